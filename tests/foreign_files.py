@@ -361,6 +361,12 @@ FILES: dict[str, dict[str, Any]] = {
     },
     "openai-agents": {"t.jsonl": {"object": "trace", "id": "t1", "workflow_name": "desk"}},
     "langsmith": {"t.json": {"id": "r1", "run_type": "chain", "name": "desk", "child_runs": []}},
+    "langfuse": {
+        "t.json": {
+            "id": "tr",
+            "observations": [{"id": "o", "type": "AGENT", "startTime": "2026-01-01T00:00:00Z"}],
+        }
+    },
     "mlflow": {
         "t.json": {"info": {"trace_id": "tr-1"}, "data": {"spans": [{"span_id": "1", "name": "desk"}]}}
     },

@@ -74,6 +74,14 @@ def told(run: Run) -> tuple[list[Any], list[Any], list[Any]]:
 WANT = ([("user", "Go."), ("assistant", "Done.")], [("look", {"day": 1})], [("monday", True)])
 
 
+def test_spans_that_an_artifact_keeps_alone_are_a_trace(tmp_path: Path) -> None:
+    kind = {"mlflow.spanType": '"TOOL"', "mlflow.traceRequestId": '"tr-9"', "mlflow.spanOutputs": '"x"'}
+    alone = {"name": "look", "context": {"span_id": "0x1", "trace_id": "0x2"}, "attributes": kind}
+    _, (run,) = read(tmp_path, {"spans": [{**alone, "status_code": "ERROR"}], "request": "{}"})
+    assert run.run_id == "mlflow/tr-9"
+    assert [(o.content, o.ok) for o in run.of(Observation)] == [("x", False)]
+
+
 def test_what_mlflow_recorded_is_read(tmp_path: Path) -> None:
     assert sniff("x.bin", RECORDED.read_bytes()) == "mlflow"
     done, (run,) = converted("mlflow", tmp_path / "out", RECORDED)

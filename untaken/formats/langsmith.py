@@ -181,12 +181,12 @@ def _roots(above: Mapping[str, str | None]) -> dict[str, str]:
     """The root of each run, by the parents that are in the file: not every export says the trace."""
     found: dict[str, str] = {}
     for start in above:
-        path: dict[str, None] = {}
-        at: str | None = start
-        while at in above and at not in found and at not in path:
+        path = {start: None}
+        at = above[start]
+        while at is not None and at in above and at not in found and at not in path:
             path[at] = None
             at = above[at]
-        root = found[at] if at in found else next(reversed(path), start)
+        root = found[at] if at in found else next(reversed(path))
         found |= dict.fromkeys(path, root)
     return found
 

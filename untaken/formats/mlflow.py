@@ -32,10 +32,11 @@ INPUTS: Final = "mlflow.spanInputs"
 OUTPUTS: Final = "mlflow.spanOutputs"
 USAGE: Final = "mlflow.chat.tokenUsage"
 MODEL: Final = "mlflow.llm.model"
+TRACE: Final = "mlflow.traceRequestId"
 _SPAN: Final = (
     *("name", "trace_id", "span_id", "parent_span_id", "parent_id", "context.span_id", "context.trace_id"),
     *("start_time_unix_nano", "end_time_unix_nano", "start_time", "end_time", "status.**", "status_code"),
-    *("status_message", *(f"attributes.{name}.**" for name in (KIND, INPUTS, OUTPUTS, USAGE, MODEL))),
+    *("status_message", *(f"attributes.{name}.**" for name in (KIND, INPUTS, OUTPUTS, USAGE, MODEL, TRACE))),
 )
 PLACES: Final = Places(
     kept=[
@@ -50,8 +51,10 @@ PLACES: Final = Places(
 
 
 def recognise(sample: Sample) -> Confidence:
-    """A trace with its info and its spans."""
+    """A trace with its info and its spans; or the spans alone, as an artifact keeps them."""
     for record in sample.records:
+        if any(KIND in mapping(span.get("attributes")) for span in objects(mapping(record).get("spans"))):
+            return Confidence.CERTAIN
         info, data = mapping(mapping(record).get("info")), mapping(mapping(record).get("data"))
         if ("trace_id" in info or "request_id" in info) and (
             "spans" in data or "trace_location" in info or "experiment_id" in info
@@ -63,8 +66,9 @@ def recognise(sample: Sample) -> Confidence:
 def decoded(record: Any) -> Any:
     """The trace with its spans as OpenTelemetry names their fields, and the JSON in their attributes read."""
     document = mapping(record)
-    data = mapping(document.get("data"))
-    return {**document, "data": {**data, "spans": [_span(span) for span in objects(data.get("spans"))]}}
+    data = mapping(document.get("data")) or {"spans": document.get("spans")}
+    rest = {name: value for name, value in document.items() if name != "spans"}
+    return {**rest, "data": {**data, "spans": [_span(span) for span in objects(data.get("spans"))]}}
 
 
 def _span(span: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,7 +107,8 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
     ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min))
     root = next((span for span in ordered if not span.parent), ordered[0])
     about = {name: value for part in PARTS for name, value in mapping(info.get(part)).items()}
-    trace = text(info.get("trace_id")) or text(info.get("request_id")) or name
+    known = (info.get("trace_id"), info.get("request_id"), root.attributes.get(TRACE))
+    trace = next((found for each in known if (found := text(each))), name)
     models = [span for span in ordered if _kind(span) in MODELS]
     success, judged = _assessments(info, findings)
     ends = [span.end for span in spans if span.end is not None]

@@ -148,7 +148,13 @@ def _kinds(spans: Sequence[Span]) -> dict[str, Kind]:
     return kinds | repeated
 
 
-def _trace(spans: Sequence[Span], findings: Findings) -> TraceRun:
+def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
+    """The run of one trace.
+
+    Args:
+        spans: of the trace, in any order.
+        findings: of the file.
+    """
     ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min, span.id))
     known = {span.id for span in ordered}
     root = next((span for span in ordered if span.parent not in known), ordered[0])
@@ -167,7 +173,7 @@ def _trace(spans: Sequence[Span], findings: Findings) -> TraceRun:
         task_id=next((t for span in agents if (t := text(span.first(*TASK)))), None) or root.trace or "trace",
         record=[(span.id, span.attributes) for span in ordered],
         model=model,
-        items=list(_items(ordered, kinds)),
+        items=list(_items(root, ordered, kinds)),
         started=root.start or ordered[0].start,
         finished=max(ends) if ends else None,
         success=success,
@@ -237,8 +243,10 @@ def _cost(root: Span, models: Sequence[Span], findings: Findings) -> float | Non
     return None
 
 
-def _items(spans: Sequence[Span], kinds: Mapping[str, Kind]) -> Iterator[Item]:
+def _items(root: Span, spans: Sequence[Span], kinds: Mapping[str, Kind]) -> Iterator[Item]:
     transcript = MessageTranscript(calls="tool" not in kinds.values())
+    if "model" not in kinds.values():
+        yield from transcript.of(span_inputs(root), root.start)
     for span in spans:
         match kinds[span.id]:
             case "model":
@@ -253,6 +261,8 @@ def _items(spans: Sequence[Span], kinds: Mapping[str, Kind]) -> Iterator[Item]:
                     yield Planned(sub_goals=names, at=span.start)
             case _:
                 pass
+    if "model" not in kinds.values():
+        yield from transcript.of(span_outputs(root), root.end)
 
 
 def _tool_items(span: Span) -> Iterator[Item]:
@@ -289,7 +299,7 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
     elif others := len(traces) - len(agents):
         message = f"{others} traces have no span of an agent, a model or a tool; left out"
         file.findings.once("not-of-an-agent", message, severity="note")
-    return (_trace(spans, file.findings) for spans in agents)
+    return (trace_run(spans, file.findings) for spans in agents)
 
 
 IMPORTER: Final = Importer(

@@ -43,7 +43,7 @@ def text(value: Any) -> str | None:
 
 def parsed(value: Any) -> Any:
     """A value that a format writes as JSON text, read; other text as it is."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
         try:
             return json.loads(value)
         except (ValueError, RecursionError):

@@ -34,6 +34,7 @@ BUILT_IN: Final = (
     "pydantic_ai",
     "openai_agents",
     "langsmith",
+    "langfuse",
     "mlflow",
     "openai_messages",
 )
