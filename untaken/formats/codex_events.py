@@ -76,7 +76,7 @@ def _last_of_each(events: Sequence[Line]) -> list[Line]:
     found: dict[Any, Line] = {}
     turn = 0
     for number, line in enumerate(events):
-        turn += line.get("type") == "turn.started"  # a resumed thread counts its items anew
+        turn += line.get("type") == "turn.started"  # a resumed thread numbers its items from 0 again
         item = _item(line)
         if item:
             found[number if item.get("type") == "todo_list" else (turn, text(item.get("id")) or number)] = (
