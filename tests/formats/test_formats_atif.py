@@ -89,6 +89,27 @@ def test_a_continuation_is_the_same_run_and_copied_steps_count_once(tmp_path: Pa
     assert [(loss.runs, loss.shared) for loss in done.losses] == [(1, 0), (1, 1)]
 
 
+def test_a_list_of_trajectories_is_a_run_and_a_task_each(tmp_path: Path) -> None:
+    _, runs = read(tmp_path, many=[trajectory(step(1), session_id=name) for name in ("a", "b")])
+    assert [(run.run_id, run.task_id) for run in runs] == [
+        ("atif/openhands/a", "a"),
+        ("atif/openhands/b", "b"),
+    ]
+
+
+def test_a_cost_that_is_recorded_for_some_steps_is_unknown(tmp_path: Path) -> None:
+    priced, unpriced = step(1, metrics={"cost_usd": 0.5}), step(2, metrics={"prompt_tokens": 5})
+    _, (run,) = read(tmp_path, t=trajectory(priced, unpriced))
+    assert run.finished is not None
+    assert run.finished.cost is None
+
+
+def test_a_cost_of_nothing_is_unknown_and_named(tmp_path: Path) -> None:
+    done, (run,) = read(tmp_path, t=trajectory(step(1, metrics={"cost_usd": 0})))
+    assert run.finished is not None
+    assert (run.finished.cost, codes(done)["unpriced-cost"]) == (None, 1)
+
+
 def test_a_missing_continuation_is_named(tmp_path: Path) -> None:
     done, runs = read(tmp_path, a=trajectory(step(1), continued_trajectory_ref="gone.json"))
     assert len(runs) == 1

@@ -91,6 +91,13 @@ def test_without_either_the_trial_is_still_a_run(tmp_path: Path) -> None:
     assert "missing-trajectory" in codes(done)
 
 
+def test_the_result_of_the_job_is_no_trial_and_no_error(tmp_path: Path) -> None:
+    job = {"id": "j", "started_at": "2026-01-01T00:00:00Z", "n_total_trials": 1, "stats": {"n_trials": 1}}
+    done, (run,) = read(tmp_path, {"../result.json": job, "result.json": RESULT})
+    assert run.run_id == "fix-it__1"
+    assert [finding.code for finding in done.findings if finding.severity == "error"] == []
+
+
 def test_an_exception_is_the_error_and_a_timeout_a_limit(tmp_path: Path) -> None:
     raised = {"exception_type": "AgentTimeoutError", "exception_message": "1200 s"}
     _, (run,) = read(tmp_path, {"result.json": RESULT | {"exception_info": raised}})

@@ -154,6 +154,12 @@ def test_errors_limits_and_failed_tools_are_there(tmp_path: Path) -> None:
     assert [o.ok for o in run.of(Observation)] == [False]
 
 
+def test_reasoning_is_a_message_of_its_own(tmp_path: Path) -> None:
+    thought, spoken = {"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": "Yes."}
+    _, (run,) = read(tmp_path, log(sample(messages=[{"role": "assistant", "content": [thought, spoken]}])))
+    assert [(m.role, m.content) for m in run.of(Message)] == [("reasoning", "Hm."), ("assistant", "Yes.")]
+
+
 def test_calls_of_sub_agents_come_after_the_messages(tmp_path: Path) -> None:
     event = {"event": "tool", "id": "c9", "function": "dig", "arguments": {}, "result": "x", "error": None}
     _, (run,) = read(tmp_path, log(sample(events=[event])))

@@ -76,11 +76,12 @@ PLACES: Final = Places(
 
 @dataclass(slots=True)
 class AtifTrajectory:
-    """A trajectory as it was read, and where from."""
+    """A trajectory as it was read, and where from; `place` is its number in a list."""
 
     name: str
     document: dict[str, Any]
     log: FileLog
+    place: int
 
     @property
     def session(self) -> str:
@@ -175,7 +176,7 @@ def _ok(result: dict[str, Any], content: Any) -> bool | None:
 def _totals(
     parts: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]], findings: Findings
 ) -> dict[str, float]:
-    """Tokens and cost: the last part's totals, else the sums over the steps."""
+    """Tokens and cost: the last part's totals, else the sums over the steps; a cost only if each has one."""
     final = mapping(parts[-1].get("final_metrics"))
     found: dict[str, float] = {}
     for total, name in (*TOKENS.items(), ("total_cost_usd", "cost_usd")):
@@ -186,7 +187,8 @@ def _totals(
                 number(mapping(s.get("metrics")).get(key), findings, f"steps[].metrics.{key}") for s in steps
             ]
             known = [x for x in each if x is not None]
-            value = sum(known) if known else None
+            priced = name != "cost_usd" or len(known) == sum("metrics" in step for step in steps)
+            value = sum(known) if known and priced else None
         if value is not None:
             found[name] = value
     return found
@@ -210,8 +212,9 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
                     "not-this-format", "there are no steps: no ATIF trajectory", severity="error"
                 )
                 continue
-            name = source.name if element.index in (None, 0) else f"{source.name}#{element.index}"
-            read[name] = AtifTrajectory(name, document, log)
+            place = element.index or 0
+            name = f"{source.name}#{place}" if place else source.name
+            read[name] = AtifTrajectory(name, document, log, place)
     for chain in _chains(read):
         _write(chain, intake)
 
@@ -251,13 +254,14 @@ def _write(chain: Sequence[AtifTrajectory], intake: Intake) -> None:
     first = chain[0]
     log = first.log
     run = trajectory_run([part.document for part in chain], log.findings)
-    stem = PurePosixPath(first.name)
+    stem = PurePosixPath(first.log.name).name.split(".")[0]
     exported = mapping(mapping(first.document.get("extra")).get("untaken"))
     run.run_id = text(exported.get("run_id")) or f"atif/{run.agent}/{first.session}"
-    traces = [run, *_sub_agents(first, log)]
+    run.task_id = first.session if run.task_id == UNKNOWN_TASK else run.task_id
+    traces = [run, *_sub_agents(first, run.task_id, log)]
     write_traces(
         traces,
-        f"{stem.name.split('.')[0]}-{log.sha256[:8]}",
+        f"{stem}-{log.sha256[:8]}{f'-{first.place}' if first.place else ''}",
         intake=intake,
         log=log,
         tidier=Tidier(PLACES, log.findings),
@@ -265,12 +269,13 @@ def _write(chain: Sequence[AtifTrajectory], intake: Intake) -> None:
     )
 
 
-def _sub_agents(of: AtifTrajectory, log: FileLog) -> Iterator[TraceRun]:
+def _sub_agents(of: AtifTrajectory, task: str, log: FileLog) -> Iterator[TraceRun]:
     """The trajectories of sub-agents that a document embeds."""
     for place, document in enumerate(items(of.document.get("subagent_trajectories"))):
         if is_trajectory(document):
             run = trajectory_run([document], log.findings)
             run.run_id = f"atif/{run.agent}/{of.session}/{text(document.get('trajectory_id')) or place}"
+            run.task_id = task
             run.metadata["parent"] = of.session
             yield run
 

@@ -165,7 +165,7 @@ def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -
         items=_items(spoken, findings),
         started=moments[0] if moments else None,
         finished=moments[-1] if moments else None,
-        cost=cost or None,
+        cost=cost,
         steps=whole(result.get("num_turns"), findings, "num_turns") or len(replies),
         error=text(result.get("result")) or subtype if result.get("is_error") is True else None,
         limit="turns" if subtype == "error_max_turns" else None,

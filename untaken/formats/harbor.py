@@ -18,7 +18,7 @@ from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, mapping, moment, number, objects, text
-from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sample import Confidence, Sample, source_sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
 from untaken.formats.trace_run import Judged, TraceRun, verdict_graph, write_traces
@@ -84,9 +84,15 @@ def recognise(sample: Sample) -> Confidence:
 
 
 def _trials(sources: Sequence[Source]) -> list[HarborTrial]:
-    """One for each folder with a result; other files belong to the trial folder above them."""
+    """One for each folder with a result; other files belong to the trial folder above them.
+
+    The folder of a job has a ``result.json``, too, and so may a folder of an agent: where some are results of
+    trials, the others are not read.
+    """
     by_path = {PurePosixPath(source.name): source for source in sources}
-    folders = {path.parent: HarborTrial(path.parent) for path in by_path if path.name == "result.json"}
+    results = [path for path in by_path if path.name == "result.json"]
+    sure = [path for path in results if recognise(source_sample(by_path[path])) is Confidence.CERTAIN]
+    folders = {path.parent: HarborTrial(path.parent) for path in sure or results}
     for path, source in by_path.items():
         home = next((parent for parent in path.parents if parent in folders), None)
         if home is not None:

@@ -44,6 +44,7 @@ TOKENS: Final = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
     "total_tokens": "total_tokens",
+    "input_tokens_cache_read": "cached_tokens",
 }
 HEADERS: Final = ("header.json", "_journal/start.json")
 _SAMPLE: Final = (
@@ -235,6 +236,13 @@ def _message(
         ok = not failed if event or failed else None
         yield Answered(content=content or text(failed.get("message")) or "", source_id=call_id, ok=ok, at=at)
         return
+    parts = objects(message.get("content"))
+    thoughts = [
+        each for part in parts if part.get("type") == "reasoning" and (each := text(part.get("reasoning")))
+    ]
+    if thoughts:
+        content = content_text([part for part in parts if part.get("type") != "reasoning"])
+        yield Utterance(role="reasoning", content="\n".join(thoughts))
     yield Utterance(role=role, content=content)
     for call in objects(message.get("tool_calls")):
         call_id = text(call.get("id"))

@@ -68,11 +68,6 @@ def _run(document: dict[str, Any], source: Source, findings: Findings) -> TraceR
         name: amount(stats.get(key), findings, f"info.model_stats.{key}") for key, name in STATISTICS.items()
     }
     cost = amount(stats.get("instance_cost"), findings, "info.model_stats.instance_cost")
-    if cost == 0 and not read.get("model_calls"):
-        cost = None  # a replay or a demonstration: nothing was asked, so nothing was priced
-        findings.once(
-            "unpriced-cost", "no model was asked (a replay or a demonstration); its cost is unknown"
-        )
     exit_status = text(info.get("exit_status"))
     steps = objects(document.get("trajectory"))
     return TraceRun(

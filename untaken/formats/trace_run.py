@@ -272,7 +272,11 @@ def _finish(trace: TraceRun, chat: Conversation, log: FileLog) -> None:
         message = "no outcome is recorded; success is unknown"
         hint = "Join outcomes from a table: --outcomes FILE with run_id,success."
         log.findings.once("missing-outcome", message, hint=hint)
-    if trace.cost is None:
+    cost = trace.cost or None
+    if trace.cost == 0:
+        message = "a cost of 0 is recorded: the model has no price, so the cost is unknown"
+        log.findings.once("unpriced-cost", message)
+    if cost is None:
         log.defaulted["RUN_FINISHED.cost"] += 1
     if trace.steps is None:
         log.synthesised["RUN_FINISHED.steps"] += 1
@@ -282,7 +286,7 @@ def _finish(trace: TraceRun, chat: Conversation, log: FileLog) -> None:
         RunFinished,
         end,
         success=trace.success,
-        cost=trace.cost,
+        cost=cost,
         steps=trace.turns,
         **{name: value for name, value in given.items() if value is not None},
     )
