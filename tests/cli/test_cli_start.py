@@ -82,6 +82,12 @@ def test_the_help_of_a_verb_loads_neither_numpy_nor_a_database(verb: str) -> Non
     assert loaded_by(verb, "--help") & {"numpy", "sqlalchemy"} == set()
 
 
+def test_a_verb_that_prints_no_document_loads_none_of_the_answers() -> None:
+    loaded = loaded_by("formats")
+    assert "untaken.formats" in loaded
+    assert loaded & {"untaken.answers", "untaken.criteria", "untaken.ranking"} == set()
+
+
 def test_the_package_loads_nothing_until_a_name_is_used() -> None:
     program = "import sys; before = set(sys.modules); import untaken; print(*set(sys.modules) - before)"
     done = subprocess.run(
@@ -116,11 +122,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("words", "usage", "said"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("words", "usage", "answer"), WRONG.values(), ids=WRONG)
 def test_a_wrong_option_is_answered_with_the_usage_of_its_verb(
-    words: str, usage: str, said: str, capsys: pytest.CaptureFixture[str]
+    words: str, usage: str, answer: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words.split()) == 2
-    answer = capsys.readouterr().err
-    assert answer.startswith(usage)
-    assert said in answer
+    printed = capsys.readouterr().err
+    assert printed.startswith(usage)
+    assert answer in printed

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TextIO
 
-from untaken.answers import dump
 from untaken.errors import Finding, Score, Unscored, UntakenError
 from untaken.present import numbers
 from untaken.present.numbers import Number
@@ -70,6 +69,8 @@ class Console:
     def document(self, document: dict[str, Any]) -> None:
         """The document, where ``--json`` asked for it."""
         if self.json:
+            from untaken.answers import dump  # noqa: PLC0415 (slow: most of the engine)
+
             self.out.write(dump(document))
 
     def write(self, text: str) -> None:
