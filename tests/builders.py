@@ -15,7 +15,7 @@ from untaken.errors import Unscored
 from untaken.ledger import events as e
 from untaken.ledger.model import Head, Integrity, IntegrityVerdict, Run
 from untaken.plans import PlanGraph, parse_graph
-from untaken.subgoals.model import NodeScore, RunScore, Violation
+from untaken.subgoals.model import DetailLater, NodeScore, RunScore, ScoreDetail, Violation
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -181,7 +181,7 @@ def a_score(
         "success": Unscored("RUN_FINISHED records no success") if success is None else success,
         "cost": 0.5,
         "steps": 3.0,
-        "nodes": nodes,
+        "results": nodes,
         "missing": "fail",
         "required": required,
         "attempted": required,
@@ -203,9 +203,11 @@ def a_score(
         "extra": (),
         "replans": 0,
         "transient_failures": 0,
-        "recovered": Unscored("no attempt failed"),
         "diagnosis": "clean" if completed == required else "inside",
         "diagnosis_reason": "",
-        "progress": (),
     }
-    return RunScore(**(values | fields))
+    detail = {"nodes": nodes, "recovered": Unscored("no attempt failed"), "progress": ()}
+    detail |= {name: fields.pop(name) for name in detail if name in fields}
+    if "results" not in fields:
+        fields["results"] = detail["nodes"]
+    return RunScore(detail=DetailLater(ScoreDetail(**detail)), **(values | fields))

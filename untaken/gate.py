@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from untaken.errors import Score, Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.ranking import METRICS
-from untaken.subgoals import AgentScore, NodeScore, RunScore, score_agents
+from untaken.subgoals import AgentScore, NodeResult, RunScore, score_agents
 
 if TYPE_CHECKING:
     from untaken.ranking import RankedAgent
@@ -298,7 +298,7 @@ def _shortfall(
     runs = [score for score in scores if score.agent == agent]
     if metric == "success_rate":
         runs = [score for score in runs if score.success is False]
-    titles: dict[tuple[str, str], NodeScore] = {}
+    titles: dict[tuple[str, str], NodeResult] = {}
     counted: Counter[tuple[str, str]] = Counter()
     missed: Counter[tuple[str, str]] = Counter()
     by_run: Counter[str] = Counter()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from untaken.errors import Unscored
 from untaken.plans.model import PlanGraph, SubGoal
-from untaken.subgoals.model import NodeScore, RunScore, Status, Violation
+from untaken.subgoals.model import DetailLater, NodeScore, RunScore, ScoreDetail, Status, Violation
 
 
 def a_graph(
@@ -68,7 +68,7 @@ def a_score(
         success=True,
         cost=1.0,
         steps=4.0,
-        nodes=nodes,
+        results=nodes,
         missing="fail",
         required=len(nodes),
         attempted=done,
@@ -91,8 +91,7 @@ def a_score(
         extra=(),
         replans=0,
         transient_failures=0,
-        recovered=Unscored("nothing failed"),
         diagnosis="clean",
         diagnosis_reason="",
-        progress=progress,
+        detail=DetailLater(ScoreDetail(nodes=nodes, recovered=Unscored("nothing failed"), progress=progress)),
     )

@@ -292,7 +292,9 @@ def test_labels_and_borders_of_every_box_can_be_read_in_both_themes(dark: bool) 
     [
         (
             "no steps",
-            lambda: figures.progress_curve(msgspec.structs.replace(SCORE, progress=())),
+            lambda: figures.progress_curve(
+                a_score(GRAPH, {"a": "completed", HOSTILE: "attempted"}, progress=())
+            ),
             "No step of this run",
         ),
         ("no agents", lambda: figures.rank_flow(a_ranking({})), "Rankings need two metrics"),

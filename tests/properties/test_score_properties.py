@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from untaken.errors import Unscored
 from untaken.plans import PlanGraph, ancestors
-from untaken.subgoals import RunScore, score_agents, score_run
+from untaken.scaling.packing import pack, unpack
+from untaken.subgoals import NodeResult, NodeScore, RunScore, score_agents, score_run
+from untaken.subgoals.model import counted_nodes
 
 IDS = ("a", "b", "c", "d", "e")
 
@@ -162,6 +164,25 @@ def test_a_score_is_consistent_in_itself(run: RunBuilder, graph: PlanGraph, miss
     for value in (score.coverage, score.completion, score.critical_completion, score.recovered):
         assert isinstance(value, Unscored) or 0 <= value <= 1
     check_nodes(score, run)
+
+
+@given(runs(), graphs(), EITHER_RULE, CHOICES)
+def test_what_is_counted_is_what_the_detail_says(
+    run: RunBuilder, graph: PlanGraph, missing, verdicts
+) -> None:
+    score = score_run(run.run(), graph, missing=missing, verdicts=verdicts)
+    assert score.results == tuple(as_result(node) for node in score.nodes)
+    assert score.counted == tuple(map(as_result, counted_nodes(score.nodes, missing)))
+
+
+def as_result(node: NodeScore) -> NodeResult:
+    return NodeResult(**{name: getattr(node, name) for name in NodeResult.__struct_fields__})
+
+
+@given(runs(), graphs())
+def test_a_score_sent_to_another_process_is_the_same(run: RunBuilder, graph: PlanGraph) -> None:
+    score = score_run(run.run(), graph)
+    assert unpack(pack(score)) == score
 
 
 def check_nodes(score: RunScore, run: RunBuilder) -> None:

@@ -88,7 +88,7 @@ def score_document(
 
 def _scored_run(score: RunScore) -> Document:
     return entry(score) | {
-        "status": {node.sub_goal: node.status for node in score.nodes},
+        "status": {node.sub_goal: node.status for node in score.results},
         "reasons": {node.sub_goal: node.reason for node in score.nodes},
         "failed_checks": {node.sub_goal: _failed_check(node) for node in score.nodes if node.differences},
         "violations": [entry(violation) for violation in score.violations],

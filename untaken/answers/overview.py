@@ -101,7 +101,7 @@ def _contradictory(
 
 def _has_critical(score: RunScore) -> bool:
     """Whether some critical sub-goal has evidence either way."""
-    return any(n.critical and n.completed is not None and n.status != "not_required" for n in score.nodes)
+    return any(n.critical and n.completed is not None and n.status != "not_required" for n in score.results)
 
 
 def _is_scored(score: RunScore) -> bool:

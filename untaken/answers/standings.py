@@ -272,7 +272,7 @@ def sub_goal_failures(corpus: Corpus) -> pd.DataFrame:
     for score in corpus.scores.values():
         if not isinstance(score, RunScore):
             continue
-        for node in score.nodes:
+        for node in score.results:
             key = (score.graph_id, node.sub_goal, score.agent)
             seen.setdefault(key, (node.title, node.critical))
             tally.setdefault(key, Counter())[node.status] += 1

@@ -18,6 +18,7 @@ from untaken.errors import Score, Unscored
 from untaken.ledger import Observation, Run, State, ToolCall
 from untaken.plans import GraphSet, PlanGraph
 from untaken.subgoals import NodeScore, RunScore, score_run
+from untaken.subgoals.model import counted_nodes
 
 BY: Final = "ledger"
 SOME: Final = 1e-9
@@ -69,7 +70,7 @@ class RunFacts:
     @cached_property
     def nodes(self) -> tuple[NodeScore, ...]:
         """The sub-goals that count."""
-        return () if isinstance(self.score, Unscored) else self.score.counted
+        return () if isinstance(self.score, Unscored) else counted_nodes(self.score.nodes, self.score.missing)
 
 
 def step_efficiency(reading: RunFacts) -> Score:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from untaken.plans import PlanGraph, topological
 from untaken.plans.structure import waiting_for_a_cycle
-from untaken.subgoals import NodeScore, RunScore
+from untaken.subgoals import NodeResult, NodeScore, RunScore
 from untaken.subgoals.compiled import compiled_graph
 
 
@@ -76,10 +76,10 @@ def frontier(score: RunScore, shape: Shape) -> tuple[First, ...]:
     (any_of) where an option was tried and failed, or all of its options are held up. An option that is not
     required holds nobody else up. So every failed sub-goal is, or depends on, one of those returned.
     """
-    nodes = {node.sub_goal: node for node in score.nodes}
-    failed = {name for name, node in nodes.items() if is_failed(node)}
+    failed = {result.sub_goal for result in score.results if is_failed(result)}
     if not failed:
         return ()
+    nodes = {node.sub_goal: node for node in score.nodes}
     held: set[str] = set()
     for name in shape.order:
         unsettled = (dep in held and nodes[dep].status == "unscored" for dep in shape.deps[name])
@@ -105,7 +105,7 @@ def measured(score: RunScore, shape: Shape) -> int:
     return score.critical if shape.critical else score.required
 
 
-def is_failed(node: NodeScore) -> bool:
+def is_failed(node: NodeResult) -> bool:
     """Required and known not to be completed: an unscored sub-goal has not failed."""
     return node.status in ("attempted", "skipped")
 

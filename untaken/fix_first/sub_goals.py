@@ -84,7 +84,7 @@ def _tally(corpus: Corpus, digests: Iterable[str]) -> SubGoalTally:
             continue
         found.tasks[digest] = score.task_id
         left_out = ("not_required", "unscored") if score.missing == "drop" else ("not_required",)
-        for node in score.nodes:
+        for node in score.results:
             found.required[score.graph_id, node.sub_goal] += node.status not in left_out
             found.unknown[score.graph_id, node.sub_goal] += node.status == "unscored"
         for first in frontier(score, shape):

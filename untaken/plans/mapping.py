@@ -96,14 +96,15 @@ class _Tool:
     Attributes:
         claims: the rules whose tool pattern fits, in graph order.
         always: the sub-goals that claim every call of it; ``None`` where a rule looks at the arguments or the
-            answer. `alone`: the one that does, where nothing else need be looked at.
+            answer. `alone`: the one that does, where nothing else need be looked at. `idle`: no rule and no
+            check is about the tool.
         expecting: the sub-goals whose tool_call check is on it.
         comparisons: with how many rules and checks a call is compared; `reading`: of them, those that take
             the longer the more the call and its answer say.
         asks: whether a rule looks at the answer.
     """
 
-    __slots__ = ("alone", "always", "asks", "claims", "comparisons", "expecting", "reading")
+    __slots__ = ("alone", "always", "asks", "claims", "comparisons", "expecting", "idle", "reading")
 
     def __init__(self, claims: list[_Claim], expecting: Sequence[_Expected]) -> None:
         self.claims = claims
@@ -116,6 +117,7 @@ class _Tool:
         self.reading += sum(reads_text(expected.call) for expected in expecting)
         sole = self.always is not None and len(self.always) == 1 and not self.reading
         self.alone = self.always[0] if self.always and sole else None
+        self.idle = not claims and not expecting
 
     def claimants(self, call: ToolCall, answer: Observation | None) -> tuple[str, ...]:
         """The sub-goals whose rules claim the call, in graph order."""
@@ -175,9 +177,18 @@ class _Mapper:
         self.conflicts: dict[tuple[str, ...], list[int]] = {}
 
     def mapping(self) -> Mapping:
+        tools, mapped = self.index.tools, self.mapped
         for event in self.course():
             if isinstance(event, ToolCall):
-                self.call(event)
+                tool = tools.get(event.tool)
+                if tool is None or tool.alone is None or event.sub_goal is not None:
+                    self.call(event)
+                    continue
+                self.comparisons += tool.comparisons  # most calls: one rule claims them all
+                if self.comparisons <= limits.MAPPING_COMPARISONS:
+                    mapped.append((event.seq, tool.alone, "rule"))
+                else:
+                    self.unclaimed(event)
             elif isinstance(event, Message):
                 self.message(event)
             else:
@@ -205,12 +216,15 @@ class _Mapper:
             return
         tool = self.index.tools.get(event.tool)
         self.comparisons += tool.comparisons if tool else self.index.comparisons(event.tool)
-        affordable = self.comparisons <= limits.MAPPING_COMPARISONS
-        if affordable and tool is not None and tool.alone is not None:
-            self.mapped.append((event.seq, tool.alone, "rule"))
+        if self.comparisons > limits.MAPPING_COMPARISONS:
+            self.unclaimed(event)
             return
-        if affordable and self.claimed(event, tool or self.index.learn(event.tool)):
-            return
+        tool = tool or self.index.learn(event.tool)
+        if tool.idle or not self.claimed(event, tool):
+            self.unclaimed(event)
+
+    def unclaimed(self, event: ToolCall) -> None:
+        """No tag, rule or check says what a call was for: the plan may, else a judge."""
         if self.plan is not None:
             self.mapped.append((event.seq, self.plan, "plan"))
         elif (named := self.judged.get(event.seq)) in self.index.known and event.requestor != "user":
@@ -258,8 +272,14 @@ class _Mapper:
 
     def only_sub_goal(self, plan: Plan) -> str | None:
         """The one sub-goal a plan names."""
-        named = {self.index.names.get(_plain_name(entry[:_NAME_CHARS])) for entry in plan.sub_goals} - {None}
-        return named.pop() if len(named) == 1 else None
+        named: str | None = None
+        for entry in plan.sub_goals:
+            found = self.index.names.get(_plain_name(entry[:_NAME_CHARS]))
+            if found is not None and found != named:
+                if named is not None:
+                    return None
+                named = found
+        return named
 
     def findings(self) -> Iterator[Finding]:
         where = Where(run=self.run.run_id)

@@ -26,7 +26,7 @@ def _contradiction(score: RunScore) -> Contradiction | None:
     if score.success:
         missed = tuple(
             node.sub_goal
-            for node in score.nodes
+            for node in score.results
             if node.critical and node.completed is False and node.status != "not_required"
         )
         broken = sum(violation.kind == "critical" for violation in score.violations)

@@ -19,7 +19,7 @@ from untaken.ranking.metrics import METRICS
 from untaken.ranking.model import Bootstrap, DiscordantPair
 from untaken.ranking.pairs import Measured
 from untaken.ranking.tables import RunsByCell
-from untaken.subgoals.model import NodeScore, RunScore
+from untaken.subgoals.model import NodeResult, RunScore
 
 BY_SUB_GOAL: Final = {name: metric.weight for name, metric in METRICS.items() if metric.weight}
 """Metrics that are a share of sub-goals completed, and so a sum over sub-goals: the weight of each."""
@@ -179,7 +179,7 @@ class _Share:
 
 
 def _shares(runs: Sequence[RunScore], metric: str) -> dict[NodeKey, _Share]:
-    seen: dict[NodeKey, list[tuple[NodeScore, float]]] = defaultdict(list)
+    seen: dict[NodeKey, list[tuple[NodeResult, float]]] = defaultdict(list)
     weight_of = BY_SUB_GOAL[metric]
     for run in runs:
         weighed = [(node, weight) for node in run.counted if (weight := weight_of(node))]

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from untaken.errors import Score, Unscored
-from untaken.subgoals.model import NodeScore, RunScore
+from untaken.subgoals.model import NodeResult, RunScore
 
 
 class Metric(Struct, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class Metric(Struct, frozen=True, kw_only=True):
     words: str
     value: Callable[[RunScore], Score]
     trials: Callable[[RunScore], int] = lambda run: run.required
-    weight: Callable[[NodeScore], float] | None = None
+    weight: Callable[[NodeResult], float] | None = None
     headline: bool = False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -18,6 +19,7 @@ from untaken.scaling.packing import pack, unpack
 from untaken.scaling.places import Place, at_hand, find_ledgers, size_of
 from untaken.scaling.pool import Cluster
 from untaken.subgoals import MissingRule, RunScore, score_outcome, score_run
+from untaken.subgoals.model import DetailLater, ScoreDetail
 
 Progress = Callable[[int, int, str], None]
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -177,7 +179,16 @@ class _FileRead(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
 
 
-_part = msgspec.msgpack.Decoder(list[_FileRead])
+def _sent(detail: DetailLater) -> ScoreDetail:
+    """The detail of a score goes with it: the events stay with the worker."""
+    return detail.known
+
+
+def _received(_: type, sent: Any) -> DetailLater:
+    return DetailLater(msgspec.convert(sent, ScoreDetail))
+
+
+_part = msgspec.msgpack.Decoder(list[_FileRead], dec_hook=_received)
 
 
 def _read_at(
@@ -200,7 +211,7 @@ def read_part(shared: bytes, chunk: bytes) -> bytes:
         chunk: the places of the ledgers, packed.
     """
     scoring: Scoring | None = held(shared, unpack)
-    return msgspec.msgpack.encode([_read(place, scoring) for place in unpack(chunk)])
+    return msgspec.msgpack.encode([_read(place, scoring) for place in unpack(chunk)], enc_hook=_sent)
 
 
 def _read(place: Place, scoring: Scoring | None) -> _FileRead:

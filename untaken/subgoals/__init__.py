@@ -11,6 +11,7 @@ from untaken.subgoals.model import (
     AgentScore as AgentScore,
     Diagnosis as Diagnosis,
     MissingRule as MissingRule,
+    NodeResult as NodeResult,
     NodeScore as NodeScore,
     RunScore as RunScore,
     Status as Status,

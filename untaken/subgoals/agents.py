@@ -8,7 +8,7 @@ from math import fsum
 from typing import Final
 
 from untaken.errors import Score, Unscored
-from untaken.subgoals.model import AgentScore, NodeScore, RunScore
+from untaken.subgoals.model import AgentScore, NodeResult, RunScore
 from untaken.subgoals.tally import attempts_known, rate, weighted_completion
 
 NO_SCORED_RUN: Final = "no run of this agent has a sub-goal that counts"
@@ -76,7 +76,7 @@ def _mean(runs: Sequence[RunScore], value: Callable[[RunScore], Score], otherwis
     return fsum(known) / len(known) if known else Unscored(otherwise)
 
 
-def _skipped_rate(counted: Sequence[Sequence[NodeScore]], no_critical: str) -> Score:
+def _skipped_rate(counted: Sequence[Sequence[NodeResult]], no_critical: str) -> Score:
     """Of the runs that can tell, the share that never attempted at least one critical sub-goal."""
     critical = [[node for node in nodes if node.critical] for nodes in counted]
     known = [nodes for nodes in critical if any(node.attempted is not None for node in nodes)]

@@ -45,6 +45,10 @@ class NodeDecision(Struct, frozen=True, kw_only=True, gc=False):
 
 
 DecisionsById = abc.Mapping[str, NodeDecision]
+_PLAIN: Final = {
+    completed: NodeDecision(completed=completed, by="", reason="") for completed in (True, False, None)
+}
+"""Decisions that are not put in words."""
 
 
 class CheckRunner:
@@ -57,6 +61,7 @@ class CheckRunner:
         mapping: what the run's actions are mapped to.
         verdicts: globs over VERDICT.by; empty lets everybody speak. With the literal ``test`` among them,
             recorded test verdicts replace expression and tool-call checks.
+        in_words: whether decisions say who decided what, and why; else only whether it is completed.
     """
 
     def __init__(
@@ -66,6 +71,8 @@ class CheckRunner:
         expressions: ExpressionResults,
         mapping: Mapping,
         verdicts: Sequence[str],
+        *,
+        in_words: bool,
     ) -> None:
         self.decisions: dict[str, NodeDecision] = {}
         self._trace = trace
@@ -74,6 +81,7 @@ class CheckRunner:
         self._mapping = mapping
         self._verdicts = (verdicts,) if isinstance(verdicts, str) else tuple(verdicts)
         self._recorded = RECORDED in self._verdicts
+        self._in_words = in_words
 
     def decide(self, criterion: CompiledSubGoal, attempt: Attempt) -> None:
         """Decide one sub-goal; the check's answer counts before any verdict."""
@@ -97,6 +105,8 @@ class CheckRunner:
         if kind == "outcome":
             return self._by_outcome()
         if attempt.made is None:
+            if not self._in_words:
+                return _PLAIN[None]
             return NodeDecision(completed=None, by="none", reason=f"attempts are unknown: {attempt.unknown}")
         if criterion.call is not None:
             return self._by_call(criterion.call)
@@ -108,6 +118,8 @@ class CheckRunner:
 
     def _missed(self, criterion: CompiledSubGoal) -> NodeDecision:
         """No action is mapped to it: with the likelier cause."""
+        if not self._in_words:
+            return _PLAIN[False]
         if criterion.call is not None and self._trace.calls_of(criterion.call.name):
             other = self._other_arguments(criterion.call, self._trace.calls_of(criterion.call.name))
             reason = f"never attempted: likely the agent: {other.reason}"
@@ -125,11 +137,16 @@ class CheckRunner:
         """Not completed where an action was needed and none made, else unscored."""
         if criterion.kind == "none" and attempt.made is False:
             return self._missed(criterion)
+        if not self._in_words:
+            return _PLAIN[None]
         what = "no success check and no verdict" if criterion.kind == "none" else "no recorded verdict"
         return NodeDecision(completed=None, by="none", reason=f"no evidence: it has {what}")
 
     def _by_options(self, criterion: CompiledSubGoal) -> NodeDecision:
         options = {name: self.decisions[name] for name in criterion.options if name in self.decisions}
+        if not self._in_words:
+            found = [decision.completed for decision in options.values()]
+            return _PLAIN[True if True in found else None if None in found or not found else False]
         done = {name: decision for name, decision in options.items() if decision.completed}
         if done:
             return NodeDecision(
@@ -155,6 +172,8 @@ class CheckRunner:
 
     def _by_outcome(self) -> NodeDecision:
         finished = self._trace.finished
+        if not self._in_words:
+            return _PLAIN[None if isinstance(self._success, Unscored) else self._success]
         if isinstance(self._success, Unscored) or finished is None:
             why = self._success.reason if isinstance(self._success, Unscored) else "the run did not finish"
             return NodeDecision(completed=None, by="none", reason=f"its check is the run's outcome: {why}")
@@ -170,6 +189,8 @@ class CheckRunner:
 
     def _by_expression(self, criterion: CompiledSubGoal, attempt: Attempt) -> NodeDecision:
         result = self._expressions.result(criterion, attempt)
+        if not self._in_words:
+            return _PLAIN[None if isinstance(result.passed, Unscored) else result.passed]
         if isinstance(result.passed, Unscored):
             return NodeDecision(
                 completed=None, by="none", reason=f"its check could not be decided: {result.passed.reason}"
@@ -185,6 +206,8 @@ class CheckRunner:
 
     def _by_call(self, spec: ToolCallSpec) -> NodeDecision:
         if not self._trace.affords(spec):
+            if not self._in_words:
+                return _PLAIN[None]
             return NodeDecision(
                 completed=None, by="none", reason="the run has too many calls to compare them all"
             )
@@ -205,6 +228,8 @@ class CheckRunner:
 
     def _refused(self, spec: ToolCallSpec, refused: Sequence[ToolCall]) -> NodeDecision:
         """Called as expected, but not answered so: the last such call is the nearest."""
+        if not self._in_words:
+            return _PLAIN[False]
         what = "its result is `ok: false`" if spec.answer is None else "its result is not the expected one"
         times = "" if len(refused) == 1 else f" {len(refused)} times"
         return NodeDecision(
@@ -218,6 +243,8 @@ class CheckRunner:
 
     def _other_arguments(self, spec: ToolCallSpec, calls: Sequence[ToolCall]) -> NodeDecision:
         """Never called as expected: what the nearest call says instead."""
+        if not self._in_words:
+            return _PLAIN[False]
         found = nearest_call(spec, calls)
         if found is None:
             return NodeDecision(completed=False, by="tool_call", reason=f"{spec.name} was never called")
@@ -238,6 +265,8 @@ class CheckRunner:
         """The call was made as expected. A doubt about its answer is named; where the check asks for what an
         answer says, nothing is decided by a call without it.
         """
+        if not self._in_words:
+            return _PLAIN[None if doubt and spec.answer is not None else True]
         described = f"{spec.name} was called as expected" + (f"; {doubt}" if doubt else "")
         if doubt and spec.answer is not None:
             return NodeDecision(completed=None, by="none", reason=described, evidence=self._exchanges([call]))
@@ -257,6 +286,8 @@ class CheckRunner:
         check = criterion.node.check
         named = check.verdict.by if check is not None and isinstance(check.verdict, VerdictSpec) else ()
         ruled = ruling(whose_count(every, (self._verdicts, named), graph=self._trace.graph))
+        if not self._in_words and ruled is not None:
+            return _PLAIN[None if isinstance(ruled.passed, Unscored) else ruled.passed]
         if ruled is None:
             if checked is not None:
                 return None

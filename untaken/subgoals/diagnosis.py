@@ -7,8 +7,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from untaken.subgoals.attempts import AttemptsById
 from untaken.subgoals.compiled import CompiledGraph
-from untaken.subgoals.model import Diagnosis, NodeScore, Violation
+from untaken.subgoals.model import Diagnosis, NodeResult, Violation
 from untaken.subgoals.trace import Trace
 
 NAMED: Final = 5
@@ -23,8 +24,18 @@ class Diagnosed(Struct, frozen=True, kw_only=True, gc=False):
     advice: str = ""
 
 
+class Unrevised(Struct, frozen=True, kw_only=True, gc=False):
+    """A run whose observations failed and whose plan was recorded but never revised, with its attempts."""
+
+    trace: Trace
+    attempts: AttemptsById
+
+
 def diagnose(
-    nodes: Sequence[NodeScore], critical: Sequence[Violation], trace: Trace | None, rubric: CompiledGraph
+    nodes: Sequence[NodeResult],
+    critical: Sequence[Violation],
+    rubric: CompiledGraph,
+    unrevised: Unrevised | None = None,
 ) -> Diagnosed:
     """The first that holds, the gravest first.
 
@@ -38,8 +49,8 @@ def diagnose(
     Args:
         nodes: the required ones.
         critical: violations of the run that are.
-        trace: its events; ``None`` unless `Trace.never_replanned`; nothing else in it matters.
         rubric: of its plan graph.
+        unrevised: the run, where `Trace.never_replanned`; of any other, no event matters.
     """
     known = [node for node in nodes if node.completed is not None]
     if not known:
@@ -55,11 +66,14 @@ def diagnose(
     missing = [node for node in known if not node.completed]
     if not missing:
         return Diagnosed(diagnosis="clean", reason=_clean_sentence(len(nodes), len(known)))
-    return _why_missing(missing, nodes, trace, rubric)
+    return _why_missing(missing, nodes, rubric, unrevised)
 
 
 def _why_missing(
-    missing: Sequence[NodeScore], nodes: Sequence[NodeScore], trace: Trace | None, rubric: CompiledGraph
+    missing: Sequence[NodeResult],
+    nodes: Sequence[NodeResult],
+    rubric: CompiledGraph,
+    unrevised: Unrevised | None,
 ) -> Diagnosed:
     incomplete = [node.sub_goal for node in missing if node.attempted is True]
     never = [node.sub_goal for node in missing if node.attempted is False]
@@ -70,13 +84,13 @@ def _why_missing(
         return Diagnosed(diagnosis="unscored", reason=f"{head}; attempts at {unknown} of them are unknown")
     counts = f"{head}: {inside} attempted without success, {skipped} never attempted"
     counts += f", {unknown} unknown" if unknown else ""
-    if trace is not None:
+    if unrevised is not None:
         return Diagnosed(
             diagnosis="not_detecting_errors",
-            reason=f"{_times(len(trace.failures), 'observation')} failed and the plan was not revised; "
-            f"{counts}",
+            reason=f"{_times(len(unrevised.trace.failures), 'observation')} failed and the plan was not "
+            f"revised; {counts}",
             advice="Add a self-check sub-goal between branches, or feed the tool response back into the "
-            f"planner before the next call{_failed_branches(nodes, trace, rubric)}.",
+            f"planner before the next call{_failed_branches(nodes, unrevised, rubric)}.",
         )
     if skipped > inside:
         advice = f"Fix the planner or its tool descriptions: {_some(never)} never attempted."
@@ -85,10 +99,11 @@ def _why_missing(
     return Diagnosed(diagnosis="inside", reason=counts, advice=advice)
 
 
-def _failed_branches(nodes: Sequence[NodeScore], trace: Trace, rubric: CompiledGraph) -> str:
+def _failed_branches(nodes: Sequence[NodeResult], unrevised: Unrevised, rubric: CompiledGraph) -> str:
     """The sub-goals whose calls failed, each with what depends on it."""
-    failed = {call.seq for _, call in trace.failures if call is not None}
-    branches = [node.sub_goal for node in nodes if not failed.isdisjoint(node.events)]
+    failed = {call.seq for _, call in unrevised.trace.failures if call is not None}
+    attempts = unrevised.attempts
+    branches = [node.sub_goal for node in nodes if not failed.isdisjoint(attempts[node.sub_goal].events)]
     after = [name for name, one in rubric.criteria.items() if not set(branches).isdisjoint(one.deps)]
     if not branches:
         return ""

@@ -46,10 +46,17 @@ class ExpressionResults:
     """Results for one run; expressions tried after each step are worked out in one walk over the states."""
 
     def __init__(
-        self, rubric: CompiledGraph, trace: Trace, attempts: Mapping[str, Attempt], ends: Sequence[int]
+        self,
+        rubric: CompiledGraph,
+        trace: Trace,
+        attempts: Mapping[str, Attempt],
+        ends: Sequence[int],
+        *,
+        in_words: bool,
     ) -> None:
-        self._fold = StateFold(trace.states)
+        self._fold = StateFold(trace.states if rubric.reads_state else (), rubric.fields)
         self._during: dict[str, ExpressionResult] = {}
+        self._in_words = in_words
         if not rubric.reads_state:
             return
         waiting = [(attempts[c.node.id].events[0], c) for c in rubric.stepwise if attempts[c.node.id].made]
@@ -63,12 +70,16 @@ class ExpressionResults:
         if (held := self._during.get(criterion.node.id)) is not None:
             return self._compared(held, criterion) if held.passed is False else held
         passed = _evaluate(criterion, self._fold.state)
+        if not self._in_words:
+            return ExpressionResult(passed=passed)
         words = "the final state meets" if passed is True else "the final state does not meet"
         found = self._explain(criterion, passed, words, begun=attempt.events[0])
         return self._compared(found, criterion) if passed is False else found
 
     def _compared(self, found: ExpressionResult, criterion: CompiledSubGoal) -> ExpressionResult:
         """With what the final state holds instead, in the reason and field by field."""
+        if not self._in_words:
+            return found
         differences = state_differences(criterion.expression, self._fold.state)
         words = differences_in_words(differences)
         reason = found.reason.replace(_shown(criterion.expression), f"its check: {words}")
@@ -118,7 +129,7 @@ class ExpressionResults:
         self, criterion: CompiledSubGoal, passed: bool | Unscored, words: str, *, begun: int
     ) -> ExpressionResult:
         """The result, with the events that last set what it reads; it held from the last of them on."""
-        if isinstance(passed, Unscored):
+        if isinstance(passed, Unscored) or not self._in_words:
             return ExpressionResult(passed=passed)
         changed = self._fold.changed
         evidence = sorted({changed[field] for field in criterion.fields if field in changed})

@@ -73,7 +73,7 @@ class _Seen:
         self.results.update(
             [
                 (node.sub_goal, node.attempted, node.status != "not_required", node.completed, success)
-                for node in score.nodes
+                for node in score.results
             ]
         )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct, structs
 
@@ -16,22 +17,14 @@ Diagnosis = Literal["clean", "inside", "skipping", "violation", "not_detecting_e
 MissingRule = Literal["fail", "drop"]
 
 
-class NodeScore(Struct, frozen=True, kw_only=True, gc=False):
-    """One sub-goal in one run.
+class NodeResult(Struct, frozen=True, kw_only=True, gc=False):
+    """How one sub-goal ended in one run; what every rate counts. Runs that end alike share it.
 
     Attributes:
         attempted: ``None`` where the ledger cannot tell (no actions recorded, or nothing maps to it).
         completed: ``None`` where there is no evidence either way.
-        decided_by: ``expr``, ``tool_call``, ``outcome``, ``any_of``, ``verdict:<by>`` or ``none``.
-        reason: the result in words; for an unscored node, why, and what is missing.
-        events: `seq` of each action mapped to it.
-        evidence: `seq` of what decided it (matching call, verdict, ...).
-        completed_at: `seq` after which it was completed, where a moment is known.
         weight: in `completion_weighted`.
         groups: ids of the `any_of` groups that list it: they count instead of it.
-        differences: of a failed check, what it expects beside what the run holds, field by field.
-        nearest: `seq` of the call that `differences` looks at.
-        missed: of a sub-goal without any action, which is likelier the cause: the agent or the mapping.
     """
 
     sub_goal: str
@@ -40,19 +33,38 @@ class NodeScore(Struct, frozen=True, kw_only=True, gc=False):
     status: Status
     attempted: bool | None
     completed: bool | None
+    weight: float = 1.0
+    groups: tuple[str, ...] = ()
+
+
+class NodeScore(NodeResult, frozen=True, kw_only=True, gc=False):
+    """One sub-goal in one run: its result, and what that rests on.
+
+    Attributes:
+        decided_by: ``expr``, ``tool_call``, ``outcome``, ``any_of``, ``verdict:<by>`` or ``none``.
+        reason: the result in words; for an unscored node, why, and what is missing.
+        events: `seq` of each action mapped to it.
+        evidence: `seq` of what decided it (matching call, verdict, ...).
+        completed_at: `seq` after which it was completed, where a moment is known.
+        differences: of a failed check, what it expects beside what the run holds, field by field.
+        nearest: `seq` of the call that `differences` looks at.
+        missed: of a sub-goal without any action, which is likelier the cause: the agent or the mapping.
+    """
+
     decided_by: str
     reason: str
     events: tuple[int, ...] = ()
     evidence: tuple[int, ...] = ()
     completed_at: int | None = None
-    weight: float = 1.0
-    groups: tuple[str, ...] = ()
     differences: tuple[FieldDifference, ...] = ()
     nearest: int | None = None
     missed: Cause | None = None
 
 
-def counted_nodes(nodes: tuple[NodeScore, ...], missing: MissingRule) -> tuple[NodeScore, ...]:
+N = TypeVar("N", bound=NodeResult)
+
+
+def counted_nodes(nodes: tuple[N, ...], missing: MissingRule) -> tuple[N, ...]:
     """The requirements of a run, the one denominator of every rate: under ``drop`` without the unscored.
 
     An `any_of` group and the option that was used are one requirement: the group counts for both, and is
@@ -68,7 +80,7 @@ def counted_nodes(nodes: tuple[NodeScore, ...], missing: MissingRule) -> tuple[N
     )
 
 
-def _with_critical_options(nodes: tuple[NodeScore, ...]) -> set[str]:
+def _with_critical_options(nodes: tuple[NodeResult, ...]) -> set[str]:
     """The groups that a critical option was used for, at any depth of groups in groups."""
     groups_of = {node.sub_goal: node.groups for node in nodes if node.status != "not_required"}
     pending = [node.sub_goal for node in nodes if node.critical]
@@ -89,10 +101,50 @@ class Violation(Struct, frozen=True, kw_only=True, gc=False):
     message: str
 
 
+class ScoreDetail(Struct, frozen=True, kw_only=True, gc=False):
+    """What of a run's score no rate needs: the fields of `RunScore` of the same names."""
+
+    nodes: tuple[NodeScore, ...]
+    recovered: Score
+    progress: tuple[tuple[int, int], ...]
+
+
+class DetailLater:
+    """A run's `ScoreDetail`, worked out from its record when somebody looks, and kept."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self, held: ScoreDetail | Callable[[], ScoreDetail]) -> None:
+        self._held = held
+
+    @property
+    def known(self) -> ScoreDetail:
+        """The detail."""
+        held = self._held
+        if not isinstance(held, ScoreDetail):
+            held = self._held = held()
+        return held
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DetailLater) and self.known == other.known
+
+    def __hash__(self) -> int:
+        return hash(self.known)
+
+    def __repr__(self) -> str:
+        return repr(self.known)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Other processes get the detail, not the events that it is worked out from."""
+        return DetailLater, (self.known,)
+
+
 class RunScore(Struct, frozen=True, kw_only=True, gc=False):
     """One run against its plan graph. Rates are unscored, with a reason, where their denominator is 0.
 
     Attributes:
+        results: how each sub-goal ended, in graph order; `nodes` say in words, too, what that rests on.
+        detail: `nodes`, `progress` and `recovered`, worked out when one of them is asked for.
         graph_id, graph_version: of its plan graph; empty and 0 for a run that only its outcome is counted of.
         required: number of requirements (`counted`), the denominator of coverage, completion and the figures
             with dependencies; under ``drop`` without the unscored.
@@ -103,8 +155,6 @@ class RunScore(Struct, frozen=True, kw_only=True, gc=False):
         mapped: (seq of action, sub-goal, authority ``tag|rule|check|plan|judge``) for each mapped action.
         extra: `seq` of each of the agent's own actions mapped to no sub-goal.
         plans: number of plans recorded; without any, `replans` being 0 says nothing.
-        progress: (seq, completed sub-goals so far) after each step.
-        recovered: share of failed sub-goal attempts later completed after a replan.
         diagnosis_advice: what to change, naming the sub-goals meant; empty where nothing is known or nothing
             is missing.
     """
@@ -121,7 +171,7 @@ class RunScore(Struct, frozen=True, kw_only=True, gc=False):
     success: bool | Unscored
     cost: Score
     steps: Score
-    nodes: tuple[NodeScore, ...]
+    results: tuple[NodeResult, ...]
     missing: MissingRule
     required: int
     attempted: int | Unscored
@@ -142,17 +192,31 @@ class RunScore(Struct, frozen=True, kw_only=True, gc=False):
     replans: int
     plans: int = 0
     transient_failures: int
-    recovered: Score
     diagnosis: Diagnosis
     diagnosis_reason: str
     diagnosis_advice: str = ""
-    progress: tuple[tuple[int, int], ...]
     findings: tuple[Finding, ...] = ()
+    detail: DetailLater
 
     @property
-    def counted(self) -> tuple[NodeScore, ...]:
+    def nodes(self) -> tuple[NodeScore, ...]:
+        """Every sub-goal's score, in graph order."""
+        return self.detail.known.nodes
+
+    @property
+    def progress(self) -> tuple[tuple[int, int], ...]:
+        """(seq, completed sub-goals so far) after each step."""
+        return self.detail.known.progress
+
+    @property
+    def recovered(self) -> Score:
+        """Share of failed sub-goal attempts later completed after a replan."""
+        return self.detail.known.recovered
+
+    @property
+    def counted(self) -> tuple[NodeResult, ...]:
         """The sub-goals behind `required`, in graph order."""
-        return counted_nodes(self.nodes, self.missing)
+        return counted_nodes(self.results, self.missing)
 
     def node(self, sub_goal: str) -> NodeScore:
         """The score of one sub-goal.

@@ -5,40 +5,61 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from untaken import limits
-from untaken.subgoals.attempts import Attempt
-from untaken.subgoals.checks import NodeDecision
+from untaken.subgoals.attempts import Attempt, AttemptsById
+from untaken.subgoals.checks import DecisionsById, NodeDecision
 from untaken.subgoals.compiled import CompiledGraph, CompiledSubGoal
-from untaken.subgoals.model import NodeScore, Status, Violation
+from untaken.subgoals.model import NodeResult, NodeScore, Status, Violation
 
 _SATISFIED: Final = frozenset({"completed", "not_required"})
 
 
+def node_results(
+    rubric: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById
+) -> tuple[NodeResult, ...]:
+    """How every sub-goal ended, in graph order."""
+    return tuple(
+        NodeResult(
+            sub_goal=name,
+            title=criterion.node.title,
+            critical=criterion.node.critical,
+            status="not_required"
+            if criterion.groups and _not_required(criterion, attempts[name], decisions)
+            else _status(attempts[name], decisions[name]),
+            attempted=attempts[name].made,
+            completed=decisions[name].completed,
+            weight=criterion.node.weight,
+            groups=criterion.groups,
+        )
+        for name, criterion in rubric.criteria.items()
+    )
+
+
 def node_scores(
-    rubric: CompiledGraph, attempts: Mapping[str, Attempt], decisions: Mapping[str, NodeDecision]
+    rubric: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById
 ) -> tuple[NodeScore, ...]:
-    """Every sub-goal's score, in graph order."""
+    """Every sub-goal's score, in graph order.
+
+    Args:
+        rubric: of the plan graph.
+        attempts: at each of its sub-goals.
+        decisions: on each of them, in words.
+    """
     scores = []
-    for name, criterion in rubric.criteria.items():
-        attempt, decision = attempts[name], decisions[name]
+    for result in node_results(rubric, attempts, decisions):
+        name = result.sub_goal
+        criterion, attempt, decision = rubric.criteria[name], attempts[name], decisions[name]
         not_needed = _not_required(criterion, attempt, decisions) if criterion.groups else None
         scores.append(
             NodeScore(
-                sub_goal=name,
-                title=criterion.node.title,
-                critical=criterion.node.critical,
-                status="not_required" if not_needed else _status(attempt, decision),
-                attempted=attempt.made,
-                completed=decision.completed,
+                **structs.asdict(result),
                 decided_by=decision.by,
                 reason=not_needed or _reason(attempt, decision),
                 events=attempt.events,
                 evidence=decision.evidence,
                 completed_at=decision.at,
-                weight=criterion.node.weight,
-                groups=criterion.groups,
                 differences=() if not_needed else decision.differences,
                 nearest=None if not_needed else decision.nearest,
                 missed=None if not_needed else decision.missed,
@@ -62,9 +83,7 @@ def _reason(attempt: Attempt, decision: NodeDecision) -> str:
     return decision.reason
 
 
-def _not_required(
-    criterion: CompiledSubGoal, attempt: Attempt, decisions: Mapping[str, NodeDecision]
-) -> str | None:
+def _not_required(criterion: CompiledSubGoal, attempt: Attempt, decisions: DecisionsById) -> str | None:
     """Why an option of a group need not be completed: it was not used, or another one was completed."""
     name = criterion.node.id
     if decisions[name].completed:
@@ -85,7 +104,7 @@ class DependencyFigures(Struct, frozen=True, kw_only=True, gc=False):
     transitive: int
 
 
-def dependency_figures(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> DependencyFigures:
+def dependency_figures(rubric: CompiledGraph, nodes: Mapping[str, NodeResult]) -> DependencyFigures:
     """Count them; an option that is not required holds nobody up.
 
     A group needs its own dependencies and those of one option that completed it.
@@ -104,7 +123,7 @@ def dependency_figures(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) ->
     )
 
 
-def _completed_among(whole: set[str], rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> int:
+def _completed_among(whole: set[str], rubric: CompiledGraph, nodes: Mapping[str, NodeResult]) -> int:
     """How many requirements are completed and, groups through one of their options, in `whole`."""
     completed: set[str] = set()
     for name in rubric.options_first:
@@ -114,7 +133,7 @@ def _completed_among(whole: set[str], rubric: CompiledGraph, nodes: Mapping[str,
     return sum(not nodes[name].groups for name in completed)
 
 
-def critical_violations(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> list[Violation]:
+def critical_violations(rubric: CompiledGraph, nodes: Mapping[str, NodeResult]) -> list[Violation]:
     """A sub-goal reached although a critical one that it needs, transitively, is not completed.
 
     At most `limits.VIOLATIONS`.
@@ -144,7 +163,7 @@ def critical_violations(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -
     return found
 
 
-def _reached_without(node: NodeScore, dependency: str) -> Violation:
+def _reached_without(node: NodeResult, dependency: str) -> Violation:
     verb = "completed" if node.completed else "attempted"
     return Violation(
         kind="critical",
@@ -154,11 +173,11 @@ def _reached_without(node: NodeScore, dependency: str) -> Violation:
     )
 
 
-def order_violations(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> list[Violation]:
+def order_violations(rubric: CompiledGraph, attempts: AttemptsById) -> list[Violation]:
     """A sub-goal first attempted before a direct dependency was; at most `limits.VIOLATIONS`."""
     found: list[Violation] = []
     for name, dep in rubric.edges:
-        events, before = nodes[name].events, nodes[dep].events
+        events, before = attempts[name].events, attempts[dep].events
         if events and before and events[0] < before[0] and len(found) < limits.VIOLATIONS:
             message = f"{name!r} began at event {events[0]}, before {dep!r} at event {before[0]}"
             found.append(Violation(kind="order", sub_goal=name, dependency=dep, message=message))

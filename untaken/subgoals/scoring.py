@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -14,13 +15,22 @@ from untaken.subgoals.attempts import AttemptsById, attempts
 from untaken.subgoals.checks import CheckRunner, DecisionsById
 from untaken.subgoals.compiled import CompiledGraph, compiled_graph
 from untaken.subgoals.course import progress, recovered
-from untaken.subgoals.diagnosis import Diagnosed, diagnose
+from untaken.subgoals.diagnosis import Diagnosed, Unrevised, diagnose
 from untaken.subgoals.expressions import ExpressionResults
-from untaken.subgoals.model import MissingRule, NodeScore, RunScore, Violation, counted_nodes
+from untaken.subgoals.model import (
+    DetailLater,
+    MissingRule,
+    NodeResult,
+    RunScore,
+    ScoreDetail,
+    Violation,
+    counted_nodes,
+)
 from untaken.subgoals.requirements import (
     DependencyFigures,
     critical_violations,
     dependency_figures,
+    node_results,
     node_scores,
     order_violations,
 )
@@ -58,7 +68,7 @@ def score_run(
             where=Where(file=run.source or None, line=run.integrity.line, run=run.run_id),
             hint="Restore the original ledger, or leave the run out.",
         )
-    return _assemble(run, graph, _judge(run, graph, verdicts), missing)
+    return _assemble(run, graph, verdicts, missing)
 
 
 def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> RunScore:
@@ -83,7 +93,7 @@ def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> 
         success=run.success,
         cost=_recorded(trace, "cost"),
         steps=_recorded(trace, "steps"),
-        nodes=(),
+        results=(),
         missing=missing,
         required=0,
         attempted=why,
@@ -104,10 +114,9 @@ def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> 
         plans=trace.plans,
         replans=len(trace.replans),
         transient_failures=len(trace.failures),
-        recovered=why,
         diagnosis="unscored",
         diagnosis_reason=why.reason,
-        progress=(),
+        detail=DetailLater(ScoreDetail(nodes=(), recovered=why, progress=())),
     )
 
 
@@ -123,12 +132,13 @@ class _Judged(Struct, frozen=True, kw_only=True, gc=False):
     ends: Sequence[int]
 
 
-def _judge(run: Run, graph: PlanGraph, verdicts: Sequence[str]) -> _Judged:
+def _judge(run: Run, graph: PlanGraph, verdicts: Sequence[str], *, in_words: bool) -> _Judged:
     rubric, trace, mapping = compiled_graph(graph), Trace(run), map_actions(run, graph)
     tried = attempts(rubric, trace, mapping)
     actions = sorted({call.seq for call in trace.calls}.union([seq for seq, _, _ in mapping.mapped]))
     ends = trace.step_ends(actions)
-    bench = CheckRunner(trace, run.success, ExpressionResults(rubric, trace, tried, ends), mapping, verdicts)
+    results = ExpressionResults(rubric, trace, tried, ends, in_words=in_words)
+    bench = CheckRunner(trace, run.success, results, mapping, verdicts, in_words=in_words)
     for name in rubric.options_first:
         bench.decide(rubric.criteria[name], tried[name])
     return _Judged(
@@ -142,14 +152,25 @@ def _judge(run: Run, graph: PlanGraph, verdicts: Sequence[str]) -> _Judged:
     )
 
 
-def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule) -> RunScore:
+def _detail(run: Run, graph: PlanGraph, verdicts: Sequence[str], missing: MissingRule) -> ScoreDetail:
+    judged = _judge(run, graph, verdicts, in_words=True)
+    nodes = node_scores(judged.rubric, judged.attempts, judged.decisions)
+    done = [node for node in counted_nodes(nodes, missing) if node.completed]
+    return ScoreDetail(
+        nodes=nodes,
+        recovered=recovered(judged.rubric, judged.trace, judged.attempts, judged.decisions),
+        progress=progress(done, judged.actions, judged.ends),
+    )
+
+
+def _assemble(run: Run, graph: PlanGraph, verdicts: Sequence[str], missing: MissingRule) -> RunScore:
+    judged = _judge(run, graph, verdicts, in_words=False)
     rubric, trace = judged.rubric, judged.trace
-    nodes = node_scores(rubric, judged.attempts, judged.decisions)
-    by_id = {node.sub_goal: node for node in nodes}
-    known = _consequences(rubric, nodes, by_id, missing)
+    known = _consequences(judged, missing)
     tally, deps, diagnosed = known.tally, known.deps, known.diagnosed
     if trace.never_replanned:
-        diagnosed = diagnose(counted_nodes(nodes, "fail"), known.critical, trace, rubric)
+        unrevised = Unrevised(trace=trace, attempts=judged.attempts)
+        diagnosed = diagnose(counted_nodes(known.results, "fail"), known.critical, rubric, unrevised)
     return RunScore(
         run_id=run.run_id,
         digest=run.digest,
@@ -163,7 +184,7 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
         success=run.success,
         cost=_recorded(trace, "cost"),
         steps=_recorded(trace, "steps"),
-        nodes=nodes,
+        results=known.results,
         missing=missing,
         required=tally.required,
         attempted=tally.attempted,
@@ -178,50 +199,47 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
         completion=tally.completion,
         completion_weighted=tally.completion_weighted,
         critical_completion=tally.critical_completion,
-        violations=(*known.critical, *order_violations(rubric, by_id)),
+        violations=(*known.critical, *order_violations(rubric, judged.attempts)),
         mapped=judged.mapping.mapped,
         extra=_own(judged.mapping.extra, trace),
         plans=trace.plans,
         replans=len(trace.replans),
         transient_failures=len(trace.failures),
-        recovered=recovered(rubric, trace, judged.attempts, judged.decisions),
         diagnosis=diagnosed.diagnosis,
         diagnosis_reason=diagnosed.reason,
         diagnosis_advice=diagnosed.advice,
-        progress=progress([nodes[number] for number in known.done], judged.actions, judged.ends),
         findings=(*judged.mapping.findings, *_findings(run, rubric, trace)),
+        detail=DetailLater(partial(_detail, run, graph, verdicts, missing)),
     )
 
 
 class _Consequences(Struct, frozen=True, kw_only=True, gc=False):
-    """What follows from the results of a run's sub-goals and the graph's edges alone.
+    """The results of a run's sub-goals, and what follows from them and the graph's edges alone."""
 
-    `done` are the numbers of the requirements that are completed.
-    """
-
+    results: tuple[NodeResult, ...]
     tally: Tally
     deps: DependencyFigures
     critical: tuple[Violation, ...]
     diagnosed: Diagnosed
-    done: tuple[int, ...]
 
 
-def _consequences(
-    rubric: CompiledGraph, nodes: tuple[NodeScore, ...], by_id: dict[str, NodeScore], missing: MissingRule
-) -> _Consequences:
-    """Worked out once for each pattern of results."""
+def _consequences(judged: _Judged, missing: MissingRule) -> _Consequences:
+    """Worked out once for each pattern of attempts and decisions."""
+    rubric, attempts, decisions = judged.rubric, judged.attempts, judged.decisions
     kept: dict[object, _Consequences] = rubric.graph.__dict__.setdefault("consequences", {})
-    pattern = missing, *[(node.status, node.attempted, node.completed) for node in nodes]
+    made = [attempts[name].made for name in rubric.options_first]
+    pattern = missing, *made, *[decisions[name].completed for name in rubric.options_first]
     found = kept.get(pattern)
     if found is None:
+        results = node_results(rubric, attempts, decisions)
+        by_id = {result.sub_goal: result for result in results}
         critical = tuple(critical_violations(rubric, by_id))
-        numbers = {name: number for number, name in enumerate(by_id)}
         found = _Consequences(
-            tally=Tally.of(nodes, missing),
+            results=results,
+            tally=Tally.of(results, missing),
             deps=dependency_figures(rubric, by_id),
             critical=critical,
-            diagnosed=diagnose(counted_nodes(nodes, "fail"), critical, None, rubric),
-            done=tuple(numbers[node.sub_goal] for node in counted_nodes(nodes, missing) if node.completed),
+            diagnosed=diagnose(counted_nodes(results, "fail"), critical, rubric),
         )
         if len(kept) < PATTERNS:
             kept[pattern] = found

@@ -43,18 +43,23 @@ class StateFold:
     RUN_FINISHED.final_state is a state, not a patch: each of its top-level fields replaces the folded one as
     it is, ``null`` included; fields that it does not mention keep what the STATE events said.
 
+    Args:
+        events: STATE and RUN_FINISHED, in order.
+        fields: the top-level fields that matter; others are left out. ``None`` for all.
+
     Attributes:
         state: the current state; empty at the beginning.
         changed: top-level field → `seq` of the event that last changed it.
         ahead: `seq` of the next event that says something about the state; infinite at the end.
     """
 
-    __slots__ = ("_at", "_events", "ahead", "changed", "state")
+    __slots__ = ("_at", "_events", "_fields", "ahead", "changed", "state")
 
-    def __init__(self, events: Sequence[State | RunFinished]) -> None:
+    def __init__(self, events: Sequence[State | RunFinished], fields: frozenset[str] | None = None) -> None:
         self.state: JsonObject = {}
         self.changed: dict[str, int] = {}
         self._events = events
+        self._fields = fields
         self._at = 0
         self.ahead: float = events[0].seq if events else inf
 
@@ -63,19 +68,19 @@ class StateFold:
         moved: set[str] = set()
         while self.ahead <= seq:
             event = self._events[self._at]
-            if isinstance(event, State):
-                now = merge_patch(self.state, event.state)
-            else:
-                now = self._replace(event.final_state or {})
-            for field in now:
-                self.changed[field] = event.seq
-            moved.update(now)
+            said = event.state if isinstance(event, State) else event.final_state or {}
+            if self._fields is None or not self._fields.isdisjoint(said):
+                merge = merge_patch if isinstance(event, State) else _replace
+                for field in merge(self.state, said):
+                    self.changed[field] = event.seq
+                    moved.add(field)
             self._at += 1
             self.ahead = self._events[self._at].seq if self._at < len(self._events) else inf
         return moved
 
-    def _replace(self, final: JsonObject) -> list[str]:
-        state = self.state
-        moved = [key for key, value in final.items() if key not in state or state[key] != value]
-        state.update(final)
-        return moved
+
+def _replace(state: JsonObject, final: JsonObject) -> list[str]:
+    """Take over the fields of `final` as they are; those that changed."""
+    moved = [key for key, value in final.items() if key not in state or state[key] != value]
+    state.update(final)
+    return moved

@@ -8,7 +8,7 @@ from math import fsum
 from msgspec import Struct
 
 from untaken.errors import Score, Unscored
-from untaken.subgoals.model import MissingRule, NodeScore, counted_nodes
+from untaken.subgoals.model import MissingRule, NodeResult, counted_nodes
 
 
 class Tally(Struct, frozen=True, kw_only=True, gc=False):
@@ -27,7 +27,7 @@ class Tally(Struct, frozen=True, kw_only=True, gc=False):
     critical_completion: Score
 
     @classmethod
-    def of(cls, nodes: tuple[NodeScore, ...], missing: MissingRule) -> Tally:
+    def of(cls, nodes: tuple[NodeResult, ...], missing: MissingRule) -> Tally:
         """Count a run's sub-goals under a rule for the unscored ones."""
         counted = counted_nodes(nodes, missing)
         critical = [node for node in counted if node.critical]
@@ -53,7 +53,7 @@ class Tally(Struct, frozen=True, kw_only=True, gc=False):
         )
 
 
-def weighted_completion(nodes: Sequence[NodeScore], otherwise: str) -> Score:
+def weighted_completion(nodes: Sequence[NodeResult], otherwise: str) -> Score:
     """Weight completed over weight required, or why there is none."""
     required = fsum(node.weight for node in nodes)
     if nodes and not required:
@@ -61,13 +61,13 @@ def weighted_completion(nodes: Sequence[NodeScore], otherwise: str) -> Score:
     return rate(fsum(node.weight for node in nodes if node.completed), required, otherwise)
 
 
-def attempts_known(nodes: Sequence[NodeScore]) -> tuple[int, int]:
+def attempts_known(nodes: Sequence[NodeResult]) -> tuple[int, int]:
     """How many were attempted, and of how many that can be known at all."""
     made = [node.attempted for node in nodes]
     return made.count(True), len(made) - made.count(None)
 
 
-def _completed(nodes: Sequence[NodeScore]) -> int:
+def _completed(nodes: Sequence[NodeResult]) -> int:
     return [node.completed for node in nodes].count(True)
 
 
@@ -76,7 +76,7 @@ def rate(part: float, whole: float, otherwise: str) -> Score:
     return part / whole if whole else Unscored(otherwise)
 
 
-def _nothing_counts(nodes: tuple[NodeScore, ...]) -> str:
+def _nothing_counts(nodes: tuple[NodeResult, ...]) -> str:
     if not nodes:
         return "this run has no expectations: its graph has no sub-goals"
     return "every required sub-goal is unscored, and unscored ones are dropped"
