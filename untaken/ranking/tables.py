@@ -18,11 +18,8 @@ from untaken.subgoals.model import RunScore
 
 def metrics_of(scores: Sequence[RunScore]) -> tuple[str, ...]:
     """The metrics of these runs; without weights, `WEIGHTED` is ``completion`` and left out."""
-    weighted = any(
-        any(node.weight != 1 for node in score.counted)
-        for score in scores
-        if {node.weight for node in score.nodes} != {1}
-    )
+    different = {(id(score.results), score.missing): score for score in scores}  # most runs share theirs
+    weighted = any(node.weight != 1 for score in different.values() for node in score.counted)
     return tuple(metric for metric in METRICS if weighted or metric != WEIGHTED)
 
 

@@ -11,7 +11,7 @@ from untaken.errors import Finding
 from untaken.ledger.model import Run
 from untaken.plans.globs import matches_glob
 from untaken.plans.model import PlanGraph, SubGoal
-from untaken.subgoals.model import RunScore
+from untaken.subgoals.model import NodeResult, RunScore
 from untaken.subgoals.tool_names import CLOSE, alike
 
 DoubtCode = Literal["graph-tool-unknown", "graph-never-attempted", "graph-never-completed"]
@@ -53,14 +53,15 @@ class _Seen:
 
     Attributes:
         runs: those that called a tool.
-        results: how often each result occurred: sub-goal, attempted, required, completed, success of the run.
+        patterns: `RunScore.results` by identity; `ended`: how often a run ended so, and with success.
         known, attempted: by sub-goal, runs whose attempts at it are known, and those that attempted it.
         successes, completed: by sub-goal, successful runs with evidence for it, and those that completed it.
     """
 
     tools: set[str] = field(default_factory=set)
     runs: int = 0
-    results: Counter[tuple[str, bool | None, bool, bool | None, bool]] = field(default_factory=Counter)
+    patterns: dict[int, tuple[NodeResult, ...]] = field(default_factory=dict)
+    ended: Counter[tuple[int, bool]] = field(default_factory=Counter)
     known: Counter[str] = field(default_factory=Counter)
     attempted: Counter[str] = field(default_factory=Counter)
     successes: Counter[str] = field(default_factory=Counter)
@@ -69,22 +70,20 @@ class _Seen:
     def add(self, run: Run, score: RunScore) -> None:
         self.tools |= run.tools
         self.runs += bool(run.tools)
-        success = run.success is True
-        self.results.update(
-            [
-                (node.sub_goal, node.attempted, node.status != "not_required", node.completed, success)
-                for node in score.results
-            ]
-        )
+        pattern = id(score.results)  # most runs share theirs with others
+        self.patterns[pattern] = score.results
+        self.ended[pattern, score.success is True] += 1
 
     def count(self) -> None:
         """Counts the results by sub-goal."""
-        for (name, attempted, required, completed, success), times in self.results.items():
-            self.attempted[name] += times * (attempted is True)
-            self.known[name] += times * (required and attempted is not None)
-            if required and success and completed is not None:
-                self.successes[name] += times
-                self.completed[name] += times * completed
+        for (pattern, success), times in self.ended.items():
+            for node in self.patterns[pattern]:
+                name, required = node.sub_goal, node.status != "not_required"
+                self.attempted[name] += times * (node.attempted is True)
+                self.known[name] += times * (required and node.attempted is not None)
+                if required and success and node.completed is not None:
+                    self.successes[name] += times
+                    self.completed[name] += times * node.completed
 
 
 def graph_doubts(
