@@ -87,13 +87,17 @@ def score_document(
 
 
 def _scored_run(score: RunScore) -> Document:
-    return entry(score) | {
-        "status": {node.sub_goal: node.status for node in score.results},
-        "reasons": {node.sub_goal: node.reason for node in score.nodes},
-        "failed_checks": {node.sub_goal: _failed_check(node) for node in score.nodes if node.differences},
-        "violations": [entry(violation) for violation in score.violations],
-        "extra": list(score.extra),
-    }
+    return (
+        entry(score)
+        | entry(score.detail.known)
+        | {
+            "status": {node.sub_goal: node.status for node in score.results},
+            "reasons": {node.sub_goal: node.reason for node in score.nodes},
+            "failed_checks": {node.sub_goal: _failed_check(node) for node in score.nodes if node.differences},
+            "violations": [entry(violation) for violation in score.violations],
+            "extra": list(score.extra),
+        }
+    )
 
 
 def _failed_check(node: NodeScore) -> Document:

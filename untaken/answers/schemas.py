@@ -77,6 +77,7 @@ from untaken.ranking import (
 )
 from untaken.sequential import SequentialCheck
 from untaken.subgoals import AgentScore, FieldDifference, RunScore, Violation
+from untaken.subgoals.model import ScoreDetail
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -103,6 +104,7 @@ def _score() -> Schema:
     )
     run = entry_shape(
         RunScore,
+        ScoreDetail,
         status=values_of(TEXT),
         reasons=values_of(TEXT),
         failed_checks=values_of(failed),

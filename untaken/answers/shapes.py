@@ -80,9 +80,10 @@ def findings() -> Schema:
     return list_of(_finding())
 
 
-def entry_shape(kind: type[DataclassInstance | msgspec.Struct], **more: Schema) -> Schema:
-    """What the documents make of an object: flat fields, and a reason beside what may be unscored."""
-    flat = {name: hint for name, hint in flat_fields(kind).items() if name not in more}
+def entry_shape(*kinds: type[DataclassInstance | msgspec.Struct], **more: Schema) -> Schema:
+    """What the documents make of one object, or of several: flat fields, a reason beside the unscored."""
+    fields = [field for kind in kinds for field in flat_fields(kind).items()]
+    flat = {name: hint for name, hint in fields if name not in more}
     entry = fixed(**{name: _type(hint) for name, hint in flat.items()}, **more)
     unscored = [name for name, hint in flat.items() if Unscored in get_args(hint)]
     entry["properties"] |= {f"{name}_reason": TEXT for name in unscored}

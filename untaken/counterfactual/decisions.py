@@ -113,15 +113,19 @@ class DecisionScorer:
         self._asked: dict[int, Asked] = {}
         self._places: list[list[tuple[int, int]]] = []
         for number, run in enumerate(runs):
-            self._places.append([self._ask(number, selection) for selection in run.selections])
+            self._places.append(self._ask(number, run.selections))
         self.paths = {layers: self._compare(asked) for layers, asked in self._asked.items()}
 
-    def _ask(self, run: int, selection: SkillSelection) -> tuple[int, int]:
-        layers = selection.layers
-        asked = self._asked.get(len(layers))
-        if asked is None:
-            asked = self._asked[len(layers)] = Asked(len(layers), self._history)
-        return asked.layers, asked.add(run, selection, layers)
+    def _ask(self, run: int, selections: Sequence[SkillSelection]) -> list[tuple[int, int]]:
+        """The decision points of a run: of each, the number of its layers and its place among those alike."""
+        places = []
+        for selection in selections:
+            layers = selection.context_layers or (selection.context_hash,)
+            asked = self._asked.get(len(layers))
+            if asked is None:
+                asked = self._asked[len(layers)] = Asked(len(layers), self._history)
+            places.append((asked.layers, asked.add(run, selection, layers)))
+        return places
 
     def snapshot(self, run: int) -> Snapshot:
         """What was known when a run began."""

@@ -87,7 +87,7 @@ def _why_missing(
     if unrevised is not None:
         return Diagnosed(
             diagnosis="not_detecting_errors",
-            reason=f"{_times(len(unrevised.trace.failures), 'observation')} failed and the plan was not "
+            reason=f"{_times(len(unrevised.trace.failed), 'observation')} failed and the plan was not "
             f"revised; {counts}",
             advice="Add a self-check sub-goal between branches, or feed the tool response back into the "
             f"planner before the next call{_failed_branches(nodes, unrevised, rubric)}.",

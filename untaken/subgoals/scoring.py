@@ -113,7 +113,7 @@ def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> 
         extra=(),
         plans=trace.plans,
         replans=len(trace.replans),
-        transient_failures=len(trace.failures),
+        transient_failures=len(trace.failed),
         diagnosis="unscored",
         diagnosis_reason=why.reason,
         detail=DetailLater(ScoreDetail(nodes=(), recovered=why, progress=())),
@@ -135,7 +135,9 @@ class _Judged(Struct, frozen=True, kw_only=True, gc=False):
 def _judge(run: Run, graph: PlanGraph, verdicts: Sequence[str], *, in_words: bool) -> _Judged:
     rubric, trace, mapping = compiled_graph(graph), Trace(run), map_actions(run, graph)
     tried = attempts(rubric, trace, mapping)
-    actions = sorted({call.seq for call in trace.calls}.union([seq for seq, _, _ in mapping.mapped]))
+    actions: list[int] = []
+    if in_words or rubric.stepwise:
+        actions = sorted({call.seq for call in trace.calls}.union([seq for seq, _, _ in mapping.mapped]))
     ends = trace.step_ends(actions)
     results = ExpressionResults(rubric, trace, tried, ends, in_words=in_words)
     bench = CheckRunner(trace, run.success, results, mapping, verdicts, in_words=in_words)
@@ -204,7 +206,7 @@ def _assemble(run: Run, graph: PlanGraph, verdicts: Sequence[str], missing: Miss
         extra=_own(judged.mapping.extra, trace),
         plans=trace.plans,
         replans=len(trace.replans),
-        transient_failures=len(trace.failures),
+        transient_failures=len(trace.failed),
         diagnosis=diagnosed.diagnosis,
         diagnosis_reason=diagnosed.reason,
         diagnosis_advice=diagnosed.advice,

@@ -68,10 +68,10 @@ class StateFold:
         moved: set[str] = set()
         while self.ahead <= seq:
             event = self._events[self._at]
-            said = event.state if isinstance(event, State) else event.final_state or {}
-            if self._fields is None or not self._fields.isdisjoint(said):
+            fields = event.state if isinstance(event, State) else event.final_state or {}
+            if self._fields is None or not self._fields.isdisjoint(fields):
                 merge = merge_patch if isinstance(event, State) else _replace
-                for field in merge(self.state, said):
+                for field in merge(self.state, fields):
                     self.changed[field] = event.seq
                     moved.add(field)
             self._at += 1

@@ -22,7 +22,7 @@ class Trace:
 
     Attributes:
         calls: the agent's and the user's tool calls, in order.
-        failures: (observation, the call it answers): not ok, or marked transient.
+        failed: the observations that are not ok, or marked transient.
         replans: `seq` of each non-empty plan that differs from the last non-empty one.
         plans: number of PLAN events.
         spoke: whether the ledger holds any message.
@@ -37,10 +37,11 @@ class Trace:
         "_by_tool",
         "_chars",
         "_comparisons",
+        "_failures",
         "_run",
         "calls",
         "end",
-        "failures",
+        "failed",
         "finished",
         "graph",
         "last",
@@ -57,7 +58,9 @@ class Trace:
         self.end = run.events[-1].seq
         self.last = self.end if self.finished is None else self.finished.seq
         self.calls = self._during(run.of(ToolCall))
-        self.failures = self._failed(self._during(run.of(Observation)))
+        observed = self._during(run.of(Observation))
+        self.failed = [event for event in observed if event.ok is False or event.transient]
+        self._failures: list[tuple[Observation, ToolCall | None]] | None = None
         plans = self._during(run.of(Plan))
         self.plans = len(plans)
         self.replans = _revisions(plans)
@@ -66,7 +69,8 @@ class Trace:
         if self.finished is not None:
             self.states.append(self.finished)
         self.verdicts: dict[str, list[Verdict]] = {}
-        for verdict in not_withdrawn(run.of(Verdict)):
+        recorded = run.of(Verdict)
+        for verdict in not_withdrawn(recorded) if recorded else ():
             self.verdicts.setdefault(verdict.sub_goal, []).append(verdict)
         self._by_tool: dict[str, list[ToolCall]] | None = None
         self._run = run
@@ -79,15 +83,17 @@ class Trace:
             return events
         return [event for event in events if event.seq <= self.last]
 
-    def _failed(self, observations: Sequence[Observation]) -> list[tuple[Observation, ToolCall | None]]:
+    @property
+    def failures(self) -> Sequence[tuple[Observation, ToolCall | None]]:
         """What failed, each with the call it answers."""
-        failed = [event for event in observations if event.ok is False or event.transient]
-        return list(paired(self.calls, failed))
+        if self._failures is None:
+            self._failures = list(paired(self.calls, self.failed))
+        return self._failures
 
     @property
     def never_replanned(self) -> bool:
         """Whether observations failed, and the plan was recorded but never revised."""
-        return bool(self.failures and self.plans and not self.replans)
+        return bool(self.failed and self.plans and not self.replans)
 
     def step_ends(self, actions: Sequence[int]) -> list[int]:
         """For each action (by `seq`, in order) the last `seq` before the next one."""
