@@ -87,17 +87,16 @@ def score_document(
 
 
 def _scored_run(score: RunScore) -> Document:
-    return (
-        entry(score)
-        | entry(score.detail.known)
-        | {
-            "status": {node.sub_goal: node.status for node in score.results},
-            "reasons": {node.sub_goal: node.reason for node in score.nodes},
-            "failed_checks": {node.sub_goal: _failed_check(node) for node in score.nodes if node.differences},
-            "violations": [entry(violation) for violation in score.violations],
-            "extra": list(score.extra),
-        }
-    )
+    figures = list(entry(score).items())
+    place = [name for name, _ in figures].index("diagnosis")  # the detail stays where readers found it so far
+    more = {
+        "status": {node.sub_goal: node.status for node in score.results},
+        "reasons": {node.sub_goal: node.reason for node in score.nodes},
+        "failed_checks": {node.sub_goal: _failed_check(node) for node in score.nodes if node.differences},
+        "violations": [entry(violation) for violation in score.violations],
+        "extra": list(score.extra),
+    }
+    return dict(figures[:place]) | entry(score.detail.known) | dict(figures[place:]) | more
 
 
 def _failed_check(node: NodeScore) -> Document:
