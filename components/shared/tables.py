@@ -53,6 +53,7 @@ def table(
     height: int | str = "auto",
     alt: str | None = None,
     most: int | None = None,
+    row_height: int | None = None,
 ) -> int | None:
     """Show a table with its CSV download.
 
@@ -65,6 +66,7 @@ def table(
         height: pixels, or ``"auto"``.
         alt: the description for screen readers.
         most: rows to show at the most; Download the table to see all.
+        row_height: pixels; in rows of more than one line, text is wrapped.
 
     Returns:
         The position of the chosen row in `frame`, or ``None``.
@@ -75,6 +77,7 @@ def table(
         frame if most is None else frame.head(most),
         hide_index=True,
         height=height,
+        row_height=row_height,
         column_config=_plain_text(frame, columns or {}),
         key=key,
         on_select="rerun" if selectable else "ignore",

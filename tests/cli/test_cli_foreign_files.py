@@ -71,6 +71,17 @@ def test_verify_says_what_a_file_looks_like(
     assert case.use in said
 
 
+def test_convert_says_the_next_step_of_a_file_that_gave_nothing_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for cut, name in enumerate(("a.json", "b.json"), start=20):
+        (tmp_path / name).write_bytes(TAU[:-cut])
+    assert main(["convert", "--from", "tau-bench", str(tmp_path), "-o", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert said.count("nothing was added: ") == 2
+    assert said.count("→ Export or download it again.") == 1
+
+
 def test_the_ledgers_beside_it_are_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ledger, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     ledger.write_bytes(desk.careful(5).ledger())

@@ -25,6 +25,7 @@ from untaken.formats import Conversion, convert, formats, importers, sniff, snif
 from untaken.formats.output import file_stem
 from untaken.ledger import heads_path, read_ledger
 from untaken.plans import load_graphs
+from untaken.present.numbers import counted
 
 
 def written(folder: Path) -> dict[str, bytes]:
@@ -181,7 +182,8 @@ def test_every_value_is_kept_or_dropped(tmp_path: Path) -> None:
             assert loss.fields
             assert all(field.held == field.kept + field.dropped for field in loss.fields)
             assert all(field.kept in (0, field.held) for field in loss.fields)
-            assert loss.lines()[0].startswith(f"{loss.records} records")
+            words = f"{counted(loss.records, 'record')}, {counted(loss.runs, 'run')}; "
+            assert loss.lines()[0].startswith(words)
             assert all((tmp_path / "out" / "ledgers" / name).is_file() for name in loss.ledgers)
 
 

@@ -44,6 +44,7 @@ def test_the_first_three_records_without_a_value_are_named(tmp_path: Path) -> No
     assert len(first) == 3
     assert len(set(first)) == 3
     assert set(first) <= {f"run {run_id}" for run_id in runs}
+    assert by_name["1.json"].lines()[0].startswith("1 record, 1 run; 4 of 4 values kept")
     assert len(by_name["1.json"].defaulted_at["RUN_FINISHED.cost"]) == 1
     words = "\n".join(by_name["many.jsonl"].lines())
     assert f"not recorded, default used: RUN_FINISHED.cost (5; first: {', '.join(first)})" in words

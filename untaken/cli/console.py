@@ -96,15 +96,22 @@ class Console:
         self.err.write(text + "\n")
 
     def findings(self, findings: Iterable[Finding]) -> None:
-        """Errors and warnings on stderr, the first few of each kind; notes are only in the document."""
+        """Errors and warnings on stderr, the first few of each kind, each next step once.
+
+        Notes are only in the document.
+        """
         listed = [finding for finding in findings if finding.severity != "note"]
         seen: Counter[str] = Counter()
+        hints: set[str] = set()
         for finding in listed:
             seen[finding.code] += 1
             if seen[finding.code] <= SHOWN_OF_A_KIND:
                 where = plain(finding.where)
                 place = f"{where}: " if where else ""
                 self.warn(f"{finding.severity}: {place}{plain(finding.message)} [{finding.code}]")
+                if finding.hint and finding.hint not in hints:
+                    hints.add(finding.hint)
+                    self.warn(f"  → {plain(finding.hint)}")
         for code, count in seen.items():
             if count > SHOWN_OF_A_KIND:
                 self.warn(f"… and {count - SHOWN_OF_A_KIND} more [{code}]; --json lists them all")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from untaken.errors import Finding
+from untaken.present.numbers import counted
 
 Progress = Callable[[int, int, str], None]
 """Called with (files done, total files, current file name). An exception from it cancels the work."""
@@ -83,7 +84,8 @@ class FileLoss:
     def lines(self) -> tuple[str, ...]:
         """The loss in words, one line a kind, for a reader who decides whether to trust the import."""
         held, kept = sum(f.held for f in self.fields), sum(f.kept for f in self.fields)
-        words = [f"{self.records} records, {self.runs} runs; {kept} of {held} values kept"]
+        found = f"{counted(self.records, 'record')}, {counted(self.runs, 'run')}"
+        words = [f"{found}; {kept} of {counted(held, 'value')} kept"]
         words += [f"dropped: {f.path} {_counted(f.dropped, f.dropped_at)}" for f in self.fields if f.dropped]
         words += [
             f"not recorded, default used: {place} {_counted(n, self.defaulted_at.get(place, ()))}"
