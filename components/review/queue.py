@@ -29,8 +29,9 @@ FIRST_SEEN: Final = ("why", "task_id", "agent", "status")
 """What a reviewer reads to choose a run, before anything else."""
 WIDTHS: Final = {"here": 24, "why": 240, "task_id": 100, "agent": 125, "status": 90}
 """Pixels; all but the status fit beside a run on a screen 1,280 wide, the status at 1,440."""
-ROW: Final = 60
-"""Pixels of a row: three lines of why a run is to be reviewed."""
+MOST_HIGH: Final = 540
+ROW: Final = 72
+"""Pixels of a row: three lines of why. Streamlit wraps text in rows of more than 64."""
 HIDDEN: Final = (
     "kind",
     "run_id",
@@ -110,7 +111,7 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
         key="review-queue",
         name="Review queue",
         selectable=True,
-        height=min(38 + ROW * max(len(shown), 1), 440),
+        height=min(38 + ROW * max(len(shown), 1), MOST_HIGH),
         row_height=ROW,
         most=MOST_ROWS,
         columns={
