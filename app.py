@@ -16,6 +16,7 @@ def main() -> None:
             st.title("Untaken")
             reviewer.ask_reviewer()
             st.stop()
+        frame.take_back()
         page = st.navigation(navigation.offered())
         saved_views.follow()
         state.remember()

@@ -19,6 +19,7 @@ from streamlit import config
 from streamlit.starlette import App
 
 from components.data.spooling import SpooledUploads
+from components.shared.private_session import close_all
 from untaken.cli.app import TEMPORARY
 
 SECONDS_TO_END: Final = 4.0
@@ -53,7 +54,10 @@ class SecurityHeaders:
 
 @asynccontextmanager
 async def ending_in_time(_: App) -> AsyncIterator[None]:
-    """SIGTERM starts a clock too: the process ends, whatever a page still does. A demo is removed."""
+    """SIGTERM starts a clock too: the process ends, whatever a page still does.
+
+    A demo and all private areas are removed.
+    """
     stop = signal.getsignal(signal.SIGTERM)
 
     def end(number: int, frame: FrameType | None) -> None:
@@ -65,6 +69,7 @@ async def ending_in_time(_: App) -> AsyncIterator[None]:
 
     signal.signal(signal.SIGTERM, end)
     yield
+    close_all()
     if temporary := os.environ.get(TEMPORARY):
         shutil.rmtree(temporary, ignore_errors=True)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import text
+from components.shared import private_session, text
 from components.shared.panels import panel
 from untaken.store import StoredFile, Workspace
 
@@ -17,6 +17,9 @@ FILES: Final = "files"
 @panel
 def offer(workspace: Workspace, file: StoredFile) -> None:
     """Draw the button that removes the selected file, with a note on the consequences."""
+    if private_session.area() is not None:  # what is shared is what was uploaded
+        st.caption("To leave a file out, discard the private area and add the other files again.")
+        return
     with st.popover("Remove from this workspace …", icon=":material/delete:"):
         st.text(text.one_line(file.name, 120))
         st.caption(

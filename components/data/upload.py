@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
@@ -14,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.data.spooling import SpooledBytes
-from components.shared import cards, tables, text
+from components.shared import cards, private_session, tables, text
 from components.shared.panels import panel
 from untaken.answers.uploads import Upload, uploads, uploads_table
 from untaken.intake import UploadResult
@@ -46,6 +47,12 @@ def upload(workspace: Workspace) -> None:
         max_chars=100,
     )
     cards.shared_with_everybody()
+    area = private_session.area()
+    alone = area is None and st.checkbox(
+        "Look at it privately first",
+        key=f"upload_private-{turn}",
+        help="The files go to a private area that only this browser sees. There you share or discard them.",
+    )
     with st.container(horizontal=True):
         asked = st.button(
             f"Add {counted(len(files), 'file')}" if files else "Add files",
@@ -55,13 +62,15 @@ def upload(workspace: Workspace) -> None:
         if asked:
             st.button("Cancel", key="upload_cancel")
     if asked:
-        st.session_state[UPLOADED] = _with_progress(workspace, files, agent.strip() or None)
+        area = private_session.begin(workspace) if alone else area
+        take = partial(take_in_apart, workspace) if area is None else area.take_in
+        st.session_state[UPLOADED] = _with_progress(take, files, agent.strip() or None)
         st.session_state["upload_turn"] = turn + 1
         st.rerun()
 
 
 def _with_progress(
-    workspace: Workspace, files: Sequence[UploadedFile], agent: str | None
+    take: Callable[..., list[UploadResult]], files: Sequence[UploadedFile], agent: str | None
 ) -> list[UploadResult]:
     bar = st.progress(0.0, text="Reading files …")
 
@@ -70,7 +79,7 @@ def _with_progress(
 
     with TemporaryDirectory(prefix="untaken-") as folder:
         staged = [(file.name, _on_disk(file, Path(folder, str(n)))) for n, file in enumerate(files)]
-        results = take_in_apart(workspace, staged, agent=agent, progress=progress)
+        results = take(staged, agent=agent, progress=progress)
     _free(files)
     return results
 

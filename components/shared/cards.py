@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.shared import explanations, first_steps, state, text
+from components.shared import explanations, first_steps, private_session, state, text
 from components.shared.panels import panel
 from untaken.answers import ReviewItem
 from untaken.present.numbers import counted, percent
@@ -69,6 +69,9 @@ def nothing_here() -> None:
 
 def shared_with_everybody() -> None:
     """Say, where something is uploaded, who sees it."""
+    if private_session.area() is not None:
+        st.caption(":material/lock: This goes to your private area. Only this browser sees it.")
+        return
     st.caption(
         ":material/group: Everyone on this server shares one workspace. They can see and remove what you add."
     )

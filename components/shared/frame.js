@@ -14,9 +14,9 @@ function nameSections() {
 }
 
 // A cookie, because the server reads it before it draws: a name that arrived later could mix with what is typed.
-function remember({ cookie, name, tour, guide }) {
-  if (!name && !tour && !guide) return;
-  const kept = encodeURIComponent(JSON.stringify({ name, tour, guide }));
+function remember({ cookie, name, tour, guide, area }) {
+  if (!name && !tour && !guide && !area && !document.cookie.includes(`${cookie}=`)) return;
+  const kept = encodeURIComponent(JSON.stringify({ name, tour, guide, area }));
   document.cookie = `${cookie}=${kept}; path=/; max-age=31536000; samesite=strict`;
 }
 

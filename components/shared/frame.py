@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import streamlit as st
 
-from components.shared import first_steps, reviewer, searching, state
+from components.shared import first_steps, private_banner, private_session, reviewer, searching, state
 from components.shared.palette import tokens
 
 HERE: Final = Path(__file__).parent
@@ -49,7 +49,7 @@ def draw() -> None:
         icon_image=MARK.format(width=32, words="", **colours),
         size="large",
     )
-    _take_back()
+    private_banner.draw()
     with st.container(key="page-frame", height=1, border=False):
         heard = _listen(
             key="page_keys",
@@ -58,6 +58,7 @@ def draw() -> None:
                 "name": reviewer.kept_name(),
                 "tour": first_steps.tour_is_over(),
                 "guide": first_steps.guide(),
+                "area": private_session.token(),
             },
             on_pressed_change=lambda: None,
         )
@@ -68,12 +69,12 @@ def draw() -> None:
 
 
 def cookie() -> str:
-    """Name of the cookie in which a browser keeps the reviewer's name; servers of one host have their own."""
+    """Name of the cookie that `take_back` reads; servers of one host have their own."""
     return f"untaken_{st.get_option('server.port')}"
 
 
-def _take_back() -> None:
-    """What this browser remembers of an earlier session: the reviewer's name, the tour, the guide."""
+def take_back() -> None:
+    """What this browser remembers of an earlier session: the reviewer's name, tour, guide, private area."""
     try:
         kept = json.loads(unquote(str(st.context.cookies.get(cookie(), ""))))
     except (ValueError, RecursionError):  # none, or one that another page wrote
@@ -81,6 +82,7 @@ def _take_back() -> None:
     if not isinstance(kept, dict):
         return
     reviewer.suggest_name(kept.get("name"))
+    private_session.resume(kept.get("area"))
     if kept.get("tour") is True:
         first_steps.end_tour()
     if first_steps.guide() is None and kept.get("guide") in first_steps.GUIDE_STATES:

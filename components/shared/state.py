@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 
 import streamlit as st
 
-from components.shared import navigation, text
+from components.shared import navigation, private_session, text
 from components.shared.panels import failing_alone
 from untaken.corpus import Corpus, evaluate_corpus, part_of
 from untaken.counterfactual.evaluate import ABORTED
@@ -86,8 +86,13 @@ class RulesInForce:
 
 
 def workspace() -> Workspace:
-    """The workspace that this server was started on."""
+    """The workspace of this session: its private area, where it has one, else the one that all share."""
     _require_frame()
+    return private_session.workspace() or shared_workspace()
+
+
+def shared_workspace() -> Workspace:
+    """The workspace that this server was started on."""
     return _open(os.environ.get(FOLDER, ""), os.environ.get(DEMO, "") == "1")
 
 
@@ -233,7 +238,7 @@ class _Kept:
     corpus: Corpus | None = None
 
 
-@st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
+@st.cache_resource(ttl=3600, max_entries=8, show_spinner=False)
 def _kept(folder: str) -> _Kept:  # noqa: ARG001 (cache key)
     return _Kept()
 

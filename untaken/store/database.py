@@ -23,6 +23,8 @@ from untaken.errors import UntakenError
 from untaken.store.faults import in_words, place
 
 STORE: Final = "UNTAKEN_STORE"
+LOCAL: Final = ".own-database"
+"""A folder with a file of this name keeps its database in itself, whatever `STORE` says."""
 BUSY_SECONDS: Final = 15
 """How long a writer waits for another one before it gives up."""
 CONNECT_SECONDS: Final = 10

@@ -50,7 +50,7 @@ def prepare(engine: Engine, folder: Path) -> None:
     with reading(engine) as connection:
         known = revision(connection)
     if known != REVISION:
-        with FileLock(folder / ".creating.lock"), writing(engine) as connection:
+        with FileLock(folder / ".creating.lock", mode=0o600), writing(engine) as connection:
             _migrate(connection, where)
     if engine.dialect.name != "sqlite":
         _belongs(engine, folder, where)

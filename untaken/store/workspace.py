@@ -29,7 +29,7 @@ from untaken.store.content import (
     sniff,
     staged,
 )
-from untaken.store.database import STORE, open_engine, reading, writing
+from untaken.store.database import LOCAL, STORE, open_engine, reading, writing
 from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import current_content, is_whole
@@ -60,7 +60,8 @@ class Workspace(GraphStore):
         self.path.parent.mkdir(parents=True, exist_ok=True)
         for place in (self.path, *(self.path / room for room in ("ledgers", "graphs", "sources"))):
             place.mkdir(mode=0o700, exist_ok=True)  # what is in them may be confidential
-        self._engine = open_engine(self.path / DATABASE, os.environ.get(STORE))
+        url = None if (self.path / LOCAL).exists() else os.environ.get(STORE)
+        self._engine = open_engine(self.path / DATABASE, url)
         self.reviews = Reviews(self._engine)
         self.text_drafts = TextDrafts(self._engine)
         self.saved_views = SavedViews(self._engine)

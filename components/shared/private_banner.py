@@ -1,0 +1,50 @@
+"""Says on every page that a private area is in view, and offers to share or to discard it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.data.upload import UPLOADED
+from components.shared import private_session, state, text
+from components.shared.panels import panel
+from untaken.present.numbers import counted
+from untaken.private_area import NOT_SHARED, PrivateArea
+
+
+@panel
+def draw() -> None:
+    """Draw it where this session has a private area."""
+    area = private_session.area()
+    if area is None:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="private-area"):
+        st.markdown(
+            ":material/lock: **Private area.** Only this browser sees what is here. It is deleted when you "
+            "discard it, or when the server ends.",
+            width="stretch",
+        )
+        with st.popover("Share with everyone"):
+            st.caption(
+                f"Uploads {counted(len(area.uploads()), 'file')} to the shared workspace, with the verdicts, "
+                "notes and plan graphs that you saved here. Review statuses, saved views and drafts are not "
+                "shared."
+            )
+            asked = st.button("Share", key="private-share", type="primary")
+        with st.popover("Discard"):
+            st.caption("Deletes the files, verdicts and notes of this private area. You cannot undo this.")
+            st.button("Discard it", key="private-discard", on_click=private_session.end)
+    if asked:
+        _share(area)
+
+
+def _share(area: PrivateArea) -> None:
+    bar = st.progress(0.0, text="Sharing …")
+
+    def progress(done: int, total: int, name: str) -> None:
+        bar.progress(min(done / max(total, 1), 1.0), text=f"{done} of {total}: {text.label(name, 60)}")
+
+    rows = area.share(state.shared_workspace(), progress=progress)
+    st.session_state[UPLOADED] = rows
+    if not any(found.code == NOT_SHARED for row in rows for found in row.findings):
+        private_session.end()
+    st.switch_page("pages/data.py")
