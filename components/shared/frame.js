@@ -1,4 +1,6 @@
 // Marks up the navigation for screen readers, and listens to the keys that work on every page.
+const SEARCH = "[role=dialog] .st-key-search";
+const PAUSE = 250; // milliseconds without a key until words are sent
 const NAVIGATION = "[data-testid=stSidebarNavItems]";
 const TYPING = "input, textarea, select, [contenteditable=true], [role=combobox], [role=gridcell]";
 
@@ -20,6 +22,32 @@ function remember({ cookie, name, tour, guide, area }) {
   document.cookie = `${cookie}=${kept}; path=/; max-age=31536000; samesite=strict`;
 }
 
+// Streamlit sends a field's words on Enter: here a pause in typing is one.
+let waiting;
+function typed({ target }) {
+  if (!target.matches?.(`${SEARCH} input`)) return;
+  clearTimeout(waiting);
+  waiting = setTimeout(() => {
+    waiting = undefined;
+    target.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+  }, PAUSE);
+}
+
+// In the search: arrows move between the field and what was found, Enter in the field opens the first.
+function moved(event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const [field, ...links] = document.querySelectorAll(`${SEARCH} :is(input, a[href])`);
+  const stops = [field, ...links];
+  const place = stops.indexOf(document.activeElement);
+  if (!field || place < 0 || !event.isTrusted) return;
+  if (step) {
+    event.preventDefault();
+    stops[Math.max(0, Math.min(place + step, links.length))].focus();
+  } else if (event.key === "Enter" && place === 0 && waiting === undefined) {
+    if (field.value) links[0]?.click();
+  }
+}
+
 export default function ({ data, setTriggerValue }) {
   remember(data);
   nameSections();
@@ -34,8 +62,12 @@ export default function ({ data, setTriggerValue }) {
     setTriggerValue("pressed", event.key);
   };
   document.addEventListener("keydown", pressed);
+  document.addEventListener("keydown", moved);
+  document.addEventListener("input", typed);
   return () => {
     watcher.disconnect();
     document.removeEventListener("keydown", pressed);
+    document.removeEventListener("keydown", moved);
+    document.removeEventListener("input", typed);
   };
 }

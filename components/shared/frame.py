@@ -22,7 +22,7 @@ WORDS: Final = """\
 <text x="38" y="24" font-family="Helvetica Neue,Arial,sans-serif" font-size="22" font-weight="700"
  textLength="90" fill="{text}">Untaken</text>"""
 SHORTCUTS: Final = {
-    "Every page": {"?": "this list", "/": "search runs, tasks and sub-goals"},
+    "Every page": {"?": "this list", "/ or Ctrl+K": "search pages, runs, tasks, sub-goals and texts of runs"},
     "Review and Run": {
         "J": "next run to review",
         "K": "previous run to review",
@@ -62,9 +62,12 @@ def draw() -> None:
             },
             on_pressed_change=lambda: None,
         )
+    asked = st.sidebar.button(
+        "Search", key="search_open", icon=":material/search:", shortcut="Mod+K", width="stretch"
+    )
     if heard.pressed == "?":
         _shortcuts()
-    elif heard.pressed == "/":
+    elif asked or heard.pressed == "/":
         searching.search()
 
 

@@ -1,4 +1,4 @@
-"""Search over runs, tasks and sub-goals, from any page."""
+"""Search over pages, runs, tasks, sub-goals and what was said in runs, from any page."""
 
 from __future__ import annotations
 
@@ -7,33 +7,61 @@ from typing import Final
 import streamlit as st
 
 from components.run import run_list
-from components.shared import state, text
+from components.shared import navigation, state, text
 from untaken.answers import review_queue
+from untaken.answers.searching import texts_with
 from untaken.corpus import Corpus
 
 MOST: Final = 12
+MOST_TEXTS: Final = 8
+
+Found = tuple[str, str, dict[str, str]]
+"""Page, label and address of what was found."""
 
 
 @st.dialog("Search", width="large")
 def search() -> None:
-    """Ask for words and list what holds all of them, each with the way there."""
-    asked = st.text_input(
-        "Runs, tasks and sub-goals", key="search_words", placeholder="agent, task, run id or title"
-    )
-    words = asked.casefold().split()
+    """Ask for words and list what holds all of them, each with the way there.
+
+    The frame's script sends words while they are typed, and moves between the links by the arrow keys.
+    """
+    with st.container(key="search", gap="small"):
+        asked = st.text_input(
+            "Pages, runs, tasks, sub-goals and texts of runs",
+            key="search_words",
+            placeholder="page, agent, task, run id, title, or words of a message or tool call",
+        )
+        words = asked.casefold().split()
+        found, whole = everything_with(state.corpus(), words)
+        for page, label, asked_for in found:
+            st.page_link(page, label=label, query_params=asked_for | state.scope())
+        if not found:
+            st.info("Nothing found.")
+        more = "" if whole else " The search stopped early: add words to find more."
+        st.caption(f"All words must match. ↓ and ↑ move, Enter opens.{more}")
+
+
+def everything_with(corpus: Corpus, words: list[str]) -> tuple[list[Found], bool]:
+    """All that holds these words, pages first, and whether every text was looked at; without words, pages."""
     if not words:
-        st.caption("Type a few letters. All words must match.")
-        return
-    corpus = state.corpus()
-    found = [*runs_with(corpus, words), *sub_goals_with(corpus, words)]
-    if not found:
-        st.info("Nothing found.")
-    for page, label, asked_for in found:
-        st.page_link(page, label=label, query_params=asked_for | state.scope())
+        return pages_with(words), True
+    runs = runs_with(corpus, words)
+    texts, whole = texts_of_runs(corpus, words) if len(runs) < MOST else ([], True)
+    return [*pages_with(words), *runs, *sub_goals_with(corpus, words), *texts], whole
 
 
-def runs_with(corpus: Corpus, words: list[str]) -> list[tuple[str, str, dict[str, str]]]:
-    """Runs whose agent, task or id hold all words: page, label and address of each."""
+def pages_with(words: list[str]) -> list[Found]:
+    """Pages whose title or section hold all words."""
+    return [
+        (f"pages/{name}.py", f"Page · {title}", {})
+        for section, pages in navigation.SECTIONS.items()
+        for name, title in pages
+        if all(word in f"{title} {section}".casefold() for word in words)
+    ]
+
+
+def runs_with(corpus: Corpus, words: list[str]) -> list[Found]:
+    """Runs whose agent, task or id hold all words."""
     lines = ((item.digest, run_list.run_words(item)) for item in review_queue(corpus))
     kept = [(digest, line) for digest, line in lines if all(word in line.casefold() for word in words)]
     return [
@@ -41,7 +69,7 @@ def runs_with(corpus: Corpus, words: list[str]) -> list[tuple[str, str, dict[str
     ]
 
 
-def sub_goals_with(corpus: Corpus, words: list[str]) -> list[tuple[str, str, dict[str, str]]]:
+def sub_goals_with(corpus: Corpus, words: list[str]) -> list[Found]:
     """Sub-goals whose title, id or graph hold all words."""
     nodes = ((graph, node) for graph in corpus.graphs.graphs for node in graph.sub_goals)
     kept = [
@@ -53,3 +81,17 @@ def sub_goals_with(corpus: Corpus, words: list[str]) -> list[tuple[str, str, dic
         ("pages/annotate.py", f"Sub-goal · {text.label(line, 160)}", {"graph": graph, "sub_goal": node})
         for graph, node, line in kept[:MOST]
     ]
+
+
+def texts_of_runs(corpus: Corpus, words: list[str]) -> tuple[list[Found], bool]:
+    """Runs in which one event says all words, and whether all were looked at."""
+    hits, whole = texts_with(corpus.runs.values(), words, most=MOST_TEXTS)
+    return [
+        (
+            state.RUN_PAGE,
+            f"Text · {text.label(corpus.runs[hit.digest].run_id, 60)}, event {hit.seq}: "
+            f"{text.label(hit.excerpt, 140)}",
+            {"run": hit.digest},
+        )
+        for hit in hits
+    ], whole

@@ -94,12 +94,13 @@ def rule_holds(
 def _texts(run: Run) -> Iterator[str]:
     """What was said, called and answered in a run, each text from its beginning."""
     for event in run.events[: run.own]:
-        text = _text(event)
+        text = event_words(event)
         if text:
             yield text[: limits.RULE_TEXT_CHARS]
 
 
-def _text(event: Event) -> str | None:
+def event_words(event: Event) -> str | None:
+    """What an event says, calls or answers, as one text; ``None`` for every other event."""
     if isinstance(event, Message | Observation):
         return readable(event.content)
     if isinstance(event, ToolCall):
