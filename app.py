@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.shared import frame, navigation, reviewer, saved_views, state
+from components.shared import frame, navigation, reviewer, saved_views, state, tables
 from components.shared.theme_watch import watch_theme
 
 
@@ -20,11 +20,12 @@ def main() -> None:
         page = st.navigation(navigation.offered())
         saved_views.follow()
         state.remember()
+        frame.draw()
         state.rules_in_sidebar()
         saved_views.draw(page.url_path)
         watch_theme()
-        frame.draw()
-        page.run()
+        with tables.collected():
+            page.run()
 
 
 main()

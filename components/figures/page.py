@@ -1,14 +1,17 @@
-"""A figure as one page of HTML that needs nothing else: for sending, and for a browser without a network.
+"""Figures as pages of HTML that need no network: one that carries plotly.js, or many beside one copy of it.
 
-The page carries the plotly.js of the installed Python package, compressed: the page unpacks it.
+It is the plotly.js of the installed Python package. A page that carries it holds it compressed.
 """
 
 from __future__ import annotations
 
 import base64
 import gzip
+import io
 import json
-from collections.abc import Mapping
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -24,22 +27,29 @@ from ..shared import text
 HERE: Final = Path(__file__).parent
 TITLE_ROOM: Final = 44
 """Pixels."""
-STARTER: Final = """
-(async () => {
-  const read = (id) => document.getElementById(id).textContent;
-  const packed = await unpack(read("plotly").trim());
-  const script = document.createElement("script");
-  script.textContent = packed;
-  document.head.append(script);
-  const { data, layout, config } = JSON.parse(read("data"));
+DRAW: Final = """
+async function draw() {
+  const { data, layout, config } = JSON.parse(document.getElementById("data").textContent);
   await Plotly.newPlot("figure", data, layout, config);
-})();
-async function unpack(base64) {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(unpacked).text();
 }
 """
+STARTER: Final = (
+    DRAW
+    + """
+(async () => {
+  const packed = document.getElementById("plotly").textContent.trim();
+  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const script = document.createElement("script");
+  script.textContent = await new Response(unpacked).text();
+  document.head.append(script);
+  await draw();
+})();
+"""
+)
+BESIDE: Final = DRAW + "draw();"
+PLOTLY: Final = "plotly.min.js"
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
 @cache
@@ -50,15 +60,19 @@ def bundle() -> tuple[str, str]:
     return base64.b64encode(packed).decode(), script_digest(script)
 
 
-def figure_page(figure: go.Figure, title: str, *, config: Mapping[str, Any] | None = None) -> str:
-    """One self-contained page with a figure; the page allows no connection.
+def figure_page(
+    figure: go.Figure, title: str, *, config: Mapping[str, Any] | None = None, beside: bool = False
+) -> str:
+    """One page with a figure; the page allows no connection.
 
     Args:
         figure: of this package.
         title: of the page, and written above the figure, so that a picture saved from it has it, too.
         config: of plotly's toolbar.
+        beside: load plotly.js from the file `PLOTLY` beside the page, instead of carrying it.
     """
-    packed, unpacked_digest = bundle()
+    packed, unpacked_digest = ("", "") if beside else bundle()
+    starter = BESIDE if beside else STARTER
     shown = json.loads(_titled(figure, title).to_json())
     shown["config"] = {"displaylogo": False, "responsive": True, **(config or {})}
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined)
@@ -66,11 +80,37 @@ def figure_page(figure: go.Figure, title: str, *, config: Mapping[str, Any] | No
         title=text.one_line(title, 200),
         background=figure.layout.paper_bgcolor or "#ffffff",
         least=int((figure.layout.meta or {}).get("least_width") or 0),
-        digests=[script_digest(STARTER), unpacked_digest],
+        digests=[script_digest(starter), *([] if beside else [unpacked_digest])],
+        beside=PLOTLY if beside else None,
         data=Markup(inert(shown)),  # noqa: S704 (escaped for a data block just there)
         bundle=Markup(packed),  # noqa: S704 (base64)
-        starter=Markup(STARTER),  # noqa: S704 (ours)
+        starter=Markup(starter),  # noqa: S704 (ours)
     )
+
+
+def figures_zip(
+    figures: Iterable[tuple[str, go.Figure]], *, config: Mapping[str, Any] | None = None
+) -> bytes:
+    """An archive with a small page for each figure, beside one copy of plotly.js that all of them load.
+
+    Args:
+        figures: title and figure of each.
+        config: of plotly's toolbar.
+    """
+    kept = io.BytesIO()
+    names: Counter[str] = Counter()
+    with zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as archive:
+
+        def add(name: str, content: str) -> None:
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
+
+        add(PLOTLY, get_plotlyjs())
+        for title, figure in figures:
+            stem = text.file_name(title)
+            names[stem] += 1
+            number = f"-{names[stem]}" if names[stem] > 1 else ""
+            add(f"{stem}{number}.html", figure_page(figure, title, config=config, beside=True))
+    return kept.getvalue()
 
 
 def _titled(figure: go.Figure, title: str) -> go.Figure:

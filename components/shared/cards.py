@@ -70,7 +70,7 @@ def nothing_here() -> None:
 def shared_with_everybody() -> None:
     """Say, where something is uploaded, who sees it."""
     if private_session.area() is not None:
-        st.caption(":material/lock: This goes to your private area. Only this browser sees it.")
+        st.caption(":material/lock: What you add stays private until you share it.")
         return
     st.caption(
         ":material/group: Everyone on this server shares one workspace. They can see and remove what you add."

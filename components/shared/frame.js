@@ -22,6 +22,13 @@ function remember({ cookie, name, tour, guide, area }) {
   document.cookie = `${cookie}=${kept}; path=/; max-age=31536000; samesite=strict`;
 }
 
+function focusSearch() {
+  const field = document.querySelector(`${SEARCH} input:not([data-met])`);
+  if (!field) return;
+  field.dataset.met = "";
+  setTimeout(() => field.focus()); // after the dialog, which takes the focus when it opens
+}
+
 // Streamlit sends a field's words on Enter: here a pause in typing is one.
 let waiting;
 function typed({ target }) {
@@ -51,8 +58,11 @@ function moved(event) {
 export default function ({ data, setTriggerValue }) {
   remember(data);
   nameSections();
-  const watcher = new MutationObserver(nameSections);
-  watcher.observe(document.body, { childList: true, subtree: true }); // the sidebar comes and goes
+  const watcher = new MutationObserver(() => {
+    nameSections();
+    focusSearch();
+  });
+  watcher.observe(document.body, { childList: true, subtree: true }); // sidebar and dialogs come and go
   const pressed = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const typing = event.composedPath().some((one) => one instanceof Element && one.matches(TYPING));

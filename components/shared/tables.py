@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from components.figures.page import figure_page
+from components.figures.page import figure_page, figures_zip
 from components.shared import state, text
 from components.shared.panels import panel
 from untaken.answers import csv_text
@@ -30,6 +32,7 @@ FIGURE_CONFIG: Final[dict[str, Any]] = {
     "responsive": True,
 }
 
+_DRAWN: Final[ContextVar[list[tuple[str, go.Figure]] | None]] = ContextVar("figures drawn", default=None)
 SIDEWAYS: Final = (
     ".st-key-scroll-%(key)s {overflow-x: auto} "
     '.st-key-scroll-%(key)s [data-testid="stElementContainer"]:has(.js-plotly-plot) {min-width: %(least)dpx}'
@@ -139,6 +142,8 @@ def figure(
     """
     made = make if callable(make) else (lambda: make)
     drawn = made() if of is None else state.drawn(made, key, name, *of)
+    if (page := _DRAWN.get()) is not None:  # none, where a part of a page alone is drawn again
+        page.append((name, drawn))
     stem = text.file_name(name)
     config = FIGURE_CONFIG | {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": stem}}
     with st.container(key=f"scroll-{key}", gap=None):
@@ -162,6 +167,25 @@ def figure(
         mime="text/html",
         key=key,
     )
+
+
+@contextmanager
+def collected() -> Iterator[None]:
+    """A page whose figures, drawn inside, can be taken along in one archive; offered below them."""
+    drawn: list[tuple[str, go.Figure]] = []
+    before = _DRAWN.set(drawn)
+    try:
+        yield
+    finally:
+        _DRAWN.reset(before)
+    if drawn:
+        download(
+            lambda: figures_zip(drawn, config=FIGURE_CONFIG),
+            label="Figures of this page (ZIP)",
+            file="figures.zip",
+            mime="application/zip",
+            key="figures",
+        )
 
 
 def _picked(key: str, on_pick: Callable[[str], None]) -> None:

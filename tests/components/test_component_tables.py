@@ -7,6 +7,8 @@ import gzip
 import hashlib
 import json
 import re
+import zipfile
+from io import BytesIO
 
 import pandas as pd
 import pytest
@@ -14,7 +16,7 @@ from drawn import a_graph, a_score
 from plotly.offline import get_plotlyjs
 
 from components import figures
-from components.figures.page import figure_page
+from components.figures.page import PLOTLY, figure_page, figures_zip
 from components.shared import tables
 
 
@@ -53,6 +55,28 @@ def test_a_figure_s_page_and_a_picture_saved_from_it_are_titled() -> None:
     assert shown["layout"]["height"] > drawn.layout.height
     assert "<img" not in page
     assert "<title>&lt;/script&gt;" in page
+
+
+def test_an_archive_of_figures_holds_small_titled_pages_beside_one_plotly() -> None:
+    drawn = figures.plan_figure(GRAPH, SCORE)
+    titles = ["Plan", "Plan", '../</script><img src=x onerror="alert(1)">']
+    made = figures_zip([(title, drawn) for title in titles])
+    assert made == figures_zip([(title, drawn) for title in titles])
+    with zipfile.ZipFile(BytesIO(made)) as archive:
+        names = archive.namelist()
+        assert archive.read(PLOTLY).decode() == get_plotlyjs()
+        pages = [archive.read(name).decode() for name in names if name != PLOTLY]
+    assert names[:3] == [PLOTLY, "Plan.html", "Plan-2.html"]
+    assert not [name for name in names if re.search(r"[^A-Za-z0-9._-]|\.\.", name)]
+    assert "<title>Plan</title>" in pages[0]
+    for page in pages:
+        assert len(page) < 100_000
+        assert re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=[^>]*>", page) == [
+            f'<script src="{PLOTLY}">'
+        ]
+        (digest,) = re.findall(r"'sha256-([^']+)'", page)
+        (starter,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+        assert digest == base64.b64encode(hashlib.sha256(starter.encode()).digest()).decode()
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -39,12 +39,14 @@ def texts_with(runs: Iterable[Run], words: list[str], *, most: int) -> tuple[lis
     left = CHARS_LOOKED_AT
     for run in runs:
         for event in run.events[: run.own]:
-            said = event_words(event) or ""
-            folded = said.casefold()
-            left -= len(said)
+            spoken = event_words(event) or ""
+            folded = spoken.casefold()
+            left -= len(spoken)
             if all(word in folded for word in words):
                 start = max(0, folded.find(words[0]) - _BEFORE)
-                hits.append(TextHit(digest=run.digest, seq=event.seq, excerpt=said[start : start + _EXCERPT]))
+                hits.append(
+                    TextHit(digest=run.digest, seq=event.seq, excerpt=spoken[start : start + _EXCERPT])
+                )
                 break
         if len(hits) == most or left <= 0:
             return hits, False

@@ -217,7 +217,8 @@ class Workspace(GraphStore):
             For each, false if the same content was already stored under this name; its loss report is then
             updated.
         """
-        return keep_traces(self._engine, self.path, traces)
+        with self.together():
+            return keep_traces(self._engine, self.path, traces)
 
     def link_source(self, source: str, results: Sequence[str]) -> None:
         """Remembers that a kept trace's runs went to these ledgers too (digests of each)."""
