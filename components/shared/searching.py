@@ -25,7 +25,7 @@ def search() -> None:
 
     The frame's script sends words while they are typed, and moves between the links by the arrow keys.
     """
-    with st.container(key="search", gap="small"):
+    with state.frame(), st.container(key="search", gap="small"):  # a dialog is drawn again by itself
         asked = st.text_input(
             "Pages, runs, tasks, sub-goals and texts of runs",
             key="search_words",
