@@ -11,29 +11,22 @@ runs; the other rule for missing verdicts, new and known. Nothing is asserted.
 from __future__ import annotations
 
 import random
-import runpy
-import socket
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from playwright.sync_api import Page, expect, sync_playwright
+from browsing import APP, STILL, browser, served
+from playwright.sync_api import Browser, Page, expect
 
 from untaken.ledger import LedgerWriter, Observation, Plan, RunFinished, SkillSelection, ToolCall, Verdict
 from untaken.store import Workspace
 
-ROOT = Path(__file__).parents[1]
 AGENTS, REPEATS = 10, 10
 STEPS = ("find", "check", "pay")
 CHOICES = ("quick", "careful", "ask")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-STILL = "[data-testid=stApp][data-test-script-state=notRunning]"
 GRAPH = """schema: untaken.plan/1
 id: scale
 tasks: ["task-*"]
@@ -87,28 +80,6 @@ def make_workspace(folder: Path, runs: int) -> None:
     Workspace.open_folder(written, at=folder / "workspace").close()
 
 
-@contextmanager
-def served(workspace: Path) -> Iterator[str]:
-    """The address of the app on this workspace."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "untaken", "app", str(workspace), "--port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(300):
-            try:
-                urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).close()
-                break
-            except OSError:
-                time.sleep(0.2)
-        yield address
-    finally:
-        server.terminate()
-        server.wait(20)
-
-
 def timed(what: str, act: Callable[[], object]) -> None:
     """Print how long something took."""
     start = time.perf_counter()
@@ -116,7 +87,7 @@ def timed(what: str, act: Callable[[], object]) -> None:
     print(f"{time.perf_counter() - start:8.2f} s  {what}", flush=True)
 
 
-def measure(address: str, chromium: str) -> None:
+def measure(address: str, chromium: Browser) -> None:
     """Walk through the app and print the times."""
     expect.set_options(timeout=600_000)
 
@@ -125,7 +96,7 @@ def measure(address: str, chromium: str) -> None:
         page.locator(STILL).wait_for()
 
     def switch(page: Page, name: str) -> None:
-        page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name=name, exact=True).click()
         shows(page, name)
 
     def visit(page: Page) -> None:
@@ -135,7 +106,7 @@ def measure(address: str, chromium: str) -> None:
 
     def step(page: Page, place: int) -> None:
         page.keyboard.press("j")
-        expect(page.get_by_text(f"Failing run {place} of")).to_be_visible()
+        expect(page.get_by_text(f"Run to review {place} of")).to_be_visible()
         page.locator(STILL).wait_for()
 
     def click_a_run(page: Page) -> None:
@@ -147,36 +118,29 @@ def measure(address: str, chromium: str) -> None:
         expect(page.get_by_test_id("stMain").get_by_text(words).first).to_be_visible()
         page.locator(STILL).wait_for()
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.set_default_timeout(600_000)
-        timed("first visit: everything is read and evaluated", lambda: visit(page))
-        timed("second visit", lambda: visit(page))
-        for name in ("Run", "Decisions", "Rankings", "Data", "Overview"):
-            timed(f"to {name}, for the first time", lambda name=name: switch(page, name))
-        for name in ("Run", "Decisions", "Rankings", "Data", "Run"):
-            timed(f"to {name}, again", lambda name=name: switch(page, name))
-        for place in (2, 3, 4):
-            timed("next failing run", lambda place=place: step(page, place))
-        switch(page, "Overview")
-        timed("from the table of all runs to a run", lambda: click_a_run(page))
-        switch(page, "Overview")
-        for words in ("are left out", "count as not completed", "are left out"):
-            timed(f"missing verdicts {words}", lambda words=words: rule(page, words))
-        browser.close()
+    page = chromium.new_page(viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(600_000)
+    timed("first visit: everything is read and evaluated", lambda: visit(page))
+    timed("second visit", lambda: visit(page))
+    for name in ("Run", "Decisions", "Rankings", "Data", "Overview"):
+        timed(f"to {name}, for the first time", lambda name=name: switch(page, name))
+    for name in ("Run", "Decisions", "Rankings", "Data", "Run"):
+        timed(f"to {name}, again", lambda name=name: switch(page, name))
+    for place in (2, 3, 4):
+        timed("next failing run", lambda place=place: step(page, place))
+    switch(page, "Overview")
+    timed("from the table of all runs to a run", lambda: click_a_run(page))
+    switch(page, "Overview")
+    for words in ("are left out", "count as not completed", "are left out"):
+        timed(f"missing verdicts {words}", lambda words=words: rule(page, words))
 
 
 def main() -> None:
     """Write, serve, measure."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    chromium = runpy.run_path(str(ROOT / "scripts/get_browser.py"))["find"]()
-    if chromium is None:
-        print("no Chromium or Chrome here: nothing measured")
-        return
     with tempfile.TemporaryDirectory(prefix="untaken-") as folder:
         timed(f"writing {runs:,} runs and adding them", lambda: make_workspace(Path(folder), runs))
-        with served(Path(folder) / "workspace") as address:
+        with served(*APP, str(Path(folder) / "workspace")) as address, browser() as chromium:
             measure(address, chromium)
 
 

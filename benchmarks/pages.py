@@ -9,54 +9,24 @@ next run. Nothing is asserted; another machine, or a busy one, gives other secon
 
 from __future__ import annotations
 
-import runpy
-import socket
-import subprocess
+import os
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
 
-from playwright.sync_api import Page, sync_playwright
+from browsing import APP, ROOT, STILL, browser, served
+from playwright.sync_api import Page
 
-ROOT = Path(__file__).parents[1]
 PAGES = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-STILL = "[data-testid=stApp][data-test-script-state=notRunning]"
 TRIVIAL = "import streamlit as st\nst.title('Trivial')\n"
-NO_WATCHER = ["--server.fileWatcherType", "none"]
-QUIET = ["--server.headless", "true", "--browser.gatherUsageStats", "false", *NO_WATCHER]
-
-
-def free_port() -> int:
-    """A port that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@contextmanager
-def served(*command: str, port: int) -> Iterator[str]:
-    """The address of a server that answers."""
-    address = f"http://127.0.0.1:{port}"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    server = subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT, **quiet)
-    try:
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).close()
-                break
-            except OSError:
-                time.sleep(0.2)
-        yield address
-    finally:
-        server.terminate()
-        server.wait(20)
+QUIET = (
+    *("--server.headless", "true", "--browser.gatherUsageStats", "false"),
+    *("--server.fileWatcherType", "none"),
+)
 
 
 def drawn(page: Page) -> None:
@@ -109,23 +79,19 @@ def clicks(page: Page, address: str, times: int) -> None:
 def main() -> None:
     """Serve both, visit by turns, print."""
     times = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    chromium = runpy.run_path(str(ROOT / "scripts/get_browser.py"))["find"]()
-    if chromium is None:
-        print("no Chromium or Chrome here: nothing measured")
-        return
-    app, other = free_port(), free_port()
-    with tempfile.TemporaryDirectory(prefix="untaken-") as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory(prefix="untaken-") as folder:
         script = Path(folder) / "trivial.py"
         script.write_text(TRIVIAL)
-        trivial_page = ("streamlit", "run", str(script), "--server.port", str(other), *QUIET)
         with (
-            served("untaken", "app", "--demo", "--port", str(app), port=app) as address,
-            served(*trivial_page, port=other) as trivial,
+            served(*APP, "--demo") as address,
+            served("streamlit", "run", str(script), *QUIET) as trivial,
+            browser() as chromium,
         ):
-            page = playwright.chromium.launch(executable_path=chromium, args=FLAGS).new_page()
+            page = chromium.new_page()
             page.set_default_timeout(600_000)
             visits(page, address, trivial, times)
             clicks(page, address, times)
+    print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
 
 
 if __name__ == "__main__":

@@ -11,22 +11,15 @@ from __future__ import annotations
 import argparse
 import io
 import re
-import runpy
-import socket
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, expect, sync_playwright
+from browsing import APP, ROOT, browser, served
+from playwright.sync_api import Page, expect
 
-ROOT = Path(__file__).parents[1]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 FAILED = "encountered an error|Traceback|Error:"
 OTHERS = ("Overview", "Memory", "Rankings")
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -64,7 +57,7 @@ def upload(page: Page, number: int) -> None:
 
 
 def answered(page: Page) -> None:
-    expect(page.get_by_text(re.compile(r"\d+ of \d+ files taken in"))).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(re.compile(r"\d+ of \d+ files added"))).to_be_visible(timeout=120_000)
 
 
 def go_to(page: Page, name: str) -> float:
@@ -74,38 +67,17 @@ def go_to(page: Page, name: str) -> float:
     return time.monotonic() - begun
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The app as a user starts it: its address, and its log."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    log, address = folder / "log.txt", f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "untaken", "app", str(folder / "workspace"), "--port", str(port)]
-    with log.open("wb") as out, subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out) as server:
-        while server.poll() is None:
-            try:
-                urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).close()
-                break
-            except OSError:
-                time.sleep(0.2)
-        yield address, log
-        server.terminate()
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--uploads", type=int, default=200)
     uploads = parser.parse_args().uploads
     waits: list[float] = []
     exceptions = answers = left = 0
-    find = runpy.run_path(str(ROOT / "scripts/get_browser.py"))["find"]
     with (
         tempfile.TemporaryDirectory() as folder,
-        served(Path(folder)) as (address, log),
-        sync_playwright() as playwright,
+        served(*APP, f"{folder}/workspace", log=(log := Path(folder, "log.txt"))) as address,
+        browser() as chromium,
     ):
-        chromium = playwright.chromium.launch(executable_path=find(), args=FLAGS)
         mine, other = (chromium.new_context().new_page() for _ in range(2))
         mine.goto(f"{address}/data")
         other.goto(f"{address}/memory")
@@ -123,7 +95,6 @@ def main() -> int:
             exceptions += sum(page.get_by_text(re.compile(FAILED)).count() for page in (mine, other))
             if number % 20 == 19:
                 print(f"{number + 1} uploads, {exceptions} exceptions", flush=True)
-        chromium.close()
         exceptions += log.read_text("utf-8", "replace").count("Traceback")
     waits.sort()
     print(f"uploads {uploads}: answered {answers}, left in the middle {left}, exceptions {exceptions}")

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import mkstemp
 from typing import BinaryIO, Final
 
 import msgspec
@@ -204,10 +204,10 @@ def clear_staged(folder: Path, before: datetime) -> None:
 def staged(data: bytes | Path, folder: Path) -> Iterator[Staged]:
     """Copies the content into `folder`, hashing it on the way; the copy vanishes unless it is kept."""
     hasher, size = hashlib.sha256(), 0
-    with NamedTemporaryFile(dir=folder, prefix=_STAGED, delete=False) as copy:
-        path = Path(copy.name)
+    descriptor, name = mkstemp(dir=folder, prefix=_STAGED)
+    path = Path(name)
     try:
-        with opened(data) as source, path.open("wb") as stream:
+        with os.fdopen(descriptor, "wb") as stream, opened(data) as source:
             while piece := source.read(_CHUNK):
                 hasher.update(piece)
                 size += len(piece)
