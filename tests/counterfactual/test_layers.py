@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.answers import counterfactual_document, dump, json_schema
+from untaken.answers.documents import entry
 from untaken.counterfactual import Weights, choices, evaluate_run, level_words, logged_choices, off_policy
 from untaken.counterfactual.diagnostics import placebo
 from untaken.counterfactual.model import Alternative
@@ -207,7 +208,7 @@ def test_layers_are_told_in_the_document_where_there_are_any() -> None:
     for name, layers in (("layered", FINE), ("plain", FINE[:1])):
         past = [layered(f"{s}{i}", s, layers=layers, day=i) for s in "ab" for i in range(3)]
         made = evaluate_run(layered("now", "a", layers=layers, day=9), PolicyMemory.build(past))
-        whole = counterfactual_document([made], weights=Weights(), threshold=0.1)
+        whole = entry(counterfactual_document([made], weights=Weights(), threshold=0.1))
         jsonschema.validate(whole, json_schema("counterfactual"))
         document[name] = whole["runs"][0]["decisions"][0]["alternatives"][0]
     told = {key: document["layered"][key] for key in document["layered"].keys() - document["plain"].keys()}

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from untaken.answers import crafter_ablation_document, read_ablation
+from untaken.answers.documents import entry
 from untaken.answers.schemas import json_schema
 from untaken.crafter.ablating import ablation, summarise
 from untaken.crafter.ablation import ARMS, FULL, PUBLISHED, Ablation, arms_of, remarks
@@ -130,7 +131,7 @@ def test_a_summary_is_the_arm_of_one_setup() -> None:
 
 @pytest.mark.parametrize("made", [found(), found((5,), (4,))], ids=["four worlds", "one world"])
 def test_its_document_fits_its_schema_and_is_read_again(made: Ablation, tmp_path: Path) -> None:
-    document = crafter_ablation_document(made)
+    document = entry(crafter_ablation_document(made))
     jsonschema.validate(document, json_schema("crafter-ablation"))
     file = tmp_path / "ablation.json"
     file.write_text(json.dumps(document), "utf-8")

@@ -9,6 +9,7 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from untaken.answers import triage_document
+from untaken.answers.documents import entry
 from untaken.answers.schemas import json_schema
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.fix_first import FailurePattern, FixFirst, Often, triage
@@ -58,7 +59,7 @@ def test_sub_goals_of_many_plans_that_fail_alike_are_one_pattern_with_counts() -
     assert {
         corpus.runs[digest].task_id: goal for digest, goal in zip(wrong.runs, wrong.goals, strict=True)
     } == {task: f"refund-{task}" for task in "ABC"}
-    document = triage_document(found, corpus.runs, missing="fail")
+    document = entry(triage_document(found, corpus.runs, missing="fail"))
     jsonschema.validate(document, json_schema("triage"))
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from untaken.answers.documents import entry
 from untaken.answers.rankings import rank_document
 from untaken.corpus import evaluate_corpus, other_rule
 from untaken.errors import Unscored
@@ -219,7 +220,7 @@ def test_the_other_rule_for_missing_verdicts_changes_values_and_places() -> None
         ]
         change = next(c for c in effect.changes if c.metric == "completion" and c.agent == "unjudged")
         assert (change.fail_value, change.drop_value, change.fail_rank, change.drop_rank) == (0.5, 1.0, 2, 1)
-    flips = rank_document(corpus.ranking, rule=effect)["rule"]["flips"]
+    flips = entry(rank_document(corpus.ranking, rule=effect))["rule"]["flips"]
     assert {"metric": "completion", "first": "half", "second": "unjudged"} in flips
 
 

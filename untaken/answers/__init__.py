@@ -38,11 +38,12 @@ from untaken.answers.compare import (
 )
 from untaken.answers.crafter import (
     crafter_ablation_document as crafter_ablation_document,
+    CrafterScoreDocument as CrafterScoreDocument,
     crafter_run_document as crafter_run_document,
-    crafter_score_document as crafter_score_document,
+    crafter_win_document as crafter_win_document,
     read_ablation as read_ablation,
 )
-from untaken.answers.crafter_win import crafter_win_document as crafter_win_document
+from untaken.answers.counterfactuals import counterfactual_document as counterfactual_document
 from untaken.answers.criteria import (
     ATTACK_TESTS as ATTACK_TESTS,
     OUTCOME_MEANS as OUTCOME_MEANS,
@@ -71,14 +72,10 @@ from untaken.answers.decisions import (
     decisions_table as decisions_table,
 )
 from untaken.answers.documents import (
-    counterfactual_document as counterfactual_document,
     dump as dump,
     finding_entries as finding_entries,
-    gate_document as gate_document,
-    score_document as score_document,
-    verify_document as verify_document,
 )
-from untaken.answers.exporting import export_document as export_document
+from untaken.answers.exporting import ExportDocument as ExportDocument
 from untaken.answers.exports import EXPORTED as EXPORTED
 from untaken.answers.frame import Column as Column
 from untaken.answers.holdings import (
@@ -91,21 +88,24 @@ from untaken.answers.judging import (
     CONCORD as CONCORD,
     DISAGREEMENTS as DISAGREEMENTS,
     LABELLED_RATES as LABELLED_RATES,
-    agree_document as agree_document,
+    AgreeDocument as AgreeDocument,
+    JudgeDocument as JudgeDocument,
+    LabelledRatesEntry as LabelledRatesEntry,
+    reviewers_entry as reviewers_entry,
     concord_table as concord_table,
     disagreements_table as disagreements_table,
-    judge_document as judge_document,
     labelled_rates_table as labelled_rates_table,
     people_and_judges as people_and_judges,
     rates_with_labels as rates_with_labels,
     trusted_judges as trusted_judges,
 )
 from untaken.answers.memory import (
+    MemoryPreviewDocument as MemoryPreviewDocument,
+    MemoryQueueDocument as MemoryQueueDocument,
+    MemoryVerifyDocument as MemoryVerifyDocument,
+    SignalEffect as SignalEffect,
     memory_apply_document as memory_apply_document,
     memory_document as memory_document,
-    memory_preview_document as memory_preview_document,
-    memory_queue_document as memory_queue_document,
-    memory_verify_document as memory_verify_document,
 )
 from untaken.answers.overview import Overview as Overview, overview as overview
 from untaken.answers.plan_tables import (
@@ -163,6 +163,11 @@ from untaken.answers.runs import (
     sub_goals_table as sub_goals_table,
 )
 from untaken.answers.schemas import SCHEMAS as SCHEMAS, json_schema as json_schema
+from untaken.answers.scores import (
+    GateDocument as GateDocument,
+    score_document as score_document,
+    verify_document as verify_document,
+)
 from untaken.answers.single import RunReport as RunReport, run_report as run_report
 from untaken.answers.standings import (
     AGENTS as AGENTS,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from untaken.answers.documents import Document, entry, finding_entries
+from untaken.answers.documents import Count, DocumentPart, Spread
 from untaken.answers.frame import Columns, count, figure, frame, text, truth, why
 from untaken.comparing import (
     AlignedRow,
@@ -20,6 +20,7 @@ from untaken.comparing import (
 )
 from untaken.corpus import Corpus
 from untaken.errors import Finding
+from untaken.subgoals import MissingRule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,15 +123,43 @@ def outcome_splits_table(found: SideBySide) -> pd.DataFrame:
     return frame(OUTCOME_SPLITS, found.outcome_splits)
 
 
+class ComparedCell(DocumentPart, frozen=True, kw_only=True):
+    """One sub-goal (or tool) in one run."""
+
+    cell: Spread[Cell]
+    tools: Mapping[str, Count]
+
+
+class ComparedRow(DocumentPart, frozen=True, kw_only=True):
+    """One sub-goal (or tool) over all runs shown."""
+
+    row: Spread[AlignedRow]
+    cells: Sequence[ComparedCell]
+
+
+class CompareDocument(
+    DocumentPart, frozen=True, kw_only=True, tag="untaken.compare/1", rename={"divergences": "partings"}
+):
+    """The matrix, where each run diverges from the reference, associations with success."""
+
+    missing: MissingRule
+    verdicts: Sequence[str]
+    found: Spread[SideBySide]
+    runs: Sequence[ComparedRun]
+    rows: Sequence[ComparedRow]
+    divergences: Sequence[Divergence]
+    outcome_splits: Sequence[OutcomeSplit]
+    findings: Sequence[Finding]
+
+
 def compare_document(
     found: SideBySide,
     *,
-    missing: str,
+    missing: MissingRule,
     verdicts: Sequence[str] = (),
-    findings: Iterable[Finding] = (),
-) -> Document:
-    """``untaken.compare/1``: the matrix, where each run diverges from the reference, associations with
-    success.
+    findings: Sequence[Finding] = (),
+) -> CompareDocument:
+    """The document of runs side by side.
 
     Args:
         found: the runs, aligned.
@@ -138,21 +167,16 @@ def compare_document(
         verdicts: whose verdicts counted; empty for everybody's.
         findings: what was noticed.
     """
-    return {
-        "schema": "untaken.compare/1",
-        "missing": missing,
-        "verdicts": list(verdicts),
-        **entry(found),
-        "runs": [entry(run) for run in found.runs],
-        "rows": [_row(row) for row in found.rows],
-        "partings": [
-            entry(divergence) | {"splits": [entry(split) for split in divergence.splits]}
-            for divergence in found.divergences
+    return CompareDocument.of(
+        found,
+        missing=missing,
+        verdicts=verdicts,
+        found=found,
+        rows=[
+            ComparedRow(
+                row=row, cells=[ComparedCell(cell=cell, tools=dict(cell.tools)) for cell in row.cells]
+            )
+            for row in found.rows
         ],
-        "outcome_splits": [entry(split) for split in found.outcome_splits],
-        "findings": finding_entries(findings),
-    }
-
-
-def _row(row: AlignedRow) -> dict[str, Any]:
-    return entry(row) | {"cells": [entry(cell) | {"tools": dict(cell.tools)} for cell in row.cells]}
+        findings=findings,
+    )

@@ -1,83 +1,150 @@
-"""Crafter scores as a document (§7)."""
+"""The documents about Crafter: scores, episodes, ablations, calibrations (§7)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from untaken import limits
-from untaken.answers.documents import Document, entry, finding_entries
-from untaken.crafter.ablation import PUBLISHED, Ablation, AblationArm, remarks
-from untaken.crafter.loop import Episode
+from untaken.answers.documents import Count, DocumentPart, Spread
+from untaken.answers.shapes import Schema, shape
+from untaken.crafter.ablation import PUBLISHED, Ablation, AblationArm, ArmDifference, remarks
+from untaken.crafter.calibration import Calibration, CalibrationPair
+from untaken.crafter.calibration.model import SCHEMA
+from untaken.crafter.loop import Episode, WinSettings
 from untaken.crafter.simulator import MethodScore
 from untaken.crafter.simulator.playing import Setup
 from untaken.crafter.simulator.recording import succeeded, success_rule
+from untaken.crafter.win import (
+    Mistakes,
+    Term,
+    Watched,
+    Watching,
+    WhatIfNot,
+    WinSummary,
+    found_mistakes,
+    summarise_wins,
+)
 from untaken.errors import Finding, UntakenError, Where
 from untaken.formats.losses import clip
 from untaken.ledger.strict_json import JsonFault, parse_json
 
 
-def crafter_score_document(
-    scores: Sequence[MethodScore], *, budget_steps: int, findings: Iterable[Finding] = ()
-) -> Document:
-    """``untaken.crafter-score/1``: methods by score, with every seed behind it."""
-    return {
-        "schema": "untaken.crafter-score/1",
-        "budget_steps": budget_steps,
-        "methods": [_method(score) for score in scores],
-        "findings": finding_entries(findings),
-    }
+class CrafterScoreDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.crafter-score/1"):
+    """Methods by score, with every seed behind it."""
+
+    budget_steps: Count
+    methods: Sequence[MethodScore]
+    findings: Sequence[Finding]
 
 
-def _method(score: MethodScore) -> Document:
-    return entry(score) | {
-        "success_percent": dict(score.success_percent),
-        "by_seed": [entry(s) | {"success_percent": dict(s.success_percent)} for s in score.by_seed],
-    }
+class SetupEntry(DocumentPart, frozen=True, kw_only=True):
+    """Everything that decides an episode besides its seed."""
+
+    setup: Spread[Setup]
+    options: Mapping[str, float | str]
+    win: WinSettings | None
+
+
+class EpisodeEntry(DocumentPart, frozen=True, kw_only=True):
+    """An episode, its run id and whether it succeeded."""
+
+    episode: Spread[Episode]
+    run_id: str
+    success: bool
+    unlocked: Mapping[str, Count]
+    kept: Mapping[str, Count]
+
+
+class ArmEntry(DocumentPart, frozen=True, kw_only=True):
+    """An arm beside the published figures."""
+
+    arm: Spread[AblationArm]
+    published: float
+    published_sd: float
+
+
+class CrafterRunDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.crafter-run/1"):
+    """Episodes of one setup, what they reached, and where they are recorded."""
+
+    setup: SetupEntry
+    success: str
+    summary: AblationArm
+    episodes: Sequence[EpisodeEntry]
+    ledgers: Sequence[str]
+
+
+class CrafterAblationDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.crafter-ablation/1"):
+    """The four arms in the same worlds, beside the published figures."""
+
+    setup: SetupEntry
+    seeds: Sequence[int]
+    causes_matter: bool
+    arms: Sequence[ArmEntry]
+    differences: Sequence[ArmDifference]
+    remarks: Sequence[str]
+    unanswered: Count | UnsetType = UNSET
+
+
+class CrafterWinStep(DocumentPart, frozen=True, kw_only=True):
+    """A step of an episode, its action beside what else could have been done."""
+
+    step: Spread[Watched]
+    found: Spread[WhatIfNot]
+    terms: Sequence[Term]
+
+
+class CrafterWinDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.crafter-win/1"):
+    """An episode seen by What-If-Not."""
+
+    settings: Watching
+    summary: WinSummary
+    mistakes: Mistakes
+    steps: Sequence[CrafterWinStep]
 
 
 def crafter_run_document(
     setup: Setup, arm: AblationArm, episodes: Sequence[Episode], *, ledgers: Sequence[Path] = ()
-) -> Document:
-    """``untaken.crafter-run/1``: episodes of one setup, what they reached, and where they are recorded."""
-    return {
-        "schema": "untaken.crafter-run/1",
-        "setup": _setup(setup),
-        "success": success_rule(setup.task),
-        "summary": _arm(arm),
-        "episodes": [
-            entry(episode)
-            | {
-                "run_id": setup.run_id(episode.seed),
-                "success": succeeded(episode),
-                "unlocked": dict(episode.unlocked),
-                "kept": dict(episode.kept),
-            }
-            for episode in episodes
+) -> CrafterRunDocument:
+    """The document of `episodes` of one setup."""
+    return CrafterRunDocument(
+        setup=SetupEntry.of(setup, setup=setup),
+        success=success_rule(setup.task),
+        summary=arm,
+        episodes=[
+            EpisodeEntry.of(one, episode=one, run_id=setup.run_id(one.seed), success=succeeded(one))
+            for one in episodes
         ],
-        "ledgers": [str(path) for path in ledgers],
-    }
+        ledgers=[str(path) for path in ledgers],
+    )
 
 
-def crafter_ablation_document(found: Ablation) -> Document:
-    """``untaken.crafter-ablation/1``: the four arms in the same worlds, beside the published figures."""
-    return {
-        "schema": "untaken.crafter-ablation/1",
-        "setup": _setup(found.setup),
-        "seeds": list(found.seeds),
-        "causes_matter": found.causes_matter,
-        "arms": [
-            _arm(arm) | dict(zip(("published", "published_sd"), PUBLISHED[arm.name], strict=True))
-            for arm in found.arms
+def crafter_ablation_document(found: Ablation) -> CrafterAblationDocument:
+    """The document of an ablation."""
+    return CrafterAblationDocument.of(
+        found,
+        setup=SetupEntry.of(found.setup, setup=found.setup),
+        arms=[
+            ArmEntry(arm=arm, published=mean, published_sd=sd)
+            for arm, (mean, sd) in ((arm, PUBLISHED[arm.name]) for arm in found.arms)
         ],
-        "differences": [entry(difference) for difference in found.differences],
-        "remarks": list(remarks(found)),
-        **({} if found.unanswered is None else {"unanswered": found.unanswered}),
-    }
+        remarks=remarks(found),
+        unanswered=UNSET if found.unanswered is None else found.unanswered,
+    )
+
+
+def crafter_win_document(settings: Watching, steps: Sequence[Watched]) -> CrafterWinDocument:
+    """The document of an episode."""
+    return CrafterWinDocument(
+        settings=settings,
+        summary=summarise_wins([step.found for step in steps]),
+        mistakes=found_mistakes(steps),
+        steps=[CrafterWinStep(step=one, found=one.found, terms=one.found.terms) for one in steps],
+    )
 
 
 def read_ablation(path: str | Path) -> Ablation:
@@ -115,11 +182,13 @@ def _with_reasons(value: Any) -> Any:
     }
 
 
-def _setup(setup: Setup) -> Document:
-    win = setup.win
-    win_options = None if win is None else asdict(win) | {"interventions": list(win.interventions)}
-    return entry(setup) | {"options": dict(setup.options), "win": win_options}
-
-
-def _arm(arm: AblationArm) -> Document:
-    return entry(arm) | {"success_percent": dict(arm.success_percent)}
+def calibration_shape() -> Schema:
+    """The schema of ``untaken.calibration/1``, whose pairs are rows."""
+    columns = len(CalibrationPair.__struct_fields__)
+    row = {"type": "array", "items": {"type": ["string", "number", "null"]}}
+    whole = shape(Calibration)
+    whole["properties"]["pairs"]["items"] = row | {"minItems": columns, "maxItems": columns}
+    return whole | {
+        "properties": {"schema": {"const": SCHEMA}, **whole["properties"]},
+        "required": ["schema", *whole["required"]],
+    }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from untaken.answers.documents import Document, entry, finding_entries
+from msgspec import UNSET, UnsetType
+
+from untaken.answers.documents import Count, DocumentPart, Spread
 from untaken.answers.frame import Columns, count, figure, frame, text, truth, why
 from untaken.criteria import (
     AttackTest,
@@ -14,15 +16,19 @@ from untaken.criteria import (
     CriterionAgreement,
     CriterionCheck,
     CriterionMeans,
+    Discrimination,
     OutcomeMean,
     Quantified,
     QuantifierRun,
+    Separation,
+    Stability,
     Verification,
+    VerifierThresholds,
     across_runs,
     criterion_means,
     outcome_means,
 )
-from untaken.errors import Finding, Unscored
+from untaken.errors import Finding, Score, Unscored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,14 +180,70 @@ def _attacks(check: CriterionCheck, *, detected: bool) -> str | None:
     return ", ".join(t.attack for t in tests if (t.detected if detected else t.rewarded)) or None
 
 
+class PassMeans(DocumentPart, frozen=True, kw_only=True):
+    """A criterion in one pass."""
+
+    means: Spread[CriterionMeans]
+    accepted_values: Sequence[str]
+    unscored: Count
+    out_of_vocabulary: Mapping[str, Count]
+
+
+class PassEntry(DocumentPart, frozen=True, kw_only=True):
+    """One pass of a quantifier."""
+
+    run: str
+    by: str
+    seed: Count
+    deterministic: bool
+    problems: Count
+    criteria: Sequence[PassMeans]
+    unparseable: Sequence[str]
+
+
+class QuantifiedEntry(DocumentPart, frozen=True, kw_only=True):
+    """The values of a run in one pass."""
+
+    run: str
+    subject: str
+    run_id: str
+    agent: str
+    task_id: str
+    success: bool | None
+    values: Mapping[str, str]
+    levels: Mapping[str, Count | None]
+    unscored: Mapping[str, str]
+    unparseable: str
+
+
+class AcrossEntry(DocumentPart, frozen=True, kw_only=True):
+    """One criterion over several passes."""
+
+    runs: int
+    mean_of_run_gaps: Score
+    mean_within_problem_sd: Score
+    problems: int
+    runs_ordered_rightly: int
+
+
+class CriteriaDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.criteria/1"):
+    """What quantifiers said, by pass and over passes."""
+
+    quantifier_runs: Sequence[PassEntry]
+    across_runs: Mapping[str, AcrossEntry]
+    runs: Sequence[QuantifiedEntry] | UnsetType = UNSET
+    against_people: Sequence[CriterionAgreement] | UnsetType = UNSET
+    findings: Sequence[Finding]
+
+
 def criteria_document(
     passes: Sequence[QuantifierRun],
     *,
     runs: bool = False,
-    people: Iterable[CriterionAgreement] | None = None,
-    findings: Iterable[Finding] = (),
-) -> Document:
-    """``untaken.criteria/1``: what quantifiers said, by pass and over passes.
+    people: Sequence[CriterionAgreement] | None = None,
+    findings: Sequence[Finding] = (),
+) -> CriteriaDocument:
+    """The document of `passes`.
 
     Args:
         passes: of one quantifier or several.
@@ -189,82 +251,80 @@ def criteria_document(
         people: the passes against people's values, where there are any.
         findings: what was noticed.
     """
-    document: Document = {
-        "schema": "untaken.criteria/1",
-        "quantifier_runs": [_pass(one) for one in passes],
-        "across_runs": {a.name: _without(entry(a), "name") for a in across_runs(passes)},
-    }
-    if runs:
-        document["runs"] = [_values(one, item) for one in passes for item in one.items]
-    if people is not None:
-        document["against_people"] = [
-            entry(one) | {"confusion": [entry(cell) for cell in one.confusion]} for one in people
-        ]
-    return document | {"findings": finding_entries(findings)}
+    return CriteriaDocument(
+        quantifier_runs=[_pass(one) for one in passes],
+        across_runs={one.name: AcrossEntry.of(one) for one in across_runs(passes)},
+        runs=[_values(one, item) for one in passes for item in one.items] if runs else UNSET,
+        against_people=UNSET if people is None else people,
+        findings=findings,
+    )
 
 
-def _pass(one: QuantifierRun) -> dict[str, Any]:
-    return {
-        "run": one.name,
-        "by": one.by,
-        "seed": one.seed,
-        "deterministic": one.deterministic,
-        "problems": len(one.items),
-        "criteria": [
-            _means(means, criterion, one)
+def _pass(one: QuantifierRun) -> PassEntry:
+    return PassEntry.of(
+        one,
+        run=one.name,
+        problems=len(one.items),
+        criteria=[
+            PassMeans.of(
+                means,
+                means=means,
+                accepted_values=criterion.accepted_values,
+                unscored=sum(criterion.name in item.unscored for item in one.items),
+            )
             for means, criterion in zip(criterion_means(one), one.criteria, strict=True)
         ],
-        "unparseable": list(one.unparseable),
-    }
+    )
 
 
-def _means(means: CriterionMeans, criterion: Criterion, one: QuantifierRun) -> dict[str, Any]:
-    return entry(means) | {
-        "accepted_values": list(criterion.accepted_values),
-        "unscored": sum(criterion.name in item.unscored for item in one.items),
-        "out_of_vocabulary": dict(means.out_of_vocabulary),
-    }
+def _values(one: QuantifierRun, item: Quantified) -> QuantifiedEntry:
+    return QuantifiedEntry.of(
+        item,
+        run=one.name,
+        values={name: value.text for name, value in item.values.items()},
+        levels={name: value.level for name, value in item.values.items()},
+    )
 
 
-def _values(one: QuantifierRun, item: Quantified) -> dict[str, Any]:
-    return {
-        "run": one.name,
-        "subject": item.subject,
-        "run_id": item.run_id,
-        "agent": item.agent,
-        "task_id": item.task_id,
-        "success": item.success,
-        "values": {name: value.text for name, value in item.values.items()},
-        "levels": {name: value.level for name, value in item.values.items()},
-        "unscored": dict(item.unscored),
-        "unparseable": item.unparseable,
-    }
+class DiscriminationEntry(DocumentPart, frozen=True, kw_only=True):
+    """What a criterion discriminates, with the paper's test."""
+
+    found: Spread[Discrimination]
+    separation: Separation
+    drop: AttackTest | Unscored
+    attacks: Sequence[AttackTest]
 
 
-def criteria_verify_document(found: Verification, *, findings: Iterable[Finding] = ()) -> Document:
-    """``untaken.criteria-verify/1``: which criteria to keep, and why."""
-    return {
-        "schema": "untaken.criteria-verify/1",
-        "passes": found.passes,
-        "subjects": found.subjects,
-        "attacks": list(found.attacks),
-        "thresholds": entry(found.thresholds),
-        "kept": list(found.kept),
-        "criteria": [_check(check) for check in found.criteria],
-        "findings": finding_entries(findings),
-    }
+class CheckEntry(DocumentPart, frozen=True, kw_only=True):
+    """One criterion, verified."""
+
+    check: Spread[CriterionCheck]
+    stability: Stability
+    discrimination: DiscriminationEntry
 
 
-def _check(check: CriterionCheck) -> dict[str, Any]:
-    found, drop = check.discrimination, check.discrimination.drop
-    done = {"drop": None, "drop_reason": drop.reason} if isinstance(drop, Unscored) else {"drop": entry(drop)}
-    discrimination = entry(found) | {
-        "separation": entry(found.separation),
-        **done,
-        "attacks": [entry(test) for test in found.attacks],
-    }
-    return entry(check) | {"stability": entry(check.stability), "discrimination": discrimination}
+class CriteriaVerifyDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.criteria-verify/1"):
+    """Which criteria to keep, and why."""
+
+    passes: Count
+    subjects: Count
+    attacks: Sequence[str]
+    thresholds: VerifierThresholds
+    kept: Sequence[str]
+    criteria: Sequence[CheckEntry]
+    findings: Sequence[Finding]
 
 
-def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in fields.items() if key != name}
+def criteria_verify_document(
+    found: Verification, *, findings: Sequence[Finding] = ()
+) -> CriteriaVerifyDocument:
+    """The document of a verification."""
+    checks = [
+        CheckEntry.of(
+            check,
+            check=check,
+            discrimination=DiscriminationEntry.of(check.discrimination, found=check.discrimination),
+        )
+        for check in found.criteria
+    ]
+    return CriteriaVerifyDocument.of(found, criteria=checks, findings=findings)

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
-from untaken.answers.documents import Document, finding_entries
-from untaken.answers.shapes import COUNT, TEXT, Schema, document, findings, list_of
+from untaken.answers.documents import Count, DocumentPart
 from untaken.errors import Finding
-from untaken.exporting import EvaluatedRun
 
 
-def export_document(
-    runs: Sequence[EvaluatedRun], *, to: str, files: Iterable[Path], findings: Iterable[Finding]
-) -> Document:
-    """``untaken.export/1``."""
-    return {
-        "schema": "untaken.export/1",
-        "to": to,
-        "files": [path.as_posix() for path in files],
-        "runs": len(runs),
-        "results": sum(len(each.evaluations) for each in runs),
-        "findings": finding_entries(findings),
-    }
+class ExportDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.export/1"):
+    """Which files were written, of how many runs and results."""
 
-
-def export_schema() -> Schema:
-    """Its schema."""
-    return document(
-        "untaken.export/1", to=TEXT, files=list_of(TEXT), runs=COUNT, results=COUNT, findings=findings()
-    )
+    to: str
+    files: Sequence[str]
+    runs: Count
+    results: Count
+    findings: Sequence[Finding]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from untaken.answers.documents import Document, counterfactual_document, score_document
+from untaken.answers.counterfactuals import counterfactual_document
+from untaken.answers.documents import DocumentPart
 from untaken.answers.rankings import rank_document
+from untaken.answers.scores import score_document
 from untaken.answers.standings import missing_rule
 from untaken.corpus import OF_THE_RANKING, Corpus
 from untaken.counterfactual import THRESHOLD, Weights, abort_unread
@@ -18,7 +20,7 @@ Unread = Sequence[Finding]
 NOT_COMPARED: Final = "agents-not-compared"
 
 
-def exported_scores(corpus: Corpus, reading: Iterable[Finding], unread: Unread) -> Document:  # noqa: ARG001
+def exported_scores(corpus: Corpus, reading: Iterable[Finding], unread: Unread) -> DocumentPart:  # noqa: ARG001
     """``untaken score --runs --json``.
 
     Args:
@@ -37,20 +39,20 @@ def exported_scores(corpus: Corpus, reading: Iterable[Finding], unread: Unread) 
     )
 
 
-def exported_rankings(corpus: Corpus, reading: Iterable[Finding], unread: Unread) -> Document:  # noqa: ARG001
+def exported_rankings(corpus: Corpus, reading: Iterable[Finding], unread: Unread) -> DocumentPart:  # noqa: ARG001
     """``untaken rank --json``; arguments as for `exported_scores`."""
     left_out = [finding for finding in corpus.findings if finding.code == NOT_COMPARED]
     findings = (*left_out, *_scoring(corpus, reading))
     return rank_document(corpus.ranking, rule=missing_rule(corpus), findings=findings)
 
 
-def exported_counterfactuals(corpus: Corpus, reading: Iterable[Finding], unread: Unread) -> Document:
+def exported_counterfactuals(corpus: Corpus, reading: Iterable[Finding], unread: Unread) -> DocumentPart:
     """``untaken counterfactual --json``, with ``--graphs`` and ``--card`` where there are plan graphs.
 
     `unread` runs are in it as aborted evaluations.
     """
     aborted = [abort_unread(str(fault.where.run), fault.message, fault.where) for fault in unread]
-    plan: Document | None = None
+    plan: DocumentPart | None = None
     findings = tuple(reading)
     if corpus.graphs.graphs:
         from untaken.answers.plan_decisions import exported_plan  # noqa: PLC0415 (slow: it loads SciPy)
@@ -65,7 +67,7 @@ def exported_counterfactuals(corpus: Corpus, reading: Iterable[Finding], unread:
     )
 
 
-EXPORTED: Final[Mapping[str, Callable[[Corpus, Iterable[Finding], Unread], Document]]] = {
+EXPORTED: Final[Mapping[str, Callable[[Corpus, Iterable[Finding], Unread], DocumentPart]]] = {
     "score": exported_scores,
     "rank": exported_rankings,
     "counterfactual": exported_counterfactuals,

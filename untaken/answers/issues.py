@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from untaken.answers.documents import Document, entry, finding_entries
+from untaken.answers.documents import Count, DocumentPart
 from untaken.answers.frame import Columns, count, figure, frame, moment, text, truth, why
-from untaken.answers.shapes import (
-    COUNT,
-    TEXT,
-    Schema,
-    document,
-    entry_shape,
-    findings,
-    fixed,
-    list_of,
-    or_null,
-)
 from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.failure_modes import Taxonomy
-from untaken.failure_modes.issue_model import Issue
+from untaken.failure_modes.issue_model import Issue, IssueState
 from untaken.failure_modes.issues import (
     IssueRate,
     TrackedIssue,
@@ -36,9 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from untaken.counterfactual.plan import PlanEvaluation
-
-
-STATE: Final[Schema] = {"enum": ["open", "fixed", "reopened"]}
 
 
 def corpus_issues(corpus: Corpus, issues: Sequence[Issue], taxonomy: Taxonomy) -> tuple[TrackedIssue, ...]:
@@ -132,91 +119,66 @@ def issue_runs_table(found: TrackedIssue, corpus: Corpus) -> pd.DataFrame:
     )
 
 
-def issues_document(
-    found: Iterable[TrackedIssue], run_ids: Mapping[str, str], *, findings: Sequence[Finding] = ()
-) -> Document:
-    """``untaken.issues/1``: every issue with its state, rates and runs.
+class IssueEntry(DocumentPart, frozen=True, kw_only=True):
+    """An issue with its state, rates and runs."""
 
-    Args:
-        found: as `corpus_issues` tracks them.
-        run_ids: run id of each digest.
-        findings: what was noticed while the runs were read.
-    """
-    return {
-        "schema": "untaken.issues/1",
-        "issues": [_issue(one, run_ids) for one in found],
-        "findings": finding_entries(findings),
-    }
-
-
-def _issue(one: TrackedIssue, run_ids: Mapping[str, str]) -> Document:
-    issue = one.issue
-    return {
-        "id": issue.id,
-        "title": issue.title,
-        "mode": issue.mode or None,
-        "expr": issue.rule.expr or None,
-        "text": issue.rule.text or None,
-        "sub_goals": list(issue.sub_goals),
-        "state": one.state,
-        "fixed_at": issue.fixed_at.isoformat() if issue.fixed_at else None,
-        "first_seen": one.first_seen.isoformat() if one.first_seen else None,
-        "last_seen": one.last_seen.isoformat() if one.last_seen else None,
-        "runs": [run_ids[run] for run in one.matches],
-        "reopened_by": [run_ids[run] for run in one.reopened_by],
-        "undated": one.undated,
-        "unknown": one.unknown,
-        "unknown_reason": one.unknown_reason or None,
-        "overall": entry(one.overall),
-        "before": entry(one.before) if one.before else None,
-        "after": entry(one.after) if one.after else None,
-        "versions": [entry(rate) for rate in one.versions],
-        "agreed": one.agreed,
-        "missed": one.missed,
-        "extra": one.extra,
-    }
+    id: str
+    title: str
+    mode: str | None
+    expr: str | None
+    text: str | None
+    sub_goals: Sequence[str]
+    state: IssueState
+    fixed_at: str | None
+    first_seen: str | None
+    last_seen: str | None
+    runs: Sequence[str]
+    reopened_by: Sequence[str]
+    undated: Count
+    unknown: Count
+    unknown_reason: str | None
+    overall: IssueRate
+    before: IssueRate | None
+    after: IssueRate | None
+    versions: Sequence[IssueRate]
+    agreed: Count
+    missed: Count
+    extra: Count
 
 
-def reopened_entry(one: TrackedIssue, run_ids: Mapping[str, str]) -> Document:
+class IssuesDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.issues/1"):
+    """Every issue."""
+
+    issues: Sequence[IssueEntry]
+    findings: Sequence[Finding]
+
+
+class GatedIssue(DocumentPart, frozen=True, kw_only=True):
     """An issue as the gate shows it."""
-    return {
-        "id": one.issue.id,
-        "title": one.issue.title,
-        "state": one.state,
-        "reopened_by": [run_ids[run] for run in one.reopened_by],
-    }
+
+    id: str
+    title: str
+    state: IssueState
+    reopened_by: Sequence[str]
 
 
-def reopened_shape() -> Schema:
-    """What `reopened_entry` makes."""
-    return fixed(id=TEXT, title=TEXT, state=STATE, reopened_by=list_of(TEXT))
-
-
-def issues_schema() -> Schema:
-    """``untaken.issues/1``."""
-    rate = entry_shape(IssueRate)
-    issue = fixed(
-        id=TEXT,
-        title=TEXT,
-        mode=or_null(TEXT),
-        expr=or_null(TEXT),
-        text=or_null(TEXT),
-        sub_goals=list_of(TEXT),
-        state=STATE,
-        fixed_at=or_null(TEXT),
-        first_seen=or_null(TEXT),
-        last_seen=or_null(TEXT),
-        runs=list_of(TEXT),
-        reopened_by=list_of(TEXT),
-        undated=COUNT,
-        unknown=COUNT,
-        unknown_reason=or_null(TEXT),
-        overall=rate,
-        before=or_null(rate),
-        after=or_null(rate),
-        versions=list_of(rate),
-        agreed=COUNT,
-        missed=COUNT,
-        extra=COUNT,
+def issue_entry(one: TrackedIssue, run_ids: Mapping[str, str]) -> IssueEntry:
+    """An issue as `corpus_issues` tracks it, with the run id of each digest."""
+    issue = one.issue
+    return IssueEntry.of(
+        one,
+        issue,
+        mode=issue.mode or None,
+        expr=issue.rule.expr or None,
+        text=issue.rule.text or None,
+        fixed_at=_moment(issue.fixed_at),
+        first_seen=_moment(one.first_seen),
+        last_seen=_moment(one.last_seen),
+        runs=[run_ids[run] for run in one.matches],
+        reopened_by=[run_ids[run] for run in one.reopened_by],
+        unknown_reason=one.unknown_reason or None,
     )
-    return document("untaken.issues/1", issues=list_of(issue), findings=findings())
+
+
+def _moment(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None

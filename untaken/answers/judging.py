@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Literal
 
-from untaken.answers.documents import Document, entry, finding_entries
+from untaken.answers.documents import Count, DocumentPart, Spread
 from untaken.answers.frame import Columns, count, figure, frame, text, truth, why
 from untaken.corpus import Corpus
 from untaken.errors import Finding
@@ -17,6 +17,8 @@ from untaken.judging import (
     LabelledRate,
     LabelledRates,
     NodeVerdict,
+    Reliability,
+    ReviewerPair,
     Reviewers,
     VerdictAgreement,
     VerdictPair,
@@ -29,77 +31,55 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def judge_document(
-    verdicts: Iterable[NodeVerdict],
-    *,
-    model: str,
-    mappings: Iterable[JudgedMapping] = (),
-    findings: Iterable[Finding] = (),
-) -> Document:
-    """``untaken.judge/1``: each verdict with its evidence, or why the judge's word does not count.
+class JudgeDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.judge/1"):
+    """Each verdict with its evidence, or why the judge's word does not count.
 
     What it cost is not in it: asked now or read from the reply store, the document is the same.
     """
-    return {
-        "schema": "untaken.judge/1",
-        "model": model,
-        "verdicts": [_verdict(verdict) for verdict in verdicts],
-        "mappings": [_mapping(mapping) for mapping in mappings],
-        "findings": finding_entries(findings),
-    }
+
+    model: str
+    verdicts: Sequence[NodeVerdict]
+    mappings: Sequence[JudgedMapping]
+    findings: Sequence[Finding]
 
 
-def _verdict(verdict: NodeVerdict) -> Document:
-    evidence = [{"seq": cited.seq, "quote": cited.quote} for cited in verdict.evidence]
-    return entry(verdict) | {"evidence": evidence}
-
-
-def _mapping(mapping: JudgedMapping) -> Document:
-    actions = [{"seq": action.seq, "sub_goal": action.sub_goal} for action in mapping.actions]
-    return entry(mapping) | {"actions": actions}
-
-
-def agree_document(
-    agreement: VerdictAgreement,
-    everybody: Reviewers,
-    rates: LabelledRates,
-    *,
-    trust: Iterable[JudgeTrust] = (),
-    differences: Iterable[JudgeDifference] = (),
-    findings: Iterable[Finding] = (),
-) -> Document:
-    """``untaken.agree/1``: how far two authors' verdicts agree, where they part, and the rates they give."""
-    return {
-        "schema": "untaken.agree/1",
-        "a": list(agreement.a),
-        "b": list(agreement.b),
-        "cluster": agreement.cluster,
-        "left_out": agreement.left_out,
-        "overall": entry(agreement.overall),
-        "agents": [entry(one) for one in agreement.agents],
-        "sub_goals": [entry(one) for one in agreement.sub_goals],
-        "disagreements": [entry(pair) for pair in agreement.disagreements],
-        "everybody": reviewers_document(everybody),
-        "judges": [entry(one) for one in trust],
-        "differences": [entry(one) for one in differences],
-        "labels": labels_document(rates),
-        "findings": finding_entries(findings),
-    }
-
-
-def labels_document(found: LabelledRates) -> Document:
+class LabelledRatesEntry(DocumentPart, frozen=True, kw_only=True):
     """Rates from a few labels and a judge, beside the labels alone and the judge alone."""
-    return entry(found) | {"rates": [entry(one) for one in found.rates]}
+
+    found: Spread[LabelledRates]
+    rates: Sequence[LabelledRate]
 
 
-def reviewers_document(found: Reviewers) -> Document:
+class ReviewersEntry(DocumentPart, frozen=True, kw_only=True):
     """How far several authors of verdicts agree, each of them one rater."""
-    return {
-        "whose": list(found.whose),
-        "overall": entry(found.overall),
-        "sub_goals": [entry(one) for one in found.sub_goals],
-        "pairs": [entry(one) for one in reviewer_pairs(found)],
-    }
+
+    whose: Sequence[str]
+    overall: Reliability
+    sub_goals: Sequence[Reliability]
+    pairs: Sequence[ReviewerPair]
+
+
+def reviewers_entry(found: Reviewers) -> ReviewersEntry:
+    """Reviewers as documents show them."""
+    return ReviewersEntry.of(found, pairs=reviewer_pairs(found))
+
+
+class AgreeDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.agree/1"):
+    """How far two authors' verdicts agree, where they part, and the rates they give."""
+
+    a: Sequence[str]
+    b: Sequence[str]
+    cluster: Literal["task", "run"]
+    left_out: Count
+    overall: AgreementEstimate
+    agents: Sequence[AgreementEstimate]
+    sub_goals: Sequence[AgreementEstimate]
+    disagreements: Sequence[VerdictPair]
+    everybody: ReviewersEntry
+    judges: Sequence[JudgeTrust]
+    differences: Sequence[JudgeDifference]
+    labels: LabelledRatesEntry
+    findings: Sequence[Finding]
 
 
 LABELLED_RATES: Final[Columns[LabelledRate]] = {

@@ -2,84 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Annotated
 
-from untaken.answers.documents import Document, entry, finding_entries
-from untaken.errors import Finding
-from untaken.memory import Applied, Difference, Effect, PolicyMemory, Signal, Snapshot, ValueRange
+from untaken.answers.documents import Count, Document, DocumentPart, Flat, Spread, entry
+from untaken.answers.shapes import Schema, shape
+from untaken.errors import Finding, Unscored
+from untaken.memory import Applied, Difference, Effect, Observed, Record, Signal, Snapshot, ValueRange
 
 
-def memory_document(snapshot: Snapshot, *, findings: Iterable[Finding] = ()) -> Document:
-    """``untaken.memory/1``: the record of each skill in each context."""
+class MemoryDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.memory/1"):
+    """The record of each skill in each context."""
+
+    as_of: str | None
+    digest: str
+    observations: Count
+    runs: Count
+    cost_unit: str | None
+    cost: ValueRange | Unscored
+    steps: ValueRange | Unscored
+    records: Sequence[Flat[Record]]
+    findings: Sequence[Finding]
+
+
+def memory_document(snapshot: Snapshot, *, findings: Sequence[Finding] = ()) -> MemoryDocument:
+    """The document of `snapshot`."""
     spans = snapshot.spans()
-    return {
-        "schema": "untaken.memory/1",
-        "as_of": snapshot.as_of.isoformat() if snapshot.as_of else None,
-        "digest": snapshot.digest,
-        "observations": snapshot.observations,
-        "runs": snapshot.runs,
-        "cost_unit": snapshot.cost_unit,
-        **_span("cost", spans.cost),
-        **_span("steps", spans.steps),
-        "records": [entry(record) for record in snapshot.records()],
-        "findings": finding_entries(findings),
-    }
+    return MemoryDocument.of(
+        snapshot,
+        as_of=snapshot.as_of.isoformat() if snapshot.as_of else None,
+        cost=spans.cost or Unscored("no known run records cost"),
+        steps=spans.steps or Unscored("no known run records steps"),
+        records=list(snapshot.records()),
+        findings=findings,
+    )
 
 
-def _span(figure: str, span: ValueRange | None) -> Document:
-    if span is None:
-        return {figure: None, f"{figure}_reason": f"no known run records {figure}"}
-    return {figure: entry(span)}
+class MemoryQueueDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.memory-queue/1"):
+    """The weak signals that wait.
 
-
-def memory_queue_document(
-    waiting: Sequence[Signal], *, queued: int, applied: int, findings: Iterable[Finding] = ()
-) -> Document:
-    """``untaken.memory-queue/1``: the weak signals that wait.
-
-    Args:
-        waiting: queued and not in the memory.
+    Attributes:
         queued: how many of them are new in the queue, or in a newer form.
         applied: how many weak signals the memory holds.
-        findings: what was noticed.
+        waiting: queued and not in the memory.
     """
-    return {
-        "schema": "untaken.memory-queue/1",
-        "queued": queued,
-        "applied": applied,
-        "waiting": [entry(signal) for signal in waiting],
-        "findings": finding_entries(findings),
-    }
+
+    queued: Count
+    applied: Count
+    waiting: Sequence[Signal]
+    findings: Sequence[Finding]
 
 
-def memory_preview_document(snapshot: Snapshot, effects: Sequence[Effect]) -> Document:
-    """``untaken.memory-preview/1``: what each waiting signal would do to its estimate in the snapshot."""
-    return {
-        "schema": "untaken.memory-preview/1",
-        "digest": snapshot.digest,
-        "effects": [entry(effect.signal) | entry(effect) for effect in effects],
-    }
+class SignalEffect(DocumentPart, frozen=True, kw_only=True):
+    """A waiting signal, and what it would do to its estimate."""
+
+    signal: Spread[Signal]
+    effect: Spread[Effect]
 
 
-def memory_apply_document(applied: Applied) -> Document:
-    """``untaken.memory-apply/1``: what was folded in, and what still waits."""
-    return {
-        "schema": "untaken.memory-apply/1",
-        "digest": applied.memory.snapshot().digest,
-        "applied": [entry(observed) for observed in applied.observations],
-        "waiting": [entry(signal) for signal in applied.waiting],
-    }
+class MemoryPreviewDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.memory-preview/1"):
+    """What each waiting signal would do to its estimate in the snapshot."""
+
+    digest: str
+    effects: Sequence[SignalEffect]
 
 
-def memory_verify_document(
-    memory: PolicyMemory, differences: Sequence[Difference], *, findings: Iterable[Finding] = ()
-) -> Document:
-    """``untaken.memory-verify/1``: whether a memory file is what it was made of."""
-    return {
-        "schema": "untaken.memory-verify/1",
-        "same": not differences,
-        "digest": memory.snapshot().digest,
-        "observations": len(memory),
-        "differences": [entry(difference) for difference in differences],
-        "findings": finding_entries(findings),
-    }
+def _weak_shape() -> Schema:
+    """A weak observation: it has neither a task nor an agent, and the finest layer alone."""
+    whole, left_out = shape(Observed), ("context_layers", "task_id", "agent")
+    for name in left_out:
+        del whole["properties"][name]
+    return whole | {"required": [name for name in whole["required"] if name not in left_out]}
+
+
+class MemoryApplyDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.memory-apply/1"):
+    """What was folded in, and what still waits."""
+
+    digest: str
+    applied: Sequence[Annotated[Document, _weak_shape]]
+    waiting: Sequence[Signal]
+
+
+def memory_apply_document(applied: Applied) -> MemoryApplyDocument:
+    """The document of signals that were `applied`."""
+    return MemoryApplyDocument(
+        digest=applied.memory.snapshot().digest,
+        applied=[entry(observed) for observed in applied.observations],
+        waiting=applied.waiting,
+    )
+
+
+class MemoryVerifyDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.memory-verify/1"):
+    """Whether a memory file is what it was made of."""
+
+    same: bool
+    digest: str
+    observations: Count
+    differences: Sequence[Difference]
+    findings: Sequence[Finding]

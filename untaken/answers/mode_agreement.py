@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from untaken.answers.documents import Document, entry, finding_entries
+from untaken.answers.documents import DocumentPart, Spread
 from untaken.answers.frame import Columns, count, figure, frame, text, why
-from untaken.answers.shapes import TEXT, Schema, document, entry_shape, findings, list_of
 from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.failure_modes import ModeAgreement, Taxonomy
@@ -78,33 +77,39 @@ def corpus_root_causes(corpus: Corpus) -> tuple[RootCauseAgreement, ...]:
     return root_cause_agreement(corpus.runs.values(), blamed)
 
 
+class ModeAgreementEntry(DocumentPart, frozen=True, kw_only=True):
+    """Two people on one mode; without one, on all modes together."""
+
+    found: Spread[ModeAgreement]
+    mode: str | None
+    name: str | None
+
+
+class ModesAgreeDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.modes-agree/1"):
+    """How far people agree on modes and on root causes."""
+
+    modes: Sequence[ModeAgreementEntry]
+    root_causes: Sequence[RootCauseAgreement]
+    human_ceiling: str
+    findings: Sequence[Finding]
+
+
 def modes_agree_document(
     modes: Iterable[ModeAgreement],
     causes: Sequence[RootCauseAgreement],
     taxonomy: Taxonomy,
     *,
-    findings: Iterable[Finding] = (),
-) -> Document:
-    """``untaken.modes-agree/1``."""
-    return {
-        "schema": "untaken.modes-agree/1",
-        "modes": [
-            entry(one) | {"mode": one.mode or None, "name": taxonomy.name(one.mode) if one.mode else None}
+    findings: Sequence[Finding] = (),
+) -> ModesAgreeDocument:
+    """The document of `modes` and `causes`."""
+    return ModesAgreeDocument(
+        modes=[
+            ModeAgreementEntry(
+                found=one, mode=one.mode or None, name=taxonomy.name(one.mode) if one.mode else None
+            )
             for one in modes
         ],
-        "root_causes": [entry(one) for one in causes],
-        "human_ceiling": ceiling_words(causes),
-        "findings": finding_entries(findings),
-    }
-
-
-def modes_agree_schema() -> Schema:
-    """Schema of ``untaken.modes-agree/1``."""
-    optional: Schema = {"type": ["string", "null"]}
-    return document(
-        "untaken.modes-agree/1",
-        modes=list_of(entry_shape(ModeAgreement, mode=optional, name=optional)),
-        root_causes=list_of(entry_shape(RootCauseAgreement)),
-        human_ceiling=TEXT,
-        findings=findings(),
+        root_causes=causes,
+        human_ceiling=ceiling_words(causes),
+        findings=findings,
     )

@@ -6,27 +6,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from untaken.answers.documents import Document, entry, finding_entries
+from untaken.answers.documents import Count, DocumentPart, Spread
 from untaken.answers.frame import Columns, count, figure, frame, text, why
 from untaken.answers.review import review_queue
 from untaken.answers.reviewing import Case
-from untaken.answers.shapes import (
-    COUNT,
-    TEXT,
-    Schema,
-    document,
-    entry_shape,
-    findings,
-    fixed,
-    list_of,
-    or_null,
-)
 from untaken.corpus import Corpus
 from untaken.errors import Finding, number, reason
 from untaken.failure_modes import Taxonomy
 from untaken.failure_modes.contrast import ModeContrast, contrast_modes
 from untaken.failure_modes.pivot import Pivot, PivotCell, pivot_modes
-from untaken.failure_modes.reading import BY, By, ReadRun, read_runs
+from untaken.failure_modes.reading import By, ReadRun, read_runs
 from untaken.failure_modes.reading_order import (
     RandomDraw,
     ToRead,
@@ -37,10 +26,13 @@ from untaken.failure_modes.reading_order import (
 from untaken.failure_modes.saturation import Saturation, saturation
 from untaken.failure_modes.shapes import Shape, shapes_of
 from untaken.failure_modes.trend import ModeTrend, mode_trend
+from untaken.failure_modes.trend import Unit as PeriodUnit
 from untaken.store.review_model import Review
 
 if TYPE_CHECKING:
     import pandas as pd
+
+NO_OUTCOME: Final = "no outcome is recorded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,10 +214,89 @@ def _named(found: ModeAnalysis, cells: Iterable[PivotCell]) -> list[NamedCell]:
     return [NamedCell(name=found.names[cell.mode], cell=cell) for cell in cells]
 
 
+class ModeEntry(DocumentPart, frozen=True, kw_only=True):
+    """A mode with its rate in failed runs, and its contrast with successful ones."""
+
+    mode: str
+    name: str
+    runs: Count
+    n: Count
+    rate: float | None
+    low: float | None
+    high: float | None
+    in_successes: Count = 0
+    successes: Count = 0
+    contrast: float | None = None
+    contrast_low: float | None = None
+    contrast_high: float | None = None
+    contrast_reason: str | None = NO_OUTCOME
+    tasks: Count = 0
+    p: float | None = None
+    q: float | None = None
+    says: str = NO_OUTCOME
+    run_ids: Sequence[str]
+
+
+class CellEntry(DocumentPart, frozen=True, kw_only=True):
+    """A mode in a group of failed runs, with the ids of the runs that show it."""
+
+    cell: Spread[PivotCell]
+    runs: Sequence[str]
+
+
+class ModeTrendEntry(DocumentPart, frozen=True, kw_only=True):
+    """Modes by period."""
+
+    unit: PeriodUnit
+    undated: Count
+    cells: Sequence[CellEntry]
+
+
+class ToReadEntry(DocumentPart, frozen=True, kw_only=True):
+    """A run to read next."""
+
+    run_id: str
+    digest: str
+    why: str
+    alike: Count
+
+
+class RandomDrawEntry(DocumentPart, frozen=True, kw_only=True):
+    """How far a random draw was read."""
+
+    read: Count
+    outside: Count
+    next: str | None
+
+
+class ModesDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.modes/1"):
+    """Every mode with its rate and contrast, the pivot, saturation, what to read next."""
+
+    by: By
+    runs: Count
+    read: Count
+    failed: Count
+    modes: Sequence[ModeEntry]
+    cells: Sequence[CellEntry]
+    trend: ModeTrendEntry
+    unseen_share: float | None
+    unseen_low: float | None
+    unseen_high: float | None
+    unseen_reason: str | None
+    read_more: Count | None
+    seen_once: Count
+    seen_twice: Count
+    unread: Count
+    saturation: str
+    reading_order: Sequence[ToReadEntry]
+    random_draw: RandomDrawEntry
+    findings: Sequence[Finding]
+
+
 def modes_document(
     found: ModeAnalysis, run_ids: Mapping[str, str], *, findings: Sequence[Finding] = ()
-) -> Document:
-    """``untaken.modes/1``: every mode with its rate and contrast, the pivot, saturation, what to read next.
+) -> ModesDocument:
+    """The document of `found`.
 
     Args:
         found: the analysis.
@@ -235,80 +306,36 @@ def modes_document(
     totals = {cell.mode: cell for cell in found.pivot.totals}
     contrasts = {one.mode: one for one in found.contrasts}
     modes = dict.fromkeys([*totals, *contrasts])
-    return {
-        "schema": "untaken.modes/1",
-        "by": found.pivot.by,
-        "runs": found.runs,
-        "read": len(found.read),
-        "failed": found.failed,
-        "modes": [_mode(mode, found, totals.get(mode), contrasts.get(mode), run_ids) for mode in modes],
-        "cells": [entry(cell) | {"runs": [run_ids[run] for run in cell.runs]} for cell in found.pivot.cells],
-        "trend": {
-            "unit": found.trend.unit,
-            "undated": found.trend.undated,
-            "cells": [
-                entry(cell) | {"runs": [run_ids[run] for run in cell.runs]} for cell in found.trend.cells
-            ],
-        },
-        **_unseen(found.saturation),
-        "reading_order": [
-            {"run_id": run_ids[one.run], "digest": one.run, "why": one.why, "alike": one.alike}
-            for one in found.order
-        ],
-        "random_draw": {
-            "read": len(found.draw.read),
-            "outside": found.draw.outside,
-            "next": run_ids[found.draw.following] if found.draw.following else None,
-        },
-        "findings": finding_entries(findings),
-    }
+    seen, following = found.saturation.unseen, found.draw.following
+    return ModesDocument(
+        by=found.pivot.by,
+        runs=found.runs,
+        read=len(found.read),
+        failed=found.failed,
+        modes=[_mode(mode, found, totals.get(mode), contrasts.get(mode), run_ids) for mode in modes],
+        cells=_cells(found.pivot.cells, run_ids),
+        trend=ModeTrendEntry.of(found.trend, cells=_cells(found.trend.cells, run_ids)),
+        unseen_share=number(seen.share),
+        unseen_low=number(seen.low),
+        unseen_high=number(seen.high),
+        unseen_reason=reason(seen.share) or reason(seen.low),
+        read_more=seen.more,
+        seen_once=seen.once,
+        seen_twice=seen.twice,
+        unread=found.saturation.unread,
+        saturation=found.saturation.words,
+        reading_order=[ToReadEntry.of(one, run_id=run_ids[one.run], digest=one.run) for one in found.order],
+        random_draw=RandomDrawEntry(
+            read=len(found.draw.read),
+            outside=found.draw.outside,
+            next=run_ids[following] if following else None,
+        ),
+        findings=findings,
+    )
 
 
-def modes_schema() -> Schema:
-    """``untaken.modes/1``."""
-    number_, cell = {"type": "number"}, entry_shape(PivotCell, runs=list_of(TEXT))
-    mode = fixed(
-        mode=TEXT,
-        name=TEXT,
-        runs=COUNT,
-        n=COUNT,
-        rate=or_null(number_),
-        low=or_null(number_),
-        high=or_null(number_),
-        in_successes=COUNT,
-        successes=COUNT,
-        contrast=or_null(number_),
-        contrast_low=or_null(number_),
-        contrast_high=or_null(number_),
-        contrast_reason=or_null(TEXT),
-        tasks=COUNT,
-        p=or_null(number_),
-        q=or_null(number_),
-        says=TEXT,
-        run_ids=list_of(TEXT),
-    )
-    return document(
-        "untaken.modes/1",
-        by={"enum": list(BY)},
-        runs=COUNT,
-        read=COUNT,
-        failed=COUNT,
-        modes=list_of(mode),
-        cells=list_of(cell),
-        trend=fixed(unit={"enum": ["day", "week", "month"]}, undated=COUNT, cells=list_of(cell)),
-        unseen_share=or_null(number_),
-        unseen_low=or_null(number_),
-        unseen_high=or_null(number_),
-        unseen_reason=or_null(TEXT),
-        read_more=or_null(COUNT),
-        seen_once=COUNT,
-        seen_twice=COUNT,
-        unread=COUNT,
-        saturation=TEXT,
-        reading_order=list_of(fixed(run_id=TEXT, digest=TEXT, why=TEXT, alike=COUNT)),
-        random_draw=fixed(read=COUNT, outside=COUNT, next=or_null(TEXT)),
-        findings=findings(),
-    )
+def _cells(cells: Iterable[PivotCell], run_ids: Mapping[str, str]) -> list[CellEntry]:
+    return [CellEntry(cell=cell, runs=[run_ids[run] for run in cell.runs]) for cell in cells]
 
 
 def _mode(
@@ -317,44 +344,35 @@ def _mode(
     total: PivotCell | None,
     contrast: ModeContrast | None,
     run_ids: Mapping[str, str],
-) -> Document:
+) -> ModeEntry:
     """A mode that only successful runs show has no failed run; one without any outcome has no contrast."""
-    n = found.failed
-    return {
-        "mode": mode,
-        "name": found.names[mode],
-        "runs": total.count if total else 0,
-        "n": n,
-        "rate": number(total.rate) if total else (0.0 if n else None),
-        "low": number(total.low) if total else None,
-        "high": number(total.high) if total else None,
-        "in_successes": contrast.in_successes if contrast else 0,
-        "successes": contrast.successes if contrast else 0,
-        "contrast": number(contrast.difference) if contrast else None,
-        "contrast_low": number(contrast.low) if contrast else None,
-        "contrast_high": number(contrast.high) if contrast else None,
-        "contrast_reason": reason(contrast.difference) if contrast else "no outcome is recorded",
-        "tasks": contrast.tasks if contrast else 0,
-        "p": number(contrast.p) if contrast else None,
-        "q": number(contrast.q) if contrast else None,
-        "says": contrast.words if contrast else "no outcome is recorded",
-        "run_ids": [run_ids[run] for run in (total.runs if total else ())],
-    }
-
-
-def _unseen(found: Saturation) -> Document:
-    seen = found.unseen
-    return {
-        "unseen_share": number(seen.share),
-        "unseen_low": number(seen.low),
-        "unseen_high": number(seen.high),
-        "unseen_reason": reason(seen.share) or reason(seen.low),
-        "read_more": seen.more,
-        "seen_once": seen.once,
-        "seen_twice": seen.twice,
-        "unread": found.unread,
-        "saturation": found.words,
-    }
+    compared = (
+        {}
+        if contrast is None
+        else {
+            "in_successes": contrast.in_successes,
+            "successes": contrast.successes,
+            "contrast": number(contrast.difference),
+            "contrast_low": number(contrast.low),
+            "contrast_high": number(contrast.high),
+            "contrast_reason": reason(contrast.difference),
+            "tasks": contrast.tasks,
+            "p": number(contrast.p),
+            "q": number(contrast.q),
+            "says": contrast.words,
+        }
+    )
+    return ModeEntry.of(
+        mode=mode,
+        name=found.names[mode],
+        runs=total.count if total else 0,
+        n=found.failed,
+        rate=number(total.rate) if total else (0.0 if found.failed else None),
+        low=number(total.low) if total else None,
+        high=number(total.high) if total else None,
+        run_ids=[run_ids[run] for run in (total.runs if total else ())],
+        **compared,
+    )
 
 
 MODE_RUNS: Final[Columns[ReadRun]] = {

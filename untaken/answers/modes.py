@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, get_args
+from typing import Final, Literal
 
-from msgspec import to_builtins
+from msgspec import UNSET, UnsetType
 
-from untaken.answers.documents import Document, entry
-from untaken.answers.mode_agreement import modes_agree_schema
-from untaken.answers.shapes import COUNT, TEXT, Schema, document, entry_shape, fixed, list_of, or_null
+from untaken.answers.documents import Count, DocumentPart, Spread
 from untaken.errors import Unscored
 from untaken.failure_modes import (
     Assignment,
+    AssignmentStatus,
     FailureMode,
     ModeStatus,
     ModeSuggester,
@@ -31,10 +30,8 @@ from untaken.failure_modes import (
 from untaken.failure_modes.model_suggesting import ModelSuggestion
 from untaken.ledger import Run
 
-if TYPE_CHECKING:
-    pass
-
-UNKNOWN: Final = "unknown"
+Known = ModeStatus | Literal["unknown"]
+UNKNOWN: Final[Literal["unknown"]] = "unknown"
 """Status of a mode that ledgers name and the taxonomy does not."""
 
 
@@ -51,7 +48,7 @@ class ModeCount:
     definition: str
     examples: tuple[str, ...]
     colour: str
-    status: str
+    status: Known
     into: tuple[str, ...]
     origin: str
     runs: int
@@ -112,44 +109,117 @@ def unfiled_notes(
     return found, suggestion_quality(filed)
 
 
-def modes_list_document(found: ModesOverview) -> Document:
-    """``untaken.modes-list/1``."""
-    return {
-        "schema": "untaken.modes-list/1",
-        "version": found.version,
-        "runs": found.runs,
-        "read": found.read,
-        "modes": [to_builtins(mode) for mode in found.modes],
-    }
+class ModesListDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.modes-list/1"):
+    """The taxonomy over the runs (`ModesOverview`)."""
+
+    version: Count
+    runs: Count
+    read: Count
+    modes: Sequence[ModeCount]
 
 
-def modes_notes_document(runs: Iterable[Run], taxonomy: Taxonomy) -> Document:
-    """``untaken.modes-notes/1``: every note, and each author's latest word on each mode at each place."""
+class NoteEntry(DocumentPart, frozen=True, kw_only=True):
+    """A note, and the place it is about."""
+
+    run_id: str
+    digest: str
+    seq: Count
+    author: str | None
+    at: str
+    sub_goal: str | None
+    event: Count | None
+    text: str
+    imported: bool
+
+
+class AssignmentEntry(DocumentPart, frozen=True, kw_only=True):
+    """An author's latest word on a mode at a place: `mode` is what the one `assigned` counts as."""
+
+    run_id: str
+    digest: str
+    seq: Count
+    mode: str
+    name: str
+    assigned: str
+    by: str
+    status: AssignmentStatus
+    at: str
+    sub_goal: str | None
+    event: Count | None
+    note: Count | None
+    reason: str | None
+    imported: bool
+
+
+class ModesNotesDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.modes-notes/1"):
+    """Every note, and each author's latest word on each mode at each place."""
+
+    notes: Sequence[NoteEntry]
+    assignments: Sequence[AssignmentEntry]
+
+
+class SuggestionEntry(DocumentPart, frozen=True, kw_only=True):
+    """A mode that a note may mean, and the note most like it."""
+
+    mode: str
+    name: str
+    likeness: float
+    like_run_id: str | None
+    like_seq: Count | None
+
+
+class ModelSuggestionEntry(DocumentPart, frozen=True, kw_only=True):
+    """What a model says of a note."""
+
+    model: str
+    mode: str | None
+    name: str | None
+    reason: str
+    mode_reason: str | UnsetType = UNSET
+
+
+class SuggestedNote(DocumentPart, frozen=True, kw_only=True):
+    """A note without a mode, and what it may mean."""
+
+    note: Spread[NoteEntry]
+    suggestions: Sequence[SuggestionEntry]
+    by_model: ModelSuggestionEntry | UnsetType = UNSET
+
+
+class ModesSuggestDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.modes-suggest/1"):
+    """Suggestions for notes without a mode, and how good they are."""
+
+    quality: SuggestionQuality
+    notes: Sequence[SuggestedNote]
+
+
+def modes_notes_document(runs: Iterable[Run], taxonomy: Taxonomy) -> ModesNotesDocument:
+    """The document of the notes of `runs`."""
     listed = list(runs)
-    return {
-        "schema": "untaken.modes-notes/1",
-        "notes": [_note(note) for run in listed for note in notes_of(run)],
-        "assignments": [_assignment(one, taxonomy) for run in listed for one in assignments_of(run)],
-    }
+    return ModesNotesDocument(
+        notes=[_note(note) for run in listed for note in notes_of(run)],
+        assignments=[_assignment(one, taxonomy) for run in listed for one in assignments_of(run)],
+    )
 
 
 def modes_suggest_document(
     notes: Iterable[UnfiledNote], quality: SuggestionQuality, taxonomy: Taxonomy
-) -> Document:
-    """``untaken.modes-suggest/1``."""
-    return {
-        "schema": "untaken.modes-suggest/1",
-        "quality": entry(quality),
-        "notes": [
-            _note(one.note)
-            | {"suggestions": [_suggestion(each, taxonomy) for each in one.suggestions]}
-            | ({"by_model": _by_model(one.by_model, taxonomy)} if one.by_model is not None else {})
+) -> ModesSuggestDocument:
+    """The document of suggestions."""
+    return ModesSuggestDocument(
+        quality=quality,
+        notes=[
+            SuggestedNote(
+                note=_note(one.note),
+                suggestions=[_suggestion(each, taxonomy) for each in one.suggestions],
+                by_model=UNSET if one.by_model is None else _by_model(one.by_model, taxonomy),
+            )
             for one in notes
         ],
-    }
+    )
 
 
-def _counted(mode: FailureMode, counts: Mapping[str, int], status: str) -> ModeCount:
+def _counted(mode: FailureMode, counts: Mapping[str, int], status: Known) -> ModeCount:
     return ModeCount(
         id=mode.id,
         name=mode.name,
@@ -163,121 +233,39 @@ def _counted(mode: FailureMode, counts: Mapping[str, int], status: str) -> ModeC
     )
 
 
-def _note(note: Note) -> Document:
-    return {
-        "run_id": note.run_id,
-        "digest": note.run,
-        "seq": note.seq,
-        "author": note.author,
-        "at": note.at.isoformat(),
-        "sub_goal": note.place.sub_goal,
-        "event": note.place.event,
-        "text": note.text,
-        "imported": note.imported,
-    }
+def _note(note: Note) -> NoteEntry:
+    return NoteEntry.of(note, note.place, digest=note.run, at=note.at.isoformat())
 
 
-def _assignment(one: Assignment, taxonomy: Taxonomy) -> Document:
+def _assignment(one: Assignment, taxonomy: Taxonomy) -> AssignmentEntry:
     mode = taxonomy.current(one.mode)
-    return {
-        "run_id": one.run_id,
-        "digest": one.run,
-        "seq": one.seq,
-        "mode": mode,
-        "name": taxonomy.name(mode),
-        "assigned": one.mode,
-        "by": one.by,
-        "status": one.status,
-        "at": one.at.isoformat(),
-        "sub_goal": one.place.sub_goal,
-        "event": one.place.event,
-        "note": one.note,
-        "reason": one.reason,
-        "imported": one.imported,
-    }
+    return AssignmentEntry.of(
+        one,
+        one.place,
+        digest=one.run,
+        mode=mode,
+        name=taxonomy.name(mode),
+        assigned=one.mode,
+        at=one.at.isoformat(),
+    )
 
 
-def _suggestion(one: Suggestion, taxonomy: Taxonomy) -> Document:
-    return {
-        "mode": one.mode,
-        "name": taxonomy.name(one.mode),
-        "likeness": round(one.likeness, 6),
-        "like_run_id": one.like.run_id if one.like else None,
-        "like_seq": one.like.seq if one.like else None,
-    }
+def _suggestion(one: Suggestion, taxonomy: Taxonomy) -> SuggestionEntry:
+    return SuggestionEntry(
+        mode=one.mode,
+        name=taxonomy.name(one.mode),
+        likeness=round(one.likeness, 6),
+        like_run_id=one.like.run_id if one.like else None,
+        like_seq=one.like.seq if one.like else None,
+    )
 
 
-def _by_model(one: ModelSuggestion, taxonomy: Taxonomy) -> Document:
+def _by_model(one: ModelSuggestion, taxonomy: Taxonomy) -> ModelSuggestionEntry:
     mode = one.mode if isinstance(one.mode, str) else ""
-    suggested: Document = {
-        "model": one.model,
-        "mode": mode or None,
-        "name": taxonomy.name(mode) if mode else None,
-    }
-    unscored = {"mode_reason": one.mode.reason} if isinstance(one.mode, Unscored) else {}
-    return suggested | {"reason": one.reason} | unscored
-
-
-_PLACE: Final[dict[str, Schema]] = {"sub_goal": or_null(TEXT), "event": or_null(COUNT)}
-_NOTE: Final[dict[str, Schema]] = {
-    "run_id": TEXT,
-    "digest": TEXT,
-    "seq": COUNT,
-    "author": or_null(TEXT),
-    "at": TEXT,
-    **_PLACE,
-    "text": TEXT,
-    "imported": {"type": "boolean"},
-}
-
-
-def modes_list_schema() -> Schema:
-    """Schema of ``untaken.modes-list/1``."""
-    status = {"enum": [*get_args(ModeStatus), UNKNOWN]}
-    mode = entry_shape(ModeCount, status=status, examples=list_of(TEXT), into=list_of(TEXT))
-    return document("untaken.modes-list/1", version=COUNT, runs=COUNT, read=COUNT, modes=list_of(mode))
-
-
-def modes_notes_schema() -> Schema:
-    """Schema of ``untaken.modes-notes/1``."""
-    assignment = fixed(
-        run_id=TEXT,
-        digest=TEXT,
-        seq=COUNT,
-        mode=TEXT,
-        name=TEXT,
-        assigned=TEXT,
-        by=TEXT,
-        status={"enum": ["accepted", "suggested", "withdrawn"]},
-        at=TEXT,
-        **_PLACE,
-        note=or_null(COUNT),
-        reason=or_null(TEXT),
-        imported={"type": "boolean"},
+    return ModelSuggestionEntry(
+        model=one.model,
+        mode=mode or None,
+        name=taxonomy.name(mode) if mode else None,
+        reason=one.reason,
+        mode_reason=one.mode.reason if isinstance(one.mode, Unscored) else UNSET,
     )
-    return document("untaken.modes-notes/1", notes=list_of(fixed(**_NOTE)), assignments=list_of(assignment))
-
-
-def modes_suggest_schema() -> Schema:
-    """Schema of ``untaken.modes-suggest/1``."""
-    suggestion = fixed(
-        mode=TEXT, name=TEXT, likeness={"type": "number"}, like_run_id=or_null(TEXT), like_seq=or_null(COUNT)
-    )
-    by_model = fixed(model=TEXT, mode=or_null(TEXT), name=or_null(TEXT), reason=TEXT)
-    by_model["properties"]["mode_reason"] = TEXT
-    note = fixed(**_NOTE, suggestions=list_of(suggestion))
-    note["properties"]["by_model"] = by_model
-    return document(
-        "untaken.modes-suggest/1",
-        quality=entry_shape(SuggestionQuality),
-        notes=list_of(note),
-    )
-
-
-MODE_SCHEMAS: Final = {
-    "modes-list": modes_list_schema,
-    "modes-notes": modes_notes_schema,
-    "modes-suggest": modes_suggest_schema,
-    "modes-agree": modes_agree_schema,
-}
-"""By name, in the order in which `untaken schema` lists them."""

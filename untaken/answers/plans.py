@@ -2,75 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 
-from untaken.answers.documents import Document, entry, finding_entries
-from untaken.discovery import ProposedGraph
+from untaken.answers.documents import Count, DocumentPart
+from untaken.discovery import Alternatives, FoundSubGoal, ProposedGraph, Support
 from untaken.errors import Finding
-from untaken.plans import GraphDiff, PlanGraph, SubGoal
-from untaken.plans.diff import FieldChange
+from untaken.plans import GraphDiff, SubGoal
+from untaken.plans.diff import ChangedSubGoal, Edge, FieldChange, Renamed, Reordered
 
 
-def graph_diff_document(diff: GraphDiff, *, before: str, after: str) -> Document:
-    """``untaken.graph-diff/1``: what differs, as far as it can matter.
+class ComparedVersion(DocumentPart, frozen=True, kw_only=True):
+    """A version of a plan graph, and its file."""
 
-    Args:
-        diff: from one version to the other.
-        before: the file that the older version was read from.
-        after: the file of the newer one.
-    """
-    return {
-        "schema": "untaken.graph-diff/1",
-        "before": _version(diff.before, before),
-        "after": _version(diff.after, after),
-        "equal": diff.equal,
-        "fields": [_change(change) for change in diff.fields],
-        "added": [_sub_goal(node) for node in diff.added],
-        "removed": [_sub_goal(node) for node in diff.removed],
-        "changed": [entry(c) | {"fields": [_change(change) for change in c.fields]} for c in diff.changed],
-        "edges_added": [entry(edge) for edge in diff.edges_added],
-        "edges_removed": [entry(edge) for edge in diff.edges_removed],
-        "renamed": [entry(pair) for pair in diff.renamed],
-        "reordered": [entry(pair) for pair in diff.reordered],
-    }
+    file: str
+    id: str
+    version: int
+    title: str
 
 
-def _change(change: FieldChange) -> Document:
-    return {"field": change.field, "before": change.before, "after": change.after}
+class TitledSubGoal(DocumentPart, frozen=True, kw_only=True):
+    """A sub-goal of one version only."""
+
+    sub_goal: str
+    title: str
 
 
-def _version(graph: PlanGraph, file: str) -> Document:
-    return {"file": file, "id": graph.id, "version": graph.version, "title": graph.title}
+class GraphDiffDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.graph-diff/1"):
+    """What differs between two versions, as far as it can matter."""
+
+    before: ComparedVersion
+    after: ComparedVersion
+    equal: bool
+    fields: Sequence[FieldChange]
+    added: Sequence[TitledSubGoal]
+    removed: Sequence[TitledSubGoal]
+    changed: Sequence[ChangedSubGoal]
+    edges_added: Sequence[Edge]
+    edges_removed: Sequence[Edge]
+    renamed: Sequence[Renamed]
+    reordered: Sequence[Reordered]
 
 
-def _sub_goal(node: SubGoal) -> Document:
-    return {"sub_goal": node.id, "title": node.title or node.id}
+def graph_diff_document(diff: GraphDiff, *, before: str, after: str) -> GraphDiffDocument:
+    """The document of `diff`; `before` and `after` are the files of the older and the newer version."""
+    return GraphDiffDocument.of(
+        diff,
+        before=ComparedVersion.of(diff.before, file=before),
+        after=ComparedVersion.of(diff.after, file=after),
+        added=_titled(diff.added),
+        removed=_titled(diff.removed),
+    )
 
 
-def graph_discover_document(draft: ProposedGraph, *, findings: Iterable[Finding] = ()) -> Document:
-    """``untaken.graph-discover/1``: a draft of a plan graph, and what each part of it rests on.
+def _titled(nodes: Sequence[SubGoal]) -> list[TitledSubGoal]:
+    return [TitledSubGoal(sub_goal=node.id, title=node.title or node.id) for node in nodes]
 
-    Args:
-        draft: what was proposed.
-        findings: what was noticed while reading, to stand before what the draft itself says.
-    """
-    return {
-        "schema": "untaken.graph-discover/1",
-        "graph": draft.graph.id,
-        "version": draft.graph.version,
-        "current": draft.current.version if draft.current else None,
-        "theta": draft.theta,
-        "min_share": draft.min_share,
-        "min_runs": draft.min_runs,
-        "runs": draft.runs,
-        "agents": dict(draft.agents),
-        "left_out": dict(draft.left_out),
-        "unmapped": draft.unmapped,
-        "sub_goals": [entry(found) for found in draft.sub_goals],
-        "rare": [entry(found) for found in draft.rare],
-        "edges": [entry(edge) for edge in draft.edges],
-        "dropped": [entry(edge) for edge in draft.dropped],
-        "implied": [entry(edge) for edge in draft.implied],
-        "alternatives": [entry(group) for group in draft.alternatives],
-        "findings": finding_entries([*findings, *draft.findings]),
-    }
+
+class GraphDiscoverDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.graph-discover/1"):
+    """A draft of a plan graph, and what each part of it rests on."""
+
+    graph: str
+    version: int
+    current: int | None
+    theta: float
+    min_share: float
+    min_runs: Count
+    runs: Count
+    agents: Mapping[str, Count]
+    left_out: Mapping[str, Count]
+    unmapped: Count
+    sub_goals: Sequence[FoundSubGoal]
+    rare: Sequence[FoundSubGoal]
+    edges: Sequence[Support]
+    dropped: Sequence[Support]
+    implied: Sequence[Support]
+    alternatives: Sequence[Alternatives]
+    findings: Sequence[Finding]
+
+
+def graph_discover_document(
+    draft: ProposedGraph, *, findings: Sequence[Finding] = ()
+) -> GraphDiscoverDocument:
+    """The document of `draft`; `findings` were noticed while reading and come before the draft's own."""
+    return GraphDiscoverDocument.of(
+        draft,
+        graph=draft.graph.id,
+        version=draft.graph.version,
+        current=draft.current.version if draft.current else None,
+        findings=[*findings, *draft.findings],
+    )

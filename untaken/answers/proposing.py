@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal
 
-from untaken.answers.documents import Document, entry, finding_entries
+from untaken.answers.documents import Count, DocumentPart
 from untaken.answers.frame import Columns, count, figure, frame, text
 from untaken.criteria import (
-    ConsolidatedCriterion,
     CriteriaSet,
     Criterion,
     Proposal,
@@ -23,46 +22,59 @@ if TYPE_CHECKING:
     from untaken.ledger import Run
 
 
+class ProposedEntry(DocumentPart, frozen=True, kw_only=True):
+    """A criterion that waits for a person."""
+
+    name: str
+    description: str
+    accepted_values: Sequence[str]
+    origin: str
+    status: str
+    merged: Sequence[str]
+    proposals: Count
+    least: float | None
+
+
+class CriteriaProposalDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.criteria-proposal/1"):
+    """Criteria that wait for a person, and how they came about.
+
+    What it cost is not in it: asked now or read from the reply store, the document is the same.
+    """
+
+    model: str
+    task: str
+    successful: str | None
+    failed: str | None
+    by: Literal["embedding", "words"]
+    tau: float
+    criteria: Sequence[ProposedEntry]
+    answers: Mapping[str, Count]
+    unanswered: Sequence[str]
+    unique: Sequence[UniqueCount]
+    findings: Sequence[Finding]
+
+
 def proposal_document(
     found: Proposal,
     *,
     model: str,
     successful: Run | None = None,
     failed: Run | None = None,
-    findings: Iterable[Finding] = (),
-) -> Document:
-    """``untaken.criteria-proposal/1``: criteria that wait for a person, and how they came about.
-
-    What it cost is not in it: asked now or read from the reply store, the document is the same.
-    """
-    return {
-        "schema": "untaken.criteria-proposal/1",
-        "model": model,
-        "task": found.criteria.task,
-        "successful": successful.run_id if successful else None,
-        "failed": failed.run_id if failed else None,
-        "by": found.consolidation.by,
-        "tau": found.consolidation.tau,
-        "criteria": [_proposed(group) for group in found.consolidation.groups],
-        "answers": {way: len(seeds) for way, seeds in found.answers.items()},
-        "unanswered": list(found.unanswered),
-        "unique": [entry(one) for one in unique_by_seeds(found.answers, by=found.consolidation.by)],
-        "findings": finding_entries([*findings, *found.findings]),
-    }
-
-
-def _proposed(group: ConsolidatedCriterion) -> Document:
-    one = group.criterion
-    return {
-        "name": one.name,
-        "description": one.description,
-        "accepted_values": one.accepted_values,
-        "origin": one.origin,
-        "status": one.status,
-        "merged": one.merged,
-        "proposals": group.proposals,
-        "least": group.least,
-    }
+    findings: Sequence[Finding] = (),
+) -> CriteriaProposalDocument:
+    """The document of a proposal, made from two runs where they were given."""
+    return CriteriaProposalDocument.of(
+        found.consolidation,
+        found,
+        model=model,
+        task=found.criteria.task,
+        successful=successful.run_id if successful else None,
+        failed=failed.run_id if failed else None,
+        criteria=[ProposedEntry.of(group.criterion, group) for group in found.consolidation.groups],
+        answers={way: len(seeds) for way, seeds in found.answers.items()},
+        unique=unique_by_seeds(found.answers, by=found.consolidation.by),
+        findings=[*findings, *found.findings],
+    )
 
 
 UNIQUE: Final[Columns[UniqueCount]] = {

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Annotated, Final
 
-from untaken.answers.documents import Document, entry, finding_entries
-from untaken.answers.judging import labels_document
+from msgspec import UNSET, UnsetType
+
+from untaken.answers.documents import Document, DocumentPart, Spread, entry
+from untaken.answers.judging import LabelledRatesEntry
+from untaken.answers.shapes import Schema, shape
 from untaken.errors import Finding
 from untaken.judging import LabelledRates
-from untaken.ranking import DiscordantPair, RankedAgent, RankReport, RuleEffect, WorkflowVerdict
+from untaken.ranking import (
+    Agreement,
+    Contradiction,
+    DiscordantPair,
+    PairedDifference,
+    PassK,
+    QuadrantPoint,
+    RankedAgent,
+    RankReport,
+    RuleChange,
+    RuleEffect,
+    RuleFlip,
+    RunContribution,
+    SubGoalGap,
+    TaskGap,
+    WorkflowVerdict,
+)
+from untaken.subgoals import MissingRule
 
 RANKS: Final = ("rank", "rank_low", "rank_high")
 """Keys of a standing that are null, with a reason, if the agent has no rank or no interval for it."""
@@ -18,14 +39,63 @@ MOST_GAPS: Final = 20
 """Runs, sub-goals and tasks listed of a pair of agents: those that weigh most."""
 
 
+def _with_reasons(kind: type, ranks: Sequence[str]) -> Schema:
+    whole = shape(kind)
+    whole["properties"] |= {f"{rank}_reason": {"type": "string"} for rank in ranks}
+    return whole
+
+
+class DiscordantEntry(DocumentPart, frozen=True, kw_only=True):
+    """A pair of agents that two metrics rank oppositely, and the runs behind it."""
+
+    pair: Spread[DiscordantPair]
+    runs: Sequence[RunContribution]
+
+
+class WorkflowEntry(DocumentPart, frozen=True, kw_only=True):
+    """A workflow beside an agent, and where they differ most."""
+
+    verdict: Spread[WorkflowVerdict]
+    gap: PairedDifference
+    sub_goals: Sequence[SubGoalGap]
+    tasks: Sequence[TaskGap]
+
+
+class RuleEntry(DocumentPart, frozen=True, kw_only=True):
+    """What the other rule for missing verdicts changes."""
+
+    changes: Sequence[Annotated[Document, partial(_with_reasons, RuleChange, RULE_RANKS)]]
+    flips: Sequence[RuleFlip]
+
+
+class RankDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.rank/1"):
+    """Agents by outcome and by each sub-goal metric, and where these disagree."""
+
+    missing: MissingRule
+    metrics: Mapping[str, Sequence[Annotated[Document, partial(_with_reasons, RankedAgent, RANKS)]]]
+    agreement: Sequence[Agreement]
+    discordant: Sequence[DiscordantEntry]
+    contradictions: Sequence[Contradiction]
+    pairs: Sequence[PairedDifference]
+    ties: Mapping[str, Sequence[Sequence[str]]]
+    pass_k: Sequence[PassK]
+    quadrants: Sequence[QuadrantPoint]
+    workflows: Sequence[WorkflowEntry]
+    rule: RuleEntry | UnsetType = UNSET
+    labels: LabelledRatesEntry | UnsetType = UNSET
+    shared_tasks: Sequence[str]
+    unmatched_tasks: Sequence[str]
+    findings: Sequence[Finding]
+
+
 def rank_document(
     report: RankReport,
     *,
     rule: RuleEffect | None = None,
     labels: LabelledRates | None = None,
-    findings: Iterable[Finding] = (),
-) -> Document:
-    """``untaken.rank/1``: agents by outcome and by each sub-goal metric, and where these disagree.
+    findings: Sequence[Finding] = (),
+) -> RankDocument:
+    """The document of `report`.
 
     Args:
         report: the ranking.
@@ -34,49 +104,37 @@ def rank_document(
         findings: what was noticed.
     """
     compared = report.comparisons
-    return {
-        "schema": "untaken.rank/1",
-        "missing": report.missing,
-        "metrics": {
-            metric: [_agent(ranked) for ranked in standings] for metric, standings in report.metrics.items()
-        },
-        "agreement": [entry(agreement) for agreement in report.agreement],
-        "discordant": [_discordant(report, pair) for pair in report.discordant],
-        "contradictions": [entry(contradiction) for contradiction in report.contradictions],
-        "pairs": [entry(pair) for found in compared.values() for pair in found.pairs],
-        "ties": {metric: [list(group) for group in found.ties] for metric, found in compared.items()},
-        "pass_k": [entry(one) for one in report.pass_k],
-        "quadrants": [entry(one) for metric in [*report.metrics][1:] for one in report.placed(metric)],
-        "workflows": [_workflow(report, verdict) for verdict in report.workflows],
-        **(_rule(rule) if rule else {}),
-        **({"labels": labels_document(labels)} if labels else {}),
-        "shared_tasks": list(report.shared_tasks),
-        "unmatched_tasks": list(report.unmatched_tasks),
-        "findings": finding_entries(findings),
-    }
+    return RankDocument.of(
+        report,
+        metrics={metric: [_agent(one) for one in ranked] for metric, ranked in report.metrics.items()},
+        discordant=[
+            DiscordantEntry(pair=pair, runs=report.pulls(pair)[:MOST_GAPS]) for pair in report.discordant
+        ],
+        pairs=[pair for found in compared.values() for pair in found.pairs],
+        ties={metric: found.ties for metric, found in compared.items()},
+        quadrants=[one for metric in [*report.metrics][1:] for one in report.placed(metric)],
+        workflows=[_workflow(report, verdict) for verdict in report.workflows],
+        rule=RuleEntry(changes=[_change(one) for one in rule.changes], flips=rule.flips) if rule else UNSET,
+        labels=LabelledRatesEntry(found=labels, rates=labels.rates) if labels else UNSET,
+        findings=findings,
+    )
 
 
 def _agent(ranked: RankedAgent) -> Document:
-    ranks = {key: getattr(ranked, key) for key in RANKS}
-    return entry(ranked) | {f"{k}_reason": ranked.unranked.reason for k, v in ranks.items() if v is None}
+    absent = (rank for rank in RANKS if getattr(ranked, rank) is None)
+    return entry(ranked) | {f"{rank}_reason": ranked.unranked.reason for rank in absent}
 
 
-def _discordant(report: RankReport, pair: DiscordantPair) -> Document:
-    return entry(pair) | {"runs": [entry(pull) for pull in report.pulls(pair)[:MOST_GAPS]]}
+def _change(change: RuleChange) -> Document:
+    absent = (rank for rank in RULE_RANKS if getattr(change, rank) is None)
+    return entry(change) | {f"{rank}_reason": "not ranked under this rule" for rank in absent}
 
 
-def _workflow(report: RankReport, verdict: WorkflowVerdict) -> Document:
+def _workflow(report: RankReport, verdict: WorkflowVerdict) -> WorkflowEntry:
     between = (verdict.gap.metric, verdict.workflow, verdict.agent)
-    return entry(verdict) | {
-        "gap": entry(verdict.gap),
-        "sub_goals": [entry(gap) for gap in report.sub_goal_gaps(*between)[:MOST_GAPS]],
-        "tasks": [entry(gap) for gap in report.task_gaps(*between)[:MOST_GAPS]],
-    }
-
-
-def _rule(effect: RuleEffect) -> Document:
-    changes = []
-    for change in effect.changes:
-        absent = (rank for rank in RULE_RANKS if getattr(change, rank) is None)
-        changes.append(entry(change) | {f"{rank}_reason": "not ranked under this rule" for rank in absent})
-    return {"rule": {"changes": changes, "flips": [entry(flip) for flip in effect.flips]}}
+    return WorkflowEntry(
+        verdict=verdict,
+        gap=verdict.gap,
+        sub_goals=report.sub_goal_gaps(*between)[:MOST_GAPS],
+        tasks=report.task_gaps(*between)[:MOST_GAPS],
+    )

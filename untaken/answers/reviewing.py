@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from untaken.answers.cause import first_failed, shapes_of
-from untaken.answers.documents import Document, entry, finding_entries
+from untaken.answers.documents import Count, Document, DocumentPart, Spread
 from untaken.answers.frame import Columns, count, figure, frame, moment, text, truth, why
-from untaken.answers.judging import reviewers_document
+from untaken.answers.judging import ReviewersEntry, reviewers_entry
 from untaken.answers.review import ReviewItem, review_queue
+from untaken.answers.shapes import Schema
 from untaken.corpus import Corpus
-from untaken.errors import Finding, Unscored, number
+from untaken.errors import Finding, Score, Unscored
 from untaken.failure_modes import notes_of
 from untaken.fix_first import triage
 from untaken.judging import (
@@ -25,7 +26,7 @@ from untaken.judging import (
     reviewers_agreement,
 )
 from untaken.ledger import Run, readable
-from untaken.store.review_model import STATUSES, Review
+from untaken.store.review_model import STATUSES, Review, ReviewStatus
 from untaken.subgoals import RunScore
 
 if TYPE_CHECKING:
@@ -279,57 +280,92 @@ def reviewer_disagreements_table(queue: Iterable[ReviewerDisagreement]) -> pd.Da
     return frame(REVIEWER_DISAGREEMENTS, queue)
 
 
+def _progress_shape() -> Schema:
+    names = ("reviewed", "total", *STATUSES)
+    count = {"type": "integer", "minimum": 0}
+    return {
+        "type": "object",
+        "properties": dict.fromkeys(names, count),
+        "required": list(names),
+        "additionalProperties": False,
+    }
+
+
+class CaseEntry(DocumentPart, frozen=True, kw_only=True, rename={"disagreements": "parted"}):
+    """A failing run and its review."""
+
+    run_id: str
+    digest: str
+    kind: Literal["failed", "unlucky", "lucky", "unfinished", "broken"]
+    agent: str
+    task_id: str
+    task_repeat: int | None
+    why: str
+    first: Sequence[str]
+    fix_first: str | None
+    completion: Score
+    model: str | None
+    graph: str | None
+    diagnosis: str
+    metadata: Mapping[str, str]
+    notes: Count
+    disagreements: Count
+    status: ReviewStatus
+    assignee: str
+    tags: Sequence[str]
+    revision: Count
+    updated_at: str | None
+    updated_by: str
+
+
+class DisagreementEntry(DocumentPart, frozen=True, kw_only=True):
+    """A sub-goal of a run on which reviewers differ."""
+
+    judged: Spread[ReviewedSubGoal]
+    reasons: Mapping[str, str]
+    title: str
+    critical: bool
+
+
+class ReviewDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.review/1"):
+    """The queue, its progress, and how far reviewers agree."""
+
+    progress: Annotated[Document, _progress_shape]
+    cases: Sequence[CaseEntry]
+    reviewers: ReviewersEntry
+    disagreements: Sequence[DisagreementEntry]
+    findings: Sequence[Finding]
+
+
 def review_document(
     cases: Sequence[Case],
     found: Reviewers,
     queue: Iterable[ReviewerDisagreement],
     *,
-    findings: Iterable[Finding] = (),
-) -> Document:
-    """``untaken.review/1``: the queue, its progress, and how far reviewers agree."""
+    findings: Sequence[Finding] = (),
+) -> ReviewDocument:
+    """The document of the queue."""
     progress = progress_of(cases)
-    return {
-        "schema": "untaken.review/1",
-        "progress": {"reviewed": progress.reviewed, "total": progress.total, **progress.statuses},
-        "cases": [_case(case) for case in cases],
-        "reviewers": reviewers_document(found),
-        "disagreements": [_disagreement(disagreements) for disagreements in queue],
-        "findings": finding_entries(findings),
-    }
+    return ReviewDocument(
+        progress={"reviewed": progress.reviewed, "total": progress.total, **progress.statuses},
+        cases=[_case(case) for case in cases],
+        reviewers=reviewers_entry(found),
+        disagreements=[DisagreementEntry.of(one, reasons=dict(one.judged.reasons)) for one in queue],
+        findings=findings,
+    )
 
 
-def _disagreement(disagreements: ReviewerDisagreement) -> Document:
-    more = {
-        "reasons": dict(disagreements.judged.reasons),
-        "title": disagreements.title,
-        "critical": disagreements.critical,
-    }
-    return entry(disagreements.judged) | more
-
-
-def _case(case: Case) -> Document:
-    review, completion = entry(case.review), case.item.completion
-    del review["run"], review["run_id"]
-    return {
-        "run_id": case.item.run_id,
-        "digest": case.item.digest,
-        "kind": case.item.kind,
-        "agent": case.item.agent,
-        "task_id": case.item.task_id,
-        "task_repeat": case.item.task_repeat,
-        "why": case.item.why,
-        "first": list(case.first),
-        "fix_first": case.reason or None,
-        "completion": number(completion),
-        **({"completion_reason": completion.reason} if isinstance(completion, Unscored) else {}),
-        "model": case.model or None,
-        "graph": case.graph or None,
-        "diagnosis": case.diagnosis,
-        "metadata": dict(case.metadata),
-        "notes": case.notes,
-        "parted": case.disagreements,
-        **review,
-    }
+def _case(case: Case) -> CaseEntry:
+    at = case.review.updated_at
+    return CaseEntry.of(
+        case.item,
+        case,
+        case.review,
+        fix_first=case.reason or None,
+        model=case.model or None,
+        graph=case.graph or None,
+        updated_at=at.isoformat() if at else None,
+    )
 
 
 def _disagreed(score: RunScore | Unscored, one: ReviewedSubGoal) -> ReviewerDisagreement:

@@ -1,20 +1,25 @@
-"""Parts that the JSON Schemas of documents are made of."""
+"""JSON Schemas of documents, derived from the types of their fields."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-import msgspec
+from msgspec import Meta, UnsetType
 
-from untaken.answers.documents import flat_fields
-from untaken.errors import Unscored
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from untaken.answers.documents import (
+    Count,
+    DocumentPart,
+    Shown,
+    flat_fields,
+    hints_of,
+    how_shown,
+    keys_of,
+    schema_name,
+)
+from untaken.errors import Finding, Severity, Unscored
 
 Schema = dict[str, Any]
 
@@ -24,83 +29,82 @@ _SCALARS: Final[dict[type, str]] = {
     float: "number",
     bool: "boolean",
     NoneType: "null",
+    Unscored: "null",
     datetime: "string",
 }
-TEXT: Final[Schema] = {"type": "string"}
-COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
 
 
-def document(schema: str, *, optional: Mapping[str, Schema] | None = None, **properties: Schema) -> Schema:
-    """A document of one schema version; `optional` keys are there on request."""
-    whole = fixed(schema={"const": schema}, **properties)
-    whole["properties"] |= optional or {}
-    return whole
+class FindingShape(DocumentPart, frozen=True, kw_only=True):
+    """A finding as documents show it."""
+
+    code: str
+    severity: Severity
+    message: str
+    file: str | None
+    line: Count | None
+    run: str | None
+    hint: str
 
 
-def fixed(**properties: Schema) -> Schema:
-    """An object with exactly these keys."""
+def shape(kind: type) -> Schema:
+    """The schema of what `untaken.answers.documents.entry` makes of an object."""
+    if kind is Finding:
+        kind = FindingShape
+    name = schema_name(kind)
+    keys, hints = keys_of(kind), hints_of(kind)
+    properties = {"schema": {"const": name}} if name else {}
+    return _shape({keys.get(field, field): hint for field, hint in hints.items()}, properties)
+
+
+def _shape(hints: Mapping[str, Any], properties: Schema) -> Schema:
+    required = list(properties)
+    for name, hint in hints.items():
+        if how_shown(hint) is Shown.SPREAD:
+            spread = _shape(flat_fields(get_args(hint)[0]), {})
+            properties |= spread["properties"]
+            required += spread["required"]
+            continue
+        properties[name] = _type(hint, flat=how_shown(hint) is Shown.FLAT)
+        required += [] if UnsetType in get_args(hint) else [name]
+        properties |= {f"{name}_reason": {"type": "string"}} if Unscored in get_args(hint) else {}
     return {
         "type": "object",
         "properties": properties,
-        "required": list(properties),
+        "required": list(dict.fromkeys(required)),
         "additionalProperties": False,
     }
 
 
-def list_of(items: Schema) -> Schema:
-    """A list of one kind of thing."""
-    return {"type": "array", "items": items}
-
-
-def values_of(of: Schema) -> Schema:
-    """An object with free keys and values of one kind."""
-    return {"type": "object", "additionalProperties": of}
-
-
-def or_null(schema: Schema) -> Schema:
-    """The shape, or nothing."""
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-@cache
-def _finding() -> Schema:
-    return fixed(
-        code=TEXT,
-        severity={"enum": ["error", "warning", "note"]},
-        message=TEXT,
-        file=or_null(TEXT),
-        line=or_null(COUNT),
-        run=or_null(TEXT),
-        hint=TEXT,
-    )
-
-
-def findings() -> Schema:
-    """What was noticed."""
-    return list_of(_finding())
-
-
-def entry_shape(*kinds: type[DataclassInstance | msgspec.Struct], **more: Schema) -> Schema:
-    """What the documents make of one object, or of several: flat fields, a reason beside the unscored."""
-    fields = [field for kind in kinds for field in flat_fields(kind).items()]
-    flat = {name: hint for name, hint in fields if name not in more}
-    entry = fixed(**{name: _type(hint) for name, hint in flat.items()}, **more)
-    unscored = [name for name, hint in flat.items() if Unscored in get_args(hint)]
-    entry["properties"] |= {f"{name}_reason": TEXT for name in unscored}
-    return entry
-
-
-def _type(hint: Any) -> Schema:
+def _type(hint: Any, *, flat: bool = False) -> Schema:
     origin, args = get_origin(hint), get_args(hint)
-    if hint is Unscored:
-        return {"type": "null"}
+    if hint is Any or hint is object:
+        return {}
     if origin is Annotated:
-        return _type(args[0])
+        return _annotated(hint, flat=flat)
     if origin is Literal:
         return {"enum": list(args)}
-    if origin is tuple:
-        return list_of(_type(args[0]))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": _type(args[1], flat=flat)}
+    if origin is tuple and get_origin(args[0]) is tuple:  # pairs
+        return {"type": "object", "additionalProperties": _type(get_args(args[0])[1], flat=flat)}
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return {"type": "array", "items": _type(args[0], flat=flat)}
     if origin in (Union, UnionType):
-        parts = [_type(part) for part in args]
-        return {"anyOf": [part for i, part in enumerate(parts) if part not in parts[:i]]}
-    return {"type": _SCALARS[hint]}
+        parts = [_type(part, flat=flat) for part in args if part is not UnsetType]
+        distinct = [part for i, part in enumerate(parts) if part not in parts[:i]]
+        return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
+    if hint in _SCALARS:
+        return {"type": _SCALARS[hint]}
+    return _shape(flat_fields(hint), {}) if flat else shape(hint)
+
+
+def _annotated(hint: Any, *, flat: bool) -> Schema:
+    """A bound on a number, a mark how to show an object, or the function that makes the schema."""
+    found = _type(get_args(hint)[0], flat=flat)
+    for mark in hint.__metadata__:
+        if callable(mark):
+            made: Schema = mark()
+            return made
+        if isinstance(mark, Meta) and mark.ge is not None:
+            found |= {"minimum": mark.ge}
+    return found

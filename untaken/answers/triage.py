@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from untaken.answers.documents import Document, entry, finding_entries
+from untaken.answers.documents import Count, DocumentPart, Spread
 from untaken.answers.frame import Columns, count, figure, frame, text, truth
 from untaken.answers.plan_words import option_words, situation_words, statement_words
 from untaken.errors import Finding
-from untaken.fix_first import BetterWay, FailurePattern, FixFirst, Often, Triage
-from untaken.fix_first.model import ROUGH
+from untaken.fix_first import BetterWay, FailurePattern, FixFirst, Triage
+from untaken.fix_first.model import ROUGH, Way
 from untaken.ledger import Run
+from untaken.ranking import Contradiction
+from untaken.subgoals import MissingRule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,17 +56,126 @@ def triage_table(found: Triage) -> pd.DataFrame:
     return frame(FIX_FIRST, found.items)
 
 
+class OftenEntry(DocumentPart, frozen=True, kw_only=True):
+    """In how many of how many runs, with the 95% interval of the share."""
+
+    count: Count
+    n: Count
+    share: float
+    low: float
+    high: float
+
+
+class DecidedRun(DocumentPart, frozen=True, kw_only=True):
+    """A run behind an item; of a decision, with its decision point."""
+
+    run_id: str
+    digest: str
+    decision_point: Count | None
+
+
+class FixFirstEntry(DocumentPart, frozen=True, kw_only=True):
+    """One item to fix."""
+
+    item: Spread[FixFirst]
+    often: OftenEntry
+    runs: Sequence[DecidedRun]
+    agents: Mapping[str, Count]
+
+
+class FailedRun(DocumentPart, frozen=True, kw_only=True):
+    """A run behind a pattern, and the sub-goal that failed first in it."""
+
+    run_id: str
+    digest: str
+    sub_goal: str
+
+
+class FailurePatternEntry(DocumentPart, frozen=True, kw_only=True):
+    """The same failure in several tasks."""
+
+    subject: str
+    way: Way
+    tasks: Count
+    sub_goals: Count
+    arguments: Mapping[str, Count]
+    often: OftenEntry
+    gain: float
+    low: float
+    high: float
+    unit: Literal["critical completion", "completion"]
+    reason: str
+    runs: Sequence[FailedRun]
+    agents: Mapping[str, Count]
+
+
+class ConflictEntry(DocumentPart, frozen=True, kw_only=True):
+    """Two items that contradict each other."""
+
+    sub_goal: str
+    decision: str
+    words: str
+
+
+class DecidedAt(DocumentPart, frozen=True, kw_only=True):
+    """A run behind a better way, and the `seq` of its plan change."""
+
+    run_id: str
+    digest: str
+    seq: Count
+
+
+class BetterWayEntry(DocumentPart, frozen=True, kw_only=True):
+    """A supported better way at a plan change."""
+
+    situation: str
+    option: str
+    against: str
+    difference: float
+    q: float
+    words: str
+    often: OftenEntry
+    gain: float
+    low: float
+    high: float
+    runs: Sequence[DecidedAt]
+    agents: Mapping[str, Count]
+
+
+class TriageDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.triage/1"):
+    """What to fix first, and the runs that contradict themselves."""
+
+    missing: MissingRule
+    verdicts: Sequence[str]
+    agents: Sequence[str]
+    scored: Count
+    unscored: Count
+    evaluated: Count
+    not_evaluated: Count
+    harmless: Count
+    found: Count
+    found_contradictions: Count
+    order: str
+    reason: str
+    items: Sequence[FixFirstEntry]
+    patterns: Sequence[FailurePatternEntry]
+    conflicts: Sequence[ConflictEntry]
+    better_ways: Sequence[BetterWayEntry]
+    contradictions: Sequence[Contradiction]
+    findings: Sequence[Finding]
+
+
 def triage_document(
     found: Triage,
     runs: Mapping[str, Run],
     *,
-    missing: str,
+    missing: MissingRule,
     verdicts: Sequence[str] = (),
     top: int | None = None,
     better_ways: Sequence[BetterWay] = (),
-    findings: Iterable[Finding] = (),
-) -> Document:
-    """``untaken.triage/1``: what to fix first, and the runs that contradict themselves.
+    findings: Sequence[Finding] = (),
+) -> TriageDocument:
+    """The document of `found`.
 
     Args:
         found: the list.
@@ -75,31 +186,23 @@ def triage_document(
         better_ways: supported better ways at plan changes, a list of their own.
         findings: what was noticed.
     """
-    shown = leading(found, top)
-    return {
-        "schema": "untaken.triage/1",
-        "missing": missing,
-        "verdicts": list(verdicts),
-        "agents": list(found.agents),
-        "scored": found.scored,
-        "unscored": found.unscored,
-        "evaluated": found.evaluated,
-        "not_evaluated": found.not_evaluated,
-        "harmless": found.harmless,
-        "found": len(found.items),
-        "found_contradictions": len(found.contradictions),
-        "order": ROUGH,
-        "reason": found.reason,
-        "items": [_item(item, runs) for item in shown],
-        "patterns": [_pattern(one, runs) for one in found.patterns[:top]],
-        "conflicts": [
-            {"sub_goal": one.sub_goal.digest, "decision": one.decision.digest, "words": one.words}
+    return TriageDocument.of(
+        found,
+        missing=missing,
+        verdicts=verdicts,
+        found=len(found.items),
+        found_contradictions=len(found.contradictions),
+        order=ROUGH,
+        items=[_item(item, runs) for item in leading(found, top)],
+        patterns=[_pattern(one, runs) for one in found.patterns[:top]],
+        conflicts=[
+            ConflictEntry.of(one, sub_goal=one.sub_goal.digest, decision=one.decision.digest)
             for one in found.conflicts
         ],
-        "better_ways": [_way(way, runs) for way in better_ways[:top]],
-        "contradictions": [entry(contradiction) for contradiction in found.contradictions[:top]],
-        "findings": finding_entries(findings),
-    }
+        better_ways=[_way(way, runs) for way in better_ways[:top]],
+        contradictions=found.contradictions[:top],
+        findings=findings,
+    )
 
 
 def leading(found: Triage, top: int | None) -> tuple[FixFirst, ...]:
@@ -108,61 +211,34 @@ def leading(found: Triage, top: int | None) -> tuple[FixFirst, ...]:
     return tuple(item for item in found.items if id(item) in kept)
 
 
-def _way(way: BetterWay, runs: Mapping[str, Run]) -> dict[str, Any]:
+def _item(item: FixFirst, runs: Mapping[str, Run]) -> FixFirstEntry:
+    decided = zip_longest(item.runs, item.points)
+    return FixFirstEntry.of(
+        item,
+        item=item,
+        often=OftenEntry.of(item.often),
+        runs=[DecidedRun.of(runs[digest], decision_point=point) for digest, point in decided],
+    )
+
+
+def _pattern(one: FailurePattern, runs: Mapping[str, Run]) -> FailurePatternEntry:
+    failed = zip(one.runs, one.goals, strict=True)
+    return FailurePatternEntry.of(
+        one,
+        often=OftenEntry.of(one.often),
+        runs=[FailedRun.of(runs[digest], sub_goal=goal) for digest, goal in failed],
+    )
+
+
+def _way(way: BetterWay, runs: Mapping[str, Run]) -> BetterWayEntry:
     statement = way.statement
-    return {
-        "situation": situation_words(statement.situation),
-        "option": option_words(statement.option),
-        "against": option_words(statement.against),
-        "difference": statement.difference,
-        "q": statement.q,
-        "words": statement_words(statement),
-        "often": _often(way.often),
-        "gain": way.gain,
-        "low": way.low,
-        "high": way.high,
-        "runs": [{"run_id": runs[digest].run_id, "digest": digest, "seq": seq} for digest, seq in way.runs],
-        "agents": dict(way.agents),
-    }
-
-
-def _often(often: Often) -> dict[str, Any]:
-    return {
-        "count": often.count,
-        "n": often.n,
-        "share": often.share,
-        "low": often.low,
-        "high": often.high,
-    }
-
-
-def _pattern(one: FailurePattern, runs: Mapping[str, Run]) -> dict[str, Any]:
-    return {
-        "subject": one.subject,
-        "way": one.way,
-        "tasks": one.tasks,
-        "sub_goals": one.sub_goals,
-        "arguments": dict(one.arguments),
-        "often": _often(one.often),
-        "gain": one.gain,
-        "low": one.low,
-        "high": one.high,
-        "unit": one.unit,
-        "reason": one.reason,
-        "runs": [
-            {"run_id": runs[digest].run_id, "digest": digest, "sub_goal": goal}
-            for digest, goal in zip(one.runs, one.goals, strict=True)
-        ],
-        "agents": dict(one.agents),
-    }
-
-
-def _item(item: FixFirst, runs: Mapping[str, Run]) -> dict[str, Any]:
-    return entry(item) | {
-        "often": _often(item.often),
-        "runs": [
-            {"run_id": runs[digest].run_id, "digest": digest, "decision_point": point}
-            for digest, point in zip_longest(item.runs, item.points)
-        ],
-        "agents": dict(item.agents),
-    }
+    return BetterWayEntry.of(
+        way,
+        statement,
+        situation=situation_words(statement.situation),
+        option=option_words(statement.option),
+        against=option_words(statement.against),
+        words=statement_words(statement),
+        often=OftenEntry.of(way.often),
+        runs=[DecidedAt.of(runs[digest], seq=seq) for digest, seq in way.runs],
+    )

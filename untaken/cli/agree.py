@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from untaken.answers import agree_document
+from untaken.answers import AgreeDocument, LabelledRatesEntry, reviewers_entry
 from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, span
 from untaken.cli.grammar import TakesMany, Verbs, takes_least_kappa, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, paths_of, read_ledgers
@@ -82,7 +82,14 @@ def agree(args: argparse.Namespace, console: Console) -> int:
         print_rates(rates, console)
     console.findings(findings)
     console.document(
-        agree_document(found, everybody, rates, trust=trust, differences=differences, findings=findings)
+        AgreeDocument.of(
+            found,
+            everybody=reviewers_entry(everybody),
+            judges=trust,
+            differences=differences,
+            labels=LabelledRatesEntry.of(rates, found=rates),
+            findings=findings,
+        )
     )
     return 1 if ledgers.broken else 0
 

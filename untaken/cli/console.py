@@ -6,11 +6,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from untaken.errors import Finding, Score, Unscored, UntakenError
 from untaken.present import numbers
 from untaken.present.numbers import Number
+
+if TYPE_CHECKING:
+    from untaken.answers.documents import Document, DocumentPart
 
 CELL_CHARS: Final = 72
 SHOWN_OF_A_KIND: Final = 3
@@ -66,10 +69,10 @@ class Console:
         if not self.json:
             self.out.write(text + "\n")
 
-    def document(self, document: dict[str, Any]) -> None:
+    def document(self, document: Document | DocumentPart) -> None:
         """The document, where ``--json`` asked for it."""
         if self.json:
-            from untaken.answers import dump  # noqa: PLC0415 (slow: most of the engine)
+            from untaken.answers.documents import dump  # noqa: PLC0415 (slow: most of the engine)
 
             self.out.write(dump(document))
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from untaken.answers import counterfactual_document
-from untaken.answers.documents import Document
+from untaken.answers.documents import DocumentPart
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.counterfactual_diagnostics import print_diagnostics
@@ -92,7 +92,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     if args.diagnostics:
         diagnostics = diagnose(runs, memories, evaluations, weights=weights, threshold=args.threshold)
         print_diagnostics(diagnostics, console)
-    plan: Document | None = None
+    plan: DocumentPart | None = None
     about_graphs: tuple[Finding, ...] = ()
     if graphs:
         from untaken.cli.counterfactual_plan import plan_part  # noqa: PLC0415 (slow: it loads SciPy)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from untaken.answers.documents import Document
-from untaken.answers.plan_decisions import plan_document
+from untaken.answers.plan_decisions import PlanDocument, plan_document
 from untaken.answers.plan_words import LABELS, distinct, option_words, situation_words
 from untaken.cli.console import NOTHING, Console, decimal, rate, signed, span
 from untaken.corpus import plan_evaluation, score_runs
@@ -22,7 +21,7 @@ SHOWN: Final = 12
 
 def plan_part(
     runs: Sequence[Run], graphs: GraphSet, console: Console, *, card: bool
-) -> tuple[Document, tuple[Finding, ...]]:
+) -> tuple[PlanDocument, tuple[Finding, ...]]:
     """Evaluates the plan decisions of the runs and prints the statements.
 
     Returns:

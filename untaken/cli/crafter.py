@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from untaken.answers import crafter_score_document
+from untaken.answers import CrafterScoreDocument
 from untaken.cli import crafter_calibrate, crafter_run, crafter_win
 from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import Verbs, verb
@@ -54,7 +54,7 @@ def run_score(args: argparse.Namespace, console: Console) -> int:
         "mean and population sd over seeds"
     )
     console.findings(findings)
-    console.document(crafter_score_document(scores, budget_steps=args.budget_steps, findings=findings))
+    console.document(CrafterScoreDocument(budget_steps=args.budget_steps, methods=scores, findings=findings))
     return 1 if any(finding.severity == "error" for finding in findings) else 0
 
 

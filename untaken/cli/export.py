@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from untaken.answers import export_document
+from untaken.answers import ExportDocument
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
@@ -69,7 +69,15 @@ def export(args: argparse.Namespace, console: Console) -> int:
         results = sum(len(each.evaluations) for each in runs)
         console.say(plain(f"{counted(len(runs), 'run')}, {counted(results, 'result')} → {args.out}"))
     console.findings(scored.findings)
-    console.document(export_document(runs, to=args.to, files=files, findings=scored.findings))
+    console.document(
+        ExportDocument(
+            to=args.to,
+            files=[file.as_posix() for file in files],
+            runs=len(runs),
+            results=sum(len(each.evaluations) for each in runs),
+            findings=scored.findings,
+        )
+    )
     return 1 if scored.broken else 0
 
 

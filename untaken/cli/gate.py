@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from untaken.answers import gate_document
-from untaken.answers.issues import reopened_entry, statements_of
+from untaken.answers import GateDocument
+from untaken.answers.issues import GatedIssue, issue_entry, statements_of
 from untaken.cli.console import NOTHING, Console, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
@@ -132,14 +132,14 @@ def gate(args: argparse.Namespace, console: Console) -> int:
     again = any(one.state == "reopened" for one in issues)
     met = verdicts <= {"met", "pass"} and not scored.broken and not again
     console.document(
-        gate_document(
-            checks,
+        GateDocument(
+            checks=checks,
             met=met,
             on=args.on,
             missing=args.missing,
             verdicts=args.verdicts,
             sequential=in_sequence,
-            issues=[reopened_entry(one, run_ids) for one in issues],
+            issues=[GatedIssue.of(issue_entry(one, run_ids)) for one in issues],
             findings=scored.findings,
         )
     )

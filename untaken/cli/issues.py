@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from untaken.answers.issues import corpus_issues, issues_document
+from untaken.answers.issues import IssuesDocument, corpus_issues, issue_entry
 from untaken.cli.analysed import read_analysed, takes_runs, workspace_path
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, verb
@@ -49,7 +49,9 @@ def issues(args: argparse.Namespace, console: Console) -> int:
     run_ids = {digest: run.run_id for digest, run in given.corpus.runs.items()}
     print_issues(found, run_ids, console)
     console.findings(given.findings)
-    console.document(issues_document(found, run_ids, findings=given.findings))
+    console.document(
+        IssuesDocument(issues=[issue_entry(one, run_ids) for one in found], findings=given.findings)
+    )
     return 1 if given.broken or any(one.state == "reopened" for one in found) else 0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from untaken.answers import judge_document
+from untaken.answers import JudgeDocument
 from untaken.asking import ModelAccess
 from untaken.asking.access import Progress
 from untaken.cli.appending import DraftsOf, append_drafts, refuse_compressed
@@ -74,9 +74,7 @@ def judge(args: argparse.Namespace, console: Console) -> int:
         findings += append_drafts(ledgers, judged.drafts, console, code="verdicts-not-appended")
     distinct = tuple(dict.fromkeys(findings))
     console.findings(distinct)
-    console.document(
-        judge_document(judged.verdicts, model=model.name, mappings=judged.mappings, findings=distinct)
-    )
+    console.document(JudgeDocument.of(judged, model=model.name, findings=distinct))
     invalid = any(finding.severity == "error" for finding in graphs.findings)
     return 1 if ledgers.broken or invalid or judged.silent else 0
 

@@ -6,10 +6,11 @@ import argparse
 from collections.abc import Sequence
 
 from untaken.answers import (
+    MemoryPreviewDocument,
+    MemoryQueueDocument,
+    MemoryVerifyDocument,
+    SignalEffect,
     memory_apply_document,
-    memory_preview_document,
-    memory_queue_document,
-    memory_verify_document,
 )
 from untaken.cli.console import Console, rate, signed
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
@@ -70,7 +71,9 @@ def queue(args: argparse.Namespace, console: Console) -> int:
         console.say()
     console.say(f"{counted(new, 'signal')} queued; {_waiting(waiting)}; {applied} applied before")
     console.findings(ledgers.findings)
-    console.document(memory_queue_document(waiting, queued=new, applied=applied, findings=ledgers.findings))
+    console.document(
+        MemoryQueueDocument(waiting=waiting, queued=new, applied=applied, findings=ledgers.findings)
+    )
     return 1 if ledgers.broken else 0
 
 
@@ -104,7 +107,8 @@ def show_preview(args: argparse.Namespace, console: Console) -> int:
         f"{counted(len(effects), 'signal')}: {flagged[0]} move against their stated direction, "
         f"{flagged[1]} have no effect, {flagged[2]} have no outcome to change"
     )
-    console.document(memory_preview_document(snapshot, effects))
+    shown = [SignalEffect(signal=effect.signal, effect=effect) for effect in effects]
+    console.document(MemoryPreviewDocument(digest=snapshot.digest, effects=shown))
     return 0
 
 
@@ -129,7 +133,15 @@ def verify(args: argparse.Namespace, console: Console) -> int:
     same = f"{counted(len(differences), 'difference')} from" if differences else "the same as rebuilt from"
     console.say(f"{counted(len(memory), 'observation')}: {same} {what}")
     console.findings(ledgers.findings)
-    console.document(memory_verify_document(memory, differences, findings=ledgers.findings))
+    console.document(
+        MemoryVerifyDocument(
+            same=not differences,
+            digest=memory.snapshot().digest,
+            observations=len(memory),
+            differences=differences,
+            findings=ledgers.findings,
+        )
+    )
     return 1 if differences or ledgers.broken else 0
 
 

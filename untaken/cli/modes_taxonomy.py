@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from untaken.answers.modes import ModesOverview, modes_list_document, modes_overview
+from untaken.answers.modes import ModesListDocument, ModesOverview, modes_overview
 from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
@@ -86,7 +86,7 @@ def changed(args: argparse.Namespace, console: Console) -> int:
         after = change_taxonomy(store.path, lambda known: args.change(known, args, f"human:{args.by}"))
         found = modes_overview(store.read_runs()[0], after)
     print_modes(found, None, console)
-    console.document(modes_list_document(found))
+    console.document(ModesListDocument.of(found))
     return 0
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from hashlib import sha256
 from pathlib import Path
 
 from untaken.answers import rates_with_labels
+from untaken.answers.workspace import ReportDocument
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.score import read_to_score
 from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus
-from untaken.html import html_report, report_document
+from untaken.html import html_report
+from untaken.html.small_print import corpus_digest
 from untaken.ledger.disk import replace
 from untaken.memory import PolicyMemory
 from untaken.present.numbers import counted
@@ -57,5 +60,15 @@ def report(args: argparse.Namespace, console: Console) -> int:
         dict.fromkeys((*ledgers.findings, *corpus.findings, *(labels.findings if labels else ())))
     )
     console.findings(findings)
-    console.document(report_document(corpus, page, file=args.html, full=args.full, findings=findings))
+    console.document(
+        ReportDocument(
+            file=args.html,
+            bytes=len(page),
+            sha256=sha256(page).hexdigest(),
+            full=args.full,
+            runs=len(corpus.runs),
+            digest=corpus_digest(corpus),
+            findings=findings,
+        )
+    )
     return 1 if ledgers.broken or any(f.severity == "error" for f in graphs.findings) else 0

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from untaken.answers.documents import finding_entries
+from untaken.answers.workspace import (
+    HealthCheckEntry,
+    RebuiltWorkspace,
+    WorkspaceBackupDocument,
+    WorkspaceDoctorDocument,
+    WorkspaceRestoreDocument,
+)
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
@@ -51,16 +56,7 @@ def back_up(args: argparse.Namespace, console: Console) -> int:
     console.findings(done.findings)
     held = f"{counted(done.files, 'file')}, {counted(done.rows, 'row')}, {done.bytes:,} bytes"
     console.say(f"{plain(done.path)}: {held}")
-    console.document(
-        {
-            "schema": "untaken.workspace-backup/1",
-            "file": str(done.path),
-            "bytes": done.bytes,
-            "files": done.files,
-            "rows": done.rows,
-            "findings": finding_entries(done.findings),
-        }
-    )
+    console.document(WorkspaceBackupDocument.of(done, file=str(done.path)))
     return 1 if done.findings else 0
 
 
@@ -71,15 +67,7 @@ def restored(args: argparse.Namespace, console: Console) -> int:
     done = restore_workspace(Path(args.archive), Path(args.to), os.environ.get(STORE))
     held = f"{counted(done.files, 'file')}, {counted(done.rows, 'row')}"
     console.say(f"{plain(done.folder)}: {held}, as of {plain(done.made_at, 40)}")
-    console.document(
-        {
-            "schema": "untaken.workspace-restore/1",
-            "folder": str(done.folder),
-            "made_at": done.made_at,
-            "files": done.files,
-            "rows": done.rows,
-        }
-    )
+    console.document(WorkspaceRestoreDocument.of(done, folder=str(done.folder)))
     return 0
 
 
@@ -96,18 +84,13 @@ def examined(args: argparse.Namespace, console: Console) -> int:
             console.say(f"  {check.name}: {plain(name, 200)}")
         if check.hint:
             console.say(f"  {check.name} → {check.hint}")
-    console.document(
-        {
-            "schema": "untaken.workspace-doctor/1",
-            "healthy": diagnosis.healthy,
-            "checks": [asdict(check) for check in diagnosis.checks],
-            "rebuilt": _rebuilt(folder, args.rebuild, console) if args.rebuild else None,
-        }
-    )
+    rebuilt = _rebuilt(folder, args.rebuild, console) if args.rebuild else None
+    checks = [HealthCheckEntry.of(check) for check in diagnosis.checks]
+    console.document(WorkspaceDoctorDocument(healthy=diagnosis.healthy, checks=checks, rebuilt=rebuilt))
     return 0 if diagnosis.healthy else 1
 
 
-def _rebuilt(folder: Path, target: str, console: Console) -> dict[str, object]:
+def _rebuilt(folder: Path, target: str, console: Console) -> RebuiltWorkspace:
     """Makes a new workspace of the files of this one."""
     from untaken.store.rebuilding import rebuild_workspace  # noqa: PLC0415 (slow)
 
@@ -115,12 +98,7 @@ def _rebuilt(folder: Path, target: str, console: Console) -> dict[str, object]:
     console.findings(done.findings)
     held = f"{counted(done.ledgers, 'ledger')}, {counted(done.graphs, 'plan graph')}"
     console.say(f"{plain(done.folder)}: rebuilt with {held}")
-    return {
-        "folder": str(done.folder),
-        "ledgers": done.ledgers,
-        "graphs": done.graphs,
-        "findings": finding_entries(done.findings),
-    }
+    return RebuiltWorkspace.of(done, folder=str(done.folder))
 
 
 def _takes_workspace(parser: argparse.ArgumentParser) -> None:
