@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -105,6 +106,11 @@ def _unique(workspace: str, digest: str) -> tuple[UniqueCount, ...]:  # noqa: AR
     return unique_by_seeds(kept_answers(Path(workspace)))
 
 
+def _of_values() -> tuple[str, str]:
+    """What values are shown: a figure of the same ones is made once."""
+    return str(st.session_state.get("criteria_source")), kept_digest(folder())
+
+
 def source(found: Mapping[str, CriteriaReview]) -> CriteriaReview:
     """Whose values are shown, where there is a choice."""
     first = next(iter(found))
@@ -153,11 +159,11 @@ def means(review: CriteriaReview) -> None:
     dark = state.is_dark()
     mean, spread = st.tabs(["Means", "Distributions"])
     with mean:
-        drawn = figures.criteria_means(review.means, dark=dark)
-        tables.figure(drawn, key="means", name="Criteria by outcome")
+        drawn = partial(figures.criteria_means, review.means, dark=dark)
+        tables.figure(drawn, key="means", name="Criteria by outcome", of=_of_values())
     with spread:
-        drawn = figures.criteria_distributions(review.passes, dark=dark)
-        tables.figure(drawn, key="spread", name="Distributions of criteria")
+        drawn = partial(figures.criteria_distributions, review.passes, dark=dark)
+        tables.figure(drawn, key="spread", name="Distributions of criteria", of=_of_values())
     with st.expander("As a table"):
         shown = outcome_means_table(review.passes)
         tables.table(
@@ -192,14 +198,15 @@ def attacks(review: CriteriaReview) -> None:
         "noticed (95%, corrected over all attacks) · ↑ rewarded: disturbed runs score higher."
     )
     tables.figure(
-        figures.attack_matrix(review.verification, dark=dark),
+        partial(figures.attack_matrix, review.verification, dark=dark),
         key="matrix",
         name="Criteria against disturbed runs",
+        of=_of_values(),
     )
     names = sorted(review.disturbed, key=lambda name: not review.disturbed[name])  # those with values first
     attack = st.selectbox("Attack", names, key="criteria_attack", format_func=_attack_words)
-    drawn = figures.original_vs_disturbed(review.disturbed[attack], dark=dark)
-    tables.figure(drawn, key="disturbed", name="As recorded and disturbed")
+    drawn = partial(figures.original_vs_disturbed, review.disturbed[attack], dark=dark)
+    tables.figure(drawn, key="disturbed", name="As recorded and disturbed", of=(attack, *_of_values()))
     with st.expander("As a table"):
         tables.table(
             attacks_table(review.verification),
@@ -351,8 +358,8 @@ def agents(review: CriteriaReview) -> None:
     others = [agent for agent in offered if agent != first]
     second = right.selectbox("Second agent", others, key="criteria_second", format_func=_short)
     found = compare_agents(review.passes, first, second)
-    drawn = figures.agents_by_criterion(found, first, second, dark=state.is_dark())
-    tables.figure(drawn, key="side", name="Two agents by criterion")
+    drawn = partial(figures.agents_by_criterion, found, first, second, dark=state.is_dark())
+    tables.figure(drawn, key="side", name="Two agents by criterion", of=(first, second, *_of_values()))
     st.caption(
         "Over tasks that both agents ran, repeats averaged per task first. 95% intervals (Student's t). "
         "≠: the interval of the paired difference excludes 0. ≈: it includes 0."
