@@ -106,9 +106,14 @@ def chromium() -> Iterator[sync_api.Browser]:
 @pytest.fixture(scope="session")
 def profile(chromium: sync_api.Browser) -> Iterator[sync_api.BrowserContext]:
     """A browser's profile that keeps what it has loaded once, as people's browsers do."""
-    context = chromium.new_context()
+    context = new_profile(chromium)
     yield context
     context.close()
+
+
+def new_profile(chromium: sync_api.Browser) -> sync_api.BrowserContext:
+    """Somebody's browser. Nothing in it moves by itself: without a graphics card, drawing costs the most."""
+    return chromium.new_context(reduced_motion="reduce")
 
 
 @pytest.fixture
@@ -131,7 +136,7 @@ def open_page(
     def open_it(
         address: str, *, width: int = 1440, height: int = 900, dark: bool = False, elsewhere: bool = False
     ) -> sync_api.Page:
-        context = chromium.new_context() if elsewhere else profile  # elsewhere: somebody else's browser
+        context = new_profile(chromium) if elsewhere else profile  # elsewhere: somebody else's browser
         page = context.new_page()
         opened.append(context if elsewhere else page)
         page.set_viewport_size({"width": width, "height": height})

@@ -26,13 +26,13 @@ def page(chromium: sync_api.Browser, tmp_path: Path) -> Iterator[sync_api.Page]:
     context = chromium.new_context(offline=True)
     opened = context.new_page()
     asked: list[str] = []
-    told: list[str] = []
+    messages: list[str] = []
     opened.on("request", lambda request: asked.append(request.url))
-    opened.on("console", lambda message: told.append(message.text))
+    opened.on("console", lambda message: messages.append(message.text))
     opened.goto(report.as_uri())
     yield opened
     assert asked == [report.as_uri()]
-    assert told == []
+    assert messages == []
     context.close()
 
 

@@ -117,8 +117,8 @@ def test_clicks_on_sub_goals_show_their_evidence_and_the_address_keeps_it(demo: 
     twin = elsewhere.locator("[role=tabpanel]:not([hidden])")
     assert cells(twin, "sub-goal") == [node.title for node in score.nodes]
     words = {"attempted": "attempted, not completed", "not_required": "not required"}
-    told = [cell.partition(" ")[2] for cell in cells(twin, "status")]
-    assert told == [words.get(node.status, node.status) for node in score.nodes]
+    statuses = [cell.partition(" ")[2] for cell in cells(twin, "status")]
+    assert statuses == [words.get(node.status, node.status) for node in score.nodes]
 
 
 def test_the_graph_can_be_read_and_used_by_keyboard_alone(demo: str, open_page: Open) -> None:
@@ -144,14 +144,14 @@ def test_the_graph_can_be_read_and_used_by_keyboard_alone(demo: str, open_page: 
 
 def walk(page: Page) -> dict[str, tuple[str, ...]]:
     """The label of each sub-goal that arrow keys lead to, and the keys."""
-    said = page.locator(".plan-live")
+    live = page.locator(".plan-live")
     ways: dict[str, tuple[str, ...]] = {}
     pending: list[tuple[str, ...]] = [()]
     while pending:
         way = pending.pop(0)
         for key in ("Home", *way):
             page.keyboard.press(key)
-        if (words := said.inner_text()) not in ways:
+        if (words := live.inner_text()) not in ways:
             ways[words] = way
             pending += [(*way, key) for key in ("ArrowDown", "ArrowRight", "ArrowLeft", "ArrowUp")]
     return ways

@@ -31,19 +31,19 @@ def test_a_click_in_the_matrix_sets_the_steps_side_by_side_and_the_address_leads
     demo: str, open_page: Open
 ) -> None:
     page = open_page(f"{demo}/compare?task=refund-05")
-    told = page.locator(".st-key-compare-steps")
-    picked = told.get_by_role("combobox")
+    steps = page.locator(".st-key-compare-steps")
+    picked = steps.get_by_role("combobox")
     expect(picked).to_have_value("≠ ★ Check policy applies")
     with answered(page):
         click_in(page, page.locator(f"{MATRIX} .js-plotly-plot"), 1, 3)
     expect(picked).to_have_value("≠ ★ Determine refund eligibility")
-    expect(told.get_by_role("link").nth(1)).to_contain_text("careful-planner #1")  # the run that was clicked
-    expect(told).to_contain_text(re.compile(r"17\s+check_eligibility"))
+    expect(steps.get_by_role("link").nth(1)).to_contain_text("careful-planner #1")  # the run that was clicked
+    expect(steps).to_contain_text(re.compile(r"17\s+check_eligibility"))
     page.wait_for_url(re.compile("sub_goal=eligibility"))
     again = open_page(page.url)
-    told = again.locator(".st-key-compare-steps")
-    expect(told.get_by_role("combobox")).to_have_value("≠ ★ Determine refund eligibility")
-    told.get_by_role("link").first.click()
+    steps = again.locator(".st-key-compare-steps")
+    expect(steps.get_by_role("combobox")).to_have_value("≠ ★ Determine refund eligibility")
+    steps.get_by_role("link").first.click()
     again.wait_for_url(re.compile(r"/run\?run=[0-9a-f]{64}&sub_goal=eligibility"))
 
 

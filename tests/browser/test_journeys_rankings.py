@@ -19,12 +19,12 @@ def test_a_click_in_the_matrix_compares_two_agents_and_the_address_leads_back(
     demo: str, open_page: Open
 ) -> None:
     page = open_page(f"{demo}/rankings")
-    told = page.locator(".st-key-pair")
-    expect(told).to_contain_text("Is full-workflow really better than careful-planner?")
+    pair = page.locator(".st-key-pair")
+    expect(pair).to_contain_text("Is full-workflow really better than careful-planner?")
     with answered(page):
         click_in(page, page.locator(PLOT), 3, 1)
-    expect(told).to_contain_text("Is careful-planner really better than echo-agent? Yes.")
-    expect(told).to_contain_text(re.compile(r"over the 24 tasks .*95% interval \+\d"))
+    expect(pair).to_contain_text("Is careful-planner really better than echo-agent? Yes.")
+    expect(pair).to_contain_text(re.compile(r"over the 24 tasks .*95% interval \+\d"))
     page.wait_for_url(re.compile(r"pair=[0-9a-f]{16}"))
     again = open_page(page.url)
     expect(again.locator(".st-key-pair")).to_contain_text("Is careful-planner really better than echo-agent?")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from conftest import answered, press, settle, sign
+from conftest import answered, go_to, press, settle, sign
 from playwright.sync_api import Page, expect
 from screen import button
 
@@ -78,7 +78,7 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     expect(button(bob, "✔ Fixed")).to_be_disabled()  # nobody knows yet who it is
 
     run = link.replace("/review?", "/run?") + "&sub_goal=pay"
-    for page, name, key, said in ((ann, "ann", "y", "✓ met"), (bob, "bob", "x", "✗ not met")):
+    for page, name, key, words in ((ann, "ann", "y", "✓ met"), (bob, "bob", "x", "✗ not met")):
         page.goto(run)
         settle(page)
         if name == "ann":  # her browser remembers her
@@ -92,12 +92,11 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
             why.blur()
         press(page, key)
         expect(page.get_by_text(f"human:{name}", exact=True)).to_be_visible()
-        expect(page.get_by_text(said, exact=True).first).to_be_visible()
+        expect(page.get_by_text(words, exact=True).first).to_be_visible()
         expect(page.get_by_text(f"{name} looked <b>closely</b>", exact=True)).to_be_visible()
     expect(bob.get_by_text("reviewers disagree: human:ann say met, human:bob say not met")).to_be_visible()
 
-    bob.goto(f"{address}/review")
-    settle(bob)
+    go_to(bob, "Review")
     bob.get_by_role("tab", name="Disagreements", exact=True).click()
     expect(bob.get_by_text("1 sub-goal where one reviewer says met and another not")).to_be_visible()
     bob.get_by_role("tab", name="Agreement", exact=True).click()
