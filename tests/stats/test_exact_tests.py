@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import mannwhitneyu
+from scipy.stats import binomtest, mannwhitneyu
 
 from untaken.stats.exact import fisher_p, rank_sum_p, sign_p, superiority, superiority_interval
 
@@ -45,6 +45,12 @@ def test_superiority_counts_every_pair_ties_half(first: list[int], second: list[
 def test_the_sign_test_counts_heads() -> None:
     assert sign_p(8, 2) == pytest.approx((45 + 10 + 1) / 2**10)
     assert sign_p(0, 0) == 1.0
+
+
+@given(st.integers(0, 400), st.integers(0, 400))
+def test_the_sign_test_is_the_binomial_test(wins: int, losses: int) -> None:
+    known = binomtest(wins, wins + losses, alternative="greater").pvalue if wins + losses else 1.0
+    assert sign_p(wins, losses) == pytest.approx(known, rel=1e-12)
 
 
 def test_with_many_subjects_p_is_near_the_exact_one() -> None:

@@ -16,9 +16,13 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     """
     if not len(p):
         return []
-    from scipy.stats import false_discovery_control  # noqa: PLC0415 (slow)
+    import numpy as np  # noqa: PLC0415 (slow)
 
-    return [float(q) for q in false_discovery_control(p)]
+    falling = np.argsort(p)[::-1]
+    adjusted = np.empty(len(p))
+    scaled = np.asarray(p)[falling] * (len(p) / np.arange(len(p), 0, -1))
+    adjusted[falling] = np.minimum(1.0, np.minimum.accumulate(scaled))
+    return [float(q) for q in adjusted]
 
 
 def holm(p: Floats) -> Floats:
