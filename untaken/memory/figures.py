@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from untaken.errors import Score, Unscored
-from untaken.memory.sums import SCALE_BITS, WEAK_SHARE, WEIGHTS, Sums
+from untaken.memory.sums import SCALE_BITS, WEAK_SHARE, WEIGHTS, Sums, exact
+
+_SMALL: Final = 2**31
+"""Sums below this: the product of two, or of one and a count, is a whole number of NumPy."""
 
 
 class SumColumns(NamedTuple):
-    """`Sums` of many histories: a column each, of whole numbers or (those of figures) of Python's."""
+    """`Sums` of many histories: a column each.
+
+    Counts are NumPy's whole numbers. A column of a figure, or of products of two, holds Python's
+    (``object``), of 2⁻¹²⁸ and 2⁻²⁵⁶ as in `Sums`; or NumPy's, of 1, where every value is whole and small
+    (`whole_numbers`).
+    """
 
     n: np.ndarray
     squares: np.ndarray
@@ -28,6 +36,44 @@ class SumColumns(NamedTuple):
     cs: np.ndarray
     weak: np.ndarray
     weak_x: np.ndarray
+
+
+def whole_numbers(values: np.ndarray, most: int) -> np.ndarray:
+    """Figures of observations, exactly: of 1 where they are whole, else Python's of 2⁻¹²⁸ (`exact`).
+
+    Args:
+        values: finite.
+        most: how many of them are ever added up. No sum, and no product of two, exceeds 63 bits.
+    """
+    if np.all(values == np.rint(values)) and np.max(np.abs(values), initial=0.0) < _SMALL / max(most, 1):
+        return values.astype(np.int64)
+    different, which = np.unique(values, return_inverse=True)  # each is converted once
+    made = np.empty(different.size, dtype=object)
+    made[:] = [exact(value) for value in different.tolist()]
+    found: np.ndarray = made[which]
+    return found
+
+
+def product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Products of two figures: of 1 where both are, else of 2⁻²⁵⁶."""
+    if object in (first.dtype, second.dtype):
+        return in_python(first, SCALE_BITS) * in_python(second, SCALE_BITS)
+    return first * second
+
+
+def in_python(column: np.ndarray, bits: int) -> np.ndarray:
+    """A column in Python's whole numbers of 2^-`bits`, whichever it has."""
+    found: np.ndarray = column if column.dtype == object else column.astype(object) << bits
+    return found
+
+
+def as_sums(columns: SumColumns) -> list[tuple[int, ...]]:
+    """Row by row, each as the fields of `Sums`."""
+    bits = dict.fromkeys(SumColumns._fields, 0)
+    bits |= dict.fromkeys(("x", "c", "s", "weak_x"), SCALE_BITS)
+    bits |= dict.fromkeys(("xx", "cc", "ss", "xc", "xs", "cs"), 2 * SCALE_BITS)
+    plain = (in_python(column, bits[name]) for name, column in columns._asdict().items())
+    return list(zip(*(column.tolist() for column in plain), strict=True))
 
 
 class Figures(NamedTuple):
@@ -74,17 +120,16 @@ def _figures(sums: SumColumns, runs: np.ndarray) -> Figures:
     with np.errstate(divide="ignore", invalid="ignore"):
         effective = n * n / np.asarray(sums.squares, np.int64)
         success, cost, steps = (
-            _ratio(total, count, SCALE_BITS)
-            for total, count in ((sums.x, n), (sums.c, priced), (sums.s, timed))
+            _ratio(total, count) for total, count in ((sums.x, n), (sums.c, priced), (sums.s, timed))
         )
         spoken = np.flatnonzero((weak > 0) & (n > 0))
         if spoken.size:
             weight = np.minimum(WEIGHTS["weak"] * weak[spoken], WEAK_SHARE * n[spoken])
-            weak_ratio = _ratio(sums.weak_x[spoken], weak[spoken], SCALE_BITS)
-            outcomes = (sums.x[spoken] / (1 << SCALE_BITS)).astype(float)
+            weak_ratio = _ratio(sums.weak_x[spoken], weak[spoken])
+            outcomes = _ratio(sums.x[spoken], np.ones_like(spoken))
             success[spoken] = (outcomes + weight * weak_ratio) / (n[spoken] + weight)
         xx, cc, ss, xc, xs, cs = (
-            _scaled(count * products - first * second) / count / count
+            _covariance(count, products, first, second) / count / count
             for count, products, first, second in (
                 (n, sums.xx, sums.x, sums.x),
                 (priced, sums.cc, sums.c, sums.c), (timed, sums.ss, sums.s, sums.s),
@@ -104,18 +149,21 @@ def _figures(sums: SumColumns, runs: np.ndarray) -> Figures:
         )  # fmt: skip
 
 
-def _ratio(part: np.ndarray, whole: np.ndarray, bits: int) -> np.ndarray:
-    """`part` over `whole` · 2^`bits`, rounded once; NaN where `whole` is 0."""
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """The mean of `whole` figures that add up to `part`, rounded once; NaN where `whole` is 0."""
     found = np.full(whole.size, np.nan)
     some = np.flatnonzero(whole)
-    found[some] = part[some] / (whole[some].astype(object) << bits)
+    if part.dtype == object:
+        found[some] = part[some] / (whole[some].astype(object) << SCALE_BITS)
+    else:
+        found[some] = part[some] / whole[some]
     return found
 
 
-def _scaled(products: np.ndarray) -> np.ndarray:
-    """Whole numbers of 2⁻²⁵⁶ as doubles."""
-    found: np.ndarray = products.astype(float) * 2.0 ** (-2 * SCALE_BITS)
-    return found
+def _covariance(n: np.ndarray, products: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The exact n · Σab − Σa · Σb, rounded once."""
+    found: np.ndarray = n * products - product(first, second)
+    return found.astype(float) * 2.0 ** (-2 * SCALE_BITS) if found.dtype == object else found.astype(float)
 
 
 def _correlations(covariance: np.ndarray, x: np.ndarray, y: np.ndarray, known: np.ndarray) -> np.ndarray:
@@ -124,7 +172,7 @@ def _correlations(covariance: np.ndarray, x: np.ndarray, y: np.ndarray, known: n
 
 def _one_by_one(sums: SumColumns, runs: np.ndarray) -> Figures:
     rows: list[tuple[Score, ...]] = []
-    for row, count in zip(zip(*sums, strict=True), runs, strict=True):
+    for row, count in zip(as_sums(sums), runs, strict=True):
         one = Sums(*map(int, row))
         spread = one.spread
         rows.append(

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from untaken.memory.columns import LogColumns
-from untaken.memory.figures import Figures, SumColumns, figures_of
+from untaken.memory.figures import Figures, SumColumns, as_sums, figures_of, product, whole_numbers
 from untaken.memory.model import Observed
-from untaken.memory.sums import Sums, exact
+from untaken.memory.sums import Sums
 
 Place = tuple[str, str]
 """Skill and context."""
@@ -147,17 +147,17 @@ class Totals:
         """
         outcome = self._columns.outcome
         priced, timed = (~np.isnan(column) & outcome for column in (self._columns.cost, self._columns.steps))
-        x, c, s = (
-            _exactly(np.where(known, column, 0.0))
+        x, c, s, weak_x = (
+            whole_numbers(np.where(known, column, 0.0), self._position.size)
             for column, known in (
-                (self._columns.success, True),
+                (self._columns.success, outcome),
                 (self._columns.cost, priced),
                 (self._columns.steps, timed),
+                (self._columns.success, ~outcome),
             )
         )
-        weak, weak_x = ~outcome, np.where(outcome, 0, x)
-        x = np.where(outcome, x, 0)
-        columns = (x, priced, c, timed, s, x * x, c * c, s * s, x * c, x * s, c * s, weak, weak_x)
+        products = [product(a, b) for a, b in ((x, x), (c, c), (s, s), (x, c), (x, s), (c, s))]
+        columns = (x, priced, c, timed, s, *products, ~outcome, weak_x)
         x, priced, c, timed, s, *rest = (column[self._position] for column in columns)
         counted = outcome[self._position]
         squares = np.where(counted, 2 * self._earlier + 1, 0)
@@ -182,7 +182,7 @@ class Totals:
     @cached_property
     def _rows(self) -> list[tuple[int, ...]]:
         """The running sums row by row, for who asks for one place at a time."""
-        return list(zip(*(column.tolist() for column in self._before), strict=True))
+        return as_sums(self._before)
 
     @cached_property
     def _before_by_run(self) -> SumColumns:
@@ -198,15 +198,6 @@ class Totals:
         """Whether an entry is its run's first outcome in the place."""
         found: np.ndarray = self._columns.outcome[self._position] & (self._earlier == 0)
         return found
-
-
-def _exactly(column: np.ndarray) -> np.ndarray:
-    """The values as whole numbers (`exact`); each different one is converted once."""
-    values, which = np.unique(column, return_inverse=True)
-    made = np.empty(values.size, dtype=object)
-    made[:] = [exact(value) for value in values.tolist()]
-    found: np.ndarray = made[which]
-    return found
 
 
 def _cumulated(column: np.ndarray) -> np.ndarray:
