@@ -57,8 +57,9 @@ def whole_numbers(values: np.ndarray, most: int) -> np.ndarray:
 def product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Products of two figures: of 1 where both are, else of 2⁻²⁵⁶."""
     if object in (first.dtype, second.dtype):
-        return in_python(first, SCALE_BITS) * in_python(second, SCALE_BITS)
-    return first * second
+        first, second = in_python(first, SCALE_BITS), in_python(second, SCALE_BITS)
+    found: np.ndarray = first * second
+    return found
 
 
 def in_python(column: np.ndarray, bits: int) -> np.ndarray:

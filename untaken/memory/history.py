@@ -125,12 +125,8 @@ class History:
         self.log = tuple(sorted(observations, key=lambda o: (o.ts, o.key)))
         self._moments = [o.ts for o in self.log]
         self.run_numbers: dict[str, int] = {}
-        self._by_run: list[list[int]] = []
-        for position, observed in enumerate(self.log):
-            number = self.run_numbers.setdefault(observed.run_id, len(self.run_numbers))
-            if number == len(self._by_run):
-                self._by_run.append([])
-            self._by_run[number].append(position)
+        for observed in self.log:
+            self.run_numbers.setdefault(observed.run_id, len(self.run_numbers))
         self._series: dict[Place, Series] = {}
 
     def cut(self, as_of: datetime | None) -> int:
@@ -158,8 +154,7 @@ class History:
 
     def of_run(self, run_id: str, cut: int) -> list[Observed]:
         """What the run itself put into the log before the cut, in order."""
-        number = self.run_numbers.get(run_id)
-        positions = [] if number is None else self._by_run[number]
+        positions = self._by_run.get(run_id, [])
         return [self.log[p] for p in positions[: bisect_left(positions, cut)]]
 
     def share(self, run_id: str, place: Place, cut: int) -> Sums:
@@ -189,6 +184,14 @@ class History:
     def digest(self, cut: int) -> str:
         """SHA-256 of the log's lines up to the cut, in order."""
         return self._digests[cut].hex()
+
+    @cached_property
+    def _by_run(self) -> dict[str, list[int]]:
+        """Where in the log each run's observations are."""
+        found: dict[str, list[int]] = {}
+        for position, observed in enumerate(self.log):
+            found.setdefault(observed.run_id, []).append(position)
+        return found
 
     @cached_property
     def _first_outcomes(self) -> list[int]:

@@ -122,9 +122,10 @@ def _in_one_unit(observations: list[Observed]) -> tuple[list[Observed], list[Fin
 
     The earliest, not the most frequent: which unit counts must not depend on what happened later.
     """
+    if len({o.cost_unit for o in observations if o.cost is not None}) < 2:
+        return observations, []
     priced_runs = [o for o in observations if o.cost is not None]
-    first = min(priced_runs, key=lambda o: (o.ts, o.key), default=None)
-    unit = "usd" if first is None else first.cost_unit
+    unit = min(priced_runs, key=lambda o: (o.ts, o.key)).cost_unit
     foreign = {o.run_id for o in priced_runs if o.cost_unit != unit}
     kept = [
         msgspec.structs.replace(o, cost=None, cost_unit="usd") if o.run_id in foreign else o
