@@ -18,8 +18,8 @@ from untaken.scaling.held import held
 from untaken.scaling.packing import pack, unpack
 from untaken.scaling.places import Place, at_hand, find_ledgers, size_of
 from untaken.scaling.pool import Cluster
-from untaken.subgoals import MissingRule, RunScore, score_outcome, score_run
-from untaken.subgoals.model import DetailLater, ScoreDetail
+from untaken.subgoals import MissingRule, RunScore, ScoreDetail, score_outcome, score_run
+from untaken.subgoals.model import DetailLater
 
 Progress = Callable[[int, int, str], None]
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]

@@ -14,6 +14,7 @@ from untaken.subgoals.model import (
     NodeResult as NodeResult,
     NodeScore as NodeScore,
     RunScore as RunScore,
+    ScoreDetail as ScoreDetail,
     Status as Status,
     Violation as Violation,
 )
