@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from foreign_files import codes, put
 
+from untaken import Unscored
 from untaken.formats import Conversion, convert
 from untaken.ledger import Run, ToolCall, read_ledger
 from untaken.plans import load_graphs
@@ -89,6 +90,13 @@ def test_without_either_the_trial_is_still_a_run(tmp_path: Path) -> None:
     done, (run,) = read(tmp_path, {"result.json": RESULT})
     assert run.success is True
     assert "missing-trajectory" in codes(done)
+
+
+def test_the_tests_of_a_task_are_asked_of_no_run_of_another_task(tmp_path: Path) -> None:
+    _, _ = read(tmp_path, {"result.json": RESULT, "verifier/ctrf.json": report(builds="passed")})
+    graphs = load_graphs(tmp_path / "out" / "graphs")
+    assert isinstance(graphs.for_task("another")[0], Unscored)
+    assert graphs.for_task("fix-it")[0].id == "harbor-fix-it"
 
 
 def test_the_result_of_the_job_is_no_trial_and_no_error(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from untaken.formats import atif, claude_code
+from untaken.formats.graphs import task_globs
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog
@@ -185,7 +186,7 @@ def _tests(report: dict[str, Any]) -> list[tuple[str, Judged]]:
 def _graph(task: str, tests: dict[str, str]) -> PlanGraph | None:
     if not tests:
         return None
-    return verdict_graph(f"harbor-{task}", list(tests.items()), format="harbor")
+    return verdict_graph(f"harbor-{task}", list(tests.items()), tasks=task_globs(task), format="harbor")
 
 
 def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> TraceRun:

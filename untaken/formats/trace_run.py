@@ -168,11 +168,14 @@ def tools_by_task(traces: Iterable[TraceRun]) -> dict[str, set[str]]:
     return tools
 
 
-def verdict_graph(graph_id: str, sub_goals: Sequence[tuple[str, str]], **metadata: Any) -> PlanGraph:
+def verdict_graph(
+    graph_id: str, sub_goals: Sequence[tuple[str, str]], *, tasks: list[str], **metadata: Any
+) -> PlanGraph:
     """A plan graph of checks that somebody else makes, e.g. the tests of a task: (id, title) each."""
     return PlanGraph(
         id=cut_name(graph_id),
         title=graph_id[:200],
+        tasks=tasks,
         sub_goals=[
             SubGoal(id=cut_name(name), title=title[:200], check=Check(verdict=True))
             for name, title in sub_goals
