@@ -8,23 +8,27 @@ from __future__ import annotations
 
 from typing import Final
 
-from untaken.judging.rendering import contains, value_text
-from untaken.ledger.events import Event, Message, Observation, Plan, RunFinished, State
+from untaken.judging.rendering import contains, texts_in, value_text
+from untaken.ledger.events import Event, Message, Observation, Plan, RunFinished, State, ToolCall
 
 TOOL_ROLES: Final = frozenset({"tool", "function", "environment"})
 """Roles whose messages are what came back from outside."""
 
 
-def is_evidence(event: Event, quote: str, *, claims: bool = False) -> bool:
+def is_evidence(event: Event, quote: str, *, claims: bool = False, call: ToolCall | None = None) -> bool:
     """Whether a quote is from a result: an observation that did not fail, a state, or a metric of the run.
 
     Arguments and names of tools, the choice of a skill, task ids, questions and failed observations are none.
+    Nor is an answer that repeats an argument of its call: `echo` says whatever it is given.
 
     Args:
         event: the event cited.
         quote: words of it.
         claims: take messages and plans, too.
+        call: the call that the event answers, if it answers one.
     """
+    if call is not None and any(contains(text, quote) for text in texts_in(call.arguments)):
+        return False
     return any(contains(text, quote) for text in _results(event, claims=claims))
 
 

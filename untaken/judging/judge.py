@@ -209,7 +209,10 @@ def _void(run: Run, nonce: str, given: JudgeAnswer, *, addressed: bool, claims: 
     events = record_of(run)
     if not all(_supported(events.get(cited.seq), cited) for cited in given.evidence):
         return "evidence_not_found"
-    if passed and not any(is_evidence(events[c.seq], c.quote, claims=claims) for c in given.evidence):
+    calls = {run.answers[call.seq].seq: call for call in run.actions if call.seq in run.answers}
+    if passed and not any(
+        is_evidence(events[c.seq], c.quote, claims=claims, call=calls.get(c.seq)) for c in given.evidence
+    ):
         return "claims_only" if all(is_claim(events[c.seq]) for c in given.evidence) else "no_result_cited"
     return "judge_addressed" if passed and addressed else None
 

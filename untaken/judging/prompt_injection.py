@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from untaken.errors import Finding, Where
 from untaken.judging.readings import readings, squeezed
+from untaken.judging.rendering import texts_in
 from untaken.judging.speeches import SPEECHES, SQUEEZED
 from untaken.ledger import Run, as_mapping
 from untaken.ledger.events import AFTER_RUN, Event, Message, Observation, SkillSelection
@@ -98,18 +99,4 @@ def _across(texts: Sequence[str]) -> tuple[int, str] | None:
 def _text(event: Event) -> str:
     """All words of an event, one part of a list or object a line."""
     fields = (value for name, value in as_mapping(event).items() if name not in _NO_TEXT)
-    return "\n".join(words for value in fields for words in _words(value))
-
-
-def _words(value: Any) -> Iterator[str]:
-    pending = [value]
-    while pending:
-        now = pending.pop()
-        if isinstance(now, str):
-            yield now
-        elif isinstance(now, dict):
-            for name, part in reversed(now.items()):
-                plain = isinstance(part, str | bool | int | float)
-                pending += [f"{name}: {part}"] if plain else [part, str(name)]
-        elif isinstance(now, list | tuple):
-            pending += reversed(now)
+    return "\n".join(words for value in fields for words in texts_in(value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -37,3 +38,18 @@ def contains(text: str, quote: str) -> bool:
 def value_text(value: Any) -> str:
     """A text as it is, everything else as JSON."""
     return value if isinstance(value, str) else msgspec.json.encode(value, order="sorted").decode()
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in a value, at any depth, in its order; names and plain values of objects together."""
+    pending = [value]
+    while pending:
+        now = pending.pop()
+        if isinstance(now, str):
+            yield now
+        elif isinstance(now, dict):
+            for name, part in reversed(now.items()):
+                plain = isinstance(part, str | bool | int | float)
+                pending += [f"{name}: {part}"] if plain else [part, str(name)]
+        elif isinstance(now, list | tuple):
+            pending += reversed(now)
