@@ -34,6 +34,7 @@ _LEET_WORD: Final = re.compile(
 _SPACED: Final = re.compile(r"(?<!\w)\w(?:[\W_]{1,6}\w(?![^\W_])){3,}")
 _APART: Final = re.compile(r"[\W_]+")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}")
+_HEX: Final = re.compile(r"(?<![0-9a-f])(?:[0-9a-f]{2}[ :]?){16,}(?![0-9a-f])", re.IGNORECASE)
 _BETWEEN: Final = re.compile(r"[\s\"'`,.;:|>*\\=]+")
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 _UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]+")
@@ -55,6 +56,8 @@ def readings(text: str) -> Iterator[str]:
         yield _blanks(joined)
     yield from _hidden(text)
     yield from _base64(plain)
+    if codes := [bytes.fromhex(_BETWEEN.sub("", run[0])) for run in _HEX.finditer(plain)]:
+        yield _blanks(_UNPRINTABLE.sub(" ", b"\n".join(codes).decode("ascii", "replace")))
 
 
 def squeezed(text: str) -> str:
