@@ -49,7 +49,6 @@ def draw() -> None:
         icon_image=MARK.format(width=32, words="", **colours),
         size="large",
     )
-    private_banner.draw()
     with st.container(key="page-frame", height=1, border=False):
         heard = _listen(
             key="page_keys",
@@ -62,6 +61,7 @@ def draw() -> None:
             },
             on_pressed_change=lambda: None,
         )
+    private_banner.draw()  # comes and goes: after the listener, which stays at its place in the page
     asked = st.sidebar.button(
         "Search", key="search_open", icon=":material/search:", shortcut="Mod+K", width="stretch"
     )

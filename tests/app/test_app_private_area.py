@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import desk
 import pytest
+from builders import a_run
 from sessions import go_to, said, sent, session
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
@@ -43,7 +44,8 @@ def folder(tmp_path: Path) -> Path:
 def uploaded_privately(folder: Path, monkeypatch: Patch) -> AppTest:
     """A session that has uploaded a run of the agent `SECRET`, to look at it privately first."""
     app = session(folder, monkeypatch, "data")
-    ledger = desk.failing(2).ledger().replace(b'"failing"', f'"{SECRET}"'.encode())
+    run = a_run(f"{SECRET}-1", agent=SECRET, task="refund-1", task_repeat=1)
+    ledger = run.call("search", ok=True).finish(False).ledger()
     app.file_uploader[0].set_value((f"{SECRET}.jsonl", ledger, "application/jsonl")).run()
     (alone,) = [box for box in app.checkbox if box.label == "Look at it privately first"]
     alone.check().run()
