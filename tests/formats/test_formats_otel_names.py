@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
 from foreign_files import codes, converted
 
 from untaken.formats import sniff
+from untaken.formats.messages import MessageTranscript
 from untaken.ledger import Message, Observation, Run, ToolCall
 
 Names = Mapping[str, Any]
@@ -238,6 +240,17 @@ def test_a_later_question_is_there_and_what_is_repeated_comes_once(tmp_path: Pat
         span(2, CHAT | replies | {"gen_ai.input.messages": json.dumps(later)}, parent=None),
     )
     assert [m.content for m in run.of(Message)] == [QUESTION, "Yes.", "And now?", "Yes."]
+
+
+def test_replies_of_a_long_trace_take_linear_time() -> None:
+    def cost(replies: int) -> float:
+        transcript = MessageTranscript(calls=True)
+        said = [[{"role": "assistant", "content": str(number)}] for number in range(replies)]
+        start = process_time()
+        assert sum(len(list(transcript.reply(each, None))) for each in said) == replies
+        return process_time() - start
+
+    assert cost(40_000) < 8 * cost(10_000)
 
 
 def test_a_model_inside_of_a_model_counts_once(tmp_path: Path) -> None:

@@ -193,15 +193,7 @@ class MessageTranscript:
 
     def of(self, messages: Iterable[Mapping[str, Any]], at: datetime | None) -> Iterator[Item]:
         """The items of a conversation so far that did not come before."""
-        return self._new(messages, at, Counter())
-
-    def reply(self, messages: Iterable[Mapping[str, Any]], at: datetime | None) -> Iterator[Item]:
-        """The items that a model gave, or that it was newly given: new even if the same came before."""
-        return self._new(messages, at, self._known.copy())
-
-    def _new(
-        self, messages: Iterable[Mapping[str, Any]], at: datetime | None, here: Counter[bytes]
-    ) -> Iterator[Item]:
+        here: Counter[bytes] = Counter()
         for item in (item for message in messages for item in message_items(message, at)):
             key = _key(item)
             here[key] += 1
@@ -209,6 +201,13 @@ class MessageTranscript:
                 self._known[key] = here[key]
                 if self._calls or isinstance(item, Utterance):
                     yield item
+
+    def reply(self, messages: Iterable[Mapping[str, Any]], at: datetime | None) -> Iterator[Item]:
+        """The items that a model gave, or that it was newly given: new even if the same came before."""
+        for item in (item for message in messages for item in message_items(message, at)):
+            self._known[_key(item)] += 1
+            if self._calls or isinstance(item, Utterance):
+                yield item
 
 
 def _key(item: Item) -> bytes:
