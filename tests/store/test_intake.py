@@ -16,7 +16,7 @@ from foreign_files import hand_crafted_record
 from untaken import intake
 from untaken.failure_modes.root_causes import root_causes
 from untaken.intake import take_in
-from untaken.store import Workspace
+from untaken.store import KeptTrace, Workspace, content
 
 
 @pytest.fixture
@@ -203,3 +203,14 @@ def test_progress_names_each_file_before_the_work_on_it_and_counts_it_once_it_is
     sorting, adding = told[:2], told[2:]
     assert sorting == [(0, 0, "a.jsonl"), (0, 0, "x")]
     assert adding == [(0, 2, "a.jsonl"), (0, 2, "x"), (1, 2, "a.jsonl"), (2, 2, "x")]
+
+
+def test_traces_that_are_kept_together_are_synced_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(content, "_sync", synced.append)
+    traces = [KeptTrace(name=f"{n}.json", data=str(n).encode(), kind="tau-bench") for n in range(5)]
+    with Workspace(tmp_path) as workspace:
+        assert workspace.keep_traces(traces) == [True] * 5
+    assert synced == [tmp_path / "sources"]
