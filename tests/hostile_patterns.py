@@ -24,6 +24,8 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("untaken", "components", "pages", "app.py")
 USES = {"match": "match", "fullmatch": "fullmatch"}
 """How a pattern is applied; whatever is not one of these scans the text."""
+MENTION = re.compile(r"\bre\b|\bpattern\b")
+"""A file without these words makes no pattern."""
 MADE_AT_RUN_TIME = {
     ("untaken/plans/globs.py", "fnmatch.translate(pattern)"): [
         fnmatch.translate(glob) for glob in ("*a*b*c", "a?*?*", "*[ab]*[!c]*")
@@ -65,19 +67,17 @@ def found_patterns() -> Iterator[Found]:
         AssertionError: for one that is made in a way this test cannot follow.
     """
     for file in sources():
-        name = file.relative_to(ROOT).as_posix()
-        tree = ast.parse(file.read_text())
-        assert not any(isinstance(node, ast.ImportFrom) and node.module == "re" for node in ast.walk(tree)), (
-            name
-        )
-        calls = [
-            node for node in ast.walk(tree) if isinstance(node, ast.Call) and _pattern_of(node) is not None
-        ]
+        text = file.read_text("utf-8")
+        if not MENTION.search(text):
+            continue
+        name, nodes = file.relative_to(ROOT).as_posix(), list(ast.walk(ast.parse(text)))
+        assert not any(isinstance(node, ast.ImportFrom) and node.module == "re" for node in nodes), name
+        calls = [node for node in nodes if isinstance(node, ast.Call) and _pattern_of(node) is not None]
         if calls:
-            yield from _made_in(name, tree, calls)
+            yield from _made_in(name, nodes, calls)
 
 
-def _made_in(name: str, tree: ast.Module, calls: list[ast.Call]) -> Iterator[Found]:
+def _made_in(name: str, nodes: list[ast.AST], calls: list[ast.Call]) -> Iterator[Found]:
     module = vars(importlib.import_module(name.removesuffix(".py").replace("/", ".")))
     inside = [value for value in module.values() if not isinstance(value, re.Pattern)]
     held = [pattern for value in inside for pattern in _held(value, module["__name__"])]
@@ -98,7 +98,7 @@ def _made_in(name: str, tree: ast.Module, calls: list[ast.Call]) -> Iterator[Fou
             yield from (Found(place=place, pattern=pattern, uses=frozenset({uses})) for pattern in patterns)
             continue
         pattern = text if isinstance(text, re.Pattern) else re.compile(text)
-        uses = _uses(tree, call) if method == "compile" else {USES.get(method, "scan")}
+        uses = _uses(nodes, call) if method == "compile" else {USES.get(method, "scan")}
         yield Found(place=place, pattern=pattern, uses=frozenset(uses))
 
 
@@ -124,23 +124,19 @@ def _held(value: Any, module: str, depth: int = 3) -> Iterator[re.Pattern[Any]]:
             yield from _held(getattr(value, slot, None), module, depth - 1)
 
 
-def _uses(tree: ast.Module, call: ast.Call) -> set[str]:
+def _uses(nodes: list[ast.AST], call: ast.Call) -> set[str]:
     """How the pattern is applied, where its module gives it a name and only calls methods of that name."""
     names = [
         target.id
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is call
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
     ]
     if not names:
         return {"scan"}
-    loads = [
-        n
-        for n in ast.walk(tree)
-        if isinstance(n, ast.Name) and n.id == names[0] and isinstance(n.ctx, ast.Load)
-    ]
-    methods = [n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.value in loads]
+    loads = [n for n in nodes if isinstance(n, ast.Name) and n.id == names[0] and isinstance(n.ctx, ast.Load)]
+    methods = [n.attr for n in nodes if isinstance(n, ast.Attribute) and n.value in loads]
     return {USES.get(method, "scan") for method in methods} if len(methods) == len(loads) else {"scan"}
 
 
@@ -201,40 +197,40 @@ def _members(items: Any) -> Iterator[str]:
 
 def _least(tree: Any) -> str:
     """A short text that the pattern matches, as far as its parts show."""
-    said = ""
+    text = ""
     for kind, value in tree:
         if kind is op.LITERAL:
-            said += chr(value)
+            text += chr(value)
         elif kind is op.NOT_LITERAL or kind is op.ANY:
-            said += "x" if value != ord("x") else "y"
+            text += "x" if value != ord("x") else "y"
         elif kind is op.IN:
-            said += next((c for c in _members(value) if re.fullmatch(_one_of(value), c, re.DOTALL)), "x")
+            text += next((c for c in _members(value) if re.fullmatch(_one_of(value), c, re.DOTALL)), "x")
         elif kind is op.BRANCH:
-            said += min((_least(branch) for branch in value[1]), key=len)
+            text += min((_least(branch) for branch in value[1]), key=len)
         elif kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
-            said += _least(value[2]) * value[0]
+            text += _least(value[2]) * value[0]
         elif kind is op.SUBPATTERN:
-            said += _least(value[-1])
+            text += _least(value[-1])
         elif kind is op.ATOMIC_GROUP:
-            said += _least(value)
-    return said
+            text += _least(value)
+    return text
 
 
 def _one_of(items: Any) -> str:
     """The class written out again, to ask which characters are in it."""
-    said = ""
+    text = ""
     names = {"SPACE": "s", "DIGIT": "d", "WORD": "w"}
     for kind, value in items:
         if kind is op.NEGATE:
-            said = "^" + said
+            text = "^" + text
         elif kind is op.LITERAL:
-            said += re.escape(chr(value))
+            text += re.escape(chr(value))
         elif kind is op.RANGE:
-            said += f"{re.escape(chr(value[0]))}-{re.escape(chr(value[1]))}"
+            text += f"{re.escape(chr(value[0]))}-{re.escape(chr(value[1]))}"
         else:
             *_, no, word = ("_" + str(value)).split("_")
-            said += "\\" + (names[word].upper() if no == "NOT" else names[word])
-    return f"[{said}]"
+            text += "\\" + (names[word].upper() if no == "NOT" else names[word])
+    return f"[{text}]"
 
 
 def _beginnings(tree: Any) -> Iterator[str]:
@@ -313,9 +309,9 @@ def main() -> int:
             continue
         met.add((found.pattern, found.uses))
         print(f"{found.place} {found.pattern.pattern!r}", flush=True)
-        if said := offence(found):
+        if words := offence(found):
             offences += 1
-            print(f"OFFENCE {said}", flush=True)
+            print(f"OFFENCE {words}", flush=True)
     return int(offences > 0)
 
 
