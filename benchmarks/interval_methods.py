@@ -2,8 +2,9 @@
 
 Single trials: exact coverage over rates from 0.02 to 0.98 of Clopper and Pearson's interval (which `rank` and
 `gate` use), its mid-P version, Wilson's and Blaker's (2000): the least, the mean, the most, how often it errs
-to one side at most, and the mean width. Shares: how often Clopper and Pearson's for the effective number of
-tasks, and the same with mid-P, hold the truth, over 144 worlds of `benchmarks/small_worlds.py`. Ranks: the
+to one side at most, and the mean width. Shares: how often the interval in use, and Clopper and Pearson's and
+the mid-P one for an effective number of tasks whose spread is taken as it is (Korn and Graubard 1998), hold
+the truth, over 144 worlds of `benchmarks/small_worlds.py`. Ranks: the
 same of equal agents, the case in which their tests err most.
 
     python -m benchmarks.interval_methods
@@ -21,10 +22,11 @@ from benchmarks.small_worlds import Coverage, order_coverage, shares
 from untaken.stats.means import student_quantile
 from untaken.stats.rates import TAIL, Z_95
 from untaken.stats.rounding import Floats
+from untaken.stats.shares import share_interval
 
 RATES = np.linspace(0.02, 0.98, 193)
 GRID = np.linspace(0, 1, 4_001)
-WORLDS = 3_000
+WORLDS = 1_000
 
 
 def clopper_pearson(x: Floats, n: Floats) -> Floats:
@@ -86,7 +88,7 @@ def share_worlds() -> None:
     """Print in how many worlds the intervals of a share hold 93 to 97%, fewer and more."""
     print("shares: worlds with coverage below 93%, 93 to 97%, above; the least and the median")
     for tasks in (6, 8, 10, 25):
-        found: dict[str, list[float]] = {"Clopper-Pearson": [], "mid-P": []}
+        found: dict[str, list[float]] = {"used": [], "Clopper-Pearson": [], "mid-P": []}
         for mean, alike, trials in product(
             (0.3, 0.5, 0.7, 0.8, 0.9, 0.95), (0.5, 1, 3, 5, 20, 99), (2, 3, 5, 15)
         ):
@@ -96,8 +98,11 @@ def share_worlds() -> None:
             effective = np.minimum(means * (1 - means) * tasks / spread, trials * tasks)
             effective *= (Z_95 / student_quantile(tasks - 1)) ** 2
             effective[np.ptp(values, axis=1) < 1e-12] = tasks
-            for name, held in found.items():
-                held.append(Coverage.of(*METHODS[name](means * effective, effective), mean).held)
+            found["used"].append(
+                Coverage.of(*share_interval(values, np.full(WORLDS, 1.0 * trials * tasks)), mean).held
+            )
+            for name in ("Clopper-Pearson", "mid-P"):
+                found[name].append(Coverage.of(*METHODS[name](means * effective, effective), mean).held)
         for name, held in found.items():
             inside = sum(0.93 <= one <= 0.97 for one in held)
             under = sum(one < 0.93 for one in held)

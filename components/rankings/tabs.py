@@ -154,7 +154,7 @@ def _repeated(corpus: Corpus) -> None:
 
 @panel
 def _standings(corpus: Corpus) -> None:
-    st.caption("Value: mean over tasks. 95% interval: exact, by the effective number of tasks.")
+    st.caption("Value: mean over tasks. 95% interval by the effective number of tasks.")
     columns = dict.fromkeys(SHARES, PERCENT)
     tables.table(rankings_table(corpus), key="standings", name="Standings", columns=columns, height=320)
     st.caption("Counts over all runs, and rates from them (micro) and means over runs (macro).")

@@ -88,7 +88,7 @@ def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
         ("Records", " ".join(filter(None, (_records(corpus), imported_in_words(corpus))))),
         (
             "Intervals",
-            "95%: exact for values, by the effective number of tasks; for ranks, from tests of all pairs.",
+            "95%: of values by the effective number of tasks; of ranks from tests of all pairs.",
         ),
         (
             "Contents",

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from untaken.stats.bootstrap import BLOCK
-from untaken.stats.means import student_quantile
+from untaken.stats.means import student_quantiles
 from untaken.stats.rates import TAIL, Z_95
 from untaken.stats.rounding import Floats
 
+UNSEEN: Final = 0.1
+"""Of a task that is all or nothing, counted beside the tasks of a share."""
+
 
 def share_interval(values: Floats, trials: Floats) -> Floats:
-    """(2, rows): Clopper and Pearson's interval of each row's mean, by its effective number of tasks.
+    """(2, rows): interval of each row's mean, as of a rate in its effective number of independent tasks.
 
-    Single binary trials, one a task, get the exact interval (Clopper and Pearson 1934). Else n is divided by
-    the design effect, n* = m(1 − m) / (s² / n), and multiplied by (z / t(0.975, n − 1))² for s² is estimated
-    from n tasks (Korn and Graubard 1998). n* is never more than the trials, for sub-goals and repeats of a
-    task are not taken for more than independent; where all tasks have one value, n* = n.
+    Of single binary trials, one a task, it is the exact one (Clopper and Pearson 1934). Where sub-goals or
+    repeats say more than n trials would, it is the mid-P one for n* > n tasks (Korn and Graubard 1998;
+    Lancaster 1961). Where all tasks have one value, n* = n.
 
     Args:
         values: (rows, n) mean of each task, between 0 and 1.
@@ -26,11 +30,53 @@ def share_interval(values: Floats, trials: Floats) -> Floats:
     means = values.mean(axis=1)
     effective = np.full(len(values), float(n))
     spread = (np.ptp(values, axis=1) > 1e-12) & (trials > n)
-    if n > 1 and spread.any():
-        some, within = values[spread], means[spread] * (1 - means[spread])
-        design = within * n / some.var(axis=1, ddof=1)
-        effective[spread] = np.minimum(design, trials[spread]) * (Z_95 / student_quantile(n - 1)) ** 2
-    return _clopper_pearson(means * effective, effective)
+    if spread.any():
+        effective[spread] = _effective_tasks(values[spread], trials[spread])
+    ends = _clopper_pearson(means * effective, effective)
+    if (more := effective > n).any():
+        ends[:, more] = _mid_p((means * effective)[more], effective[more])
+    return ends
+
+
+def _effective_tasks(values: Floats, trials: Floats) -> Floats:
+    """n* = m(1 − m) / (s² / n) · (z / t)², at least n and at most the trials.
+
+    A few tasks that failed in part say little about how unlike tasks are: one that fails as a whole may be
+    among those not seen. So s² and the fourth moment count a tenth of such a task, at 0 or 1 in proportion to
+    the mean, and t has the degrees of freedom of s² itself, 2 s⁴ / var(s²) (Satterthwaite 1946): few where
+    the spread comes from few tasks.
+    """
+    n = values.shape[1]
+    means = values.mean(axis=1)
+    whole, apart = means * (1 - means), values - means[:, None]
+    variance = ((apart**2).sum(axis=1) + UNSEEN * whole) / (n - 1 + UNSEEN)
+    unseen = UNSEEN * whole * ((1 - means) ** 3 + means**3)
+    fourth = ((apart**4).sum(axis=1) + unseen) / (n + UNSEEN)
+    uncertain = np.maximum((fourth - variance**2 * (n - 3) / (n - 1)) / n, 1e-15)
+    freedom = np.clip(2 * variance**2 / uncertain, 1, n - 1)
+    independent = np.minimum(whole * n / variance, trials)
+    effective: Floats = np.maximum(independent * (Z_95 / student_quantiles(freedom)) ** 2, n)
+    return effective
+
+
+def _mid_p(successes: Floats, n: Floats) -> Floats:
+    """(2, rows): where half the chance of this number and all that of a more extreme one are 2.5%."""
+    from scipy.special import betainc  # noqa: PLC0415 (slow)
+
+    failures = n - successes
+    some, not_all = successes > 1e-9, failures > 1e-9
+    at_least, more = np.ones(n.shape), np.zeros(n.shape)
+    ends = np.stack([np.zeros(n.shape), np.ones(n.shape)])
+    for end, tail, given in ((0, TAIL, some), (1, 1 - TAIL, not_all)):
+        under, over = np.zeros(n.shape), np.ones(n.shape)
+        for _ in range(50):
+            rate = (under + over) / 2
+            at_least[some] = betainc(successes[some], failures[some] + 1, rate[some])
+            more[not_all] = betainc(successes[not_all] + 1, failures[not_all], rate[not_all])
+            below = at_least + more < 2 * tail
+            under, over = np.where(below, rate, under), np.where(below, over, rate)
+        ends[end, given] = over[given]
+    return ends
 
 
 def _clopper_pearson(successes: Floats, n: Floats) -> Floats:
