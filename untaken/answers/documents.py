@@ -12,7 +12,8 @@ from dataclasses import fields
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache
-from typing import Annotated, Any, Self, TypeVar, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Annotated, Any, Final, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from msgspec import UNSET, Meta, Struct
 
@@ -28,8 +29,10 @@ class Shown(Enum):
     SPREAD = "its own flat fields stand in its place"
     FLAT = "of each object, its flat fields only"
     PAIRS = "pairs of a name and a value, as an object"
+    READY = "as it is: made for the document, with a schema of its own"
 
 
+_AS_IT_IS: Final = frozenset({str, int, float, bool, NoneType})
 Count = Annotated[int, Meta(ge=0)]
 Spread = Annotated[T, Shown.SPREAD]
 Flat = Annotated[T, Shown.FLAT]
@@ -63,40 +66,51 @@ def entry(value: Any) -> Document:
 
     Of objects that are no `DocumentPart`, fields that are objects come last.
     """
-    if isinstance(value, Finding):
-        return _finding(value)
-    return _entry(value, shown_fields(value.__class__))
+    return _finding(value) if isinstance(value, Finding) else _entry(value, *_shown(value.__class__, False))
 
 
 def flat_entry(value: Any) -> Document:
     """The same with the flat fields only."""
-    return _entry(value, tuple((name, None) for name in flat_fields(value.__class__)))
+    return _entry(value, *_shown(value.__class__, True))
 
 
-def _entry(value: Any, shown: Iterable[tuple[str, Shown | None]]) -> Document:
-    made: Document = {"schema": schema_name(type(value))} if schema_name(type(value)) else {}
-    keys = keys_of(value.__class__)
-    for field, how in shown:
-        found, name = getattr(value, field), keys.get(field, field)
-        if isinstance(found, Unscored):
-            made |= {name: None, f"{name}_reason": found.reason}
+def _entry(value: Any, schema: str | None, shown: Iterable[tuple[str, str, Shown | None]]) -> Document:
+    made: Document = {"schema": schema} if schema else {}
+    for field, key, how in shown:
+        found = getattr(value, field)
+        if found.__class__ in _AS_IT_IS:
+            made[key] = found
+        elif isinstance(found, Unscored):
+            made |= {key: None, f"{key}_reason": found.reason}
         elif how is Shown.SPREAD:
             made |= flat_entry(found)
+        elif how is Shown.READY and found is not UNSET:
+            made[key] = found
         elif found is not UNSET:
-            made[name] = _plain(dict(found) if how is Shown.PAIRS else found, how)
+            made[key] = _plain(dict(found) if how is Shown.PAIRS else found, how)
     return made
 
 
 def _plain(value: Any, how: Shown | None) -> Any:
-    if value is None or isinstance(value, str | int | float):
+    if value.__class__ in _AS_IT_IS:
         return value
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Mapping):
         return {key: _plain(found, how) for key, found in value.items()}
+    if isinstance(value, str | int | float):
+        return value
     if isinstance(value, Sequence):
         return [_plain(found, how) for found in value]
     return flat_entry(value) if how is Shown.FLAT else entry(value)
+
+
+@lru_cache(maxsize=1024)
+def _shown(kind: Any, flat: bool) -> tuple[str | None, tuple[tuple[str, str, Shown | None], ...]]:
+    """The schema that an object names, its fields with their keys, and how each is shown."""
+    keys, hints = keys_of(kind), flat_fields(kind) if flat else hints_of(kind)
+    shown = ((name, keys.get(name, name), None if flat else how_shown(hint)) for name, hint in hints.items())
+    return schema_name(kind), tuple(shown)
 
 
 def schema_name(kind: type) -> str | None:
@@ -123,15 +137,10 @@ def hints_of(kind: Any) -> dict[str, Any]:
     return {name: hints[name] for name in names}
 
 
-@lru_cache(maxsize=512)
-def shown_fields(kind: Any) -> tuple[tuple[str, Shown | None], ...]:
-    """Names of an object's fields, and how each is shown."""
-    return tuple((name, how_shown(hint)) for name, hint in hints_of(kind).items())
-
-
 def how_shown(hint: Any) -> Shown | None:
     """How a field of this type is shown: by its mark, or that of the objects in it."""
-    marks = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Shown)]
+    given = getattr(hint, "__metadata__", ())
+    marks = [Shown.READY if callable(mark) else mark for mark in given if not isinstance(mark, Meta)]
     if not marks and get_origin(hint) is tuple and get_origin(get_args(hint)[0]) is tuple:
         return Shown.PAIRS
     return next(iter(marks), None) or next(filter(None, map(how_shown, get_args(hint))), None)
