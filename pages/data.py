@@ -34,8 +34,8 @@ broken = [run for run in runs if run.integrity.broken]
 unread = state.unread()
 unanchored = [run for run in runs if run.integrity.verdict == "UNANCHORED"]
 st.caption(
-    f"{len(files):,} files · {len(runs) + len(unread):,} runs · {len(broken) + len(unread):,} broken · "
-    f"{len(unanchored):,} without a recorded head"
+    f"{counted(len(files), 'file')} · {counted(len(runs) + len(unread), 'run')} · "
+    f"{len(broken) + len(unread):,} broken · {len(unanchored):,} without a recorded head"
 )
 held = files_table(files, runs)
 chosen = tables.table(

@@ -12,6 +12,7 @@ from components.shared.cards import KIND_ICONS
 from components.shared.panels import panel
 from untaken.answers import ReviewItem, review_queue
 from untaken.corpus import Corpus
+from untaken.present.numbers import counted
 
 MANY: Final = 1_000
 """Above this many runs the list is searched first: sending all of it with every click would be slow."""
@@ -80,8 +81,8 @@ def run_words(item: ReviewItem) -> str:
 def _position(queue: Sequence[ReviewItem], failing: list[str], chosen: str | None) -> str:
     if chosen in failing:
         place = f"**{failing.index(chosen) + 1:,} of {len(failing):,}**"
-        return f"Run to review {place} · {len(queue):,} runs in all"
-    return f"**{len(failing):,} to review** of {len(queue):,} runs"
+        return f"Run to review {place} · {counted(len(queue), 'run')} in all"
+    return f"**{len(failing):,} to review** of {counted(len(queue), 'run')}"
 
 
 def _picked() -> None:

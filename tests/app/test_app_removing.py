@@ -27,7 +27,7 @@ def test_a_removed_file_is_in_no_figure_and_is_brought_back_with_a_button(
     folder: Path, monkeypatch: Patch
 ) -> None:
     app = session(folder, monkeypatch, "data")
-    assert "1 files · 1 runs" in said(app)
+    assert "1 file · 1 run" in said(app)
     assert app.expander[0].label == "Removed: 1"
     app.button(key="restore").click().run()
     assert not app.exception
@@ -43,7 +43,7 @@ def test_the_last_file_can_be_brought_back_too(folder: Path, monkeypatch: Patch)
     app = session(folder, monkeypatch, "data")
     assert "No files yet" in said(app)
     app.button(key="restore").click().run()
-    assert "1 files · 1 runs" in said(app)
+    assert "1 file · 1 run" in said(app)
 
 
 def test_a_damaged_database_is_said_in_words_on_every_page(folder: Path, monkeypatch: Patch) -> None:
