@@ -5,8 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 PORT ?= 8501
-# Of the tests: two processors are busy, while a third worker waits for a disk or a browser.
-WORKERS ?= 3
+WORKERS ?= 2
 
 .PHONY: help app test test-slow check wheel floors docs release-check notebooks bench lock site browser database weights clean
 .DELETE_ON_ERROR:
