@@ -198,7 +198,7 @@ def foreign() -> dict[str, Any]:
     }
 
 
-def brought() -> dict[str, bytes]:
+def many_files() -> dict[str, bytes]:
     """Many files of every kind, some of them useless."""
     good, late, cut, other = desk.careful(1), desk.lucky(2), desk.failing(3), desk.lucky(9)
     return {
@@ -229,7 +229,7 @@ def upload(app: AppTest, files: dict[str, bytes]) -> AppTest:
 
 
 def test_many_files_at_once_one_row_each_and_the_good_ones_taken(tmp_path: Path, monkeypatch: Patch) -> None:
-    files = brought()
+    files = many_files()
     app = upload(session(tmp_path, monkeypatch, "data"), files)
     rows = table(app, "Uploads").set_index("file")
     assert list(rows.index) == list(files)
@@ -272,7 +272,9 @@ def test_a_run_of_which_nothing_is_expected_has_no_empty_frame(tmp_path: Path, m
 
 
 def test_what_was_uploaded_before_is_already_here(tmp_path: Path, monkeypatch: Patch) -> None:
-    files = {name: content for name, content in brought().items() if name in ("late.jsonl", "desk.plan.yaml")}
+    files = {
+        name: content for name, content in many_files().items() if name in ("late.jsonl", "desk.plan.yaml")
+    }
     app = upload(session(tmp_path, monkeypatch, "data"), files)
     upload(app, files)
     assert list(table(app, "Uploads")["status"]) == ["already here"] * 2
@@ -282,7 +284,9 @@ def test_what_was_uploaded_before_is_already_here(tmp_path: Path, monkeypatch: P
 def test_a_broken_ledger_is_told_on_every_page_that_counts_and_logged_outside_it(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    files = {name: content for name, content in brought().items() if name.startswith(("cut", "late", "desk"))}
+    files = {
+        name: content for name, content in many_files().items() if name.startswith(("cut", "late", "desk"))
+    }
     app = upload(session(tmp_path, monkeypatch, "data"), files)
     kept = [path.read_bytes() for path in (tmp_path / "ledgers").iterdir()]
     assert "1 broken" in said(app)

@@ -28,12 +28,10 @@ DIGESTS = {run.run_id: run.digest for run in read_ledger(LEDGER)}
 def workspace(folder: Path, *records: str) -> Path:
     """A workspace with the agent's runs, and the records uploaded as people do."""
     files = [*PLANNED.glob(f"{AGENT}.*"), *PLANNED.glob("noisy.*")]
-    brought = [(f.name, f) for f in files if f.name.removesuffix(".planning.json.zst") in records]
+    given = [(f.name, f) for f in files if f.name.removesuffix(".planning.json.zst") in records]
     with Workspace(folder) as store:
-        taken = take_in(
-            store, [(LEDGER.name, LEDGER), (heads_path(LEDGER).name, heads_path(LEDGER)), *brought]
-        )
-    assert {one.kind for one in taken} == {"ledger", "heads", *(["planning"] if brought else [])}
+        taken = take_in(store, [(LEDGER.name, LEDGER), (heads_path(LEDGER).name, heads_path(LEDGER)), *given])
+    assert {one.kind for one in taken} == {"ledger", "heads", *(["planning"] if given else [])}
     return folder
 
 

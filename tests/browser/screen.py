@@ -6,12 +6,13 @@ import io
 import json
 import re
 from collections import Counter
+from contextlib import suppress
 from itertools import product
 from typing import TypedDict
 
 from conftest import settle
 from PIL import Image
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, TimeoutError
 
 EVERYWHERE = """() => {
   const found = [], pending = [document];
@@ -34,6 +35,8 @@ AT = """([plot, x, y]) => {
   return [at.x + xaxis._offset + xaxis.d2p(x), at.y + yaxis._offset + yaxis.d2p(y)];
 }"""
 """Where on the screen a point of a figure is."""
+
+HOVERED = "(plot) => plot.matches(':hover') && (plot._hoverdata || []).length > 0"
 
 
 class Box(TypedDict):
@@ -84,10 +87,18 @@ def still(page: Page, element: Locator) -> Locator:
 
 
 def click_in(page: Page, plot: Locator, x: float, y: float) -> None:
-    """Click a point of a figure, given in its own units."""
-    at = page.evaluate(AT, [still(page, plot).element_handle(), x, y])
-    page.mouse.move(*at)
-    page.mouse.click(*at)
+    """Click a point of a figure, given in its own units, once the figure answers to the mouse there.
+
+    On a busy machine the page may still move after it was found still, and a click beside the point is lost.
+    """
+    for _ in range(20):
+        at = page.evaluate(AT, [still(page, plot).element_handle(), x, y])
+        page.mouse.move(at[0] + 1, at[1])
+        page.mouse.move(*at)
+        with suppress(TimeoutError):
+            page.wait_for_function(HOVERED, arg=plot.element_handle(), timeout=3_000)
+            return page.mouse.click(*at)
+    raise AssertionError(f"no point of the figure is at {x}, {y}")
 
 
 def button(page: Page, words: str) -> Locator:
