@@ -95,10 +95,14 @@ class ServedPage:
             chosen.file_id = chosen.file_urls.file_id = self.put(name, BytesIO(content), len(content))
             chosen.name, chosen.size = name, len(content)
         self._rerun(state)
+        self.add()
+
+    def add(self) -> None:
+        """Presses the uploader's button, with the files that are chosen."""
         button = next(
             e for kind, e in self.elements if kind == "button" and re.match(r"Add \d+ file", e.label)
         )
-        self._rerun(state, WidgetState(id=button.id, trigger_value=True))
+        self._rerun(*self._chosen, WidgetState(id=button.id, trigger_value=True))
 
     def put(self, name: str, content: BinaryIO, size: int) -> str:
         """Sends the content of a file, as a browser does before anything is pressed; gives its id."""
@@ -133,24 +137,24 @@ class ServedPage:
 
     def interrupt(self) -> None:
         """Asks for another run with what is chosen and does not wait for it, as an impatient person does."""
-        asked = BackMsg()
-        asked.rerun_script.page_script_hash = self._script
-        asked.rerun_script.widget_states.widgets.extend(self._chosen)
-        self._socket.send(asked.SerializeToString())
+        self._socket.send(self._asked(self._chosen).SerializeToString())
 
     def settle(self) -> None:
         """Reads what interruptions still bring, then runs the page once more."""
         with suppress(TimeoutError):
             while True:
                 self._socket.recv(timeout=1)
-        self._rerun()
+        self._rerun(*self._chosen)
 
     def _rerun(self, *states: WidgetState) -> None:
+        self._chosen = [state for state in states if state.WhichOneof("value") != "trigger_value"]
+        self._run(self._asked(states))
+
+    def _asked(self, states: Sequence[WidgetState]) -> BackMsg:
         asked = BackMsg()
         asked.rerun_script.page_script_hash = self._script
         asked.rerun_script.widget_states.widgets.extend(states)
-        self._chosen = [state for state in states if state.WhichOneof("value") != "trigger_value"]
-        self._run(asked)
+        return asked
 
     def _run(self, asked: BackMsg) -> None:
         """Asks for a run, and reads until the page is drawn; a run that asks for another one goes on."""

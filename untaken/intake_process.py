@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,6 +87,7 @@ def take_in_apart(
     *,
     agent: str | None = None,
     progress: Progress | None = None,
+    each: Callable[[UploadResult], None] | None = None,
 ) -> list[UploadResult]:
     """`take_in` in another process, with deadlines; a file that holds it up is left out, the others go on.
 
@@ -95,6 +96,7 @@ def take_in_apart(
         files: (name, file) of each.
         agent: the agent's name for foreign traces that do not record it.
         progress: called several times a second. What it raises ends the process; what was added stays.
+        each: as `take_in`: by it a caller knows what was added before `progress` raised.
 
     Returns:
         As `take_in`; then a row with the finding ``intake-deadline`` or ``intake-failed`` for each file that
@@ -105,7 +107,7 @@ def take_in_apart(
     new: set[str] = set()
     ends = monotonic() + limits.INTAKE_SECONDS
     while left:
-        outcome = _attempt(_job(workspace, left, agent), new, progress, ends)
+        outcome = _attempt(_job(workspace, left, agent), new, progress, each, ends)
         if not isinstance(outcome, Stopped):
             rows = [replace(row, new=True) if row.name in new else row for row in outcome]
             return rows + left_out
@@ -127,7 +129,11 @@ def _left_out(name: str, finding: Finding) -> UploadResult:
 
 
 def _attempt(
-    job: IntakeJob, new: set[str], progress: Progress | None, ends: float
+    job: IntakeJob,
+    new: set[str],
+    progress: Progress | None,
+    each: Callable[[UploadResult], None] | None,
+    ends: float,
 ) -> list[UploadResult] | Stopped:
     """One process from its start to its end; the names of files that were new are put into `new`."""
     at = IntakeProgress(done=0, total=len(job.files), name="")
@@ -144,6 +150,8 @@ def _attempt(
                     at = message
                 case Row(row=row):
                     new |= {row.name} if row.new else set()
+                    if each:
+                        each(row)
                 case Failed(finding=finding):
                     return Stopped(name=at.name, finding=finding)
                 case None:

@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -109,7 +109,12 @@ class PrivateArea:
         return [msgspec.json.decode(line, type=KeptUpload) for line in lines]
 
     def take_in(
-        self, files: Sequence[tuple[str, Path]], *, agent: str | None = None, progress: Progress | None = None
+        self,
+        files: Sequence[tuple[str, Path]],
+        *,
+        agent: str | None = None,
+        progress: Progress | None = None,
+        each: Callable[[UploadResult], None] | None = None,
     ) -> list[UploadResult]:
         """`take_in_apart` to this area; the files are kept to be shared later."""
         kept: list[tuple[str, Path]] = []
@@ -123,7 +128,7 @@ class PrivateArea:
                 listed.write(msgspec.json.encode(one) + b"\n")
                 kept.append((safe, target))
         with self.open() as workspace:
-            return take_in_apart(workspace, kept, agent=agent, progress=progress)
+            return take_in_apart(workspace, kept, agent=agent, progress=progress, each=each)
 
     def share(self, target: Workspace, *, progress: Progress | None = None) -> list[UploadResult]:
         """Uploads all of it to another workspace, with the verdicts, notes and plan graphs saved here.

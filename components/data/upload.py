@@ -17,7 +17,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from components.data.spooling import SpooledBytes
 from components.shared import cards, private_session, tables, text
 from components.shared.panels import panel
-from untaken.answers.uploads import Upload, uploads, uploads_table
+from untaken.answers.uploads import Upload, stopped_uploads, uploads, uploads_table
 from untaken.intake import UploadResult
 from untaken.intake_process import take_in_apart
 from untaken.present.numbers import counted
@@ -31,7 +31,8 @@ MOST_REASONS: Final = 10
 def upload(workspace: Workspace) -> None:
     """Draw the uploader; on request, add the files and keep the result of each for `uploaded`.
 
-    Any click while the work goes on cancels what is left, the Cancel button among them; what was added stays.
+    Any click while the work goes on cancels what is left, the Cancel button among them; what was added stays,
+    and the results say what was not.
     """
     turn = st.session_state.setdefault("upload_turn", 0)
     files = st.file_uploader(
@@ -58,20 +59,26 @@ def upload(workspace: Workspace) -> None:
             f"Add {counted(len(files), 'file')}" if files else "Add files",
             type="primary",
             disabled=not files,
+            on_click=_begin,
+            args=(files,),
         )
         if asked:
             st.button("Cancel", key="upload_cancel")
     if asked:
         area = private_session.begin(workspace) if alone else area
         take = partial(take_in_apart, workspace) if area is None else area.take_in
-        st.session_state[UPLOADED] = _with_progress(take, files, agent.strip() or None)
+        _with_progress(take, files, agent.strip() or None)
         st.session_state["upload_turn"] = turn + 1
+        _free(files)
         st.rerun()
 
 
 def _with_progress(
     take: Callable[..., list[UploadResult]], files: Sequence[UploadedFile], agent: str | None
-) -> list[UploadResult]:
+) -> None:
+    results: list[UploadResult] = st.session_state[
+        UPLOADED
+    ]  # changed in place: a new value can be interrupted
     bar = st.progress(0.0, text="Reading files …")
 
     def progress(done: int, total: int, name: str) -> None:
@@ -79,9 +86,17 @@ def _with_progress(
 
     with TemporaryDirectory(prefix="untaken-") as folder:
         staged = [(file.name, _on_disk(file, Path(folder, str(n)))) for n, file in enumerate(files)]
-        results = take(staged, agent=agent, progress=progress)
-    _free(files)
-    return results
+        arrived: list[UploadResult] = []
+        try:
+            results[:] = take(staged, agent=agent, progress=progress, each=arrived.append)
+        except BaseException:  # a click: Streamlit ends this run of the page
+            results[:] = stopped_uploads((file.name for file in files), arrived)
+            raise
+
+
+def _begin(files: Sequence[UploadedFile]) -> None:
+    """Replace the results of the last upload by what they are if this one is interrupted at once."""
+    st.session_state[UPLOADED] = stopped_uploads((file.name for file in files), ())
 
 
 def _on_disk(file: UploadedFile, target: Path) -> Path:

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.data.upload import show_results
-from untaken.answers.uploads import uploads
+from untaken.answers.uploads import stopped_uploads, uploads
 from untaken.errors import Finding
 from untaken.intake import UploadResult
 from untaken.ledger import Integrity
@@ -105,3 +105,19 @@ def test_integrity_is_counted_by_verdict() -> None:
     one = UploadResult(name="x", kind="ledger", integrity=verdicts)
     (upload,) = uploads([one])
     assert upload.integrity == "2 INTACT · 1 ALTERED"
+
+
+@pytest.mark.parametrize(
+    ("desc", "arrived", "marks"),
+    [
+        ("nothing had arrived", (), ["✗", "✗"]),
+        ("a file had arrived", (SOUND,), ["✗", "✓"]),
+        ("a part of an archive had arrived", (SOUND, member(SOUND)), ["⚠", "✓"]),
+    ],
+)
+def test_a_stopped_upload_says_of_each_file_whether_it_was_added(
+    desc: str, arrived: tuple[UploadResult, ...], marks: list[str]
+) -> None:
+    found = uploads(stopped_uploads(["all.zip", "sound.jsonl"], arrived))
+    assert [one.mark for one in found] == marks, desc
+    assert all(one.reasons[0].code == "upload-stopped" for one in found if one.mark != "✓")

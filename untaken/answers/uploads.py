@@ -19,6 +19,14 @@ Mark = Literal["✓", "⚠", "✗"]
 """Sound; added but something in it is broken; not added."""
 
 
+_STOPPED: Final = Finding(
+    code="upload-stopped",
+    message="the upload was stopped before this file was read to its end",
+    hint="Press the button again. What is already here is not added twice.",
+    severity="error",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
     """One file as it was chosen (untrusted name), with the members of an archive."""
@@ -118,6 +126,22 @@ def uploads(taken: Iterable[UploadResult]) -> tuple[Upload, ...]:
         else:
             found.append(Upload(row=row))
     return tuple(found)
+
+
+def stopped_uploads(names: Iterable[str], arrived: Sequence[UploadResult]) -> list[UploadResult]:
+    """The rows of an intake that was stopped, after the rows in `arrived`.
+
+    Args:
+        names: the chosen files, in order.
+        arrived: the rows of files and archive members that were known by then, in any order.
+    """
+    rows: list[UploadResult] = []
+    for name in names:
+        members = [row for row in arrived if row.name.startswith(f"{name}/")]
+        own = next((row for row in arrived if row.name == name), None)
+        stopped = UploadResult(name=name, kind=ARCHIVE if members else None, findings=(_STOPPED,))
+        rows += [own or stopped, *members]
+    return rows
 
 
 def uploads_table(found: Sequence[Upload]) -> pd.DataFrame:
