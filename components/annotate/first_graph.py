@@ -1,4 +1,4 @@
-"""A first plan graph for runs that have none: offered on Overview, drafted on Annotate, left with a click."""
+"""A first plan graph for runs that have none: offered on Overview and Run, drafted on Annotate."""
 
 from __future__ import annotations
 
@@ -29,9 +29,25 @@ def offer() -> None:
             f"**{counted(len(runs), 'run')} {have} no plan graph.** "
             "Only the outcome is known: no sub-goal, no place where it went wrong."
         )
-        if st.button("Draft a plan graph", key="first_graph", type="primary"):
-            st.session_state[ASKED] = True
-            st.switch_page(ANNOTATE)
+        _draft()
+
+
+@panel
+def offer_for(run: Run) -> None:
+    """On the page of a run that has no plan graph: the ways to one."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            "**No plan graph matches this run's task.** Draft one from runs that succeeded, or add one on "
+            "the Data page."
+        )
+        if any(one.digest == run.digest for one in chosen_runs()):
+            _draft()
+
+
+def _draft() -> None:
+    if st.button("Draft a plan graph", key="first_graph", type="primary"):
+        st.session_state[ASKED] = True
+        st.switch_page(ANNOTATE)
 
 
 def asked() -> bool:

@@ -25,15 +25,16 @@ from untaken.subgoals import RunScore
 MOST_FIRST: Final = 3
 MOST_ROWS: Final = 1_000
 ROW_SEEN: Final = "review_row_seen"
-FIRST_SEEN: Final = ("why", "task_id", "agent", "status")
+FIRST_SEEN: Final = ("cause", "task_id", "agent", "status")
 """What a reviewer reads to choose a run, before anything else."""
-WIDTHS: Final = {"here": 24, "why": 240, "task_id": 100, "agent": 125, "status": 90}
+WIDTHS: Final = {"here": 24, "cause": 240, "task_id": 100, "agent": 125, "status": 90}
 """Pixels; all but the status fit beside a run on a screen 1,280 wide, the status at 1,440."""
 MOST_HIGH: Final = 540
 ROW: Final = 72
-"""Pixels of a row: three lines of why. Streamlit wraps text in rows of more than 64."""
+"""Pixels of a row: three lines. Streamlit wraps text in rows of more than 64."""
 HIDDEN: Final = (
     "kind",
+    "why",
     "run_id",
     "digest",
     "revision",
@@ -101,7 +102,7 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
     """The cases as a table; choosing a row looks at its run."""
     frame = cases_table(shown)
     frame["status"] = [f"{review_panel.ICONS[one.review.status]} {one.review.status}" for one in shown]
-    frame["why"] = [f"{cards.KIND_ICONS[one.item.kind]} {one.item.why}" for one in shown]
+    frame["cause"] = [f"{cards.KIND_ICONS[one.item.kind]} {one.item.cause.headline}" for one in shown]
     frame["task_id"] = [_task(one) for one in shown]
     frame = frame[[*FIRST_SEEN, *(name for name in frame.columns if name not in FIRST_SEEN)]]
     here = [("▸" if case and one.item.digest == case.item.digest else "") for one in shown]
@@ -118,7 +119,7 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
             "here": st.column_config.TextColumn(
                 "▸", width=WIDTHS["here"], help="The run shown beside the queue"
             ),
-            "why": st.column_config.TextColumn("why", width=WIDTHS["why"]),
+            "cause": st.column_config.TextColumn("cause", width=WIDTHS["cause"]),
             "task_id": st.column_config.TextColumn("task", width=WIDTHS["task_id"]),
             "agent": st.column_config.TextColumn("agent", width=WIDTHS["agent"]),
             "status": st.column_config.TextColumn(width=WIDTHS["status"]),

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from components import figures
+from components.annotate import first_graph
 from components.plan.drawing import READABLE, Drawing, draw
 from components.plan.layout import larger
 from components.plan.view import plan_view
@@ -37,7 +38,7 @@ SMALL: Final = 0.7
 def plan_and_evidence(report: RunReport) -> None:
     """The coloured graph, and beside it what is known of the selected sub-goal."""
     if report.graph is None:
-        st.info("No plan graph matches this run's task. Add one on the Data page.")
+        first_graph.offer_for(report.run)
         _verdicts(report)
         return
     if not report.graph.sub_goals:

@@ -43,8 +43,8 @@ def imported(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def drafting(folder: Path, monkeypatch: Patch) -> AppTest:
-    app = session(folder, monkeypatch)
+def drafting(folder: Path, monkeypatch: Patch, page: str = "overview") -> AppTest:
+    app = session(folder, monkeypatch, page)
     app = pressed(app, "first_graph")
     return signed(go_to(app, "annotate"))
 
@@ -54,8 +54,11 @@ def test_runs_that_no_graph_speaks_of_are_named() -> None:
     assert [run.run_id for run in runs_without_graph(corpus)] == ["stray"]
 
 
-def test_a_draft_is_accepted_with_one_click_and_scores_the_runs(imported: Path, monkeypatch: Patch) -> None:
-    app = drafting(imported, monkeypatch)
+@pytest.mark.parametrize("page", ["overview", "run"])
+def test_a_draft_is_accepted_with_one_click_and_scores_the_runs(
+    imported: Path, monkeypatch: Patch, page: str
+) -> None:
+    app = drafting(imported, monkeypatch, page)
     assert "From **9 successful runs**" in said(app)
     app = pressed(app, "suggest_accept")
     graph = saved(imported)["suggested"]
