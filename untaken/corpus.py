@@ -220,13 +220,7 @@ def corpus_doubts(corpus: Corpus) -> tuple[GraphDoubt, ...]:
 def doubts_of(
     runs: Iterable[Run], scores: Mapping[str, RunScore | Unscored], graphs: GraphSet
 ) -> tuple[GraphDoubt, ...]:
-    """Where these runs speak against their plan graphs (§4).
-
-    Args:
-        runs: of one or many ledgers.
-        scores: of at least these runs, by digest.
-        graphs: what they were scored against.
-    """
+    """Where these runs speak against their plan graphs (§4)."""
     found = ((run, scores[run.digest]) for run in runs)
     return graph_doubts(graphs.graphs, ((run, s) for run, s in found if isinstance(s, RunScore)))
 
@@ -234,13 +228,7 @@ def doubts_of(
 def countable(
     runs: Iterable[Run], scores: Mapping[str, RunScore | Unscored], missing: MissingRule
 ) -> list[RunScore]:
-    """What agents are pooled and ranked by: every score, and of unbroken runs without one the outcome.
-
-    Args:
-        runs: of one or many ledgers.
-        scores: of at least these runs, by digest.
-        missing: the rule they were scored under.
-    """
+    """What agents are pooled and ranked by: every score, and of unbroken runs without one the outcome."""
     found = ((run, scores[run.digest]) for run in runs if not run.integrity.broken)
     return [
         outcome_of(run, score, missing=missing) if isinstance(score, Unscored) else score
@@ -351,11 +339,6 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
     """Some runs of a corpus: scores and evaluations are kept, agents and rankings are computed again.
 
     Each memory stays whole: what the other runs taught is still known. So do statements about plan decisions.
-
-    Args:
-        corpus: what was evaluated.
-        digests: of the runs to keep.
-        resamples: of the bootstrap behind the ranking's intervals.
     """
     runs = {digest: run for digest, run in corpus.runs.items() if digest in digests}
     counted = countable(runs.values(), corpus.scores, corpus.missing)

@@ -64,12 +64,6 @@ def check_in_sequence(
 ) -> tuple[SequentialCheck, ...]:
     """Hold each agent to each requirement; a task counts once, as the mean of its repeats, in order of time.
 
-    Args:
-        runs: what was scored, for their times.
-        scores: of the unbroken ones among these runs.
-        requirements: of metrics that agents are ranked by.
-        agents: only these; empty for all.
-
     Raises:
         UntakenError: ``requirement-invalid`` for a figure that agents are not ranked by; ``agent-unknown``,
             ``nothing-to-check``.

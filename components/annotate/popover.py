@@ -24,12 +24,6 @@ def close() -> None:
 
 
 def popover(label: str, *, key: str, **more: Any) -> DeltaGenerator:
-    """A popover with a label of our own.
-
-    Args:
-        label: of its button.
-        key: unique on the page.
-        more: as `st.popover` takes it.
-    """
+    """A popover with a label of our own."""
     keyed = {"key": f"{key}_{closed()}"} if KEYED else {}
     return st.popover(label, **keyed, **more)

@@ -26,12 +26,7 @@ DOES: Final = {
 
 @panel
 def draw(corpus: Corpus, *, home: bool = False) -> None:
-    """The five steps where they are followed; on the Failure modes page also the offer to begin.
-
-    Args:
-        corpus: every run of the workspace.
-        home: on the Failure modes page.
-    """
+    """The five steps where they are followed; on the Failure modes page also the offer to begin."""
     chosen = first_steps.guide()
     if chosen in ("on", "seen"):
         _steps(corpus)

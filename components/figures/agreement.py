@@ -23,12 +23,7 @@ SHIFT: Final = 0.16
 
 
 def agreement_figure(agreement: VerdictAgreement, *, dark: bool = False) -> go.Figure:
-    """Share (circles) and κ (diamonds) with 95% intervals: all runs first, then each agent.
-
-    Args:
-        agreement: of two authors.
-        dark: the theme.
-    """
+    """Share (circles) and κ (diamonds) with 95% intervals: all runs first, then each agent."""
     parts = [one for one in (agreement.overall, *agreement.agents) if one.n][: MOST_AGENTS + 1]
     if not parts:
         return message("No sub-goal has an opinion of both", dark=dark)

@@ -36,10 +36,6 @@ STRONG: Final = 3.5
 def status_changes(seen: Preview, *, dark: bool = False) -> go.Figure:
     """Sub-goals × changes of status: in how many runs each would change, from what to what.
 
-    Args:
-        seen: of `untaken.annotating.preview`.
-        dark: the theme.
-
     A cell's left edge has the colour of the status now, the rest that of the status after; it holds the
     number of runs.
     """
@@ -141,14 +137,7 @@ def _description(seen: Preview) -> str:
 def draft_figure(
     draft: ProposedGraph, *, dark: bool = False, width: int = 960, height: int = 560
 ) -> go.Figure:
-    """A discovered draft: each edge with the runs that keep the order, of those that hold both.
-
-    Args:
-        draft: of `untaken.discovery.discover`.
-        dark: the theme.
-        width: room in pixels, for choosing between left-to-right and top-to-bottom.
-        height: at most so many pixels high.
-    """
+    """A discovered draft: each edge with the runs that keep the order, of those that hold both."""
     goals = draft.graph.sub_goals
     if not goals:
         return message("No sub-goal is in enough runs", dark=dark)

@@ -67,14 +67,7 @@ _INDEXED: Final = re.compile(r"([a-z]+)_([0-9]+)")
 def state_causality_figure(
     state: CausalState, *, dark: bool = False, width: int = 960, height: int = 560
 ) -> go.Figure:
-    """Draw what acts on a task in one state: kept variables with their values, edges by their kind.
-
-    Args:
-        state: of a state causality evaluator, or read back from JSON.
-        dark: the theme.
-        width: room in pixels.
-        height: at most so many pixels high.
-    """
+    """Draw what acts on a task in one state: kept variables with their values, edges by their kind."""
     if state.unscored or not state.edges:
         return message(
             text.figure(state.summary if state.unscored else "Nothing acts on this task", 160), dark=dark
@@ -112,14 +105,7 @@ def state_causality_figure(
 def scm_figure(
     model: StructuralCausalModel | nx.DiGraph, *, dark: bool = False, width: int = 960, height: int = 560
 ) -> go.Figure:
-    """Draw a structural causal model: a column for each moment where its variables have one.
-
-    Args:
-        model: the model, or its graph as `StructuralCausalModel.graph` gives it.
-        dark: the theme.
-        width: room in pixels.
-        height: at most so many pixels high.
-    """
+    """Draw a structural causal model: a column for each moment where its variables have one."""
     graph = model.graph() if isinstance(model, StructuralCausalModel) else model
     if not graph:
         return message("This model has no variables", dark=dark)

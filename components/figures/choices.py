@@ -32,12 +32,6 @@ def choice_figure(
 ) -> go.Figure:
     """The advantage of each alternative over the skill that was chosen, with its 95% interval.
 
-    Args:
-        choices: one row each, in the order given.
-        most: rows to draw at the most.
-        marked: digest of the choice to highlight.
-        dark: the theme.
-
     A choice without an advantage is drawn as unknown, in a column of its own: never at 0. Each mark carries
     the choice's digest.
     """

@@ -44,11 +44,6 @@ OUTCOMES: Final = {True: "✓ success", False: "✗ failure"}
 def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool = False) -> go.Figure:
     """Sub-goals × runs: status and number of actions; divergences from the reference are marked.
 
-    Args:
-        found: runs of a task, aligned.
-        marked: key of the row to highlight.
-        dark: the theme.
-
     A cell has the colour, icon and border of its status, the number of actions behind it, ``!`` where one of
     them failed, and ``≠`` where its run first differs from the reference in the order of the plan. It carries
     the run's digest and the row's place in `found`, separated by a space.

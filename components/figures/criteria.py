@@ -58,12 +58,7 @@ class _Mean:
 
 
 def criteria_means(means: Sequence[OutcomeMean], *, dark: bool = False) -> go.Figure:
-    """Mean of each criterion for successes and for failures, with 95% intervals (source figure 3).
-
-    Args:
-        means: of one agent, or over all of them, in the order to show.
-        dark: the theme.
-    """
+    """Mean of each criterion for successes and for failures, with 95% intervals (source figure 3)."""
     names = list(dict.fromkeys(mean.name for mean in means))
     if not names:
         return message("No run with an outcome has a value", dark=dark)
@@ -133,12 +128,7 @@ def pass_change(steps: Sequence[PassStep], *, dark: bool = False) -> go.Figure:
 
 
 def original_vs_disturbed(found: Sequence[BeforeAfter], *, dark: bool = False) -> go.Figure:
-    """Mean of each criterion as recorded and after a disturbance, with 95% intervals (source figure 7).
-
-    Args:
-        found: of one attack, in the order to show.
-        dark: the theme.
-    """
+    """Mean of each criterion as recorded and after a disturbance, with 95% intervals (source figure 7)."""
     if not found:
         return message("No disturbed run has a value: the test was not done", dark=dark)
     look, figure = tokens(dark), go.Figure()
@@ -162,10 +152,6 @@ def original_vs_disturbed(found: Sequence[BeforeAfter], *, dark: bool = False) -
 
 def attack_matrix(found: Verification, *, dark: bool = False) -> go.Figure:
     """Criterion × attack: how often the disturbed run scores worse, ties half.
-
-    Args:
-        found: what the verifier found with disturbed runs.
-        dark: the theme.
 
     Marks say what colours say: ✓ noticed, ↑ rewarded (the disturbed runs score higher), – no value.
     """

@@ -35,12 +35,6 @@ def mode_matrix(
     """Modes × groups: count of n in each cell, darker the higher the rate.
 
     A cell carries the id of its mode and the place of its group in `pivot`, separated by a space.
-
-    Args:
-        pivot: of the failed runs that were read.
-        names: of the modes, by id.
-        marked: mode and group to highlight.
-        dark: the theme.
     """
     if not pivot.modes:
         return message("No failure mode is assigned to a failed run", dark=dark)
@@ -132,13 +126,7 @@ def mode_contrasts(
 
 
 def mode_course(trend: ModeTrend, mode: str, *, dark: bool = False) -> go.Figure:
-    """The rate of one mode by period, with 95% intervals and counts.
-
-    Args:
-        trend: of the failed runs that were read.
-        mode: its id.
-        dark: the theme.
-    """
+    """The rate of one mode by period, with 95% intervals and counts."""
     cells = [cell for cell in trend.cells if cell.mode == mode]
     if not cells:
         return message("No run that was read has a clock", dark=dark)
@@ -167,12 +155,7 @@ def mode_course(trend: ModeTrend, mode: str, *, dark: bool = False) -> go.Figure
 
 
 def saturation_curve(found: Saturation, *, dark: bool = False) -> go.Figure:
-    """Modes seen by the number of failed runs read, on average over all orders of reading.
-
-    Args:
-        found: of the failed runs that were read.
-        dark: the theme.
-    """
+    """Modes seen by the number of failed runs read, on average over all orders of reading."""
     if not found.curve:
         return message("No failure mode is assigned to a failed run", dark=dark)
     look, (runs, modes) = tokens(dark), found.curve[-1]

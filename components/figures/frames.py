@@ -120,12 +120,7 @@ def frame_strip(record: PlanningRecord, step: int, *, frames: int = FRAMES, dark
 
 
 def frame_figure(step: PlannedStep, *, dark: bool = False) -> go.Figure:
-    """What was seen at one step, with needs and items as bars.
-
-    Args:
-        step: of a record of planning.
-        dark: the theme.
-    """
+    """What was seen at one step, with needs and items as bars."""
     rows = fields_of(step.view)
     look = tokens(dark)
     figure = go.Figure(_ground([rows], look, gap=1))

@@ -27,12 +27,7 @@ MARKS: Final[tuple[tuple[str, str, Values], ...]] = (
 
 
 def labelled_rates_figure(found: LabelledRates, *, dark: bool = False) -> go.Figure:
-    """Share of sub-goals met with 95% intervals: all runs first, then each agent with a label.
-
-    Args:
-        found: the rates.
-        dark: the theme.
-    """
+    """Share of sub-goals met with 95% intervals: all runs first, then each agent with a label."""
     parts = [one for one in found.rates if one.part in ("all", "agent")][: MOST_AGENTS + 1]
     if not found.overall.labels:
         return message("No sub-goal that a judge decided has a label", dark=dark)

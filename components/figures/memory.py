@@ -18,12 +18,7 @@ OUTCOME_WORDS: Final = {1.0: "succeeded", 0.0: "failed"}
 
 
 def skill_rates(records: pd.DataFrame, *, dark: bool = False) -> go.Figure:
-    """Success rate of each skill in one context, with its 95% interval and the outcomes behind it.
-
-    Args:
-        records: rows of `records_table` of one context.
-        dark: the theme.
-    """
+    """Success rate of each skill in one context, with its 95% interval and the outcomes behind it."""
     if records.empty:
         return message("No outcome was known in this context at that moment", dark=dark)
     look = tokens(dark)
@@ -91,10 +86,6 @@ def estimate_course(estimates: pd.DataFrame, *, dark: bool = False) -> go.Figure
 
     One step a moment, however long it is until the next one. Weak signals that were applied are marked: they
     move the estimate without anything having been observed.
-
-    Args:
-        estimates: `estimates_table` of the skill in the context.
-        dark: the theme.
     """
     known = estimates[estimates["success_rate"].notna()]
     if known.empty:

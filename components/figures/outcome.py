@@ -37,14 +37,7 @@ def outcome_scatter(
     *,
     dark: bool = False,
 ) -> go.Figure:
-    """Outcome against a sub-goal metric, an agent a mark with both 95% intervals, parted at the means.
-
-    Args:
-        placed: the agents with their quadrants.
-        outcome: standings by success, for the intervals.
-        by_metric: standings by the metric.
-        dark: the theme.
-    """
+    """Outcome against a sub-goal metric, an agent a mark with both 95% intervals, parted at the means."""
     if not placed:
         return message("No agent has a value under both metrics", dark=dark)
     look, figure = tokens(dark), go.Figure()
@@ -174,12 +167,7 @@ def _spot(one: QuadrantPoint, symbol: str, side: str, look: Tokens) -> go.Scatte
 
 
 def pass_k_lines(curves: Sequence[PassK], *, dark: bool = False) -> go.Figure:
-    """The chance that k trials of a task all succeed, by k, with 95% intervals; one line per agent.
-
-    Args:
-        curves: of every agent.
-        dark: the theme.
-    """
+    """The chance that k trials of a task all succeed, by k, with 95% intervals; one line per agent."""
     by_agent: dict[str, list[PassK]] = {}
     for one in curves:
         by_agent.setdefault(one.agent, []).append(one)

@@ -91,12 +91,7 @@ def figure_page(
 def figures_zip(
     figures: Iterable[tuple[str, go.Figure]], *, config: Mapping[str, Any] | None = None
 ) -> bytes:
-    """An archive with a small page for each figure, beside one copy of plotly.js that all of them load.
-
-    Args:
-        figures: title and figure of each.
-        config: of plotly's toolbar.
-    """
+    """An archive with a small page for each figure, beside one copy of plotly.js that all of them load."""
     kept = io.BytesIO()
     names: Counter[str] = Counter()
     with zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -23,11 +23,6 @@ MOST_GAPS: Final = 12
 def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool = False) -> go.Figure:
     """Every pair of agents: difference with interval above the diagonal, P(above) and Holm's p below it.
 
-    Args:
-        compared: agents best first.
-        marked: digest of the pair to highlight.
-        dark: the theme.
-
     A cell above the diagonal reads: the agent of the row minus that of the column, in percentage points. Its
     sign says what its colour says. Each cell carries the pair's digest.
     """
@@ -217,12 +212,7 @@ def _percent_axis(figure: go.Figure, reach: list[float], *, dark: bool, height: 
 
 
 def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
-    """How much more often the first agent completed each sub-goal, with 95% interval; largest part first.
-
-    Args:
-        gaps: of one pair, in order.
-        dark: the theme.
-    """
+    """How much more often the first agent completed each sub-goal, with 95% interval; largest part first."""
     shown = [gap for gap in gaps if number(gap.difference) is not None][:MOST_GAPS]
     if not shown:
         return message("No sub-goal counts for both", dark=dark, height=110)

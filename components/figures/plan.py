@@ -26,15 +26,7 @@ def plan_figure(
     width: int = 960,
     height: int = 560,
 ) -> go.Figure:
-    """Draw a plan graph, coloured by what a run made of it.
-
-    Args:
-        graph: the plan graph.
-        score: the run's score against it; without one, every sub-goal is drawn as unscored.
-        dark: the theme.
-        width: room in pixels, for choosing between left-to-right and top-to-bottom.
-        height: at most so many pixels high.
-    """
+    """Draw a plan graph, coloured by what a run made of it."""
     drawing = draw(graph, score)
     if not drawing.boxes:
         return message("This graph has no sub-goals: nothing was expected", dark=dark)

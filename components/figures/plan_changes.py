@@ -39,10 +39,6 @@ def plan_changes_figure(run: EvaluatedPath, *, dark: bool = False) -> go.Figure:
     """The plan changes of a run in order, each at the chance of success after it; the decisive one marked.
 
     A change without a forecast is drawn with a question mark at the foot, never as a chance of 0.
-
-    Args:
-        run: its evaluated path.
-        dark: the theme.
     """
     shown = run.decisions[:MOST]
     if not shown:
@@ -155,10 +151,6 @@ def _mark_decisive(
 
 def plan_calibration(card: CalibrationCard, *, dark: bool = False) -> go.Figure:
     """Observed success against forecast, in bins, with 95% intervals whose n is the tasks.
-
-    Args:
-        card: of a corpus.
-        dark: the theme.
 
     On the diagonal a forecast means what it says.
     """

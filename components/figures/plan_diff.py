@@ -44,14 +44,7 @@ WIDE: Final = 3.0
 def plan_diff_figure(
     diff: GraphDiff, *, dark: bool = False, width: int = 960, height: int = 560
 ) -> go.Figure:
-    """Draw both versions at once.
-
-    Args:
-        diff: from one version to the other.
-        dark: the theme.
-        width: room in pixels, for choosing between left-to-right and top-to-bottom.
-        height: at most so many pixels high.
-    """
+    """Draw both versions at once."""
     goals = [*diff.after.sub_goals, *diff.removed]
     if not goals:
         return message("Neither version has a sub-goal", dark=dark)

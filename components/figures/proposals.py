@@ -25,14 +25,7 @@ APART: Final = 0.17
 def agents_by_criterion(
     found: Sequence[CriterionDifference], first: str, second: str, *, dark: bool = False
 ) -> go.Figure:
-    """Mean of two agents by each criterion as a share of its scale, with 95% intervals.
-
-    Args:
-        found: of `compare_agents`, for these two.
-        first: drawn as circles.
-        second: drawn as squares.
-        dark: the theme.
-    """
+    """Mean of two agents by each criterion as a share of its scale, with 95% intervals."""
     if not found:
         return message("No task has values of both agents", dark=dark)
     look = tokens(dark)
@@ -123,12 +116,7 @@ def _points(marks: Sequence[_Mark], name: str, found: Sequence[CriterionDifferen
 
 
 def unique_criteria(counts: Sequence[UniqueCount], *, dark: bool = False) -> go.Figure:
-    """How many different criteria some seeds give, by way of asking and threshold (fig. 4 of the paper).
-
-    Args:
-        counts: of `unique_by_seeds`.
-        dark: the theme.
-    """
+    """How many different criteria some seeds give, by way of asking and threshold (fig. 4 of the paper)."""
     if not counts:
         return message("Nothing was proposed here yet", dark=dark)
     look = tokens(dark)

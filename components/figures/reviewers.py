@@ -32,10 +32,6 @@ def reliability_figure(found: Reviewers, *, dark: bool = False) -> go.Figure:
     """α (diamonds) with 95% intervals: all sub-goals first, then each, the least agreement first.
 
     A sub-goal whose α is unscored has a line of its own that says why.
-
-    Args:
-        found: of several reviewers.
-        dark: the theme.
     """
     parts = [one for one in (found.overall, *found.sub_goals) if one.items][: MOST_GOALS + 1]
     if not parts:

@@ -18,12 +18,7 @@ from .theme import message, themed
 
 
 def progress_curve(score: RunScore, *, dark: bool = False) -> go.Figure:
-    """Completed sub-goals after each step, against the number that are required.
-
-    Args:
-        score: `progress` gives (seq, completed so far).
-        dark: the theme.
-    """
+    """Completed sub-goals after each step, against the number that are required."""
     if not score.progress:
         return message("No step of this run is known, so there is no curve", dark=dark)
     look = tokens(dark)

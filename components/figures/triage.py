@@ -39,13 +39,6 @@ def fix_first_bars(
 ) -> go.Figure:
     """Expected gain of each item, with its 95% interval and the runs in which it happens.
 
-    Args:
-        items: of one kind, in the order to show.
-        most: rows to draw at the most.
-        marked: digest of the item to highlight.
-        wide: leave more room for titles.
-        dark: the theme.
-
     Each bar carries the item's digest.
     """
     rows, look = list(items[:most]), tokens(dark)

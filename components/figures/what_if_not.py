@@ -77,10 +77,6 @@ def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
 
     The published figures are separate marks next to them: they are not comparable in level. With a task, a
     run ends when it is reached, so the arms are compared by success.
-
-    Args:
-        found: of `untaken.crafter.ablation`.
-        dark: the theme.
     """
     look = tokens(dark)
     scores = {arm.name: (arm.score, arm.score_low, arm.score_high) for arm in found.arms}

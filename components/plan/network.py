@@ -42,12 +42,7 @@ def canvas_style() -> str:
 
 
 def payload(drawing: Drawing, *, selected: str | None = None) -> dict[str, Any]:
-    """What `canvas.js` needs, as plain JSON types.
-
-    Args:
-        drawing: what to draw.
-        selected: id of the selected sub-goal.
-    """
+    """What `canvas.js` needs, as plain JSON types."""
     network = _network(drawing)
     place = {goal: number for number, box in enumerate(drawing.boxes) for goal in box.sub_goals}
     return {

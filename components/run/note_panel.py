@@ -46,13 +46,7 @@ SEEN: Final = "note_places_seen"
 
 @panel
 def notes_and_modes(run: Run, offered: Sequence[Place] = (), *, wide: bool = False) -> None:
-    """What was written about the run, and fields for more.
-
-    Args:
-        run: the run.
-        offered: what is selected on the page beside the whole run: a sub-goal, an event.
-        wide: notes and modes side by side.
-    """
+    """What was written about the run, and fields for more."""
     with st.container(border=wide, key="notes-and-modes", gap="small"):
         st.markdown("**Notes and failure modes**")
         place = _place(run, offered)

@@ -25,13 +25,7 @@ from untaken.html import html_report
 
 @panel
 def documents(corpus: Corpus, reading: Sequence[Finding], unread: Sequence[Finding]) -> None:
-    """A row of downloads; each document is made only when it is asked for.
-
-    Args:
-        corpus: every run of the workspace.
-        reading: what was noticed while the ledgers were read.
-        unread: what is wrong with each run of which not even the start can be read.
-    """
+    """A row of downloads; each document is made only when it is asked for."""
 
     def document(verb: str) -> str:
         return dump(EXPORTED[verb](corpus, reading, unread))

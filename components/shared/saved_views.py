@@ -28,11 +28,7 @@ def follow() -> None:
 
 @panel
 def draw(here: str) -> None:
-    """The saved views in the sidebar, and the way to save this one.
-
-    Args:
-        here: address of the page shown.
-    """
+    """The saved views in the sidebar, and the way to save this one."""
     page = here if here in TITLES else navigation.PAGES[0][0]
     saved = state.workspace().saved_views
     views = [view for view in saved.every() if view.page in TITLES]

@@ -28,10 +28,6 @@ def planned_runs(index: RecordIndex) -> dict[str, Run]:
 def choose_run(runs: dict[str, Run], evaluated: frozenset[str]) -> Run:
     """Draw the picker of runs that have a record.
 
-    Args:
-        runs: at least one.
-        evaluated: run ids that What-If-Not evaluated.
-
     Returns:
         The run of the address, or else the first; an address that names an unknown run gets a message.
     """
@@ -60,10 +56,6 @@ def _run_words(run: Run, evaluated: frozenset[str]) -> str:
 
 def choose_step(record: PlanningRecord, run: str) -> int:
     """Draw the slider and the buttons, each with its key.
-
-    Args:
-        record: has at least one step.
-        run: content digest of its run.
 
     Returns:
         The step of the address, from 1; else the first decision point.

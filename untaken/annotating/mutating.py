@@ -63,11 +63,7 @@ class _Tally:
 
 
 def tool_proposals(runs: Iterable[Run]) -> tuple[ToolProposal, ...]:
-    """Every tool that the runs called, with a proposal; those with one come first, then by calls.
-
-    Args:
-        runs: of one plan graph.
-    """
+    """Every tool that the runs called, with a proposal; those with one come first, then by calls."""
     tallies: dict[str, _Tally] = {}
     for run in runs:
         _count(run, tallies)

@@ -113,12 +113,7 @@ class Workbench:
 
 
 def unmapped(runs: Iterable[Run], graph: PlanGraph) -> Workbench:
-    """Score the runs against the graph and collect what no rule, check, tag, plan or judge maps.
-
-    Args:
-        runs: unbroken runs of this graph.
-        graph: a valid plan graph.
-    """
+    """Score the runs against the graph and collect what no rule, check, tag, plan or judge maps."""
     bench = _Bench(graph)
     for run in runs:
         bench.lay(run, map_actions(run, graph))

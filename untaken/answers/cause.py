@@ -51,14 +51,7 @@ def first_failed(score: RunScore, shapes: Mapping[str, Shape]) -> tuple[NodeScor
 
 
 def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, shapes: Mapping[str, Shape]) -> RunCause:
-    """The one cause of a run: a broken ledger, else the sub-goal that failed first, else what is known.
-
-    Args:
-        run: the run.
-        score: against its plan graph.
-        kind: why it is reviewed (`ReviewItem.kind`).
-        shapes: of the plan graphs, by id (`shapes_of`).
-    """
+    """The one cause of a run: a broken ledger, else the sub-goal that failed first, else what is known."""
     if run.integrity.broken:
         return RunCause(headline=f"The ledger is {run.integrity.verdict}", detail=run.integrity.reason)
     if isinstance(score, Unscored):

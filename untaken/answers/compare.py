@@ -159,14 +159,7 @@ def compare_document(
     verdicts: Sequence[str] = (),
     findings: Sequence[Finding] = (),
 ) -> CompareDocument:
-    """The document of runs side by side.
-
-    Args:
-        found: the runs, aligned.
-        missing: the rule in force for sub-goals without a verdict.
-        verdicts: whose verdicts counted; empty for everybody's.
-        findings: what was noticed.
-    """
+    """The document of runs side by side."""
     return CompareDocument.of(
         found,
         missing=missing,

@@ -243,14 +243,7 @@ def criteria_document(
     people: Sequence[CriterionAgreement] | None = None,
     findings: Sequence[Finding] = (),
 ) -> CriteriaDocument:
-    """The document of `passes`.
-
-    Args:
-        passes: of one quantifier or several.
-        runs: list the values of each run too.
-        people: the passes against people's values, where there are any.
-        findings: what was noticed.
-    """
+    """The document of `passes`; with `runs`, it also lists the values of each run."""
     return CriteriaDocument(
         quantifier_runs=[_pass(one) for one in passes],
         across_runs={one.name: AcrossEntry.of(one) for one in across_runs(passes)},

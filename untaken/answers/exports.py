@@ -21,13 +21,7 @@ NOT_COMPARED: Final = "agents-not-compared"
 
 
 def exported_scores(corpus: Corpus, reading: Iterable[Finding], unread: Unread) -> DocumentPart:  # noqa: ARG001
-    """``untaken score --runs --json``.
-
-    Args:
-        corpus: what was evaluated.
-        reading: what was noticed while the ledgers were read.
-        unread: not shown here.
-    """
+    """``untaken score --runs --json``; `reading`: what was noticed while the ledgers were read."""
     return score_document(
         corpus.agents,
         corpus.scores,

@@ -296,13 +296,7 @@ class ModesDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.modes/
 def modes_document(
     found: ModeAnalysis, run_ids: Mapping[str, str], *, findings: Sequence[Finding] = ()
 ) -> ModesDocument:
-    """The document of `found`.
-
-    Args:
-        found: the analysis.
-        run_ids: run id of each digest.
-        findings: what was noticed while the runs were read.
-    """
+    """The document of `found`."""
     totals = {cell.mode: cell for cell in found.pivot.totals}
     contrasts = {one.mode: one for one in found.contrasts}
     modes = dict.fromkeys([*totals, *contrasts])

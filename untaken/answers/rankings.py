@@ -95,14 +95,7 @@ def rank_document(
     labels: LabelledRates | None = None,
     findings: Sequence[Finding] = (),
 ) -> RankDocument:
-    """The document of `report`.
-
-    Args:
-        report: the ranking.
-        rule: what the other rule for missing verdicts changes; left out where it was not asked for.
-        labels: rates from a few labels and a judge; left out where they were not asked for.
-        findings: what was noticed.
-    """
+    """The document of `report`."""
     compared = report.comparisons
     return RankDocument.of(
         report,

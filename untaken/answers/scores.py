@@ -69,17 +69,7 @@ def score_document(
     runs: bool = False,
     findings: Sequence[Finding] = (),
 ) -> ScoreDocument:
-    """The document of scores.
-
-    Args:
-        agents: pooled scores.
-        scores: by run digest, in reading order.
-        run_ids: run id of each digest.
-        missing: the rule in force for sub-goals without a verdict.
-        verdicts: whose verdicts counted; empty for everybody's.
-        runs: also list the runs.
-        findings: what was noticed.
-    """
+    """The document of scores."""
     return ScoreDocument(
         missing=missing,
         verdicts=verdicts,

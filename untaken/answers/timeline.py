@@ -44,13 +44,7 @@ class TimelineRow:
 def timeline(
     run: Run, *, mapped: Mapping[int, str] | None = None, decisions: Mapping[int, Decision] | None = None
 ) -> tuple[TimelineRow, ...]:
-    """The events of a run, in order.
-
-    Args:
-        run: what was recorded.
-        mapped: the sub-goal of each action, by its `seq`.
-        decisions: the evaluated decision points, by their `seq`.
-    """
+    """The events of a run, in order."""
     citing: dict[int, list[int]] = defaultdict(list)
     for verdict in run.of(ev.Verdict):
         for evidence in verdict.evidence or ():

@@ -23,14 +23,7 @@ WORDS_CHARS = 300
 def run_transcript(
     corpus: Corpus, digest: str, *, taxonomy: Taxonomy | None = None, marks: Sequence[EventMarks] = ()
 ) -> Transcript:
-    """One run of a corpus as a conversation: sub-goals, plan changes, decisive step, notes, failure modes.
-
-    Args:
-        corpus: what was evaluated.
-        digest: content digest of the run, which must be in the corpus.
-        taxonomy: names of the failure modes; without it their ids are shown.
-        marks: more marks, each by the event it belongs to.
-    """
+    """One run of a corpus as a conversation: sub-goals, plan changes, decisive step, notes, failure modes."""
     run = corpus.runs[digest]
     path = corpus.plans.runs.get(digest)
     found = [_plan_changes(path)] if path is not None else []

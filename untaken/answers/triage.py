@@ -175,17 +175,7 @@ def triage_document(
     better_ways: Sequence[BetterWay] = (),
     findings: Sequence[Finding] = (),
 ) -> TriageDocument:
-    """The document of `found`.
-
-    Args:
-        found: the list.
-        runs: of at least the runs in it, by digest.
-        missing: the rule in force for sub-goals without a verdict.
-        verdicts: whose verdicts counted; empty for everybody's.
-        top: how many items of each kind, and how many contradictory runs, to list; all by default.
-        better_ways: supported better ways at plan changes, a list of their own.
-        findings: what was noticed.
-    """
+    """The document of `found`; `top` limits each of its lists."""
     return TriageDocument.of(
         found,
         missing=missing,

@@ -64,13 +64,7 @@ def imported_in_words(corpus: Corpus) -> str:
 
 
 def verdict_views(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[VerdictView, ...]:
-    """Every verdict on a sub-goal, the highest authority first, then in the order of the ledger.
-
-    Args:
-        run: what was judged.
-        node: what scoring made of it.
-        verdicts: globs over VERDICT.by that count; empty for everybody's.
-    """
+    """Every verdict on a sub-goal, the highest authority first, then in the order of the ledger."""
     given = [verdict for verdict in run.of(Verdict) if verdict.sub_goal == node.sub_goal]
     latest = {verdict.by: verdict.seq for verdict in given}
     kept = {verdict.seq for verdict in not_withdrawn(given)}

@@ -73,13 +73,7 @@ class Engine:
         self._open.__exit__(kind, error, trace)
 
     def answer(self, question: Question[Any], name: str, *, requests: int) -> Reply | Unscored:
-        """The reply, which may say that no answer had the form asked for; unscored where none came.
-
-        Args:
-            question: what is asked.
-            name: what the model is called in the reply.
-            requests: that it may cost.
-        """
+        """The reply, which may say that no answer had the form asked for; unscored where none came."""
         form: Any = StructuredDict(question.schema, name="answer")
         agent: Agent[None, Any] = Agent(
             self._model,

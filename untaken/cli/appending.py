@@ -63,12 +63,6 @@ def append_drafts(
 
     Another process may do the same at this moment: what to append is asked again while the ledger is locked,
     of the run as it is then.
-
-    Args:
-        ledgers: what was read; a file in which anything is broken is left alone, and named.
-        wanted: (file, run, what to append to it).
-        console: where the number written is reported.
-        code: of the finding that names a file left alone.
     """
     by_file: dict[Path, list[tuple[Run, DraftsOf]]] = defaultdict(list)
     for file, run, drafts_of in wanted:

@@ -83,13 +83,7 @@ def refuse_model_options(args: argparse.Namespace) -> None:
 
 
 def without_effect(option: str, where: str, instead: str) -> UsageError:
-    """The error for an option that would be silently ignored.
-
-    Args:
-        option: its name.
-        where: what makes it idle.
-        instead: what it needs, without a full stop.
-    """
+    """The error for an option that would be silently ignored."""
     return UsageError(
         "option-without-effect",
         f"--{option} has no effect {where}",

@@ -22,11 +22,6 @@ def outcome_splits(
     """What separates the runs that succeeded from those that failed: smallest p first, then largest share.
 
     A sub-goal that the recorded outcome itself decides is left out: it would separate them by definition.
-
-    Args:
-        sides: every run in the rows.
-        patterns: status of each row, by run digest.
-        named: (key, title, critical) of each row.
     """
     ended = [side for side in sides if not isinstance(side.run.success, Unscored)]
     circular = {name for side in ended for name, node in side.nodes.items() if node.decided_by == "outcome"}

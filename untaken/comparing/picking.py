@@ -45,12 +45,6 @@ def differing_most(
     The best success and the worst failure of each agent stand first; of more than fit, one after another
     the run that differs at most rows from those already taken. Then any other run that looks like none of
     them, in the same way.
-
-    Args:
-        sides: the runs of a task.
-        patterns: status of each row, by run digest.
-        most: at least 1.
-        include: to have among them whatever they look like.
     """
     if len(sides) <= most:
         return list(sides)

@@ -53,10 +53,6 @@ def steps_of(row: AlignedRow, runs: Mapping[str, Run]) -> dict[str, tuple[Step, 
 
     The n-th call of a tool in this row is compared with the n-th call of the same tool in the other runs. An
     argument differs if these calls gave different values, or if one left it out.
-
-    Args:
-        row: of a side-by-side.
-        runs: at least those of its cells, by digest.
     """
     acted = {cell.digest: _actions(runs[cell.digest], cell.events) for cell in row.cells}
     values = _values(acted.values())

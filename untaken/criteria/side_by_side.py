@@ -55,13 +55,7 @@ def agents_of(passes: Iterable[QuantifierRun]) -> tuple[str, ...]:
 def compare_agents(
     passes: Sequence[QuantifierRun], first: str, second: str
 ) -> tuple[CriterionDifference, ...]:
-    """Both agents by each criterion that has values for both on some common task, in the criteria's order.
-
-    Args:
-        passes: over the same runs; of a run, the mean level over its passes.
-        first: an agent.
-        second: another.
-    """
+    """Both agents by each criterion that has values for both on some common task, in the criteria's order."""
     tops = {c.name: len(c.accepted_values) - 1 for run in passes for c in run.criteria}
     found = (_compared(passes, name, (first, second), top) for name, top in tops.items())
     return tuple(one for one in found if one is not None)

@@ -54,12 +54,6 @@ def reading_order(
 
     One run of each shape that no read run has, the most frequent shape first; then runs with sub-goals on
     which a judge and people disagree, those with most first; then the rest. Inside each, as given.
-
-    Args:
-        unread: digests, in the usual order of review.
-        shapes: of at least the read and the unread runs.
-        read: digests of the runs that were read.
-        disagreements: sub-goals by digest, as `judge_disagreements` finds them.
     """
     known = {shapes[run] for run in read}
     frequent = Counter(shapes[run] for run in unread)

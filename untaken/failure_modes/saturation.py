@@ -59,12 +59,7 @@ class Saturation:
 
 
 def saturation(runs: Iterable[ReadRun], *, unread: int) -> Saturation:
-    """Estimates what share of failures is of a mode that nobody has seen yet.
-
-    Args:
-        runs: those that were read.
-        unread: number of failed runs that were not.
-    """
+    """Estimates what share of failures is of a mode that nobody has seen yet."""
     everyone = list(runs)
     failed = [run for run in everyone if run.failed]
     counts = [sum(run.has(mode) for run in failed) for mode in modes_seen(failed)]

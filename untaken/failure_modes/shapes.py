@@ -75,12 +75,7 @@ def run_shape(run: Run, score: RunScore | Unscored) -> Shape:
 
 
 def shapes_of(runs: Iterable[Run], scores: Mapping[str, RunScore | Unscored]) -> dict[str, Shape]:
-    """The shape of each run, by digest.
-
-    Args:
-        runs: of one or many ledgers.
-        scores: of at least these runs, by digest.
-    """
+    """The shape of each run, by digest."""
     return {run.digest: run_shape(run, scores[run.digest]) for run in runs}
 
 

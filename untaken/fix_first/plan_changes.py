@@ -38,12 +38,7 @@ class BetterWay:
 
 
 def better_ways(corpus: Corpus, digests: Collection[str] | None = None) -> tuple[BetterWay, ...]:
-    """The better ways of failed runs, by expected gain; a run counts at one plan change, `better_way`'s.
-
-    Args:
-        corpus: what was evaluated.
-        digests: of the runs to look at; all of them by default.
-    """
+    """The better ways of failed runs, by expected gain; a run counts at one plan change, `better_way`'s."""
     if not any(graph.mutates for graph in corpus.graphs.graphs):
         return ()
     looked = [run for digest, run in corpus.plans.runs.items() if digests is None or digest in digests]

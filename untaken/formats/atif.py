@@ -106,12 +106,7 @@ def is_trajectory(document: Any) -> bool:
 
 
 def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> TraceRun:
-    """The run of a trajectory and its continuations, in order, without an outcome.
-
-    Args:
-        parts: tidied documents.
-        findings: of the file, for values that cannot be read.
-    """
+    """The run of a trajectory and its continuations, in order, without an outcome."""
     first = parts[0]
     agent = mapping(first.get("agent"))
     steps = [step for part, document in enumerate(parts) for step in _fresh(document, first=part == 0)]

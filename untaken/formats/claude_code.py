@@ -60,12 +60,7 @@ def recognise(sample: Sample) -> Confidence:
 
 
 def session_runs(lines: Sequence[Line], findings: Findings) -> list[TraceRun]:
-    """The run of a session or a log, then those of its sub-agents.
-
-    Args:
-        lines: tidied, in the order of the file.
-        findings: of the file.
-    """
+    """The run of a session or a log, then those of its sub-agents."""
     chains: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
         chains[_sub_agent(line)].append(line)

@@ -72,13 +72,7 @@ def recognise(sample: Sample) -> Confidence:
 
 
 def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRun | None:
-    """The run of one session; ``None`` where there is no conversation.
-
-    Args:
-        lines: tidied, in the order of the file.
-        name: of the file, for a session without an id.
-        findings: of the file.
-    """
+    """The run of one session; ``None`` where there is no conversation."""
     meta = next((_payload(line) for line in lines if _is_meta(line)), {})
     own = _own(lines, meta, findings)
     spoken = [line for line in own if _kind(line) == "response_item"]

@@ -36,13 +36,7 @@ def is_event(line: Line) -> bool:
 
 
 def thread_runs(lines: Sequence[Line], name: str, findings: Findings) -> Iterator[TraceRun]:
-    """A run for each thread; one that is resumed goes on.
-
-    Args:
-        lines: tidied, in the order of the file.
-        name: of the file, for a thread whose beginning is missing.
-        findings: of the file.
-    """
+    """A run for each thread; one that is resumed goes on."""
     threads: dict[str, list[Line]] = {}
     thread = name
     for line in lines:

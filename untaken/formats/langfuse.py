@@ -79,14 +79,7 @@ def recognise(sample: Sample) -> Confidence:
 def trace_run(
     trace: Mapping[str, Any], trace_id: str, observations: Sequence[Mapping[str, Any]], findings: Findings
 ) -> TraceRun:
-    """The run of one trace.
-
-    Args:
-        trace: what is known of the trace itself; empty where observations alone were exported.
-        trace_id: of the trace.
-        observations: tidied.
-        findings: of the file.
-    """
+    """The run of one trace."""
     spans = [_span(each, trace_id, findings) for each in observations]
     known = {span.id for span in spans}
     tops = [span for span in observations if (_first(span, "parentObservationId") or "") not in known]

@@ -78,13 +78,7 @@ def _metadata(node: Node) -> dict[str, Any]:
 
 
 def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
-    """The run of one trace.
-
-    Args:
-        trace: its id.
-        runs: tidied, parents before their children where they have no times.
-        findings: of the file.
-    """
+    """The run of one trace."""
     ordered = sorted(runs, key=lambda n: text(n.get("dotted_order")) or text(n.get("start_time")) or "")
     known = {text(node.get("id")) for node in ordered}
     root = next((node for node in ordered if text(node.get("parent_run_id")) not in known), ordered[0])

@@ -96,12 +96,7 @@ def is_message(record: Any) -> bool:
 
 
 def message_items(message: Mapping[str, Any], at: datetime | None = None) -> Iterator[Item]:
-    """What was said, thought, called and answered in one message.
-
-    Args:
-        message: tidied.
-        at: its moment.
-    """
+    """What was said, thought, called and answered in one message."""
     message = unwrapped(message)
     kind = _kind(message)
     role = text(message.get("role")) or kind or "unknown"

@@ -93,13 +93,7 @@ def _json(value: Any) -> Any:
 
 
 def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> TraceRun | None:
-    """The run of one trace; ``None`` where it has no spans.
-
-    Args:
-        document: decoded and tidied.
-        name: for a trace without an id.
-        findings: of the file.
-    """
+    """The run of one trace; ``None`` where it has no spans."""
     info = mapping(document.get("info"))
     spans = list(spans_of({"spans": mapping(document.get("data")).get("spans")}, findings))
     if not spans:

@@ -70,13 +70,7 @@ def _at(span: Span, name: str, findings: Findings) -> datetime | None:
 
 
 def trace_run(trace: Mapping[str, Any], spans: Sequence[Span], findings: Findings) -> TraceRun:
-    """The run of one trace.
-
-    Args:
-        trace: its own object; empty where the file has spans alone.
-        spans: tidied, in any order.
-        findings: of the file.
-    """
+    """The run of one trace."""
     ordered = sorted(spans, key=lambda span: (text(span.get("started_at")) or "", text(span.get("id")) or ""))
     trace_id = text(trace.get("id")) or next(
         (t for span in ordered if (t := text(span.get("trace_id")))), "trace"

@@ -149,12 +149,7 @@ def _kinds(spans: Sequence[Span]) -> dict[str, Kind]:
 
 
 def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
-    """The run of one trace.
-
-    Args:
-        spans: of the trace, in any order.
-        findings: of the file.
-    """
+    """The run of one trace."""
     ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min, span.id))
     known = {span.id for span in ordered}
     root = next((span for span in ordered if span.parent not in known), ordered[0])

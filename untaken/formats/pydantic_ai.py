@@ -84,13 +84,7 @@ def _histories(reader: JsonReader) -> Iterator[Any]:
 
 
 def history_run(messages: Sequence[Mapping[str, Any]], name: str, findings: Findings) -> TraceRun:
-    """The run of one history.
-
-    Args:
-        messages: tidied.
-        name: for a history that does not say its conversation.
-        findings: of the file.
-    """
+    """The run of one history."""
     replies = [message for message in messages if message.get("kind") == "response"]
     known = (text(m.get(key)) for key in ("conversation_id", "run_id") for m in messages)
     session = next((s for s in known if s), name)

@@ -70,12 +70,7 @@ class TraceFile:
 def converter(
     read: Callable[[TraceFile], Iterable[TraceRun]], places: Places
 ) -> Callable[[Sequence[Source], Intake], None]:
-    """The `convert` of an importer that reads the runs of one file at a time.
-
-    Args:
-        read: the runs of a file.
-        places: what the format's records hold, and what is kept of it.
-    """
+    """The `convert` of an importer that reads the runs of one file at a time."""
 
     def convert(sources: Sequence[Source], intake: Intake) -> None:
         for source in sources:

@@ -110,12 +110,7 @@ def _row(report: RankReport, metric: str, first: str, second: str) -> Markup:
 
 
 def difference_words(pair: PairedDifference | None, family: int) -> Markup:
-    """A difference in words: who is better by how much, or how large a difference would show.
-
-    Args:
-        pair: of two agents under a metric.
-        family: pairs compared under that metric.
-    """
+    """A difference in words: who is better by how much, or how large a difference would show."""
     difference = None if pair is None else number(pair.difference)
     if pair is None or difference is None:
         return together("unscored: no task has a value for both")

@@ -33,10 +33,6 @@ CSS: Final = (
 def plan_svg(graph: PlanGraph, score: RunScore | None = None) -> str:
     """The picture with what its marks mean, as a whole file; equal input gives equal bytes.
 
-    Args:
-        graph: a valid plan graph.
-        score: the run that colours it; without one the plan alone is drawn.
-
     Raises:
         UntakenError: ``graph-not-drawn`` where there is nothing to draw, or too much.
     """

@@ -54,12 +54,7 @@ def flow_section(report: RankReport, *, full: bool) -> Markup | None:
 
 
 def rank_flow(report: RankReport, metrics: Sequence[str]) -> Markup:
-    """The rank flow: one column per metric, one line per agent.
-
-    Args:
-        report: rankings.
-        metrics: at least two of its metrics, in the order to show.
-    """
+    """The rank flow: one column per metric, one line per agent."""
     by: By = {m: {s.agent: s for s in report.metrics[m] if s.rank} for m in metrics}
     agents = list(dict.fromkeys(a for m in metrics for a in by[m]))[:MOST]
     places = {m: _places(by[m], agents) for m in metrics}

@@ -68,12 +68,6 @@ def judge_mapping(
     An answer without the code of its question is not used, nor is any where text in the record addresses
     the judge.
 
-    Args:
-        run: an unbroken run.
-        graph: its plan graph.
-        model: who is asked.
-        progress: called with (done, total, what).
-
     Raises:
         UntakenError: ``run-broken``; as `ModelAccess.ask`.
     """

@@ -104,12 +104,7 @@ class Figures(NamedTuple):
 
 
 def figures_of(sums: SumColumns, runs: np.ndarray) -> Figures:
-    """The figures of many histories, as `Sums` and `Spread` define them for one.
-
-    Args:
-        sums: of their observations.
-        runs: number of different runs behind the outcomes.
-    """
+    """The figures of many histories, as `Sums` and `Spread` define them for one."""
     try:
         return _figures(sums, runs)
     except OverflowError:  # a variance beyond a double: its root is taken in whole numbers, one by one

@@ -45,10 +45,6 @@ class PolicyMemory:
         """One outcome per decision point of each finished, unbroken run with a known success.
 
         The same runs give the same bytes in any order. What is left out is counted in `findings`.
-
-        Args:
-            runs: of one or many ledgers.
-            applied: weak observations that were folded in before, and stay.
         """
         observations, findings = collect(runs)
         return cls((*observations, *applied), findings=findings)

@@ -58,12 +58,7 @@ class Effect:
 
 
 def preview(snapshot: Snapshot, signals: Iterable[Signal]) -> tuple[Effect, ...]:
-    """What each signal would do to its estimate in this snapshot, in the order given.
-
-    Args:
-        snapshot: the current memory.
-        signals: that wait: none of them is in the memory.
-    """
+    """What each signal would do to its estimate in this snapshot, in the order given."""
     given = tuple(signals)
     together: defaultdict[tuple[str, str], list[Signal]] = defaultdict(list)
     for signal in given:

@@ -55,11 +55,6 @@ def map_actions(run: Run, graph: PlanGraph, *, judged: bool = True) -> Mapping:
     that a tool_call check expects: a call that fulfils such checks serves these, one that fulfils none is an
     attempt at each check on its tool; in a run without tags, a plan in force that names exactly one sub-goal;
     a judge's word in the ledger (ACTION_MAPPING), of several the latest.
-
-    Args:
-        run: any run.
-        graph: its plan graph.
-        judged: listen to judges.
     """
     return _Mapper(run, _index(graph), judged=judged).mapping()
 

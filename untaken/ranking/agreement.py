@@ -13,14 +13,7 @@ from untaken.stats.ranks import PairTests
 
 
 def agree(a: MetricTable, b: MetricTable, a_tests: PairTests | None, b_tests: PairTests | None) -> Agreement:
-    """How the rankings of two metrics agree, over the agents that have both.
-
-    Args:
-        a: one metric.
-        b: the other.
-        a_tests: every pair of agents under the one; ``None`` where they were not tested.
-        b_tests: the same for the other.
-    """
+    """How the rankings of two metrics agree, over the agents that have both."""
     rows_a, rows_b = _common_rows(a, b)
     x, y = a.comparable[rows_a], b.comparable[rows_b]
     few = _too_few(a, b, len(rows_a))

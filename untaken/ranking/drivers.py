@@ -109,11 +109,6 @@ def pulls(cells: RunsByCell, pair: DiscordantPair, tasks: Sequence[str]) -> tupl
     Under the two metrics A and B the agents differ by ΔA > 0 and ΔB < 0. A run of `first` on one of n tasks
     with r repeats adds (A − B)/(n·r) to ΔA − ΔB, a run of `second` takes that away. Runs that pull the other
     way are left out.
-
-    Args:
-        cells: the scored runs.
-        pair: two agents that two metrics order oppositely.
-        tasks: over which they are ranked.
     """
     common = _common(cells, pair.a_metric, pair.first, pair.second, tasks)
     kept = common.keys() & _common(cells, pair.b_metric, pair.first, pair.second, tasks).keys()

@@ -18,12 +18,7 @@ DECIMALS: Final = 12
 
 
 def pooled_reversals(agents: Iterable[AgentScore], report: RankReport) -> tuple[Finding, ...]:
-    """One finding a metric: the first pair that changes places, how many do, and the tasks that make it.
-
-    Args:
-        agents: shares pooled over all runs.
-        report: the ranking of the same runs.
-    """
+    """One finding a metric: the first pair that changes places, how many do, and the tasks that make it."""
     pooled = {agent.agent: agent for agent in agents}
     found = []
     for metric in POOLED:

@@ -82,13 +82,6 @@ def rank_comparable(
 
     Without this, one agent that ran another benchmark would leave no task that all agents ran. Unmatched
     tasks and contradictory runs are everybody's.
-
-    Args:
-        runs: all scored runs, which also show which agent ran which task.
-        scores: as for `rank_agents`.
-        missing: as for `rank_agents`.
-        resamples: as for `rank_agents`.
-        seed: as for `rank_agents`.
     """
     everyone = tuple(scores)
     first, *others = comparable_groups(runs) or (None,)

@@ -11,12 +11,7 @@ from untaken.stats.shares import share_interval
 
 
 def standings(table: MetricTable, tests: PairTests | None) -> tuple[RankedAgent, ...]:
-    """Best first, ties by name, agents without the metric last.
-
-    Args:
-        table: the metric.
-        tests: every pair of its agents; ``None`` where they were not tested.
-    """
+    """Best first, ties by name, agents without the metric last."""
     values, comparable = table.values, table.comparable
     spans = share_interval(table.means, table.trials) if table.agents else None
     enough = tests is not None and table.columns.size >= FEWEST_TASKS

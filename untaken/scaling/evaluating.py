@@ -71,15 +71,7 @@ def evaluate_at(
     weights: Weights = Weights(),  # noqa: B008 - frozen
     threshold: float = THRESHOLD,
 ) -> Evaluations:
-    """`untaken.counterfactual.evaluate_runs`, by the workers of a cluster.
-
-    Args:
-        cluster: who evaluates; this process for ``None``.
-        runs: by digest, in order.
-        memories: that of each run, by digest.
-        weights: of success, cost and steps.
-        threshold: of a delta.
-    """
+    """`untaken.counterfactual.evaluate_runs`, by the workers of a cluster."""
     if cluster is None:
         return evaluate_runs(runs.values(), memories, weights=weights, threshold=threshold)
     snapshots: list[Snapshot] = []

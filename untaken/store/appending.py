@@ -71,13 +71,6 @@ def append_to_run(
     Events that the ledger already contains are not written again (`without_repeats`), even if written
     meanwhile.
 
-    Args:
-        engine: of the workspace.
-        folder: the workspace's.
-        run: as read from this workspace; others may have appended to it since.
-        drafts: the events; with none, nothing is written.
-        clock: gives each event's `ts`; the time of day when not given.
-
     Raises:
         UntakenError: ``ledger-broken-run``, ``ledger-torn-line``, ``run-unknown``, ``ledger-locked``,
             ``ledger-unwritable``; nothing was written then. OSError passes through: the next process

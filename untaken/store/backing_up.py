@@ -75,12 +75,6 @@ def back_up(engine: Engine, folder: Path, target: Path, progress: Progress | Non
     The tables and the size of every file are taken under the write lock, in one moment; the files are copied
     after it, each up to that size.
 
-    Args:
-        engine: of the workspace.
-        folder: the workspace's.
-        target: the archive, or a folder, in which it is named after the moment.
-        progress: called after each file.
-
     Raises:
         UntakenError: ``backup-exists``; ``workspace-busy`` where files keep going away meanwhile.
     """

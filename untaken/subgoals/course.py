@@ -20,11 +20,6 @@ def progress(
     """(`seq` of the action, completed so far) for each step.
 
     Only completions whose moment is known appear: one that rests on a verdict given afterwards does not.
-
-    Args:
-        nodes: the required ones that are completed.
-        actions: `seq` of each step's action.
-        ends: last `seq` of each step.
     """
     moments = sorted([node.completed_at for node in nodes if node.completed_at is not None])
     return tuple([(seq, bisect_right(moments, end)) for seq, end in zip(actions, ends, strict=True)])

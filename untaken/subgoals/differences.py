@@ -77,10 +77,6 @@ def state_differences(expression: str, state: Mapping[str, Any]) -> tuple[FieldD
     """The parts of an expression that is false on a state, each with the values that it reads.
 
     An expression of parts joined by ``&&`` is taken apart; any other is one part.
-
-    Args:
-        expression: as in the graph.
-        state: what it was tried on.
     """
     return tuple(
         FieldDifference(

@@ -95,10 +95,6 @@ def graph_doubts(
     same name is called, or at least `MIN_RUNS` runs called tools and none attempted the sub-goal.
     ``graph-never-attempted``: none of at least `MIN_RUNS` runs with known attempts attempted it.
     ``graph-never-completed``: none of at least `MIN_RUNS` successful runs with evidence completed it.
-
-    Args:
-        graphs: the plan graphs.
-        scored: runs with their score against one of them.
     """
     seen: defaultdict[str, _Seen] = defaultdict(_Seen)
     for run, score in scored:

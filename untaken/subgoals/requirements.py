@@ -40,13 +40,7 @@ def node_results(
 def node_scores(
     rubric: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById
 ) -> tuple[NodeScore, ...]:
-    """Every sub-goal's score, in graph order.
-
-    Args:
-        rubric: of the plan graph.
-        attempts: at each of its sub-goals.
-        decisions: on each of them, in words.
-    """
+    """Every sub-goal's score, in graph order."""
     scores = []
     for result in node_results(rubric, attempts, decisions):
         name = result.sub_goal

@@ -36,11 +36,6 @@ def transcript_of(run: Run, score: RunScore | Unscored, *, marks: Sequence[Event
     A result is part of the call that it answers; verdicts, notes and other events about the run are no part
     of it, but what they say of an event can be given as a mark. A mark on an event that the transcript does
     not show (a verdict's, say) is shown on the item before it.
-
-    Args:
-        run: any run, as far as it can be read.
-        score: its sub-goals; without a score there are no marks of them.
-        marks: more marks (notes, failure modes, plan changes), each by the event it belongs to.
     """
     texts = sum(isinstance(event, (ev.Message, ev.ToolCall, ev.Observation)) for event in run.events)
     limit = max(LEAST_CHARS, min(TEXT_CHARS, ALL_CHARS // max(texts, 1)))
