@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from untaken.errors import Score, Unscored
 from untaken.subgoals.attempts import Attempt
@@ -33,24 +33,18 @@ def recovered(
 ) -> Score:
     """Share of failed sub-goal attempts that were made good after a replan.
 
-    A failed attempt is an action of a sub-goal whose observation was not ok. It is made good where, after the
-    next replan, the sub-goal (or another option of the same `any_of`) was worked on again and is completed.
+    A failed attempt is an action of a sub-goal with an observation that was not ok. It is made good where the
+    sub-goal (or another option of the same `any_of`) is completed and, after the next replan, an action of it
+    did not fail, or it came to be completed then.
     """
-    if not trace.failures:
-        return Unscored("no sub-goal attempt failed")
-    answered = {call.seq for _, call in trace.failures if call is not None}
+    failed_at = {call.seq: failure.seq for failure, call in trace.failures if call is not None}
     served: dict[int, list[str]] = defaultdict(list)
     for name in rubric.options_first:
         group = bool(rubric.criteria[name].options)
-        for seq in answered.intersection(attempts[name].events):
+        for seq in failed_at.keys() & attempts[name].events:
             if not (group and seq in served):  # what an option did is not its group's second failure
                 served[seq].append(name)
-    failed = [
-        (observation.seq, name)
-        for observation, call in trace.failures
-        if call is not None
-        for name in served.get(call.seq, ())
-    ]
+    failed = [(failed_at[seq], name) for seq, names in served.items() for name in names]
     if not failed:
         return Unscored("no sub-goal attempt failed")
     good = 0
@@ -59,12 +53,12 @@ def recovered(
         if revision < len(trace.replans):
             since = trace.replans[revision]
             family = {name, *(option for options in rubric.criteria[name].siblings for option in options)}
-            good += any(_made_good(attempts[member], decisions[member], since) for member in family)
+            good += any(_made_good(attempts[one], decisions[one], since, failed_at) for one in family)
     return good / len(failed)
 
 
-def _made_good(attempt: Attempt, decision: NodeDecision, since: int) -> bool:
+def _made_good(attempt: Attempt, decision: NodeDecision, since: int, failed: Collection[int]) -> bool:
     if not decision.completed:
         return False
-    worked_on = bool(attempt.events) and attempt.events[-1] > since
+    worked_on = any(seq > since and seq not in failed for seq in attempt.events)
     return worked_on or (decision.at is not None and decision.at > since)
