@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 from real_records import Converted
+from statements_by_hand import check_statements
 
 from untaken.counterfactual.plan import Forecaster, PlanEvaluation, PlanPath, calibration_card, evaluate_plans
 from untaken.errors import Unscored
@@ -53,6 +54,11 @@ def test_stopping_when_nothing_is_left_is_supported(tau: PlanEvaluation) -> None
     assert (str(first.against), first.k0, first.n0) == ("unplanned", 0, 8)
     assert (first.supported, first.label) == (True, "explains_the_verdict")
     assert first.q == pytest.approx(0.0208, abs=1e-3)
+
+
+def test_every_statement_is_that_of_the_rule_in_fractions(tau: PlanEvaluation) -> None:
+    paths = [run.path for run in tau.runs.values() if isinstance(run.path.success, bool)]
+    check_statements(paths, tau.statements)
 
 
 def test_one_trial_per_agent_and_task_supports_nothing(tau2: dict[str, PlanEvaluation]) -> None:

@@ -18,11 +18,13 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
         return []
     import numpy as np  # noqa: PLC0415 (slow)
 
+    from untaken.stats.rounding import without_noise  # noqa: PLC0415 (slow)
+
     falling = np.argsort(p)[::-1]
     adjusted = np.empty(len(p))
     scaled = np.asarray(p)[falling] * (len(p) / np.arange(len(p), 0, -1))
     adjusted[falling] = np.minimum(1.0, np.minimum.accumulate(scaled))
-    return [float(q) for q in adjusted]
+    return [float(q) for q in without_noise(adjusted)]
 
 
 def holm(p: Floats) -> Floats:

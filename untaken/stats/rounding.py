@@ -21,3 +21,8 @@ def quantise(values: Floats) -> Floats:
 def quantised(value: float) -> float:
     """One number as `quantise` makes it."""
     return round(value, DECIMALS)
+
+
+def without_noise(values: Floats) -> Floats:
+    """Exact p-values to 12 significant digits: one of 1/20 is not above 0.05 for the order of a sum."""
+    return np.array([float(f"{value:.{DECIMALS}g}") for value in values])

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from untaken.stats.rates import Z_95
+from untaken.stats.rounding import without_noise
 
 _TIED: Final = 1 + 1e-9
 """Outcomes within this factor of the observed one's probability are as extreme."""
@@ -94,7 +95,7 @@ def _two_sided(margins: tuple[tuple[int, int, int], ...]) -> np.ndarray:
     _, probabilities = _total(margins)
     ranked = np.sort(probabilities)
     below = np.searchsorted(ranked, probabilities * _TIED, side="right")
-    return np.minimum(1.0, np.concatenate(([0.0], np.cumsum(ranked)))[below])
+    return without_noise(np.minimum(1.0, np.concatenate(([0.0], np.cumsum(ranked)))[below]))
 
 
 def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
