@@ -89,16 +89,16 @@ def test_a_verb_that_prints_no_document_loads_none_of_the_answers() -> None:
     assert loaded & {"untaken.answers", "untaken.criteria", "untaken.ranking"} == set()
 
 
-def test_adjusting_p_values_and_sign_tests_load_no_slow_statistics() -> None:
+def test_adjusting_p_values_and_exact_tests_load_no_slow_statistics() -> None:
     program = (
-        "import sys; from untaken.stats.exact import sign_p; from untaken.stats.multiple import *; "
-        "print(benjamini_hochberg([0.1, 0.2]), sign_p(3, 1)); print(*sys.modules)"
+        "import sys; from untaken.stats.exact import fisher_p, sign_p; from untaken.stats.multiple import *; "
+        "print(benjamini_hochberg([0.1, 0.2]), sign_p(3, 1), fisher_p(1, 1, 0, 1)); print(*sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
     results, loaded = done.stdout.splitlines()
-    assert results == "[0.2, 0.2] 0.3125"
+    assert results == "[0.2, 0.2] 0.3125 1.0"
     assert "scipy.stats" not in loaded.split()
 
 

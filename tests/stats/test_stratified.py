@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import fisher_exact
+from scipy.stats import fisher_exact, hypergeom
 
-from untaken.stats.stratified import Stratum, exact_test, risk_difference, score_interval
+from untaken.stats.exact import fisher_p
+from untaken.stats.stratified import Stratum, exact_test, hypergeometric, risk_difference, score_interval
 
 sides = st.integers(1, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 strata = st.lists(st.builds(lambda one, two: Stratum(*one, *two), sides, sides), min_size=1, max_size=3)
@@ -21,6 +22,19 @@ strata = st.lists(st.builds(lambda one, two: Stratum(*one, *two), sides, sides),
 def test_one_stratum_is_fishers_test(stratum: Stratum) -> None:
     table = [[stratum.k1, stratum.n1 - stratum.k1], [stratum.k0, stratum.n0 - stratum.k0]]
     assert exact_test([stratum]).p == pytest.approx(fisher_exact(table)[1])
+
+
+@given(st.integers(1, 3_000), st.integers(1, 3_000), st.data())
+@settings(max_examples=60, deadline=None)
+def test_probabilities_and_p_are_those_of_scipy(n1: int, n0: int, data: st.DataObject) -> None:
+    k1, k0 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n0))
+    low, probabilities = hypergeometric(n1, n0, k1 + k0)
+    totals = np.arange(low, low + probabilities.size)
+    wanted = hypergeom.pmf(totals, n1 + n0, n1, k1 + k0)
+    assert probabilities == pytest.approx(wanted, abs=1e-12)
+    assert (totals[0], totals[-1]) == hypergeom.support(n1 + n0, n1, k1 + k0)
+    p = fisher_exact([[k1, n1 - k1], [k0, n0 - k0]]).pvalue
+    assert fisher_p(k1, n1, k0, n0) == pytest.approx(p, abs=1e-12)
 
 
 @given(strata)

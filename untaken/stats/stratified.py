@@ -76,17 +76,25 @@ def _total(margins: tuple[tuple[int, int, int], ...]) -> tuple[int, np.ndarray]:
     """The least total of successes of the first option, and the probability of each total from there on."""
     low, probabilities = 0, np.ones(1)
     for n1, n0, successes in margins:
-        least, spread = _one(n1, n0, successes)
+        least, spread = hypergeometric(n1, n0, successes)
         low, probabilities = low + least, np.convolve(probabilities, spread)
     return low, probabilities
 
 
 @lru_cache(maxsize=65_536)
-def _one(n1: int, n0: int, successes: int) -> tuple[int, np.ndarray]:
-    from scipy.stats import hypergeom  # noqa: PLC0415 (slow)
+def hypergeometric(n1: int, n0: int, successes: int) -> tuple[int, np.ndarray]:
+    """The hypergeometric distribution: how many of the successes are the first option's, from the least on.
 
+    Each probability from its neighbour's, P(i + 1) / P(i) = (n₁ − i)(s − i) / ((i + 1)(n₀ − s + i + 1)), away
+    from the likeliest on both sides: no logarithm of a huge number is rounded.
+    """
     least, most = max(0, successes - n0), min(n1, successes)
-    return least, hypergeom.pmf(np.arange(least, most + 1), n1 + n0, n1, successes)
+    i = np.arange(least, most, dtype=float)
+    steps = (n1 - i) * (successes - i) / ((i + 1) * (n0 - successes + i + 1))  # ever smaller
+    likeliest = np.count_nonzero(steps > 1)
+    below, above = np.cumprod(1 / steps[:likeliest][::-1])[::-1], np.cumprod(steps[likeliest:])
+    odds = np.concatenate([below, [1.0], above])
+    return least, odds / odds.sum()
 
 
 @lru_cache(maxsize=65_536)
