@@ -70,6 +70,21 @@ BEDROCK = [
     {"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "monday"}]}}]},
     {"role": "assistant", "content": [{"text": "Done."}]},
 ]
+SHAREGPT = [
+    {"from": "human", "value": "Go."},
+    {"from": "function_call", "value": json.dumps({"name": "look", "arguments": {"day": 1}})},
+    {"from": "observation", "value": "monday"},
+    {"from": "gpt", "value": "Done."},
+]
+AUTOGEN = [
+    {"source": "user", "type": "TextMessage", "content": "Go."},
+    {"source": "assistant", "type": "ToolCallRequestEvent",
+     "content": [{"id": "c1", "name": "look", "arguments": ARGUMENTS}]},
+    {"source": "assistant", "type": "ToolCallExecutionEvent",
+     "content": [{"call_id": "c1", "name": "look", "content": "monday"}]},
+    {"source": "assistant", "type": "TextMessage", "content": "Done."},
+]  # fmt: skip
+ADK = [{"id": f"e{n}", "author": "clerk", "content": each} for n, each in enumerate(GEMINI)]
 SDK_CALL = {"toolCallId": "c1", "toolName": "look", "input": {"day": 1}}
 SDK_OUTPUT = {"type": "text", "value": "monday"}
 SDK_MODEL = [
@@ -134,6 +149,22 @@ SHAPES = {
     "a proxy's log": {"request_body": {"messages": CHAT[:3]}, "response_body": COMPLETION},
     "a response": {"input": "Go.", **RESPONSE},
     "a logged response": {"input": RESPONSES[:1], "response": RESPONSE},
+    "sharegpt": [{"conversations": SHAREGPT}],
+    "a team of autogen": {"messages": AUTOGEN, "stop_reason": "done"},
+    "a session of the agent development kit": {"appName": "shop", "events": ADK},
+    "a log of gemini": {"contents": GEMINI[:3], "response": {"candidates": [{"content": GEMINI[3]}]}},
+    "a log of bedrock": {
+        "input": {"inputBodyJson": {"messages": BEDROCK[:3]}},
+        "output": {"outputBodyJson": {"output": {"message": BEDROCK[3]}}},
+    },
+    "calls that repeat the conversation": lines(
+        {"request": {"messages": BLOCKS[:1]}, "response": {"type": "message", **BLOCKS[1]}},
+        {"request": {"messages": BLOCKS[:3]}, "response": REPLY},
+    ),
+    "snapshots of a thread, the newest first": [
+        {"values": {"messages": LANGCHAIN[:n]}, "config": {"configurable": {"thread_id": "t"}}}
+        for n in (4, 3, 3, 2, 1)
+    ],
 }
 
 
@@ -217,12 +248,76 @@ def test_what_the_object_says_of_the_run_is_kept(tmp_path: Path) -> None:
     )
 
 
+def call(asked: list[Any], reply: Any, **about: Any) -> dict[str, Any]:
+    usage = {"prompt_tokens": 10, "completion_tokens": 1}
+    return {"messages": asked, "response": {"choices": [{"message": reply}], "usage": usage}, **about}
+
+
+def test_the_calls_of_one_conversation_add_their_tokens_and_their_cost(tmp_path: Path) -> None:
+    first = call(
+        CHAT[:1], {**CHAT[1], "reasoning_content": "Hm."}, id="a", response_cost=0.25, startTime=1.72e9
+    )
+    second = call(CHAT[:3], DONE, id="b", response_cost=0.5, startTime=1.72e9 + 5)
+    done, (run,) = read(tmp_path, lines(first, second))
+    assert [m.content for m in run.of(Message)] == ["Go.", "Hm.", "Done."]
+    assert run.finished is not None
+    assert (run.finished.cost, run.finished.metrics, run.finished.steps) == (
+        0.75,
+        {"input_tokens": 20.0, "output_tokens": 2.0},
+        2,
+    )
+    assert (run.of(Observation)[0].ts - run.started.ts).total_seconds() == 5
+    assert "conversation-repeated" in codes(done)
+
+
+APART = [
+    ("the same twice may be two trials", {"messages": CHAT}, {"messages": CHAT}),
+    ("only the question is the same", {"messages": CHAT[:1]}, {"messages": CHAT}),
+    ("two sessions", {"session_id": "a", "messages": CHAT[:2]}, {"session_id": "b", "messages": CHAT}),
+    ("another answer", {"messages": [GO, DONE]}, {"messages": CHAT}),
+]
+
+
+@pytest.mark.parametrize(("desc", "first", "second"), APART)
+def test_conversations_that_only_begin_alike_are_two_runs(
+    tmp_path: Path, desc: str, first: Any, second: Any
+) -> None:
+    assert len(read(tmp_path, [first, second])[1]) == 2, desc
+
+
+def test_a_batch_gives_a_run_for_each_request_that_was_answered(tmp_path: Path) -> None:
+    body = {
+        "object": "chat.completion",
+        "model": "m",
+        "choices": [{"message": CHAT[1]}],
+        "usage": {"prompt_tokens": 3},
+    }
+    late = {"custom_id": "t2", "response": None, "error": {"code": "batch_expired", "message": "too late"}}
+    done, (run,) = read(
+        tmp_path, lines({"id": "r1", "custom_id": "t1", "response": {"status_code": 200, "body": body}}, late)
+    )
+    assert (run.run_id, run.task_id, run.agent) == ("openai-messages/t1", "t1", "m")
+    assert run.finished is not None
+    assert run.finished.metrics == {"input_tokens": 3.0}
+    assert [f.message for f in done.findings if f.code == "not-this-format"] == [
+        "record t2 has no message: too late"
+    ]
+
+
+def test_an_error_of_a_call_is_that_of_the_run(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, {"messages": [GO], "response": {}, "error_str": "Rate limit."})
+    assert run.finished is not None
+    assert run.finished.error == "Rate limit."
+
+
 ANSWERS = [
     ({"type": "tool", "content": "x", "status": "error"}, False),
     ({"type": "tool", "content": "x", "status": "success"}, True),
     ({"role": "tool", "content": "Error: x"}, None),
     ({"type": "function_call_output", "call_id": "c1", "output": {"content": "x", "success": False}}, False),
     ({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "is_error": True}]}, False),
+    ({"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {"error": "x"}}}]}, False),
+    ({"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {"output": "x"}}}]}, None),
 ]
 
 

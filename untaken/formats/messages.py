@@ -1,13 +1,14 @@
 """Messages of chat models as items of a run, in each of the shapes that programs write them.
 
 Chat Completions messages, items of the Responses API, messages of LangChain (dumped, with a ``data`` part, or
-as constructors), and content blocks of the Messages API.
+as constructors), content blocks of the Messages API, Gemini and Bedrock, messages of AutoGen, events of
+Google's Agent Development Kit, and ShareGPT turns.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -17,8 +18,19 @@ from untaken.formats.losses import Findings
 from untaken.formats.readings import amount, items, mapping, objects, parsed, text
 from untaken.formats.trace_run import Answered, Called, Item, Utterance
 
-ROLES: Final = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant", "model": "assistant"}
-"""Types of LangChain messages, and roles of Gemini, that have another name elsewhere."""
+ROLES: Final = {
+    "human": "user",
+    "ai": "assistant",
+    "AIMessageChunk": "assistant",
+    "model": "assistant",
+    "gpt": "assistant",
+    "observation": "tool",
+}
+"""Types of LangChain messages, and roles of Gemini and ShareGPT, that have another name elsewhere."""
+SHAREGPT: Final = frozenset(
+    ("human", "gpt", "user", "assistant", "system", "tool", "function_call", "observation", "function")
+)
+"""Speakers of ShareGPT turns."""
 LANGCHAIN: Final = frozenset(("human", "ai", "AIMessageChunk", "system", "tool", "function"))
 CONSTRUCTORS: Final = {
     "HumanMessage": "human",
@@ -45,17 +57,19 @@ CALL_NAMES: Final = ("name", "toolName")
 CALL_INPUTS: Final = ("input", "arguments", "args", "server_tool_call")
 CALL_OUTPUTS: Final = ("content", "output", "response", "result", "errorText")
 TOKENS: Final = {
-    "input_tokens": ("input_tokens", "prompt_tokens"),
-    "output_tokens": ("output_tokens", "completion_tokens"),
+    "input_tokens": ("input_tokens", "prompt_tokens", "inputTokens", "promptTokenCount"),
+    "output_tokens": ("output_tokens", "completion_tokens", "outputTokens", "candidatesTokenCount"),
 }
+USAGES: Final = ("usage", "usage_metadata", "usageMetadata", "models_usage")
+TIMES: Final = ("timestamp", "created_at", "createdAt")
 FIELDS: Final = (
-    *("role", "type", "id", "name", "content.**", "parts.**", "refusal", "reasoning_content", "timestamp"),
-    *("model", "toolCalls.**", "toolCallId"),
+    *("role", "type", "id", "name", "content.**", "parts.**", "refusal", "reasoning_content", *TIMES),
+    *("model", "toolCalls.**", "toolCallId", "from", "value.**", "source", "author"),
     *("tool_calls[].id", "tool_calls[].name", "tool_calls[].args.**", "tool_calls[].function.name"),
     *("tool_calls[].function.arguments.**", "function_call.name", "function_call.arguments.**"),
     *("tool_call_id", "status", "call_id", "arguments.**", "input.**", "action.**", "output.**", "error.**"),
     *("code", "queries.**", "summary.**", "response_metadata.model_name"),
-    *(f"{usage}.{name}" for usage in ("usage", "usage_metadata", "response_metadata.token_usage")
+    *(f"{usage}.{name}" for usage in (*USAGES, "response_metadata.token_usage")
       for names in TOKENS.values() for name in names),
 )  # fmt: skip
 """Places of one message that reach a run."""
@@ -64,12 +78,41 @@ _OUTPUT: Final = "_call_output"
 
 
 def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A message without what LangChain wraps it in; any other as it is."""
+    """A message with its role and content by the usual names, without what a library wraps them in."""
     if message.get("type") == "constructor" and isinstance(message.get("kwargs"), dict):
         kind = CONSTRUCTORS.get(str([None, *items(message.get("id"))][-1]), "unknown")
         return {"type": kind, **message["kwargs"]}
     if isinstance(message.get("data"), dict) and "content" in message["data"]:
         return {"type": message.get("type"), **message["data"]}
+    if "role" not in message and str(message.get("from")) in SHAREGPT and "value" in message:
+        return _sharegpt(message)
+    if "role" not in message and isinstance(message.get("source"), str) and "content" in message:
+        return _autogen(message)
+    if isinstance(message.get("author"), str) and mapping(message.get("content")).get("parts"):
+        return {**message, "role": "model", **message["content"], "content": None}
+    return message
+
+
+def _sharegpt(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A turn ``{"from": …, "value": …}``; a call is JSON text, with the name and the arguments."""
+    call = mapping(parsed(message["value"])) if message["from"] == "function_call" else {}
+    if "name" in call:
+        return {"role": "assistant", "content": None, "function_call": call}
+    role = "assistant" if message["from"] == "function_call" else message["from"]
+    return {"role": role, "content": message["value"]}
+
+
+def _autogen(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message or an event of an AutoGen team, under the name of the agent that it came from."""
+    kind, known = _kind(message), {name: message[name] for name in (*TIMES, *USAGES) if name in message}
+    if kind == "ToolCallRequestEvent":
+        return {**known, "role": message["source"], "content": None, "tool_calls": message["content"]}
+    if kind == "ToolCallExecutionEvent":
+        answers = [{**each, "type": "tool_result"} for each in objects(message["content"])]
+        return {**known, "role": "tool", "content": answers}
+    if kind.endswith(("Message", "Event")):
+        role = "reasoning" if kind == "ThoughtEvent" else message["source"]
+        return {**known, "role": role, "content": message["content"]}
     return message
 
 
@@ -122,16 +165,8 @@ def tokens_of(messages: Iterable[Mapping[str, Any]], findings: Findings) -> dict
     found: dict[str, float | bool] = {}
     for message in map(unwrapped, messages):
         metadata = mapping(message.get("response_metadata"))
-        counts = next(
-            (
-                each
-                for each in (message.get("usage"), message.get("usage_metadata"), metadata.get("token_usage"))
-                if isinstance(each, dict)
-            ),
-            None,
-        )
-        if counts is None:
-            continue
+        usages = (*(message.get(name) for name in USAGES), metadata.get("token_usage"))
+        counts = next((each for each in usages if isinstance(each, dict)), {})
         for name, keys in TOKENS.items():
             read = (amount(counts.get(key), findings, key) for key in keys)
             known = next((value for value in read if value is not None), None)
@@ -149,6 +184,7 @@ def replied(value: Any) -> list[dict[str, Any]]:
     """The messages that a model gave, out of what a trace records as its output."""
     document = mapping(value)
     choices = [mapping(each.get("message")) for each in objects(document.get("choices"))]
+    choices += [mapping(each.get("content")) for each in objects(document.get("candidates"))]
     generations = items(document.get("generations"))
     first = generations[0] if generations and isinstance(generations[0], list) else generations
     generated = [mapping(each.get("message")) or {"content": each.get("text")} for each in objects(first)]
@@ -203,6 +239,27 @@ class MessageTranscript:
             self._known[_key(item)] += 1
             if self._calls or isinstance(item, Utterance):
                 yield item
+
+
+def items_known(so_far: Iterable[Item], conversation: Sequence[Item]) -> int | None:
+    """How many items of a conversation came before; ``None`` where it does not begin with all of those.
+
+    What was thought is not compared: most programs do not send it again.
+    """
+    known = 0
+    for item in so_far:
+        if _is_thought(item):
+            continue
+        while known < len(conversation) and _is_thought(conversation[known]):
+            known += 1
+        if known == len(conversation) or _key(item) != _key(conversation[known]):
+            return None
+        known += 1
+    return known
+
+
+def _is_thought(item: Item) -> bool:
+    return isinstance(item, Utterance) and item.role == "reasoning"
 
 
 def _key(item: Item) -> bytes:
@@ -323,7 +380,7 @@ def _worked(answer: Mapping[str, Any], kind: str) -> bool | None:
     failed = _first(answer, ("is_error", "isError"))
     if isinstance(failed, bool):
         return not failed
-    if kind.startswith(("error", "execution-denied")):
+    if kind.startswith(("error", "execution-denied")) or mapping(answer.get("response")).get("error"):
         return False
     return {"success": True, "error": False}.get(str(answer.get("status")))
 

@@ -1,55 +1,70 @@
 """Bare message lists: Chat Completions, Responses, LangGraph and LangChain, and what an API call returned.
 
 A list of messages, or lines of them, is one run. An object with ``messages`` is one run, and so is each
-object of a list or a JSON Lines file. Nothing in them says how the run ended, unless the object around them
-does.
+object of a list or a JSON Lines file; a log of calls that repeat the conversation so far is one run of the
+whole conversation. Nothing in them says how the run ended, unless the object around them does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import reduce
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
 from untaken.formats.jsontext import JsonReader
-from untaken.formats.losses import Findings
+from untaken.formats.losses import Findings, clip
 from untaken.formats.messages import (
     FIELDS,
+    TIMES,
     is_langchain,
     is_message,
+    items_known,
     message_items,
     replied,
     tokens_of,
     unwrapped,
 )
 from untaken.formats.model import FormatInfo
-from untaken.formats.readings import items, mapping, moment, objects, text
+from untaken.formats.readings import amount, items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
-from untaken.formats.trace_run import TraceRun
+from untaken.formats.trace_run import Called, TraceRun, Utterance
 
-STATES: Final = ("values", "channel_values", "state", "request", "body", "request_body")
-"""Members of an object that its messages may be in: the state of a LangGraph thread, the request of a log."""
-REPLIES: Final = ("response", "response_body")
-GIVEN: Final = ("messages", "input", "contents", "conversation", "chat_history")
-"""Members of an object, or of one of `STATES`, that are its list of messages."""
-NAMES: Final = ("id", "thread_id", "conversation_id", "session_id")
-_LISTS: Final = ("[].", "", *(f"{name}[]." for name in (*GIVEN, "output")), "choices[].message.")
-_HOMES: Final = (
-    *_LISTS,
-    *(f"{home}.{each}" for home in (*STATES, *REPLIES) for each in _LISTS[2:]),
-    *(f"{name}." for name in REPLIES),
+STATES: Final = (
+    *("values", "channel_values", "state", "request", "body", "request_body", "input.inputBodyJson"),
 )
+"""Members of an object that its messages may be in: the state of a LangGraph thread, the request of a log."""
+REPLIES: Final = ("response.body", "response", "response_body", "result.message", "output.outputBodyJson")
+"""Members that the answer of the model may be in; logs of Bedrock and batches nest it."""
+GIVEN: Final = ("messages", "input", "contents", "conversation", "conversations", "chat_history", "events")
+"""Members of an object, or of one of `STATES`, that are its list of messages."""
+SYSTEM: Final = ("instructions", "system", "systemInstruction", "system_instruction")
+SESSIONS: Final = ("custom_id", "thread_id", "conversation_id", "session_id")
+NAMES: Final = (*SESSIONS, "id")
+"""Names of a conversation; ``id`` may also be that of a single call."""
+MODELS: Final = ("model", "modelId", "modelVersion")
+COSTS: Final = ("response_cost", "cost")
+STARTS: Final = ("startTime", "timestamp", "created_at")
+ERRORS: Final = ("error", "error_str")
+_ABOUT: Final = ("metadata", "config.configurable", "checkpoint")
+_LISTS: Final = (
+    *("[].", "", *(f"{name}[]." for name in (*GIVEN, "output"))),
+    *("choices[].message.", "candidates[].content.", "output.message."),
+)
+_HOMES: Final = (*_LISTS, *(f"{home}.{each}" for home in (*STATES, *REPLIES) for each in ("", *_LISTS[2:])))
 PLACES: Final = Places(
     kept=[
         f"{home}{wrapped}{name}" for home in _HOMES for wrapped in ("", "data.", "kwargs.") for name in FIELDS
     ]
-    + [*NAMES, "model", "agent", "task_id", "success", "request.model"]
-    + [f"{name}.model" for name in (*REPLIES, "request_body")]
-    + [f"{home}{name}.**" for home in ("", *(f"{s}." for s in STATES)) for name in ("instructions", "system")]
-    + [f"metadata.{name}" for name in ("agent", "task_id", "thread_id")]
-    + ["usage.prompt_tokens", "response.usage.prompt_tokens", "response.usage.completion_tokens"],
+    + [*NAMES, *MODELS, *COSTS, *STARTS, "endTime", "agent", "appName", "task_id", "success"]
+    + [f"{home}.{name}" for home in (*STATES, *REPLIES) for name in MODELS]
+    + [f"{home}{name}.**" for home in ("", *(f"{s}." for s in STATES)) for name in SYSTEM]
+    + [f"{home}{name}.**" for home in ("", "result.", "response.body.") for name in ERRORS]
+    + [f"{about}.{name}" for about in _ABOUT for name in ("agent", "task_id", "thread_id")],
 )
 
 
@@ -71,21 +86,27 @@ def _listed(record: Any) -> list[dict[str, Any]]:
     if isinstance(record, list):
         return objects(record) if any(map(is_message, record)) else []
     document = mapping(record)
-    state = next((mapping(document.get(name)) for name in STATES if mapping(document.get(name))), {})
-    response = next((mapping(document.get(name)) for name in REPLIES if mapping(document.get(name))), {})
+    state, response = _part(document, STATES), _part(document, REPLIES)
     answer = response or document
-    reply = replied({name: answer[name] for name in ("choices", "output") if items(answer.get(name))})
-    reply = reply or ([response] if is_message(response) else [])
+    parts = {name: answer[name] for name in ("choices", "candidates", "output") if items(answer.get(name))}
+    spoken = mapping(answer.get("output")).get("message")
+    reply = replied(parts) or [each for each in (spoken, response) if is_message(each)][:1]
     given = next((part[name] for name in GIVEN for part in (document, state) if part.get(name)), None)
     if isinstance(given, str) and reply:
         given = [{"role": "user", "content": given}]
     asked = [each for each in objects(given) if is_message(each)]
     if not asked and not reply:
         return []
-    known = (part.get(name) for name in ("instructions", "system") for part in (document, state))
-    instructions = next((each for each in known if each), None)
+    instructions = next((part[name] for name in SYSTEM for part in (document, state) if part.get(name)), None)
+    instructions = mapping(instructions).get("parts") or instructions
     system = [{"role": "system", "content": instructions}] if instructions else []
     return [*system, *asked, *reply]
+
+
+def _part(document: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
+    """The first of the members, named by their path, that is an object and not empty."""
+    found = (reduce(lambda part, name: mapping(part.get(name)), p.split("."), document) for p in places)
+    return next((dict(each) for each in found if each), {})
 
 
 def _conversations(reader: JsonReader) -> Iterator[Any]:
@@ -111,42 +132,133 @@ def _run(record: Any, name: str, findings: Findings) -> TraceRun | None:
     if not messages:
         return None
     document = mapping(record)
-    about = mapping(document.get("metadata"))
-    call = [mapping(document.get(part)) for part in (*REPLIES, "request", "request_body")]
-    session = next((s for part in (document, about) for key in NAMES if (s := text(part.get(key)))), name)
-    replies = [m for m in messages if m.get("role") == "assistant" or m.get("type") == "ai"]
-    model = next((m for part in (document, *call, *replies) if (m := _model(part))), None)
-    times = [moment(each.get("timestamp"), findings, "timestamp") for each in messages]
-    known = [at for at in times if at is not None]
+    response = _part(document, REPLIES)
+    call = [document, response, _part(document, STATES)]
+    about = _about(document)
+    session = _first_text(about, NAMES)
+    replies = [m for m in messages if m.get("role") in ("assistant", "model") or m.get("type") == "ai"]
+    replied_by = [*replies, *(mapping(m.get("response_metadata")) for m in replies)]
+    model = _first_text([*call, *replied_by], (*MODELS, "model_name"))
+    began, ended = _time(document, STARTS, findings), _time(document, ["endTime"], findings)
+    times = [_time(each, TIMES, findings) or began for each in messages]
+    known = [at for at in (began, *times, ended) if at is not None]
     success = document.get("success")
-    usage = tokens_of(messages, findings) or tokens_of((document, *call), findings)
+    usage = tokens_of(messages, findings) or tokens_of((document, response), findings)
     return TraceRun(
-        run_id=f"openai-messages/{session}",
-        agent=text(document.get("agent")) or text(about.get("agent")) or model or "unknown-agent",
-        task_id=text(document.get("task_id")) or text(about.get("task_id")) or session,
+        run_id=f"openai-messages/{session or name}",
+        agent=_first_text(about, ("agent", "appName")) or model or "unknown-agent",
+        task_id=_first_text(about, ("task_id",)) or session or name,
         record=messages,
         model=model,
         items=[item for each, at in zip(messages, times, strict=True) for item in message_items(each, at)],
         started=known[0] if known else None,
         finished=known[-1] if known else None,
         success=success if isinstance(success, bool) else None,
+        cost=next((cost for name in COSTS if (cost := amount(document.get(name), findings, name))), None),
         steps=len(replies) or None,
+        error=_error(document),
         metrics=usage,
         metadata={"format": "openai-messages"},
     )
 
 
-def _model(part: Mapping[str, Any]) -> str | None:
-    return text(part.get("model")) or text(mapping(part.get("response_metadata")).get("model_name"))
+def _about(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The record, and its members that describe it."""
+    return [document, *(_part(document, [place]) for place in _ABOUT)]
+
+
+def _first_text(parts: Iterable[Mapping[str, Any]], names: Iterable[str]) -> str | None:
+    """The first text under one of the names, part by part."""
+    return next((found for part in parts for name in names if (found := text(part.get(name)))), None)
+
+
+def _time(part: Mapping[str, Any], names: Iterable[str], findings: Findings) -> datetime | None:
+    return next((at for name in names if (at := moment(part.get(name), findings, name))), None)
+
+
+def _error(document: Mapping[str, Any]) -> str | None:
+    """What went wrong with a call, where its log says so: a text, or an object with a message."""
+    parts = [document, *(_part(document, [place]) for place in ("result", "response.body", "result.error"))]
+    errors = [part[name] for part in parts for name in ERRORS if part.get(name)]
+    return next((found for e in errors if (found := text(e) or text(mapping(e).get("message")))), None)
+
+
+@dataclass
+class _Conversation:
+    """A run as it is read, which the next record may go on with.
+
+    Attributes:
+        run: so far.
+        session: its name, where the records say one.
+        a_call: whether the record is that of a call with its answer, whose tokens and cost are its own.
+    """
+
+    run: TraceRun
+    session: str | None
+    a_call: bool
+
+    def goes_on_with(self, later: _Conversation) -> bool:
+        """Takes in a record that repeats the conversation and goes on, or only repeats the start of it.
+
+        Two records of sessions with other names are two runs; so are two of none if they have only what
+        was asked in common, or everything.
+        """
+        named = self.session is not None and self.session == later.session
+        if self.session != later.session:
+            return False
+        run, more = self.run, later.run
+        if (known := items_known(run.items, more.items)) is not None and (
+            named or (known < len(more.items) and _replied(run))
+        ):
+            together = self.a_call and later.a_call
+            both = {**run.metrics, **more.metrics}
+            tokens = {name: run.metrics.get(name, 0) + more.metrics.get(name, 0) for name in both}
+            run.items.extend(more.items[known:])
+            cost = more.cost if not together or run.cost is None else run.cost + (more.cost or 0)
+            self.run = replace(
+                more,
+                run_id=run.run_id,
+                task_id=run.task_id,
+                agent=run.agent,
+                items=run.items,
+                started=run.started,
+                cost=cost,
+                metrics=tokens if together else more.metrics,
+            )
+            return True
+        return named and items_known(more.items, run.items) is not None
+
+
+def _replied(run: TraceRun) -> bool:
+    """Whether the model has said or called something."""
+    return any(
+        isinstance(i, Called) or (isinstance(i, Utterance) and i.role == "assistant") for i in run.items
+    )
 
 
 def _read(file: TraceFile) -> Iterator[TraceRun]:
+    so_far: _Conversation | None = None
     for number, value in enumerate(_conversations(file.reader)):
-        run = _run(file.record(value), f"{file.stem}/{number}" if number else file.stem, file.findings)
-        if run is not None:
-            yield run
-        else:
-            file.refuse("there is no message in it")
+        record = file.record(value)
+        run = _run(record, f"{file.stem}/{number}" if number else file.stem, file.findings)
+        document = mapping(record)
+        if run is None:
+            error = _error(document)
+            which = f"record {clip(_first_text([document], NAMES) or number + 1)}"
+            file.refuse(f"{which} has no message" + (f": {clip(error)}" if error else ""))
+            continue
+        about = _about(document)
+        a_call = bool(_part(document, REPLIES) or document.get("choices"))
+        latest = _Conversation(run, _first_text(about, SESSIONS), a_call)
+        if so_far is not None and so_far.goes_on_with(latest):
+            message = "records that repeat the conversation so far are read as one run"
+            file.findings.once("conversation-repeated", message, severity="note")
+            continue
+        if so_far is not None:
+            yield so_far.run
+        so_far = latest
+    if so_far is not None:
+        yield so_far.run
 
 
 IMPORTER: Final = Importer(
