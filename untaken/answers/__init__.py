@@ -1,13 +1,6 @@
 """What app, notebooks and command line share: tables, the report on one run, the overview, JSON documents."""
 
 from untaken.answers.annotating import (
-    CHANGES as CHANGES,
-    CONTESTED as CONTESTED,
-    EFFECTS as EFFECTS,
-    RULES as RULES,
-    SUPPORT as SUPPORT,
-    UNMAPPED as UNMAPPED,
-    VERSIONS as VERSIONS,
     changes_table as changes_table,
     contested_table as contested_table,
     effects_table as effects_table,
@@ -18,18 +11,13 @@ from untaken.answers.annotating import (
     versions_table as versions_table,
 )
 from untaken.answers.choices import (
-    CHOICES as CHOICES,
     ChoiceReview as ChoiceReview,
     choice_review as choice_review,
     choices_table as choices_table,
-    corpus_choices as corpus_choices,
     count_choices as count_choices,
     placebo_of as placebo_of,
 )
 from untaken.answers.compare import (
-    DIVERGENCES as DIVERGENCES,
-    MATRIX as MATRIX,
-    OUTCOME_SPLITS as OUTCOME_SPLITS,
     compare_document as compare_document,
     compared_tasks as compared_tasks,
     divergences_table as divergences_table,
@@ -45,10 +33,6 @@ from untaken.answers.crafter import (
 )
 from untaken.answers.counterfactuals import counterfactual_document as counterfactual_document
 from untaken.answers.criteria import (
-    ATTACK_TESTS as ATTACK_TESTS,
-    OUTCOME_MEANS as OUTCOME_MEANS,
-    VALUES as VALUES,
-    VERIFICATION as VERIFICATION,
     attacks_table as attacks_table,
     criteria_document as criteria_document,
     criteria_verify_document as criteria_verify_document,
@@ -57,8 +41,6 @@ from untaken.answers.criteria import (
     verification_table as verification_table,
 )
 from untaken.answers.criteria_review import (
-    PEOPLE as PEOPLE,
-    SIDE as SIDE,
     CriteriaReview as CriteriaReview,
     against_people as against_people,
     criteria_people_table as criteria_people_table,
@@ -67,7 +49,6 @@ from untaken.answers.criteria_review import (
     side_table as side_table,
 )
 from untaken.answers.decisions import (
-    DECISIONS as DECISIONS,
     count_paths as count_paths,
     decisions_table as decisions_table,
 )
@@ -77,17 +58,11 @@ from untaken.answers.documents import (
 )
 from untaken.answers.exporting import ExportDocument as ExportDocument
 from untaken.answers.exports import EXPORTED as EXPORTED
-from untaken.answers.frame import Column as Column
 from untaken.answers.holdings import (
-    AUDIT as AUDIT,
-    FILES as FILES,
     audit_table as audit_table,
     files_table as files_table,
 )
 from untaken.answers.judging import (
-    CONCORD as CONCORD,
-    DISAGREEMENTS as DISAGREEMENTS,
-    LABELLED_RATES as LABELLED_RATES,
     AgreeDocument as AgreeDocument,
     JudgeDocument as JudgeDocument,
     LabelledRatesEntry as LabelledRatesEntry,
@@ -109,15 +84,10 @@ from untaken.answers.memory import (
 )
 from untaken.answers.overview import Overview as Overview, overview as overview
 from untaken.answers.plan_tables import (
-    PLAN_CHANGES as PLAN_CHANGES,
-    STATEMENTS as STATEMENTS,
     plan_changes_table as plan_changes_table,
     statements_table as statements_table,
 )
 from untaken.answers.planning import (
-    ABLATION as ABLATION,
-    PLANNED_STEPS as PLANNED_STEPS,
-    TERMS as TERMS,
     PlanningSummary as PlanningSummary,
     ablation_table as ablation_table,
     planned_steps_table as planned_steps_table,
@@ -129,18 +99,12 @@ from untaken.answers.plans import (
     graph_discover_document as graph_discover_document,
 )
 from untaken.answers.proposing import (
-    LISTED as LISTED,
-    UNIQUE as UNIQUE,
     criteria_list as criteria_list,
     proposal_document as proposal_document,
     unique_table as unique_table,
 )
 from untaken.answers.rankings import rank_document as rank_document
 from untaken.answers.records import (
-    APPLIED as APPLIED,
-    ESTIMATES as ESTIMATES,
-    RECORDS as RECORDS,
-    SIGNALS as SIGNALS,
     SignalReview as SignalReview,
     applied_table as applied_table,
     context_names as context_names,
@@ -150,15 +114,12 @@ from untaken.answers.records import (
     signals_table as signals_table,
 )
 from untaken.answers.review import (
-    REVIEW as REVIEW,
     ReviewItem as ReviewItem,
     contradictory as contradictory,
     review_queue as review_queue,
     review_table as review_table,
 )
 from untaken.answers.runs import (
-    RUNS as RUNS,
-    SUB_GOALS as SUB_GOALS,
     runs_table as runs_table,
     sub_goals_table as sub_goals_table,
 )
@@ -170,15 +131,6 @@ from untaken.answers.scores import (
 )
 from untaken.answers.single import RunReport as RunReport, run_report as run_report
 from untaken.answers.standings import (
-    AGENTS as AGENTS,
-    AGREEMENT as AGREEMENT,
-    CONTRADICTIONS as CONTRADICTIONS,
-    DISCORDANT as DISCORDANT,
-    FAILURES as FAILURES,
-    MISSING_RULE as MISSING_RULE,
-    PAIRS as PAIRS,
-    PASS_K as PASS_K,
-    RANKINGS as RANKINGS,
     agents_table as agents_table,
     agreement_table as agreement_table,
     contradictions_table as contradictions_table,
@@ -193,7 +145,6 @@ from untaken.answers.standings import (
 from untaken.answers.timeline import TimelineRow as TimelineRow, timeline as timeline
 from untaken.answers.transcript import run_transcript as run_transcript
 from untaken.answers.triage import (
-    FIX_FIRST as FIX_FIRST,
     triage_document as triage_document,
     triage_table as triage_table,
 )

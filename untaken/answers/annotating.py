@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from untaken.annotating import AgentEffect, Contested, Preview, RuleUse, StatusChange, Unmapped, Workbench
-from untaken.answers.frame import Columns, count, figure, frame, moment, text, truth
+from untaken.answers.frame import Columns, count, figure, frame, interval, moment, text, truth
 from untaken.discovery import ProposedGraph, Support
 from untaken.errors import Score
 from untaken.plans import Rule
@@ -28,7 +28,6 @@ CHANGES: Final[Columns[StatusChange]] = {
     "after": text("its status with the edited graph; empty if it has none", "after"),
     "digest": text("content digest of the run, for links", "digest"),
 }
-"""Columns of `changes_table`."""
 
 
 def _of(side: Side, field: str) -> Callable[[AgentEffect], object]:
@@ -55,7 +54,6 @@ EFFECTS: Final[Columns[AgentEffect]] = {
     "unscored": count("sub-goals without evidence, now", _of("before", "unscored")),
     "unscored_after": count("the same with the edited graph", _of("after", "unscored")),
 }
-"""Columns of `effects_table`."""
 
 
 def rule_words(rule: Rule) -> str:
@@ -75,7 +73,6 @@ UNMAPPED: Final[Columns[Unmapped]] = {
     "likely": text("sub-goals that share words with the tool", lambda one: ", ".join(one.likely)),
     "digest": text("content digest of that run, for links", lambda one: one.examples[0].digest),
 }
-"""Columns of `unmapped_table`."""
 
 CONTESTED: Final[Columns[Contested]] = {
     "served": text(
@@ -88,7 +85,6 @@ CONTESTED: Final[Columns[Contested]] = {
     "seq": count("position of that event in the run", lambda one: one.examples[0].seq),
     "digest": text("content digest of that run, for links", lambda one: one.examples[0].digest),
 }
-"""Columns of `contested_table`."""
 
 RULES: Final[Columns[RuleUse]] = {
     "sub_goal": text("the sub-goal that has the rule", "sub_goal"),
@@ -99,7 +95,6 @@ RULES: Final[Columns[RuleUse]] = {
     "idle": truth("whether the rule has no effect", "idle"),
     "taken_by": text("sub-goals whose rules come first and take the others", lambda u: ", ".join(u.taken_by)),
 }
-"""Columns of `rules_table`."""
 
 SUPPORT: Final[Columns[Support]] = {
     "dependency": text("what came first", "dependency"),
@@ -107,12 +102,10 @@ SUPPORT: Final[Columns[Support]] = {
     "first": count("runs in which it did", "first"),
     "both": count("runs that attempted both", "both"),
     "share": figure("the share", "share"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    **interval(),
     "alone": count("runs that attempted the second one without the first", "alone"),
     "agents": count("agents behind these runs", "agents"),
 }
-"""Columns of `support_table`."""
 
 VERSIONS: Final[Columns[GraphVersion]] = {
     "version": count("its number", "version"),
@@ -123,7 +116,6 @@ VERSIONS: Final[Columns[GraphVersion]] = {
     "removed": truth("whether its file was removed from the workspace", "removed"),
     "file": text("SHA-256 of its bytes", "file"),
 }
-"""Columns of `versions_table`."""
 
 
 def changes_table(seen: Preview) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from untaken.answers.decisions import decisions_table
-from untaken.answers.frame import Columns, count, figure, frame, text, why
+from untaken.answers.frame import Columns, count, figure, frame, interval, text, why
 from untaken.corpus import Corpus
 from untaken.counterfactual import (
     Choice,
@@ -39,8 +39,7 @@ CHOICES: Final[Columns[Choice]] = {
     "alternative": text("the skill that was not taken", "alternative"),
     "context": text("the context, readable", "context"),
     "advantage": figure("score of the alternative's history minus the selected skill's", "advantage"),
-    "low": figure("lower end of the advantage's 95% interval", "low"),
-    "high": figure("upper end of the advantage's 95% interval", "high"),
+    **interval(of="the advantage's"),
     "p_better": figure("probability that the advantage exceeds the threshold", "p_better"),
     "support": text("none, weak or supported", "support"),
     "direction": text("whether the alternative is supported as better or worse", "direction"),
@@ -76,7 +75,6 @@ CHOICES: Final[Columns[Choice]] = {
     "low_reason": why("the interval", "low"),
     "mean_delta_reason": why("mean_delta", "mean_delta"),
 }
-"""Columns of `choices_table`."""
 
 
 def corpus_choices(corpus: Corpus) -> tuple[Choice, ...]:

@@ -60,7 +60,6 @@ MATRIX: Final[Columns[_Cell]] = {
     "run_id": text("the run's own id", "run.run_id"),
     "digest": text("content digest: the run's id in links", "run.digest"),
 }
-"""Columns of `matrix_table`."""
 
 DIVERGENCES: Final[Columns[_SplitRow]] = {
     "agent": text("name of the agent", "run.agent"),
@@ -78,7 +77,6 @@ DIVERGENCES: Final[Columns[_SplitRow]] = {
     "run_id": text("the run's own id", "run.run_id"),
     "digest": text("content digest: the run's id in links", "run.digest"),
 }
-"""Columns of `divergences_table`."""
 
 OUTCOME_SPLITS: Final[Columns[OutcomeSplit]] = {
     "sub_goal": text("the sub-goal; without a common plan graph, the tool", "key"),
@@ -94,7 +92,6 @@ OUTCOME_SPLITS: Final[Columns[OutcomeSplit]] = {
     "unknown": count("runs with an outcome in which it is not known, or not required", "unknown"),
     "p_reason": why("p", "p"),
 }
-"""Columns of `outcome_splits_table`."""
 
 
 def compared_tasks(corpus: Corpus) -> tuple[TaskRuns, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import UNSET, UnsetType
 
 from untaken.answers.documents import Count, DocumentPart, Spread
-from untaken.answers.frame import Columns, count, figure, frame, text, truth, why
+from untaken.answers.frame import Columns, count, figure, frame, interval, text, truth, why
 from untaken.criteria import (
     AttackTest,
     Criterion,
@@ -84,7 +84,6 @@ VALUES: Final[Columns[_ValueRow]] = {
     "level": count("place among the accepted values, 0 is worst", "level"),
     "level_reason": text("why level is unscored", "reason"),
 }
-"""Columns of `values_table`."""
 
 OUTCOME_MEANS: Final[Columns[OutcomeMean]] = {
     "criterion": text("name of the criterion", "name"),
@@ -92,12 +91,10 @@ OUTCOME_MEANS: Final[Columns[OutcomeMean]] = {
     "success": truth("the recorded outcome of these runs", "success"),
     "n": count("runs with a value", "n"),
     "mean": figure("mean level over runs, 0 is worst; of a run, the mean over passes", "mean"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    **interval(),
     "low_reason": why("low", "low"),
     "best": count("the best level", "top"),
 }
-"""Columns of `outcome_means_table`."""
 
 VERIFICATION: Final[Columns[CriterionCheck]] = {
     "criterion": text("name of the criterion", "name"),
@@ -119,8 +116,7 @@ VERIFICATION: Final[Columns[CriterionCheck]] = {
     "superiority": figure(
         "chance that a success has the higher level, ties half", "discrimination.separation.superiority"
     ),
-    "low": figure("lower end of its 95% interval", "discrimination.separation.low"),
-    "high": figure("upper end of its 95% interval", "discrimination.separation.high"),
+    **interval(at="discrimination.separation."),
     "p": figure("two-sided permutation p", "discrimination.separation.p"),
     "superiority_reason": why("superiority", "discrimination.separation.superiority"),
     "notices": text("disturbances that it notices", lambda row: _attacks(row, detected=True)),
@@ -128,7 +124,6 @@ VERIFICATION: Final[Columns[CriterionCheck]] = {
     "redundant_with": text("the kept criterion that it repeats", "redundant_with"),
     "correlation": figure("rank correlation with it", "correlation"),
 }
-"""Columns of `verification_table`."""
 
 ATTACK_TESTS: Final[Columns[_Tested]] = {
     "criterion": text("name of the criterion", "name"),
@@ -138,14 +133,12 @@ ATTACK_TESTS: Final[Columns[_Tested]] = {
     "equal": count("of them, kept their level", "test.ties"),
     "better": count("of them, gained level by it", "test.losses"),
     "win_rate": figure("(worse + half of equal) / n", "test.win_rate"),
-    "low": figure("lower end of its 95% interval", "test.low"),
-    "high": figure("upper end of its 95% interval", "test.high"),
+    **interval(at="test."),
     "p": figure("one-sided sign test", "test.p"),
     "drop": figure("mean loss of level", "test.drop"),
     "win_rate_reason": why("win_rate", "test.win_rate"),
     "detected": truth("noticed, after correction for all attacks", "test.detected"),
 }
-"""Columns of `attacks_table`."""
 
 
 def values_table(passes: Iterable[QuantifierRun]) -> pd.DataFrame:

@@ -141,7 +141,6 @@ PEOPLE: Final[Columns[tuple[CriterionAgreement, Trust]]] = {
     "kappa_reason": why("kappa", lambda row: row[0].kappa),
     "kappa_low_reason": why("kappa_low", lambda row: row[0].kappa_low),
 }
-"""Columns of `criteria_people_table`."""
 
 
 def criteria_people_table(found: Sequence[CriterionAgreement], *, least: float = LEAST_KAPPA) -> pd.DataFrame:
@@ -174,5 +173,5 @@ SIDE: Final[Columns[CriterionDifference]] = {
 
 
 def side_table(found: Sequence[CriterionDifference]) -> pd.DataFrame:
-    """One row per criterion, two agents."""
+    """One row per criterion, two agents (columns: `SIDE`)."""
     return frame(SIDE, found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from untaken.answers.frame import Columns, count, figure, frame, text, truth, why
+from untaken.answers.frame import Columns, count, figure, frame, interval, text, truth, why
 from untaken.corpus import Corpus
 from untaken.counterfactual import Alternative, Decision
 from untaken.errors import Score, Unscored
@@ -47,13 +47,11 @@ DECISIONS: Final[Columns[BranchRow]] = {
     "score": figure("score of the alternative's history", "branch.score"),
     "actual_score": figure("score of the run itself", "actual_score"),
     "delta": figure("score − actual_score", "branch.delta"),
-    "delta_low": figure("lower end of the delta's 95% interval", "branch.delta_low"),
-    "delta_high": figure("upper end of the delta's 95% interval", "branch.delta_high"),
+    **interval("delta_", of="the delta's", at="branch.delta_"),
     "verdict": text("what the delta says", "branch.verdict"),
     "cost_used": truth("false where the cost term was left out on both sides", "branch.cost_used"),
     "advantage": figure("score minus that of the selected skill's own history", "branch.advantage"),
-    "low": figure("lower end of the advantage's 95% interval", "branch.low"),
-    "high": figure("upper end of the advantage's 95% interval", "branch.high"),
+    **interval(of="the advantage's", at="branch."),
     "support": text("none, weak or supported", "branch.support"),
     "direction": text("whether the alternative is supported as better or worse", "branch.direction"),
     "support_reason": text("why, in words", "branch.support_reason"),
@@ -69,7 +67,6 @@ DECISIONS: Final[Columns[BranchRow]] = {
     ),
     "delta_reason": why("delta", "branch.delta"),
 }
-"""Columns of `decisions_table`."""
 
 
 def decisions_table(corpus: Corpus) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from untaken.errors import Unscored
 
@@ -70,6 +70,20 @@ def moment(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
 def why(key: str, source: str | Callable[[Row], object]) -> Column[Row]:
     """The column that says why another one is ``NA``."""
     return Column(dtype="string", meaning=f"why {key} is unscored", value=_getter(source), reasons=True)
+
+
+def reasons(*keys: str, at: str = "") -> dict[str, Column[Any]]:
+    """Such a column for each of several others; `at` is the path to their values."""
+    return {f"{key}_reason": why(key, f"{at}{key}") for key in keys}
+
+
+def interval(key: str = "", *, of: str = "its", at: str | None = None) -> dict[str, Column[Any]]:
+    """The two ends of a 95% interval; `at`, where it is not `key`, comes before ``low`` and ``high``."""
+    start = key if at is None else at
+    return {
+        f"{key}low": figure(f"lower end of {of} 95% interval", f"{start}low"),
+        f"{key}high": figure(f"upper end of {of} 95% interval", f"{start}high"),
+    }
 
 
 def frame(columns: Columns[Row], rows: Iterable[Row]) -> pd.DataFrame:

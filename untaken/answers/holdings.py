@@ -51,7 +51,6 @@ FILES: Final[Columns[FileRow]] = {
     "added_at": moment("when it was added", "file.added_at"),
     "digest": text("SHA-256 of its bytes", "file.digest"),
 }
-"""Columns of `files_table`."""
 
 AUDIT: Final[Columns[AuditEntry]] = {
     "ts": moment("when", "ts"),
@@ -59,7 +58,6 @@ AUDIT: Final[Columns[AuditEntry]] = {
     "message": text("in words", "message"),
     "run": text("the run it concerns", "run"),
 }
-"""Columns of `audit_table`."""
 
 
 def files_table(files: Iterable[StoredFile], runs: Iterable[Run]) -> pd.DataFrame:

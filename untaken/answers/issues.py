@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from untaken.answers.documents import Count, DocumentPart
-from untaken.answers.frame import Columns, count, figure, frame, moment, text, truth, why
+from untaken.answers.frame import Columns, count, figure, frame, interval, moment, text, truth, why
 from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.failure_modes import Taxonomy
@@ -50,8 +50,7 @@ ISSUES: Final[Columns[TrackedIssue]] = {
     "matches": count("runs that match", "overall.matches"),
     "runs": count("runs of which it can be known", "overall.runs"),
     "rate": figure("matches / runs", "overall.rate"),
-    "low": figure("lower end of its 95% interval", "overall.low"),
-    "high": figure("upper end of its 95% interval", "overall.high"),
+    **interval(at="overall."),
     "since_fix": text(
         "matching runs of those that began after the fix",
         lambda one: f"{one.after.matches} of {one.after.runs}" if one.after else None,
@@ -64,18 +63,15 @@ ISSUES: Final[Columns[TrackedIssue]] = {
     "id": text("its id", "issue.id"),
     "rate_reason": why("rate", "overall.rate"),
 }
-"""Columns of `issues_table`."""
 
 ISSUE_RATES: Final[Columns[IssueRate]] = {
     "version": text("version of the agent, or all, before or after the fix", "name"),
     "matches": count("runs that match", "matches"),
     "runs": count("runs of which it can be known", "runs"),
     "rate": figure("matches / runs", "rate"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    **interval(),
     "rate_reason": why("rate", "rate"),
 }
-"""Columns of `issue_rates_table`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +91,6 @@ ISSUE_RUNS: Final[Columns[MatchingRun]] = {
     "run_id": text("the run's own id", "run.run_id"),
     "digest": text("content digest: the run's id in links", "run.digest"),
 }
-"""Columns of `issue_runs_table`."""
 
 
 def issues_table(found: Iterable[TrackedIssue]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.answers.documents import Count, DocumentPart, Spread
-from untaken.answers.frame import Columns, count, figure, frame, text, truth, why
+from untaken.answers.frame import Columns, count, figure, frame, interval, reasons, text, truth
 from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.judging import (
@@ -88,21 +88,17 @@ LABELLED_RATES: Final[Columns[LabelledRate]] = {
     "other": text("of a difference, the second agent", lambda one: one.other or None),
     "graph": text("the plan graph of a sub-goal, where the run names it", lambda one: one.graph or None),
     "value": figure("share met, from labels and judge", "value"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    **interval(),
     "people": figure("share met, from the labels alone", "people"),
-    "people_low": figure("lower end of its 95% interval", "people_low"),
-    "people_high": figure("upper end of its 95% interval", "people_high"),
+    **interval("people_"),
     "judge": figure("share met, as the judge says", "judge"),
     "worth": figure("times as many labels would be needed without the judge", "worth"),
     "tuning": figure("weight of the judge (λ), 0 to 1", "tuning"),
     "labels": count("items with a label", "labels"),
     "items": count("items that the judge was asked about", "items"),
     "clusters": count("tasks (or runs) with a label", "clusters"),
-    "value_reason": why("value", "value"),
-    "low_reason": why("low", "low"),
+    **reasons("value", "low"),
 }
-"""Columns of `labelled_rates_table`."""
 
 CONCORD: Final[Columns[AgreementEstimate]] = {
     "part": text("`all`, `agent` or `sub_goal`", "part"),
@@ -114,14 +110,11 @@ CONCORD: Final[Columns[AgreementEstimate]] = {
     "only_b": count("the second says met, the first not met", "only_b"),
     "both_not": count("both say not met", "both_not"),
     "agreement": figure("share of one opinion", "agreement"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    **interval(),
     "kappa": figure("Cohen's κ: agreement beyond chance", "kappa"),
-    "kappa_low": figure("lower end of its 95% interval", "kappa_low"),
-    "kappa_high": figure("upper end of its 95% interval", "kappa_high"),
+    **interval("kappa_"),
     "clusters": count("tasks (or runs) these come from", "clusters"),
-    "kappa_reason": why("kappa", "kappa"),
-    "low_reason": why("low", "low"),
+    **reasons("kappa", "low"),
 }
 
 DISAGREEMENTS: Final[Columns[VerdictPair]] = {
@@ -139,17 +132,17 @@ DISAGREEMENTS: Final[Columns[VerdictPair]] = {
 
 
 def labelled_rates_table(found: LabelledRates) -> pd.DataFrame:
-    """Rates from a few labels and a judge: over all, by agent, differences, by sub-goal."""
+    """Rates of labels and judge: overall, by agent, differences, by sub-goal (columns: `LABELLED_RATES`)."""
     return frame(LABELLED_RATES, found.rates)
 
 
 def concord_table(agreement: VerdictAgreement) -> pd.DataFrame:
-    """How far two authors' verdicts agree: over all, by agent, and by sub-goal with the least first."""
+    """How far two authors agree: overall, by agent, by sub-goal with the least first (columns: `CONCORD`)."""
     return frame(CONCORD, (agreement.overall, *agreement.agents, *agreement.sub_goals))
 
 
 def disagreements_table(agreement: VerdictAgreement) -> pd.DataFrame:
-    """Each sub-goal of a run on which the two authors part."""
+    """Each sub-goal of a run on which the two authors differ (columns: `DISAGREEMENTS`)."""
     return frame(DISAGREEMENTS, agreement.disagreements)
 
 

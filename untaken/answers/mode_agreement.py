@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from untaken.answers.documents import DocumentPart, Spread
-from untaken.answers.frame import Columns, count, figure, frame, text, why
+from untaken.answers.frame import Columns, count, figure, frame, interval, reasons, text
 from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.failure_modes import ModeAgreement, Taxonomy
@@ -28,16 +28,13 @@ MODE_AGREEMENT: Final[Columns[ModeAgreement]] = {
     "kappa_low": figure("lower end of its 95% interval, clustered by task", "kappa_low"),
     "kappa_high": figure("upper end of its 95% interval", "kappa_high"),
     "agreement": figure("share of equal answers", "agreement"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    **interval(),
     "located": count("runs in which both name an event", "located"),
     "same_step": count("of these, at the same step", "same_step"),
     "near_step": count("of these, at most one step apart", "near_step"),
     "median_distance": figure("steps between the two, median", "median_distance"),
-    "kappa_reason": why("kappa", "kappa"),
-    "kappa_low_reason": why("kappa_low", "kappa_low"),
+    **reasons("kappa", "kappa_low"),
 }
-"""Columns of `mode_agreement_table`."""
 
 
 def mode_agreement_table(found: Iterable[ModeAgreement], taxonomy: Taxonomy) -> pd.DataFrame:
@@ -59,10 +56,8 @@ ROOT_CAUSES: Final[Columns[RootCauseAgreement]] = {
     "named": count("runs for which both also name a sub-goal", "named"),
     "same_sub_goal": count("of these, the same one", "same_sub_goal"),
     "kappa": figure("Cohen's κ of the sub-goals named", "kappa"),
-    "same_low_reason": why("same_low", "same_low"),
-    "kappa_reason": why("kappa", "kappa"),
+    **reasons("same_low", "kappa"),
 }
-"""Columns of `root_cause_table`."""
 
 
 def root_cause_table(found: Iterable[RootCauseAgreement]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from untaken.answers.documents import Count, DocumentPart, Spread
-from untaken.answers.frame import Columns, count, figure, frame, text, why
+from untaken.answers.frame import Columns, count, figure, frame, interval, text, why
 from untaken.answers.review import review_queue
 from untaken.answers.reviewing import Case
 from untaken.corpus import Corpus
@@ -166,12 +166,10 @@ MODE_PIVOT: Final[Columns[NamedCell]] = {
     "runs": count("failed runs that show it", "cell.count"),
     "n": count("failed runs of the group that were read", "cell.n"),
     "rate": figure("runs / n", "cell.rate"),
-    "low": figure("lower end of its 95% interval", "cell.low"),
-    "high": figure("upper end of its 95% interval", "cell.high"),
+    **interval(at="cell."),
     "mode_id": text("id in the taxonomy", "cell.mode"),
     "rate_reason": why("rate", "cell.rate"),
 }
-"""Columns of `mode_pivot_table` and `mode_trend_table`."""
 
 MODE_CONTRASTS: Final[Columns[NamedContrast]] = {
     "mode": text("the failure mode", "name"),
@@ -182,14 +180,12 @@ MODE_CONTRASTS: Final[Columns[NamedContrast]] = {
     "successes": count("successful runs that were read", "contrast.successes"),
     "tasks": count("tasks with both, that are compared", "contrast.tasks"),
     "difference": figure("share in failures − share in successes, inside tasks", "contrast.difference"),
-    "low": figure("lower end of its 95% interval", "contrast.low"),
-    "high": figure("upper end of its 95% interval", "contrast.high"),
+    **interval(at="contrast."),
     "p": figure("exact two-sided p", "contrast.p"),
     "q": figure("p after Benjamini and Hochberg over the modes", "contrast.q"),
     "mode_id": text("id in the taxonomy", "contrast.mode"),
     "difference_reason": why("difference", "contrast.difference"),
 }
-"""Columns of `mode_contrast_table`."""
 
 
 def mode_pivot_table(found: ModeAnalysis) -> pd.DataFrame:
@@ -376,7 +372,6 @@ MODE_RUNS: Final[Columns[ReadRun]] = {
     "run_id": text("the run's own id", "run_id"),
     "digest": text("content digest: the run's id in links", "run"),
 }
-"""Columns of `mode_runs_table`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -398,7 +393,6 @@ READING_ORDER: Final[Columns[RunToRead]] = {
     "run_id": text("the run's own id", "run_id"),
     "digest": text("content digest: the run's id in links", "one.run"),
 }
-"""Columns of `reading_order_table`."""
 
 
 def mode_runs_table(found: ModeAnalysis, runs: Collection[str]) -> pd.DataFrame:

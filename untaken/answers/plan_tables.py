@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from untaken.answers.frame import Columns, count, figure, frame, text, truth, why
+from untaken.answers.frame import Columns, count, figure, frame, interval, text, truth, why
 from untaken.answers.plan_words import (
     LABELS,
     distinct,
@@ -28,8 +28,7 @@ STATEMENTS: Final[Columns[Statement]] = {
     "k0": count("runs with that one that succeeded", "k0"),
     "n0": count("of so many", "n0"),
     "difference": figure("in the rate of success, within task and agent", "difference"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    **interval(),
     "tasks": count("tasks in which both were taken", "tasks"),
     "informative_tasks": count("of them, those with successes and failures", "informative_tasks"),
     "p": figure("two-sided p-value", "p"),
@@ -42,7 +41,6 @@ STATEMENTS: Final[Columns[Statement]] = {
     "words": text("the whole result in words", statement_words),
     "q_reason": why("q", "q"),
 }
-"""Columns of `statements_table`."""
 
 PLAN_CHANGES: Final[Columns[EvaluatedDecision]] = {
     "event": count("seq of the change, or of the end of the run", "decision.seq"),
@@ -60,11 +58,13 @@ PLAN_CHANGES: Final[Columns[EvaluatedDecision]] = {
     ),
     "forecast_reason": why("forecast", "forecast"),
 }
-"""Columns of `plan_changes_table`."""
 
 
 def statements_table(evaluation: PlanEvaluation) -> pd.DataFrame:
-    """One row a statement, the supported ones first; one that repeats a finer layer's counts is left out."""
+    """One row per statement, the supported ones first (columns: `STATEMENTS`).
+
+    A statement that repeats a finer layer's counts is left out.
+    """
     return frame(STATEMENTS, distinct(evaluation.statements))
 
 

@@ -124,7 +124,6 @@ PLANNED_STEPS: Final[Columns[StepRow]] = {
     "opposite_reason": why("opposite", lambda row: row.value("opposite")),
     "random_reason": why("random", lambda row: row.value("random")),
 }
-"""Columns of `planned_steps_table`."""
 
 TERMS: Final[Columns[Term]] = {
     "intervention": text("ψ: how the other action was found", "intervention"),
@@ -132,7 +131,6 @@ TERMS: Final[Columns[Term]] = {
     "reward": figure("r̃: its reward f_R, mean over draws", "reward"),
     "value": figure("σ(r − r̃), mean over draws; above 0.5 the action done is the better one", "value"),
 }
-"""Columns of `terms_table`."""
 
 ABLATION: Final[Columns[ArmRow]] = {
     "arm": text("the arm", "arm.name"),
@@ -161,7 +159,6 @@ ABLATION: Final[Columns[ArmRow]] = {
     "published_sd": figure("its standard deviation over 5 seeds", "published_sd"),
     "published_difference": figure("published full arm less this one", "published_difference"),
 }
-"""Columns of `ablation_table`."""
 
 
 def planning_summary(record: PlanningRecord) -> PlanningSummary:

@@ -100,10 +100,10 @@ LISTED: Final[Columns[Criterion]] = {
 
 
 def unique_table(counts: Sequence[UniqueCount]) -> pd.DataFrame:
-    """One row per way of asking, threshold and number of seeds."""
+    """One row per way of asking, threshold and number of seeds (columns: `UNIQUE`)."""
     return frame(UNIQUE, counts)
 
 
 def criteria_list(criteria: CriteriaSet) -> pd.DataFrame:
-    """One row per criterion of a set, rejected ones too."""
+    """One row per criterion of a set, rejected ones too (columns: `LISTED`)."""
     return frame(LISTED, criteria.criteria)

@@ -111,7 +111,6 @@ RECORDS: Final[Columns[RecordRow]] = {
     "avg_steps_reason": why("avg_steps", "record.avg_steps"),
     "steps_low_reason": why("the interval of avg_steps", _end("steps", 0)),
 }
-"""Columns of `records_table`."""
 
 
 def _after(name: str) -> Callable[[EstimateRow], object]:
@@ -132,7 +131,6 @@ ESTIMATES: Final[Columns[EstimateRow]] = {
     "success_high": figure("upper end of its 95% interval", _after("success_high")),
     "weak_weight": figure("weight of the weak signals in it", _after("weak_weight")),
 }
-"""Columns of `estimates_table`."""
 
 SIGNALS: Final[Columns[SignalRow]] = {
     "skill": text("the skill it concerns", "effect.signal.skill"),
@@ -156,7 +154,6 @@ SIGNALS: Final[Columns[SignalRow]] = {
     "key": text("the signal's key", "effect.signal.key"),
     "before_reason": why("before", "effect.before"),
 }
-"""Columns of `signals_table`."""
 
 APPLIED: Final[Columns[AppliedRow]] = {
     "ts": moment("from when on it is known", "observed.ts"),
@@ -167,7 +164,6 @@ APPLIED: Final[Columns[AppliedRow]] = {
     "context_hash": text("digest of the context", "observed.context_hash"),
     "key": text("the signal's key", "observed.key"),
 }
-"""Columns of `applied_table`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

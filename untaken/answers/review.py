@@ -62,7 +62,6 @@ REVIEW: Final[Columns[ReviewItem]] = {
     "digest": text("content digest: the run's id in links", "digest"),
     "weight": figure("order of review inside a kind, largest first", "weight"),
 }
-"""Columns of `review_table`."""
 
 
 def review_queue(corpus: Corpus) -> tuple[ReviewItem, ...]:

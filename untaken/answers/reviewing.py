@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from untaken.answers.cause import first_failed, shapes_of
 from untaken.answers.documents import Count, Document, DocumentPart, Spread
-from untaken.answers.frame import Columns, count, figure, frame, moment, text, truth, why
+from untaken.answers.frame import Columns, count, figure, frame, interval, moment, reasons, text, truth
 from untaken.answers.judging import ReviewersEntry, reviewers_entry
 from untaken.answers.review import ReviewItem, review_queue
 from untaken.answers.shapes import Schema
@@ -199,7 +199,6 @@ CASES: Final[Columns[Case]] = {
     "run_id": text("the run's own id", "item.run_id"),
     "digest": text("content digest: the run's id in links", "item.digest"),
 }
-"""Columns of `cases_table`."""
 
 RELIABILITY: Final[Columns[Reliability]] = {
     "part": text("`all` or `sub_goal`", "part"),
@@ -211,14 +210,11 @@ RELIABILITY: Final[Columns[Reliability]] = {
     "unsure": count("answers: could not tell", "unsure"),
     "runs": count("runs that the items come from", "runs"),
     "alpha": figure("Krippendorff's α: agreement beyond chance", "alpha"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    **interval(),
     "alpha_unsure": figure("α with could not tell as a third answer", "alpha_unsure"),
     "reviewers": text("who judged", lambda one: ", ".join(one.reviewers)),
-    "alpha_reason": why("alpha", "alpha"),
-    "low_reason": why("low", "low"),
+    **reasons("alpha", "low"),
 }
-"""Columns of `reliability_table`."""
 
 REVIEWER_PAIRS: Final[Columns[ReviewerPair]] = {
     "a": text("a reviewer", "a"),
@@ -226,20 +222,15 @@ REVIEWER_PAIRS: Final[Columns[ReviewerPair]] = {
     "n": count("sub-goals of runs on which both could tell", "n"),
     "agreed": count("of these, with one opinion", "agreed"),
     "kappa": figure("Cohen's κ: agreement beyond chance", "kappa"),
-    "kappa_low": figure("lower end of its 95% interval", "kappa_low"),
-    "kappa_high": figure("upper end of its 95% interval", "kappa_high"),
+    **interval("kappa_"),
     "agreement": figure("share of one opinion", "agreement"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    **interval(),
     "only_a": count("the first says met, the other not met", "only_a"),
     "only_b": count("the first says not met, the other met", "only_b"),
     "clusters": count("tasks (or runs) that these come from", "clusters"),
     "cluster": text("what intervals take for independent: `task` or `run`", "cluster"),
-    "low_reason": why("low", "low"),
-    "kappa_reason": why("kappa", "kappa"),
-    "kappa_low_reason": why("kappa_low", "kappa_low"),
+    **reasons("low", "kappa", "kappa_low"),
 }
-"""Columns of `reviewer_pairs_table`."""
 
 REVIEWER_DISAGREEMENTS: Final[Columns[ReviewerDisagreement]] = {
     "agent": text("name of the agent", "judged.agent"),
@@ -257,7 +248,6 @@ REVIEWER_DISAGREEMENTS: Final[Columns[ReviewerDisagreement]] = {
     "run_id": text("the run", "judged.run_id"),
     "digest": text("content digest of the run, for links", "judged.digest"),
 }
-"""Columns of `reviewer_disagreements_table`."""
 
 
 def cases_table(cases: Iterable[Case]) -> pd.DataFrame:

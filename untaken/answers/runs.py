@@ -156,7 +156,6 @@ RUNS: Final[Columns[RunRow]] = {
     "completion_weighted_reason": why("completion_weighted", _scored("completion_weighted")),
     "critical_completion_reason": why("critical_completion", _scored("critical_completion")),
 }
-"""Columns of `runs_table`."""
 
 SUB_GOALS: Final[Columns[NodeRow]] = {
     "digest": text("content digest of the run", "score.digest"),
@@ -176,7 +175,6 @@ SUB_GOALS: Final[Columns[NodeRow]] = {
     "actions": count("actions mapped to it", lambda row: len(row.node.events)),
     "completed_at": count("seq after which it was completed", "node.completed_at"),
 }
-"""Columns of `sub_goals_table`."""
 
 
 def run_rows(corpus: Corpus) -> list[RunRow]:

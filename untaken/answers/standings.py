@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from untaken.answers.frame import Column, Columns, count, figure, frame, text, truth, why
+from untaken.answers.frame import Column, Columns, count, figure, frame, interval, reasons, text, truth, why
 from untaken.corpus import Corpus, other_rule
 from untaken.errors import Score, Unscored
 from untaken.ranking import (
@@ -101,14 +101,12 @@ def _agent_columns() -> dict[str, Column[AgentScore]]:
 
 
 AGENTS: Final[Columns[AgentScore]] = _agent_columns()
-"""Columns of `agents_table`."""
 
 RANKINGS: Final[Columns[StandingRow]] = {
     "metric": text("the metric that ranks the agents", "metric"),
     "agent": text("the ranked agent", "ranked.agent"),
     "value": figure("mean over tasks of the mean over repeats", "ranked.value"),
-    "low": figure("lower end of its 95% interval", "ranked.low"),
-    "high": figure("upper end of its 95% interval", "ranked.high"),
+    **interval(at="ranked."),
     "rank": count("1 is best; ties share the smallest", "ranked.rank"),
     "rank_low": count("best rank in its 95% interval", "ranked.rank_low"),
     "rank_high": count("worst rank in its 95% interval", "ranked.rank_high"),
@@ -116,20 +114,17 @@ RANKINGS: Final[Columns[StandingRow]] = {
     "n_runs": count("number of runs behind the value", "ranked.n_runs"),
     "value_reason": why("value", "ranked.value"),
 }
-"""Columns of `rankings_table`."""
 
 AGREEMENT: Final[Columns[Agreement]] = {
     "a": text("first metric", "a"),
     "b": text("second metric", "b"),
     "tau_b": figure("Kendall τ-b between the two rankings", "tau_b"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    **interval(),
     "p": figure("permutation p-value", "p"),
     "spearman": figure("Spearman rank correlation", "spearman"),
     "n": count("agents ranked by both", "n"),
     "tau_b_reason": why("tau_b", "tau_b"),
 }
-"""Columns of `agreement_table`."""
 
 DISCORDANT: Final[Columns[DiscordantPair]] = {
     "a_metric": text("metric that puts first above second", "a_metric"),
@@ -137,7 +132,6 @@ DISCORDANT: Final[Columns[DiscordantPair]] = {
     "first": text("an agent", "first"),
     "second": text("another agent", "second"),
 }
-"""Columns of `discordant_table`."""
 
 CONTRADICTIONS: Final[Columns[Contradiction]] = {
     "kind": text("lucky: success, critical sub-goal undone; unlucky: failure, all completed", "kind"),
@@ -148,7 +142,6 @@ CONTRADICTIONS: Final[Columns[Contradiction]] = {
     "sub_goals": text("the sub-goals that contradict the outcome", lambda row: ", ".join(row.sub_goals)),
     "weight": figure("order of review, largest first", "weight"),
 }
-"""Columns of `contradictions_table`."""
 
 FAILURES: Final[Columns[FailureRow]] = {
     "graph": text("the plan graph", "graph"),
@@ -164,7 +157,6 @@ FAILURES: Final[Columns[FailureRow]] = {
     "failure_rate": figure("not completed / runs with evidence", "failure_rate"),
     "failure_rate_reason": why("failure_rate", "failure_rate"),
 }
-"""Columns of `sub_goal_failures`."""
 
 
 PAIRS: Final[Columns[PairedDifference]] = {
@@ -172,8 +164,7 @@ PAIRS: Final[Columns[PairedDifference]] = {
     "first": text("the agent ranked above", "first"),
     "second": text("the agent ranked below", "second"),
     "difference": figure("first minus second, mean over the tasks that both have a value on", "difference"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    **interval(),
     "clear_difference": truth("whether the interval excludes 0", "clear_difference"),
     "p": figure("two-sided p of no difference", "p"),
     "p_holm": figure("p adjusted for all pairs under the metric", "p_holm"),
@@ -186,21 +177,17 @@ PAIRS: Final[Columns[PairedDifference]] = {
     "second_only": count("tasks that only second succeeded at", "second_only"),
     "n_tasks": count("number of tasks behind the difference", "n_tasks"),
     "n_runs": count("number of runs of both behind it", "n_runs"),
-    "difference_reason": why("difference", "difference"),
-    "low_reason": why("low", "low"),
+    **reasons("difference", "low"),
 }
-"""Columns of `pairs_table`."""
 
 PASS_K: Final[Columns[PassK]] = {
     "agent": text("name of the agent", "agent"),
     "k": count("trials of a task that must all succeed", "k"),
     "value": figure("chance that they do, mean over tasks", "value"),
-    "low": figure("lower end of its 95% interval", "low"),
-    "high": figure("upper end of its 95% interval", "high"),
+    **interval(),
     "n_tasks": count("number of tasks behind it", "n_tasks"),
     "n_runs": count("number of trials behind it", "n_runs"),
 }
-"""Columns of `pass_k_table`."""
 
 MISSING_RULE: Final[Columns[RuleChange]] = {
     "metric": text("the metric that ranks the agents", "metric"),
@@ -209,10 +196,8 @@ MISSING_RULE: Final[Columns[RuleChange]] = {
     "drop_value": figure("value where they are left out", "drop_value"),
     "fail_rank": count("rank where they count as not completed", "fail_rank"),
     "drop_rank": count("rank where they are left out", "drop_rank"),
-    "fail_value_reason": why("fail_value", "fail_value"),
-    "drop_value_reason": why("drop_value", "drop_value"),
+    **reasons("fail_value", "drop_value"),
 }
-"""Columns of `rule_table`."""
 
 
 def agents_table(corpus: Corpus) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.answers.documents import Count, DocumentPart, Spread
-from untaken.answers.frame import Columns, count, figure, frame, text, truth
+from untaken.answers.frame import Columns, count, figure, frame, interval, text, truth
 from untaken.answers.plan_words import option_words, situation_words, statement_words
 from untaken.errors import Finding
 from untaken.fix_first import BetterWay, FailurePattern, FixFirst, Triage
@@ -35,12 +35,10 @@ FIX_FIRST: Final[Columns[FixFirst]] = {
     "required": count("runs that require the sub-goal, or had the choice", "required"),
     "unknown": count("runs in which the sub-goal is unscored", "unknown"),
     "often": figure("runs / of_runs", "often.share"),
-    "often_low": figure("lower end of its 95% interval", "often.low"),
-    "often_high": figure("upper end of its 95% interval", "often.high"),
+    **interval("often_", at="often."),
     "much": figure("mean gain in a run in which it occurs, in unit", "much"),
     "gain": figure("often × much", "gain"),
-    "low": figure("lower end of the gain's 95% interval", "low"),
-    "high": figure("upper end of the gain's 95% interval", "high"),
+    **interval(of="the gain's"),
     "unit": text("critical completion or completion (at most), or score (association)", "unit"),
     "q": figure("of a decision, its p adjusted for being one of q_family", "q"),
     "q_family": count("pairs of skills compared", "q_family"),
@@ -48,7 +46,6 @@ FIX_FIRST: Final[Columns[FixFirst]] = {
     "digest": text("short content digest; of a decision, its choice's id in links", "digest"),
     "first_run": text("content digest of the run with the largest effect", lambda item: item.runs[0]),
 }
-"""Columns of `triage_table`."""
 
 
 def triage_table(found: Triage) -> pd.DataFrame:

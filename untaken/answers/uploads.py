@@ -113,7 +113,6 @@ UPLOADS: Final[Columns[Upload]] = {
     "noticed": text("what was noticed", "finding_words"),
     "next step": text("what to do about it", "next_step"),
 }
-"""Columns of `uploads_table`."""
 
 
 def uploads(taken: Iterable[UploadResult]) -> tuple[Upload, ...]:
