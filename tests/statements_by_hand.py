@@ -6,12 +6,13 @@ The plainest reading of the rule for comparisons within task and agent; nothing 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from math import comb
+from typing import TypeVar
 
 import pytest
 
@@ -20,6 +21,7 @@ from untaken.counterfactual.plan.statements import Statement
 from untaken.errors import Unscored
 
 Key = tuple[object, ...]
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -100,14 +102,11 @@ def the_rows(paths: Sequence[PlanPath]) -> dict[Key, Row]:
     return rows
 
 
-def adjusted(rows: dict[Key, Row]) -> dict[Key, Fraction]:
-    """q of the testable ones: the least of p · n / rank over all that are no smaller."""
-    ps = {key: row.p for key, row in rows.items() if row.testable}
+def q_of(ps: Mapping[K, Fraction]) -> dict[K, Fraction]:
+    """After Benjamini and Hochberg: the least of p · n / rank over all that are no smaller, at most 1."""
+    every = list(ps.values())
     return {
-        key: min(
-            [Fraction(1)]
-            + [q * len(ps) / sum(other <= q for other in ps.values()) for q in ps.values() if q >= p]
-        )
+        key: min(Fraction(1), *(q * len(every) / sum(other <= q for other in every) for q in every if q >= p))
         for key, p in ps.items()
     }
 
@@ -129,7 +128,7 @@ def check_statements(paths: Sequence[PlanPath], made: Iterable[Statement | None]
     found = {key_of(each): each for each in made if each is not None}
     rows = the_rows(paths)
     assert set(found) == set(rows)
-    qs = adjusted(rows)
+    qs = q_of({key: row.p for key, row in rows.items() if row.testable})
     for key, row in rows.items():
         got, flip = found[key], str(found[key].option) != key[1]
         assert (got.difference, got.p) == pytest.approx((float(abs(row.difference)), float(row.p)))
