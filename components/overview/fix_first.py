@@ -27,7 +27,7 @@ HEADINGS: Final[dict[Kind, str]] = {
 }
 NONE: Final[dict[Kind, str]] = {
     "sub_goal": "◆ Sub-goals: no failed sub-goal blocks one that counts",
-    "decision": f"⇄ Decisions: no supported better alternative with q ≤ {SMALL_Q:g}",
+    "decision": f"⇄ Decisions by the history of skills: no supported better alternative with q ≤ {SMALL_Q:g}",
 }
 NAMES: Final[dict[Kind, str]] = {"sub_goal": "Sub-goals to fix first", "decision": "Decisions to fix first"}
 LINKS: Final = 6
