@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from http.client import HTTPConnection
 from io import BytesIO
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO
 from uuid import uuid4
 
@@ -73,11 +74,13 @@ class ServedPage:
             )
         )
         self._script = self._session = ""
+        self._asking = Lock()
         self._chosen: list[WidgetState] = []
         self.elements: list[tuple[str, Any]] = []
         asked = BackMsg()
         asked.rerun_script.page_name = name
-        self._run(asked)
+        self._socket.send(asked.SerializeToString())
+        self._drawn()
 
     def close(self) -> None:
         self._opened.close()
@@ -99,10 +102,17 @@ class ServedPage:
 
     def add(self) -> None:
         """Presses the uploader's button, with the files that are chosen."""
-        button = next(
-            e for kind, e in self.elements if kind == "button" and re.match(r"Add \d+ file", e.label)
-        )
+        button = self._add_button()
+        assert button is not None, "no file is chosen"
         self._rerun(*self._chosen, WidgetState(id=button.id, trigger_value=True))
+
+    def waits_for_add(self) -> bool:
+        """Whether files are chosen and not added."""
+        return self._add_button() is not None
+
+    def _add_button(self) -> Any:
+        buttons = (element for kind, element in self.elements if kind == "button")
+        return next((one for one in buttons if re.match(r"Add \d+ file", one.label)), None)
 
     def put(self, name: str, content: BinaryIO, size: int) -> str:
         """Sends the content of a file, as a browser does before anything is pressed; gives its id."""
@@ -133,11 +143,13 @@ class ServedPage:
         """Opens another page of the app in this session."""
         asked = BackMsg()
         asked.rerun_script.page_name = name
-        self._run(asked)
+        self._socket.send(asked.SerializeToString())
+        self._drawn()
 
     def interrupt(self) -> None:
         """Asks for another run with what is chosen and does not wait for it, as an impatient person does."""
-        self._socket.send(self._asked(self._chosen).SerializeToString())
+        with self._asking:
+            self._socket.send(self._asked(self._chosen).SerializeToString())
 
     def settle(self) -> None:
         """Reads what interruptions still bring, then runs the page once more."""
@@ -147,8 +159,10 @@ class ServedPage:
         self._rerun(*self._chosen)
 
     def _rerun(self, *states: WidgetState) -> None:
-        self._chosen = [state for state in states if state.WhichOneof("value") != "trigger_value"]
-        self._run(self._asked(states))
+        with self._asking:  # an interruption never sends what was chosen before
+            self._chosen = [state for state in states if state.WhichOneof("value") != "trigger_value"]
+            self._socket.send(self._asked(states).SerializeToString())
+        self._drawn()
 
     def _asked(self, states: Sequence[WidgetState]) -> BackMsg:
         asked = BackMsg()
@@ -156,9 +170,8 @@ class ServedPage:
         asked.rerun_script.widget_states.widgets.extend(states)
         return asked
 
-    def _run(self, asked: BackMsg) -> None:
-        """Asks for a run, and reads until the page is drawn; a run that asks for another one goes on."""
-        self._socket.send(asked.SerializeToString())
+    def _drawn(self) -> None:
+        """Reads until the page is drawn; a run that asks for another one goes on."""
         while True:
             message = ForwardMsg()
             message.ParseFromString(self._socket.recv(timeout=PATIENCE))  # type: ignore[arg-type]

@@ -40,6 +40,7 @@ def upload(workspace: Workspace) -> None:
         accept_multiple_files=True,
         key=f"upload-{turn}",
         help="Upload a zip archive if folders matter, as in DevAI, where folder names identify the judge.",
+        on_change=_forget,
     )
     agent = st.text_input(
         "Agent, where a trace does not record it",
@@ -94,8 +95,13 @@ def _with_progress(
             raise
 
 
+def _forget() -> None:
+    """Other files are chosen: the results of the last upload would read as theirs."""
+    st.session_state.pop(UPLOADED, None)
+
+
 def _begin(files: Sequence[UploadedFile]) -> None:
-    """Replace the results of the last upload by what they are if this one is interrupted at once."""
+    """Set the results to what they are if the upload is interrupted at once."""
     st.session_state[UPLOADED] = stopped_uploads((file.name for file in files), ())
 
 

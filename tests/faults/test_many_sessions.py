@@ -137,7 +137,8 @@ def test_every_upload_among_interruptions_and_page_switches_is_answered(
                     impatient.result()
                     page.settle()
                 visits.look(page, time.monotonic())
-                while STOPPED in page.words("alert"):
+                while page.waits_for_add():  # an interruption stopped it, and the page says so
+                    assert set(page.words("alert")) <= {STOPPED}
                     page.add()
                 answered += page.words("alert").count(ADDED)
                 if number % 10 == 9:  # left in the middle of everything, and opened again
