@@ -46,6 +46,7 @@ from untaken.present.numbers import counted, interval, percent
 
 SOURCES: Final = {"recorded": "Recorded replies", "ledger": "Computed from the ledgers"}
 MOST_CARDS: Final = 12
+DISTURBED: Final = {attack.name: attack.what for attack in ATTACKS}
 SIGNS: Final = {True: "✓", False: "✗", None: "?"}
 TWO: Final = st.column_config.NumberColumn(format="%.2f")
 THREE: Final = st.column_config.NumberColumn(format="%.3f")
@@ -218,8 +219,7 @@ def attacks(review: CriteriaReview) -> None:
 
 
 def _attack_words(name: str) -> str:
-    known = {attack.name: attack.what for attack in ATTACKS}
-    return f"{name.replace('_', ' ')}: {known[name]}" if name in known else name
+    return f"{name.replace('_', ' ')}: {DISTURBED[name]}" if name in DISTURBED else name
 
 
 @panel
@@ -315,7 +315,7 @@ def _verdict(check: CriterionCheck, status: str | None) -> None:
             type="tertiary",
             on_click=lambda: state.select(criterion=check.name),
         )
-        st.caption("  \n".join(text.label(line, 200) for line in _grounds(check)))
+        st.caption("  \n".join(text.label(line, 300) for line in _grounds(check)))
 
 
 def _grounds(check: CriterionCheck) -> list[str]:
@@ -329,18 +329,19 @@ def _grounds(check: CriterionCheck) -> list[str]:
     else:
         known = True if apart.separates else False if apart.reversed else None
         lines.append(
-            f"{SIGNS[known]} a success is above a failure in {percent(apart.superiority)} of pairs "
+            f"{SIGNS[known]} a success scores above a failure in {percent(apart.superiority)} of pairs "
             f"(95% {interval(apart.low, apart.high, percent)}, n {apart.success_n} and {apart.failed_n})"
         )
-    detected = [test.attack.replace("_", " ") for test in discrimination.attacks if test.detected]
-    rewarded = [test.attack.replace("_", " ") for test in discrimination.attacks if test.rewarded]
-    if discrimination.attacks:
-        sign = "✓" if detected else "✗"
-        lines.append(f"{sign} disturbed: notices {', '.join(detected) or 'nothing'}")
+    lower = [DISTURBED.get(test.attack, test.attack) for test in discrimination.attacks if test.detected]
+    higher = [DISTURBED.get(test.attack, test.attack) for test in discrimination.attacks if test.rewarded]
+    if lower:
+        lines.append(f"✓ lower for disturbed runs: {', '.join(lower)}")
+    elif discrimination.attacks:
+        lines.append("✗ not lower for any disturbed runs")
     else:
-        lines.append("? disturbed: not run")
-    if rewarded:
-        lines.append(f"✗ rewards {', '.join(rewarded)}")
+        lines.append("? disturbed runs: none")
+    if higher:
+        lines.append(f"✗ higher for disturbed runs: {', '.join(higher)}")
     return lines
 
 

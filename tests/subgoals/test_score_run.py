@@ -473,6 +473,13 @@ def test_a_violation_advises_to_require_what_was_left_out() -> None:
     assert score.diagnosis_advice == "Require 'eligibility' before the agent can reach 'refund'."
 
 
+def test_what_a_violation_requires_is_not_also_what_it_comes_before() -> None:
+    steps = [ready("policy", critical=True), ready("eligibility", "policy", critical=True)]
+    graph = a_graph(*steps, ready("refund", "eligibility"))
+    score = score_run(did("refund", failed=("eligibility",)).finish().run(), graph)
+    assert score.diagnosis_advice == "Require 'policy', 'eligibility' before the agent can reach 'refund'."
+
+
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 
 

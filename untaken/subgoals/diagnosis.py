@@ -60,13 +60,18 @@ def diagnose(
         return Diagnosed(
             diagnosis="violation",
             reason=_violation_sentence(critical),
-            advice=f"Require {_some([v.dependency for v in critical])} before the agent can reach "
-            f"{_some([v.sub_goal for v in critical])}.",
+            advice=_require([v.dependency for v in critical], [v.sub_goal for v in critical]),
         )
     missing = [node for node in known if not node.completed]
     if not missing:
         return Diagnosed(diagnosis="clean", reason=_clean_sentence(len(nodes), len(known)))
     return _why_missing(missing, nodes, rubric, unrevised)
+
+
+def _require(skipped: Sequence[str], reached: Sequence[str]) -> str:
+    """What to require before what; a skipped sub-goal that was itself reached too early is named once."""
+    last = [name for name in reached if name not in skipped]
+    return f"Require {_some(skipped)} before the agent can reach {_some(last)}."
 
 
 def _why_missing(
