@@ -1,5 +1,7 @@
-"""A gate that is asked again after every pair of runs: how often it fails an agent that has not changed, and
-after how many pairs it finds a drop.
+"""How often a gate errs.
+
+Asked once at 25 tasks: how often an agent passes, on its value and on its interval. Asked again after every
+pair of runs: how often it fails an agent that has not changed, and after how many pairs it finds a drop.
 
 A pair is a run of the new agent and one of the old, of the same task. Beside the sequential gate
 (`untaken.sequential.compare_in_sequence`) are two habits: a one-sided t-test at 5% after every pair from the
@@ -17,9 +19,14 @@ import numpy as np
 
 from untaken.stats.betting import evidence_above
 from untaken.stats.rounding import Floats
+from untaken.stats.shares import guaranteed_interval, share_interval
 
 ENOUGH = np.log(20)
 FIRST_TEST = 10
+BOUND = 0.8
+TASKS = 25
+ALIKE = 3
+"""Tasks are as unlike as a Beta of this strength."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +103,33 @@ def compared(world: World, *, worlds: int, pairs: int, seed: int = 0) -> tuple[F
     )
 
 
+def passed(mean: float, questions: int, *, worlds: int, seed: int = 0) -> tuple[float, float]:
+    """How often an agent of this true value passes `>= BOUND`: on its value, and on its interval.
+
+    Args:
+        mean: over all the tasks that there might be.
+        questions: yes or no, a task: 1 is a single trial, more are its sub-goals.
+        worlds: samples of `TASKS` tasks.
+        seed: of the samples.
+    """
+    random = np.random.default_rng(seed)
+    chance = random.beta(ALIKE * mean, ALIKE * (1 - mean), (worlds, TASKS))
+    values = random.binomial(questions, chance) / questions
+    low = share_interval(values, np.full(worlds, float(questions * TASKS)))[0]
+    if questions > 1:
+        low = np.minimum(low, guaranteed_interval(values)[0])
+    point = values.mean(axis=1).round(12) >= BOUND
+    return float(point.mean()), float((low.round(12) >= BOUND).mean())
+
+
 def main() -> None:
+    print(
+        f"{TASKS} tasks, required: at least {BOUND}; how often an agent passes on its value, on its interval"
+    )
+    for mean in (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99):
+        found = [passed(mean, questions, worlds=4000) for questions in (1, 5)]
+        row = "".join(f"{point:12.1%}{interval:10.1%}" for point, interval in found)
+        print(f"true value {mean:<6}{row}")
     worlds = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
     pairs = int(sys.argv[2]) if len(sys.argv) > 2 else 400
     print(f"{worlds} worlds, up to {pairs} pairs: ever failed, and median pairs until then")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from histories import moment, seen, weak
+from histories import moment, past, seen, weak
 from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import Unscored
+from untaken.ledger.model import Run
 from untaken.memory import Observed, PolicyMemory, ValueRange
 
 figures = st.none() | st.floats(0, 1e6) | st.sampled_from([0.0, 0.1, 0.2, 1e-300, 1e300])
@@ -118,3 +119,38 @@ def test_a_snapshot_is_the_memory_that_holds_nothing_later(log: list[Observed], 
     assert then.digest == early.digest
     assert list(then.records()) == list(early.records())
     assert (then.runs, then.spans()) == (early.runs, early.spans())
+
+
+@st.composite
+def finished(draw: st.DrawFn) -> tuple[Run, tuple[str, ...], bool | None, float | None]:
+    """A run, with what it chose, its outcome where the ledger is whole, and its cost."""
+    chosen = draw(st.lists(st.sampled_from(["a|b", "b", "a@late", "b|a@late"]), max_size=3))
+    whole, success = draw(st.booleans()), draw(st.sampled_from([True, False, None]))
+    cost = draw(st.none() | st.integers(0, 9))
+    run = past(
+        f"r{draw(st.integers(0, 10**9))}",
+        *chosen,
+        day=draw(st.integers(0, 3)),
+        success=success,
+        cost=cost,
+        verdict="INTACT" if whole else draw(st.sampled_from(["ALTERED", "TRUNCATED"])),
+    )
+    return run, tuple(chosen), success if whole else None, cost
+
+
+@given(st.lists(finished(), max_size=8, unique_by=lambda one: one[0].run_id), st.integers(0, 4))
+def test_a_built_memory_has_an_outcome_for_each_choice_of_a_whole_finished_run(found, day: int) -> None:
+    snapshot = PolicyMemory.build(run for run, *_ in found).snapshot(moment(day))
+    for skill, context in (("a", "ctx"), ("b", "ctx"), ("a", "late"), ("b", "late")):
+        rows = [
+            (success, cost)
+            for run, chosen, success, cost in found
+            for one in chosen
+            if success is not None and run.finished.ts <= moment(day)
+            if (one.split("@")[0].split("|")[0], one.partition("@")[2] or "ctx") == (skill, context)
+        ]
+        record = snapshot.record(skill, context)
+        assert (record.n if record else 0) == len(rows)
+        if record:
+            assert record.success_rate == float(Fraction(sum(success for success, _ in rows), len(rows)))
+            assert number(record.avg_cost) == mean([float(cost) for _, cost in rows if cost is not None])
