@@ -83,10 +83,10 @@ def _views(corpus: Corpus) -> dict[str, Callable[[], None]]:
         pair_view.TAB: (several, lambda: _better(corpus)),
         "Where the outcome misleads": (rankings, lambda: _misleading(corpus)),
         "Workflow or agent?": (bool(report.workflows), lambda: view.workflows(report)),
-        "Missing verdicts": (True, lambda: view.rule(state.derived(missing_rule))),
         "Labels and judge": (state.derived(rates_with_labels).overall.items > 0, labels.section),
         "Agreement": (rankings, lambda: _agreement(corpus)),
         "Reliability (pass^k)": (any(one.k > 1 for one in report.pass_k), lambda: _repeated(corpus)),
+        "Missing verdicts": (True, lambda: view.rule(state.derived(missing_rule))),
         "Standings": (True, lambda: _standings(corpus)),
     }
     return {name: show for name, (there, show) in offered.items() if there}

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-import pandas as pd
 import streamlit as st
 
 from components.rankings import pair_view
@@ -19,6 +18,14 @@ from untaken.ledger import Run
 from untaken.present.numbers import counted, decimal, interval, percent, points
 from untaken.ranking import OUTCOME, DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
 
+RULE_COLUMNS: Final = {
+    "fail_value": st.column_config.NumberColumn("counted as not completed", format="percent"),
+    "drop_value": st.column_config.NumberColumn("left out", format="percent"),
+    "fail_rank": st.column_config.NumberColumn("rank, counted"),
+    "drop_rank": st.column_config.NumberColumn("rank, left out"),
+    "fail_value_reason": None,
+    "drop_value_reason": st.column_config.TextColumn("why there is no value"),
+}
 MOST_PULLS: Final = 3
 MOST_GAPS: Final = 3
 MOST_CARDS: Final = 4
@@ -178,12 +185,7 @@ def rule(effect: RuleEffect) -> None:
             f"**{text.label(flip.second, 40)}** if they count as not completed, and below if they are left "
             "out."
         )
-    shown: pd.DataFrame = rule_table(effect)
-    tables.table(shown, key="rule", name="What this rule changes", columns=_percent(shown))
-
-
-def _percent(frame: pd.DataFrame) -> dict[str, object]:
-    return {c: st.column_config.NumberColumn(format="percent") for c in frame.columns if c.endswith("_value")}
+    tables.table(rule_table(effect), key="rule", name="What this rule changes", columns=RULE_COLUMNS)
 
 
 def _switched() -> None:

@@ -30,6 +30,7 @@ FIRST_SEEN: Final = ("cause", "task_id", "agent", "status")
 WIDTHS: Final = {"here": 24, "cause": 240, "task_id": 100, "agent": 125, "status": 90}
 """Pixels; all but the status fit beside a run on a screen 1,280 wide, the status at 1,440."""
 MOST_HIGH: Final = 540
+CAUSE_CHARS: Final = 76
 ROW: Final = 72
 """Pixels of a row: three lines. Streamlit wraps text in rows of more than 64."""
 HIDDEN: Final = (
@@ -102,7 +103,7 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
     """The cases as a table; choosing a row looks at its run."""
     frame = cases_table(shown)
     frame["status"] = [f"{review_panel.ICONS[one.review.status]} {one.review.status}" for one in shown]
-    frame["cause"] = [f"{cards.KIND_ICONS[one.item.kind]} {one.item.cause.headline}" for one in shown]
+    frame["cause"] = [_cause(one) for one in shown]
     frame["task_id"] = [_task(one) for one in shown]
     frame = frame[[*FIRST_SEEN, *(name for name in frame.columns if name not in FIRST_SEEN)]]
     here = [("▸" if case and one.item.digest == case.item.digest else "") for one in shown]
@@ -134,6 +135,10 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
         state.select(run=shown[row].item.digest)
         st.rerun()
     st.session_state[ROW_SEEN] = row
+
+
+def _cause(case: Case) -> str:
+    return f"{cards.KIND_ICONS[case.item.kind]}\u00a0{text.short(case.item.cause.headline, CAUSE_CHARS)}"
 
 
 def _task(case: Case) -> str:
