@@ -18,6 +18,7 @@ from untaken.ranking.rank_report import RankReport
 from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import MARKERS, Tokens, tokens
+from .parts import row_names
 from .theme import message, themed
 
 MOST_PANELS: Final = 12
@@ -228,12 +229,8 @@ def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     figure.update_xaxes(showgrid=False, title_font={"color": look.text, "size": 12}, title_standoff=4)
     named = dict(zip(counted["sub_goal"], counted["title"], strict=True))
     critical = set(counted.loc[counted["critical"].astype(bool), "sub_goal"])
-    figure.update_yaxes(
-        tickvals=list(range(len(goals))),
-        ticktext=[("★ " if g in critical else "") + text.figure(named[g] or g, 30) for g in goals],
-        range=[len(goals) - 0.5, -0.5],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 12},
+    row_names(
+        figure, [("★ " if g in critical else "") + text.figure(named[g] or g, 30) for g in goals], look=look
     )
     if len(agents) > len(shown):
         words = f"The first {len(shown)} of {len(agents)} agents"

@@ -7,10 +7,11 @@ from typing import Final
 import plotly.graph_objects as go
 
 from untaken.counterfactual import THRESHOLD
-from untaken.crafter.calibration import Bin, Calibration, Estimator, Figure, Measure
+from untaken.crafter.calibration import Bin, Calibration, Estimator, Figure
 from untaken.present.numbers import decimal
 
 from ..shared.palette import Tokens, tokens
+from .parts import error_bars, estimates, legend_above, row_names
 from .theme import message, themed
 
 SUPPORTS: Final = (("supported", "circle"), ("weak", "circle-open"))
@@ -58,7 +59,7 @@ def calibration_figure(
         zerolinecolor=look.line,
     )
     figure.update_xaxes(zeroline=True, zerolinecolor=look.line)
-    return _with_legend(figure)
+    return legend_above(figure)
 
 
 def calibration_agreement(
@@ -82,17 +83,18 @@ def calibration_agreement(
         target = TARGETS[measure]
         ends = (-0.5, len(rows) - 0.5)
         figure.add_trace(_line((target, target), ends, colour, ("dot", "dash")[place]))
-        figure.add_trace(_marks(rows, measure, symbol, SHIFT * (2 * place - 1), colour))
+        found: list[Figure] = [getattr(row, measure) for row in rows]
+        marks = [
+            (at + SHIFT * (2 * place - 1), one.value, one.low, one.high, str(one.n))
+            for at, one in enumerate(found)
+        ]
+        hover = f"{TITLES[measure]} %{{x:.3f}} of %{{customdata}} pairs"
+        figure.add_trace(estimates(marks, TITLES[measure], symbol, colour, hover=hover))
     themed(figure, dark=dark, height=130 + 52 * len(rows), margin=(8, 8, 36, 8))
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[f"{NAMES[m.estimator]}  n={m.pairs:,}" for m in rows],
-        range=[len(rows) - 0.5, -0.5],
-        showgrid=False,
-    )
+    row_names(figure, [f"{NAMES[m.estimator]}  n={m.pairs:,}" for m in rows])
     aims = " and ".join(decimal(target) for target in TARGETS.values())
     figure.update_xaxes(title=f"share of pairs<br>lines: the targets, {aims}", range=[-0.02, 1.03])
-    return _with_legend(figure)
+    return legend_above(figure)
 
 
 def _points(bins: list[Bin], support: str, symbol: str, look: Tokens) -> go.Scatter:
@@ -100,7 +102,7 @@ def _points(bins: list[Bin], support: str, symbol: str, look: Tokens) -> go.Scat
     return go.Scatter(
         x=[b.estimate for b in bins],
         y=[b.truth for b in bins],
-        error_y=_errors([(b.truth, b.low, b.high) for b in bins], colour),
+        error_y=error_bars([(b.truth, b.low, b.high) for b in bins], colour),
         mode="markers",
         name=f"{support}, n={pairs:,}",
         marker={"symbol": symbol, "size": 10, "color": colour},
@@ -108,33 +110,6 @@ def _points(bins: list[Bin], support: str, symbol: str, look: Tokens) -> go.Scat
         hovertemplate="estimate %{x:.3f}, truth %{y:.3f}<br>%{customdata[0]} pairs of %{customdata[1]} maps"
         "<extra></extra>",
     )
-
-
-def _marks(rows: list[Measure], measure: str, symbol: str, shift: float, colour: str) -> go.Scatter:
-    found: list[tuple[int, Figure]] = [(at, getattr(row, measure)) for at, row in enumerate(rows)]
-    known = [(at, one, one.value) for at, one in found if one.value is not None]
-    return go.Scatter(
-        x=[value for *_, value in known],
-        y=[at + shift for at, *_ in known],
-        error_x=_errors([(value, one.low, one.high) for _, one, value in known], colour),
-        mode="markers",
-        name=TITLES[measure],
-        marker={"symbol": symbol, "size": 10, "color": colour},
-        customdata=[one.n for _, one, _ in known],
-        hovertemplate=f"{TITLES[measure]} %{{x:.3f}} of %{{customdata}} pairs<extra></extra>",
-    )
-
-
-def _errors(ends: list[tuple[float, float | None, float | None]], colour: str) -> dict[str, object]:
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [0 if high is None else max(0.0, high - value) for value, _, high in ends],
-        "arrayminus": [0 if low is None else max(0.0, value - low) for value, low, _ in ends],
-        "color": colour,
-        "thickness": 1.5,
-        "width": 4,
-    }
 
 
 def _line(x: tuple[float, float], y: tuple[float, float], colour: str, dash: str) -> go.Scatter:
@@ -151,8 +126,3 @@ def _line(x: tuple[float, float], y: tuple[float, float], colour: str, dash: str
 def _reach(bins: list[Bin]) -> float:
     values = [abs(v) for b in bins for v in (b.estimate, b.truth, b.low, b.high) if v is not None]
     return min(1.05, max(values) + 0.05)
-
-
-def _with_legend(figure: go.Figure) -> go.Figure:
-    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
-    return figure

@@ -16,6 +16,7 @@ from untaken.present.numbers import interval, signed
 from ..shared import text
 from ..shared.choice_words import SIDES, Side, context_words, side_of
 from ..shared.palette import Tokens, tokens
+from .parts import intervals
 from .theme import message, themed
 
 MOST: Final = 20
@@ -43,8 +44,10 @@ def choice_figure(
     reach, unknown_at = _reach(known, [middle is None for _, middle, _ in spans])
     figure = _laid_out(rows, marked, look)
     for side in SIDES:
-        some = [(y, spans[y]) for y, choice in enumerate(rows) if side_of(choice) == side]
-        figure.add_trace(_intervals(some, side, look))
+        ends = [(y, *spans[y][::2]) for y, choice in enumerate(rows) if side_of(choice) == side]
+        bars = [(y, low, high) for y, low, high in ends if low is not None and high is not None]
+        line = {"color": _colour(side, look), "width": SIDES[side].width, "dash": SIDES[side].dash}
+        figure.add_trace(intervals(bars, line))
     at = [middle for _, middle, _ in spans]
     figure.add_trace(_marks(rows, at, unknown_at, [_advantage_hover(c) for c in rows], look))
     _dress(figure, (reach, unknown_at), rows, dark=dark, title="advantage, with 95% interval")
@@ -87,7 +90,9 @@ def choice_deltas(
     figure.add_vrect(x0=-threshold, x1=threshold, fillcolor=look.band, line_width=0, layer="below")
     words = [_delta_hover(choice, some) for choice, some in zip(rows, shown, strict=True)]
     for share, width in ((0.0, 1.5), (0.25, 5.0)):
-        figure.add_trace(_spread(shown, share, width, look))
+        quantiles = [(y, np.quantile(some, [share, 1 - share])) for y, some in enumerate(shown) if len(some)]
+        bars = [(y, *ends.tolist()) for y, ends in quantiles]
+        figure.add_trace(intervals(bars, {"color": look.line, "width": width}))
     figure.add_trace(_marks(rows, means, unknown_at, words, look))
     title = "delta: mean, middle half and range over the runs"
     _dress(figure, (reach, unknown_at), rows, dark=dark, title=title)
@@ -114,31 +119,6 @@ def _laid_out(rows: Sequence[Choice], marked: str | None, look: Tokens) -> go.Fi
             ends = {"y0": y - ABOVE, "y1": y + 1 - ABOVE}
             figure.add_hrect(**ends, fillcolor=look.band, line_width=0, layer="below")
     return figure
-
-
-def _intervals(
-    some: Sequence[tuple[int, tuple[float | None, float | None, float | None]]], side: Side, look: Tokens
-) -> go.Scatter:
-    bars = [(y, low, high) for y, (low, _, high) in some if low is not None and high is not None]
-    return go.Scatter(
-        x=[x for _, low, high in bars for x in (low, high, None)],
-        y=[y for place, _, _ in bars for y in (place, place, None)],
-        mode="lines",
-        line={"color": _colour(side, look), "width": SIDES[side].width, "dash": SIDES[side].dash},
-        hoverinfo="skip",
-    )
-
-
-def _spread(shown: Sequence[np.ndarray], share: float, width: float, look: Tokens) -> go.Scatter:
-    """From the quantile `share` to its counterpart."""
-    ends = [(y, *np.quantile(some, [share, 1 - share]).tolist()) for y, some in enumerate(shown) if len(some)]
-    return go.Scatter(
-        x=[x for _, low, high in ends for x in (low, high, None)],
-        y=[y for place, _, _ in ends for y in (place, place, None)],
-        mode="lines",
-        line={"color": look.line, "width": width},
-        hoverinfo="skip",
-    )
 
 
 def _marks(

@@ -13,6 +13,7 @@ from untaken.errors import Unscored
 
 from ..shared import text
 from ..shared.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, Tokens, tokens
+from .parts import cell, handles, row_names
 from .theme import message, themed
 
 MOST_ROWS: Final = 60
@@ -57,12 +58,22 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
     shapes = [_divergence_line(rows, look)] if any(row.parts for row in rows) else []
     for y, row in enumerate(rows):
         if row.key == marked:
-            shapes.append(_band(y, len(found.runs), look))
-        shapes += [_box((x, y), row, looks[cell.status]) for x, cell in enumerate(row.cells)]
+            half = len(found.runs) / 2
+            shapes.append(cell(half - 0.5, y, (half, 0.48), look.band, {"color": look.text, "width": 1}))
+        width = CRITICAL_BORDER if row.critical else BORDER
+        for x, style in enumerate(looks[one.status] for one in row.cells):
+            line = {"color": style.line, "width": width, "dash": style.line_name}
+            shapes.append(cell(x, y, (CELL / 2, 0.38), style.fill, line))
     figure.update_layout(shapes=shapes)
     words = _words(rows, first, looks)
     figure.add_trace(words)
-    figure.add_trace(_handles(found, rows))
+    at = {row.key: place for place, row in enumerate(found.rows)}
+    cells = [
+        (x, y, f"{one.digest} {at[row.key]}", _hover(found.run(one.digest), row, one))
+        for y, row in enumerate(rows)
+        for x, one in enumerate(row.cells)
+    ]
+    figure.add_trace(handles(cells, 38))
     widest = max(map(len, words.text)) - _BOLD
     _frame(figure, found, rows, look, dark=dark, column=max(COLUMN, round(CELL_CHAR * widest / CELL)))
     return figure
@@ -83,33 +94,6 @@ def _divergence_line(rows: Sequence[AlignedRow], look: Tokens) -> dict[str, Any]
     return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line}
 
 
-def _band(y: int, columns: int, look: Tokens) -> dict[str, Any]:
-    return {
-        "type": "rect",
-        "x0": -0.5,
-        "x1": columns - 0.5,
-        "y0": y - 0.48,
-        "y1": y + 0.48,
-        "fillcolor": look.band,
-        "line": {"color": look.text, "width": 1},
-        "layer": "below",
-    }
-
-
-def _box(at: tuple[int, int], row: AlignedRow, style: StatusLook) -> dict[str, Any]:
-    width = CRITICAL_BORDER if row.critical else BORDER
-    return {
-        "type": "rect",
-        "x0": at[0] - CELL / 2,
-        "x1": at[0] + CELL / 2,
-        "y0": at[1] - 0.38,
-        "y1": at[1] + 0.38,
-        "fillcolor": style.fill,
-        "line": {"color": style.line, "width": width, "dash": style.line_name},
-        "layer": "below",
-    }
-
-
 def _words(
     rows: Sequence[AlignedRow], first: dict[str, str | None], looks: Mapping[CellStatus, StatusLook]
 ) -> go.Scatter:
@@ -128,23 +112,6 @@ def _words(
 def _cell_words(cell: Cell, *, parts: bool) -> str:
     shown = [f"<b>{CELLS[cell.status].icon}</b>", f"{cell.steps}{FAILED * bool(cell.failures)}"]
     return " ".join([PARTS] * parts + (shown if cell.steps else shown[:1]))
-
-
-def _handles(found: SideBySide, rows: Sequence[AlignedRow]) -> go.Scatter:
-    """What a pointer meets: nothing to see, but it says more, and carries the cell when it is clicked."""
-    cells = [(x, y, row, cell) for y, row in enumerate(rows) for x, cell in enumerate(row.cells)]
-    at = {row.key: place for place, row in enumerate(found.rows)}
-    return go.Scatter(
-        x=[x for x, _, _, _ in cells],
-        y=[y for _, y, _, _ in cells],
-        mode="markers",
-        marker={"size": 38, "symbol": "square", "opacity": 0},
-        customdata=[[f"{cell.digest} {at[row.key]}"] for _, _, row, cell in cells],
-        hovertext=[_hover(found.run(cell.digest), row, cell) for _, _, row, cell in cells],
-        hoverinfo="text",
-        selected={"marker": {"opacity": 0}},
-        unselected={"marker": {"opacity": 0}},
-    )
 
 
 def _hover(run: ComparedRun, row: AlignedRow, cell: Cell) -> str:
@@ -181,13 +148,7 @@ def _frame(
         tickangle=0,
         tickfont={"color": look.text, "size": 11},
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[_title(row, chars) for row in rows],
-        range=[len(rows) - 0.45, -0.55],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 12},
-    )
+    row_names(figure, [_title(row, chars) for row in rows], room=0.55, look=look)
     figure.update_layout(
         meta={"least_width": round(CHAR * chars) + column * len(found.runs)}, clickmode="event+select"
     )

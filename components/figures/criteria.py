@@ -29,6 +29,7 @@ from untaken.present.numbers import decimal, interval, p_value, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
+from .parts import cell, cell_words, note, row_names
 from .theme import message, themed
 
 ROW: Final = 52
@@ -163,8 +164,12 @@ def attack_matrix(found: Verification, *, dark: bool = False) -> go.Figure:
         for row, check in enumerate(found.criteria)
         for column, test in enumerate(check.discrimination.attacks)
     ]
-    figure.layout.shapes = [_cell(column, row, test, look) for row, column, _, test in cells]
-    figure.layout.annotations = [_rate(column, row, test, look) for row, column, _, test in cells]
+    figure.layout.shapes = [
+        cell(column, row, (0.47, 0.44), *_cell_look(test, look)) for row, column, _, test in cells
+    ]
+    figure.layout.annotations = [
+        cell_words(column, row, *_rate(test, look), size=13) for row, column, _, test in cells
+    ]
     figure.add_trace(
         go.Scatter(
             x=[column for _, column, _, _ in cells],
@@ -186,7 +191,8 @@ def attack_matrix(found: Verification, *, dark: bool = False) -> go.Figure:
         showgrid=False,
         tickfont={"color": look.text, "size": 12},
     )
-    _criteria_axis(figure, [check.name for check in found.criteria], look)
+    names = [text.figure(check.name, CHARS) for check in found.criteria]
+    row_names(figure, names, look=look, size=13)
     figure.update_layout(meta={"least_width": 180 + CELL_WIDTH * len(found.attacks)})
     return figure
 
@@ -251,65 +257,28 @@ def _rows(
     """The common frame: one row per criterion, the scale below, the legend above."""
     themed(figure, dark=dark, height=110 + ROW * len(names), margin=(8, 16, 34, 8))
     figure.update_xaxes(range=[-0.03, 1.03], tickformat=".0%", title_text=axis, nticks=6)
-    _criteria_axis(figure, names, look)
+    row_names(figure, [text.figure(name, CHARS) for name in names], look=look, size=13)
     words = (
         f'<span style="color:{look.good}">{key[0]}</span>   <span style="color:{look.bad}">{key[1]}</span>'
     )
-    figure.add_annotation(
-        text=words,
-        x=0,
-        y=1,
-        xref="paper",
-        yref="paper",
-        xanchor="left",
-        yanchor="bottom",
-        yshift=6,
-        showarrow=False,
-        font={"size": 13, "color": look.text},
-    )
+    font = {"size": 13, "color": look.text}
+    note(figure, words, 0, 1, look, xanchor="left", yanchor="bottom", yshift=6, font=font)
     figure.update_layout(meta={"least_width": LEAST_WIDTH})
     return figure
 
 
-def _criteria_axis(figure: go.Figure, names: Sequence[str], look: Tokens) -> None:
-    figure.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=[text.figure(name, CHARS) for name in names],
-        range=[len(names) - 0.5, -0.5],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 13},
-    )
+def _cell_look(test: AttackTest, look: Tokens) -> tuple[str, dict[str, Any]]:
+    fill = look.fill if test.detected else look.warm if test.rewarded else look.background
+    colour = look.good if test.detected else look.bad if test.rewarded else look.grid
+    return fill, {"color": colour, "width": 1.5, "dash": "solid" if test.detected else "dot"}
 
 
-def _cell(column: int, row: int, test: AttackTest, look: Tokens) -> dict[str, Any]:
-    return {
-        "type": "rect",
-        "x0": column - 0.47,
-        "x1": column + 0.47,
-        "y0": row - 0.44,
-        "y1": row + 0.44,
-        "fillcolor": look.fill if test.detected else look.warm if test.rewarded else look.background,
-        "line": {
-            "color": look.good if test.detected else look.bad if test.rewarded else look.grid,
-            "width": 1.5,
-            "dash": "solid" if test.detected else "dot",
-        },
-        "layer": "below",
-    }
-
-
-def _rate(column: int, row: int, test: AttackTest, look: Tokens) -> dict[str, Any]:
+def _rate(test: AttackTest, look: Tokens) -> tuple[str, str]:
+    """The rate with its sign, and its colour."""
     rate = number(test.win_rate)
     sign = "✓ " if test.detected else "↑ " if test.rewarded else ""
     words = "–" if rate is None else f"{sign}{percent(rate)}"
-    return {
-        "x": column,
-        "y": row,
-        "text": f"<b>{words}</b>" if sign else words,
-        "showarrow": False,
-        "font": {"size": 13, "color": look.text if rate is not None else look.muted},
-        "captureevents": False,
-    }
+    return (f"<b>{words}</b>" if sign else words), (look.text if rate is not None else look.muted)
 
 
 def _cell_hover(check: CriterionCheck, test: AttackTest) -> str:

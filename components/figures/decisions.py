@@ -17,6 +17,7 @@ from untaken.present.numbers import interval, signed
 
 from ..shared import text
 from ..shared.palette import DELTA_WORDS, Tokens, tokens
+from .parts import intervals, row_names
 from .theme import message, themed
 
 MOST_ROWS = 60
@@ -52,7 +53,9 @@ def delta_figure(evaluation: RunEvaluation, *, threshold: float = THRESHOLD, dar
     figure = go.Figure()
     figure.add_vrect(x0=-threshold, x1=threshold, fillcolor=look.band, line_width=0, layer="below")
     figure.add_vline(x=0, line={"color": look.line, "width": 1})
-    _add_intervals(figure, rows, look)
+    ends = [(place, *row.interval) for place, row in enumerate(rows)]
+    bars = [(place, low, high) for place, low, high in ends if low is not None and high is not None]
+    figure.add_trace(intervals(bars, {"color": look.muted, "width": 2}))
     _add_figures(figure, rows, reach, look)
     _add_marks(figure, rows, unknown_at, look)
     themed(figure, dark=dark, height=96 + 24 * len(rows), margin=(8, 16, 30, 8))
@@ -67,13 +70,7 @@ def delta_figure(evaluation: RunEvaluation, *, threshold: float = THRESHOLD, dar
         showgrid=False,
     )
     figure.update_layout(meta={"least_width": LEAST_WIDTH})
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[row.words for row in rows],
-        range=[len(rows) - 0.4, -0.6],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 12},
-    )
+    row_names(figure, [row.words for row in rows], room=0.6, look=look)
     return figure
 
 
@@ -124,19 +121,6 @@ def _nothing(evaluation: RunEvaluation) -> str:
     if evaluation.status != "evaluated":
         return text.figure(f"Not evaluated: {evaluation.reason}", 120)
     return "No decision point of this run had an alternative"
-
-
-def _add_intervals(figure: go.Figure, rows: Sequence[FigureRow], look: Tokens) -> None:
-    known = [(place, *row.interval) for place, row in enumerate(rows) if None not in row.interval]
-    figure.add_trace(
-        go.Scatter(
-            x=[x for _, low, high in known for x in (low, high, None)],
-            y=[y for place, _, _ in known for y in (place, place, None)],
-            mode="lines",
-            line={"color": look.muted, "width": 2},
-            hoverinfo="skip",
-        )
-    )
 
 
 def _add_figures(figure: go.Figure, rows: Sequence[FigureRow], at: float, look: Tokens) -> None:

@@ -16,6 +16,7 @@ from untaken.present.numbers import decimal, interval, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
+from .parts import cell, error_bars, row_names
 from .theme import message, themed
 
 MOST_MODES: Final = 24
@@ -43,7 +44,10 @@ def mode_matrix(
     shown = [(x, y, places[mode, group]) for y, mode in enumerate(modes) for x, group in enumerate(groups)]
     figure = go.Figure()
     figure.update_layout(
-        shapes=[_box(x, y, cell, look, marked=(cell.mode, cell.group) == marked) for x, y, cell in shown],
+        shapes=[
+            cell(x, y, (0.46, 0.42), *_cell_look(one, look, marked=(one.mode, one.group) == marked))
+            for x, y, one in shown
+        ],
         meta={"least_width": 190 + COLUMN * len(groups)},
         clickmode="event+select",
     )
@@ -71,12 +75,7 @@ def mode_matrix(
         showgrid=False,
         tickangle=0,
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(modes))),
-        ticktext=[text.folded(names[mode], width=NAME_CHARS, lines=2) for mode in modes],
-        range=[len(modes) - 0.5, -0.5],
-        showgrid=False,
-    )
+    row_names(figure, [text.folded(names[mode], width=NAME_CHARS, lines=2) for mode in modes])
     return themed(figure, dark=dark, height=HEAD + ROW * len(modes) + 16)
 
 
@@ -98,7 +97,7 @@ def mode_contrasts(
         go.Scatter(
             x=[one.difference for one in known],
             y=list(range(len(known))),
-            error_x=_spans([(one.difference, one.low, one.high) for one in known], look),
+            error_x=error_bars([(one.difference, one.low, one.high) for one in known], look.muted),
             mode="markers",
             marker={"symbol": "diamond", "size": 10, "color": look.text},
             customdata=[one.mode for one in known],
@@ -135,7 +134,7 @@ def mode_course(trend: ModeTrend, mode: str, *, dark: bool = False) -> go.Figure
         go.Scatter(
             x=[cell.group for cell in cells],
             y=[cell.rate for cell in cells],
-            error_y=_spans([(cell.rate, cell.low, cell.high) for cell in cells], look),
+            error_y=error_bars([(one.rate, one.low, one.high) for one in cells], look.muted),
             mode="lines+markers+text",
             line={"color": look.good, "width": 2},
             marker={"size": 9, "color": look.good},
@@ -190,17 +189,9 @@ def saturation_curve(found: Saturation, *, dark: bool = False) -> go.Figure:
     return themed(figure, dark=dark, height=280)
 
 
-def _box(x: int, y: int, cell: PivotCell, look: Tokens, *, marked: bool) -> dict[str, Any]:
-    return {
-        "type": "rect",
-        "x0": x - 0.46,
-        "x1": x + 0.46,
-        "y0": y - 0.42,
-        "y1": y + 0.42,
-        "fillcolor": _shade(cell, look) if cell.count else look.surface,
-        "line": {"color": look.text if marked else look.grid, "width": 3 if marked else 1},
-        "layer": "below",
-    }
+def _cell_look(found: PivotCell, look: Tokens, *, marked: bool) -> tuple[str, dict[str, Any]]:
+    line = {"color": look.text if marked else look.grid, "width": 3 if marked else 1}
+    return (_shade(found, look) if found.count else look.surface), line
 
 
 def _shade(cell: PivotCell, look: Tokens) -> str:
@@ -218,16 +209,3 @@ def _cell_words(cell: PivotCell, names: Mapping[str, str]) -> str:
     if rate is not None and low is not None and high is not None:
         lines.append(f"{percent(rate)}, 95% interval {interval(low, high, percent)}")
     return "<br>".join(lines)
-
-
-def _spans(values: Sequence[tuple[Any, Any, Any]], look: Tokens) -> dict[str, Any]:
-    """Error bars from (value, low, high)."""
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [high - value for value, _, high in values],
-        "arrayminus": [value - low for value, low, _ in values],
-        "color": look.muted,
-        "thickness": 1.5,
-        "width": 4,
-    }

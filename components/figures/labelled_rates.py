@@ -13,6 +13,7 @@ from untaken.present.numbers import decimal
 
 from ..shared import text
 from ..shared.palette import tokens
+from .parts import estimates, legend_above
 from .theme import message, themed
 
 MOST_AGENTS: Final = 20
@@ -34,7 +35,11 @@ def labelled_rates_figure(found: LabelledRates, *, dark: bool = False) -> go.Fig
     look, figure = tokens(dark), go.Figure()
     for place, (name, symbol, values) in enumerate(MARKS):
         colour = (look.good, look.muted, look.bad)[place]
-        figure.add_trace(_marks(parts, name, symbol, values, shift=SHIFT * (place - 1), colour=colour))
+        rows = [(at + SHIFT * (place - 1), *values(one), _words(one)) for at, one in enumerate(parts)]
+        hover = f"{name} %{{x:.1%}}<br>%{{customdata}}"
+        trace = estimates(rows, name, symbol, colour, hover=hover)
+        trace.error_x.visible, trace.marker.line = name != JUDGE, {"width": 2, "color": colour}
+        figure.add_trace(trace)
     themed(figure, dark=dark, height=120 + 58 * len(parts), margin=(8, 8, 30, 8))
     names = ["all" if one.part == "all" else text.figure(text.short(one.name, 32)) for one in parts]
     figure.update_yaxes(
@@ -44,34 +49,7 @@ def labelled_rates_figure(found: LabelledRates, *, dark: bool = False) -> go.Fig
         showgrid=False,
     )
     figure.update_xaxes(title="share of sub-goals met", range=[-0.02, 1.02], tickformat=".0%")
-    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
-    return figure
-
-
-def _marks(
-    parts: list[LabelledRate], name: str, symbol: str, values: Values, *, shift: float, colour: str
-) -> go.Scatter:
-    rows = [(at + shift, *map(number, values(one)), one) for at, one in enumerate(parts)]
-    known = [(y, x, low, high, one) for y, x, low, high, one in rows if x is not None]
-    return go.Scatter(
-        x=[x for _, x, *_ in known],
-        y=[y for y, *_ in known],
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "visible": name != JUDGE,
-            "array": [0 if high is None else high - x for _, x, _, high, _ in known],
-            "arrayminus": [0 if low is None else x - low for _, x, low, _, _ in known],
-            "color": colour,
-            "thickness": 1.5,
-            "width": 4,
-        },
-        mode="markers",
-        name=name,
-        marker={"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": colour}},
-        customdata=[_words(one) for *_, one in known],
-        hovertemplate=f"{name} %{{x:.1%}}<br>%{{customdata}}<extra></extra>",
-    )
+    return legend_above(figure)
 
 
 def _words(one: LabelledRate) -> str:

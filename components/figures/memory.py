@@ -11,6 +11,7 @@ from untaken.present.numbers import interval, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
+from .parts import intervals, row_names
 from .theme import message, themed
 
 MOST_SKILLS: Final = 40
@@ -29,7 +30,8 @@ def skill_rates(records: pd.DataFrame, *, dark: bool = False) -> go.Figure:
         shown[name].astype(float).tolist() for name in ("success_rate", "success_low", "success_high")
     )
     figure = go.Figure()
-    figure.add_trace(_bars(places, lows, highs, look))
+    bars = zip(places, lows, highs, strict=True)
+    figure.add_trace(intervals(bars, {"color": look.line, "width": 4}, opacity=0.55))
     figure.add_trace(_points(shown, places, rates, look))
     themed(figure, dark=dark, height=70 + 34 * len(shown), margin=(8, 84, 8, 40))
     for place, n in zip(places, shown["n"], strict=True):
@@ -39,25 +41,8 @@ def skill_rates(records: pd.DataFrame, *, dark: bool = False) -> go.Figure:
         )  # fmt: skip
     cut = f" · the first {len(shown)} of {len(ordered)} skills" if len(ordered) > len(shown) else ""
     figure.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", title_text=f"success rate{cut}", nticks=6)
-    figure.update_yaxes(
-        tickvals=places,
-        ticktext=[text.figure(skill, 28) for skill in shown["skill"]],
-        range=[len(shown) - 0.4, -0.6],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 12},
-    )
+    row_names(figure, [text.figure(skill, 28) for skill in shown["skill"]], room=0.6, look=look)
     return figure
-
-
-def _bars(places: list[int], lows: list[float], highs: list[float], look: Tokens) -> go.Scatter:
-    return go.Scatter(
-        x=[x for low, high in zip(lows, highs, strict=True) for x in (low, high, None)],
-        y=[y for place in places for y in (place, place, None)],
-        mode="lines",
-        line={"color": look.line, "width": 4},
-        opacity=0.55,
-        hoverinfo="skip",
-    )
 
 
 def _points(shown: pd.DataFrame, places: list[int], rates: list[float], look: Tokens) -> go.Scatter:

@@ -16,6 +16,7 @@ from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .agents import markers
+from .parts import note
 from .theme import message, themed
 
 LEAST_APART: Final = 0.065
@@ -58,17 +59,7 @@ def outcome_scatter(
     figure.add_vline(x=placed[0].outcome_centre, line=line)
     figure.add_hline(y=placed[0].metric_centre, line=line)
     for x, y, across_at, up_at, words in CORNERS:
-        figure.add_annotation(
-            x=x,
-            y=y,
-            xref="paper",
-            yref="paper",
-            xanchor=across_at,
-            yanchor=up_at,
-            text=words,
-            showarrow=False,
-            font={"color": look.muted, "size": 12},
-        )
+        note(figure, words, x, y, look, xanchor=across_at, yanchor=up_at)
     themed(figure, dark=dark, height=430)
     figure.update_xaxes(
         range=x_range,

@@ -14,6 +14,7 @@ from untaken.ranking.comparisons import Comparison, PairedDifference, SubGoalGap
 from ..rankings.words import SIGNS, direction_of, fill_of
 from ..shared import text
 from ..shared.palette import Tokens, tokens
+from .parts import cell, cell_words, handles, note, row_names
 from .theme import message, themed
 
 MOST_AGENTS: Final = 12
@@ -40,45 +41,25 @@ def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool =
             if pair is None:
                 continue
             for x, y in ((column, row), (row, column)):
-                shapes.append(_cell(x, y, pair, pair.digest == marked, look))
+                fill = fill_of(pair, look) if x > y else look.background
+                shapes.append(cell(x, y, (0.47, 0.45), fill, _border(pair, pair.digest == marked, look)))
                 cells.append((x, y, pair.digest, _pair_hover(pair)))
-            words.append(_words(column, row, _difference_words(pair), look))
-            words.append(_words(row, column, _chance_words(pair), look))
+            words.append(cell_words(column, row, _difference_words(pair), look.text))
+            words.append(cell_words(row, column, _chance_words(pair), look.text))
     figure.layout.shapes, figure.layout.annotations = shapes, words
-    figure.add_trace(_handles(cells))
+    figure.add_trace(handles(cells, 46))
     _frame(figure, agents, look, dark=dark)
     if len(compared.agents) > len(agents):
-        _note(figure, f"The first {len(agents)} of {len(compared.agents)} agents", look)
+        cut = f"The first {len(agents)} of {len(compared.agents)} agents"
+        note(figure, cut, 1, 0, look, yshift=-6, yanchor="top")
     return figure
 
 
-def _cell(column: int, row: int, pair: PairedDifference, marked: bool, look: Tokens) -> dict[str, Any]:
-    level = direction_of(pair) in ("level", "unknown")
-    return {
-        "type": "rect",
-        "x0": column - 0.47,
-        "x1": column + 0.47,
-        "y0": row - 0.45,
-        "y1": row + 0.45,
-        "fillcolor": fill_of(pair, look) if column > row else look.background,
-        "line": {
-            "color": look.text if marked else look.line,
-            "width": 3 if marked else 1,
-            "dash": "dot" if level and not marked else "solid",
-        },
-        "layer": "below",
-    }
-
-
-def _words(column: int, row: int, words: str, look: Tokens) -> dict[str, Any]:
-    return {
-        "x": column,
-        "y": row,
-        "text": words,
-        "showarrow": False,
-        "font": {"size": 12, "color": look.text},
-        "captureevents": False,
-    }
+def _border(pair: PairedDifference, marked: bool, look: Tokens) -> dict[str, Any]:
+    if marked:
+        return {"color": look.text, "width": 3, "dash": "solid"}
+    unclear = direction_of(pair) in ("level", "unknown")
+    return {"color": look.line, "width": 1, "dash": "dot" if unclear else "solid"}
 
 
 def _difference_words(pair: PairedDifference) -> str:
@@ -104,55 +85,19 @@ def _pair_hover(pair: PairedDifference) -> str:
     )
 
 
-def _handles(cells: Sequence[tuple[int, int, str, str]]) -> go.Scatter:
-    """What a pointer meets: nothing to see, but it says more, and carries the pair when it is clicked."""
-    return go.Scatter(
-        x=[cell[0] for cell in cells],
-        y=[cell[1] for cell in cells],
-        mode="markers",
-        marker={"size": 46, "symbol": "square", "opacity": 0},
-        customdata=[[cell[2]] for cell in cells],
-        hovertext=[cell[3] for cell in cells],
-        hoverinfo="text",
-        selected={"marker": {"opacity": 0}},
-        unselected={"marker": {"opacity": 0}},
-    )
-
-
 def _frame(figure: go.Figure, agents: Sequence[str], look: Tokens, *, dark: bool) -> None:
     row = 54 if len(agents) <= 8 else 44
     themed(figure, dark=dark, height=78 + row * len(agents), margin=(8, 8, 54, 20))
-    places = list(range(len(agents)))
     figure.update_xaxes(
-        tickvals=places,
+        tickvals=list(range(len(agents))),
         ticktext=[text.folded(agent, width=13, lines=2) for agent in agents],
         side="top",
         range=[-0.55, len(agents) - 0.45],
         showgrid=False,
         tickfont={"color": look.text, "size": 12},
     )
-    figure.update_yaxes(
-        tickvals=places,
-        ticktext=[text.figure(text.short(agent, 22)) for agent in agents],
-        range=[len(agents) - 0.45, -0.55],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 12},
-    )
+    row_names(figure, [text.figure(text.short(agent, 22)) for agent in agents], room=0.55, look=look)
     figure.update_layout(meta={"least_width": 170 + 100 * len(agents)}, clickmode="event+select")
-
-
-def _note(figure: go.Figure, words: str, look: Tokens) -> None:
-    figure.add_annotation(
-        text=words,
-        x=1,
-        y=0,
-        xref="paper",
-        yref="paper",
-        yshift=-6,
-        yanchor="top",
-        showarrow=False,
-        font={"color": look.muted, "size": 12},
-    )
 
 
 def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
@@ -186,29 +131,13 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
         )
     )
     far = 1.15 * max(abs(low), abs(high), reach)
-    _percent_axis(figure, [-far, far], dark=dark, height=132)
-    for side, words in (
-        (0.0, f"◀ {text.figure(text.short(pair.second, 18))} better"),
-        (1.0, f"{text.figure(text.short(pair.first, 18))} better ▶"),
-    ):
-        figure.add_annotation(
-            x=side,
-            y=1,
-            xref="paper",
-            yref="paper",
-            xanchor="left" if side == 0 else "right",
-            yanchor="bottom",
-            text=words,
-            showarrow=False,
-            font={"color": look.muted, "size": 12},
-        )
-    return figure
-
-
-def _percent_axis(figure: go.Figure, reach: list[float], *, dark: bool, height: int) -> None:
-    themed(figure, dark=dark, height=height, margin=(8, 8, 24, 8))
-    figure.update_xaxes(range=reach, tickformat="+.0%", title_text="difference, with 95% interval")
+    themed(figure, dark=dark, height=132, margin=(8, 8, 24, 8))
+    figure.update_xaxes(range=[-far, far], tickformat="+.0%", title_text="difference, with 95% interval")
     figure.update_yaxes(visible=False, range=[-0.8, 1.2])
+    first, second = (text.figure(text.short(name, 18)) for name in (pair.first, pair.second))
+    note(figure, f"◀ {second} better", 0, 1, look, xanchor="left", yanchor="bottom")
+    note(figure, f"{first} better ▶", 1, 1, look, xanchor="right", yanchor="bottom")
+    return figure
 
 
 def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
@@ -251,15 +180,8 @@ def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> N
         title_text=f"completed more often<br>{'with 95% interval' if sure else 'one task'}",
         range=[min(ends) - room, max(ends) + room],
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(shown))),
-        ticktext=[
-            f"{text.figure(gap.title or gap.sub_goal, 34)}  {points(gap.contribution)}" for gap in shown
-        ],
-        range=[len(shown) - 0.5, -0.5],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 12},
-    )
+    names = [f"{text.figure(gap.title or gap.sub_goal, 34)}  {points(gap.contribution)}" for gap in shown]
+    row_names(figure, names, look=look)
     figure.update_layout(meta={"least_width": 380})
 
 

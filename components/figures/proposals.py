@@ -14,10 +14,12 @@ from untaken.present.numbers import decimal, interval, percent
 
 from ..shared import text
 from ..shared.palette import MARKERS, tokens
+from .parts import error_bars, intervals, legend_above, row_names
 from .theme import message, themed
 
 WAYS: Final = {"task": "from the task", "solution": "from the task and two runs"}
 DASHES: Final = ("solid", "dash", "dot", "dashdot")
+LEGEND: Final = {"y": 1, "xanchor": "left", "font": {"size": 12}}
 APART: Final = 0.17
 """Of a row, between the two agents."""
 
@@ -32,7 +34,8 @@ def agents_by_criterion(
     figure = go.Figure()
     for own, name, colour in ((True, first, look.good), (False, second, look.bad)):
         marks = [_mark(one, place, own=own) for place, one in enumerate(found)]
-        figure.add_trace(_intervals(marks, colour))
+        bars = [(m.at, m.low, m.high) for m in marks if m.low is not None and m.high is not None]
+        figure.add_trace(intervals(bars, {"color": colour, "width": 3}, opacity=0.6, showlegend=False))
         points = _points(marks, name, found)
         points.marker = {
             "symbol": MARKERS[0 if own else 1],
@@ -52,14 +55,8 @@ def agents_by_criterion(
         range=[-0.03, 1.03], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%",
         title_text="mean, as a share of the scale<br>(0% worst, 100% best)",
     )  # fmt: skip
-    figure.update_yaxes(
-        tickvals=list(range(len(found))),
-        ticktext=[text.figure(one.name, 26) for one in found],
-        range=[len(found) - 0.4, -0.6],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 12},
-    )
-    return _legend(figure)
+    row_names(figure, [text.figure(one.name, 26) for one in found], room=0.6, look=look)
+    return legend_above(figure, **LEGEND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,19 +75,6 @@ def _mark(one: CriterionDifference, place: int, *, own: bool) -> _Mark:
     )
     low, high = (None if isinstance(end, Unscored) else end / one.top for end in ends)
     return _Mark(at=place - APART if own else place + APART, mean=mean / one.top, low=low, high=high)
-
-
-def _intervals(marks: Sequence[_Mark], colour: str) -> go.Scatter:
-    known = [mark for mark in marks if mark.low is not None]
-    return go.Scatter(
-        x=[x for mark in known for x in (mark.low, mark.high, None)],
-        y=[y for mark in known for y in (mark.at, mark.at, None)],
-        mode="lines",
-        line={"color": colour, "width": 3},
-        opacity=0.6,
-        hoverinfo="skip",
-        showlegend=False,
-    )
 
 
 def _points(marks: Sequence[_Mark], name: str, found: Sequence[CriterionDifference]) -> go.Scatter:
@@ -130,7 +114,7 @@ def unique_criteria(counts: Sequence[UniqueCount], *, dark: bool = False) -> go.
     themed(figure, dark=dark, height=340, margin=(8, 24, 34, 44))
     figure.update_xaxes(title_text="seeds drawn", dtick=1 if max(one.of for one in counts) <= 12 else None)
     figure.update_yaxes(title_text="different criteria", rangemode="tozero", nticks=6)
-    return _legend(figure)
+    return legend_above(figure, **LEGEND)
 
 
 def _curve(curve: Sequence[UniqueCount], colour: str, dash: str, symbol: str) -> go.Scatter:
@@ -139,14 +123,8 @@ def _curve(curve: Sequence[UniqueCount], colour: str, dash: str, symbol: str) ->
     return go.Scatter(
         x=[point.seeds for point in curve],
         y=[point.mean for point in curve],
-        error_y={
-            "type": "data",
-            "array": [max(0.0, point.high - point.mean) for point in curve],
-            "arrayminus": [max(0.0, point.mean - point.low) for point in curve],
-            "thickness": 1,
-            "width": 3,
-            "color": colour,
-        },
+        error_y=error_bars([(point.mean, point.low, point.high) for point in curve], colour)
+        | {"thickness": 1, "width": 3},
         mode="lines+markers",
         name=words,
         line={"color": colour, "dash": dash, "width": 2},
@@ -158,18 +136,3 @@ def _curve(curve: Sequence[UniqueCount], colour: str, dash: str, symbol: str) ->
         ],
         hoverinfo="text",
     )
-
-
-def _legend(figure: go.Figure) -> go.Figure:
-    figure.update_layout(
-        showlegend=True,
-        legend={
-            "orientation": "h",
-            "x": 0,
-            "xanchor": "left",
-            "y": 1,
-            "yanchor": "bottom",
-            "font": {"size": 12},
-        },
-    )
-    return figure

@@ -14,6 +14,7 @@ from untaken.present.numbers import percent, signed
 from ..shared import text
 from ..shared.choice_words import context_words
 from ..shared.palette import STAR, Tokens, tokens
+from .parts import intervals, row_names
 from .theme import message, themed
 
 MOST: Final = 6
@@ -51,7 +52,8 @@ def fix_first_bars(
         if item.digest == marked:
             figure.add_hrect(y0=y - 0.5, y1=y + 0.5, fillcolor=look.band, line_width=0, layer="below")
     figure.add_trace(_bars(rows, look))
-    figure.add_trace(_intervals(rows, look))
+    bars = [(place, item.low, item.high) for place, item in enumerate(rows)]
+    figure.add_trace(intervals(bars, {"color": look.text, "width": 2}))
     figure.add_trace(_numbers(rows, look))
     themed(figure, dark=dark, height=64 + ROW * len(rows), margin=(8, 8, 8, 8))
     figure.update_xaxes(
@@ -60,13 +62,8 @@ def fix_first_bars(
         tickformat=".0%" if rows[0].kind == "sub_goal" else "+.2f",
         nticks=5,
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[_row_words(item, chars, mixed, look) for item in rows],
-        range=[len(rows) - 0.45, -0.55],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 13},
-    )
+    names = [_row_words(item, chars, mixed, look) for item in rows]
+    row_names(figure, names, room=0.55, look=look, size=13)
     figure.update_layout(bargap=0.45, meta={"least_width": least})
     return figure
 
@@ -93,16 +90,6 @@ def _bars(rows: Sequence[FixFirst], look: Tokens) -> go.Bar:
         customdata=[[item.digest] for item in rows],
         hovertext=[_hover(item) for item in rows],
         hoverinfo="text",
-    )
-
-
-def _intervals(rows: Sequence[FixFirst], look: Tokens) -> go.Scatter:
-    return go.Scatter(
-        x=[x for item in rows for x in (item.low, item.high, None)],
-        y=[y for place in range(len(rows)) for y in (place, place, None)],
-        mode="lines",
-        line={"color": look.text, "width": 2},
-        hoverinfo="skip",
     )
 
 
