@@ -203,10 +203,11 @@ def a_score(
         "extra": (),
         "replans": 0,
         "transient_failures": 0,
+        "recovered": Unscored("no attempt failed"),
         "diagnosis": "clean" if completed == required else "inside",
         "diagnosis_reason": "",
     }
-    detail = {"nodes": nodes, "recovered": Unscored("no attempt failed"), "progress": ()}
+    detail = {"nodes": nodes, "progress": ()}
     detail |= {name: fields.pop(name) for name in detail if name in fields}
     if "results" not in fields:
         fields["results"] = detail["nodes"]

@@ -91,7 +91,8 @@ def a_score(
         extra=(),
         replans=0,
         transient_failures=0,
+        recovered=Unscored("nothing failed"),
         diagnosis="clean",
         diagnosis_reason="",
-        detail=DetailLater(ScoreDetail(nodes=nodes, recovered=Unscored("nothing failed"), progress=progress)),
+        detail=DetailLater(ScoreDetail(nodes=nodes, progress=progress)),
     )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from typing import NamedTuple
 
 import desk
 import pandas as pd
 import pytest
+from msgspec.structs import replace
 
 from untaken import answers as report
 from untaken.corpus import evaluate_corpus
+from untaken.errors import Unscored
 from untaken.plans import GraphSet
+from untaken.subgoals import ScoreDetail
+from untaken.subgoals.model import DetailLater
 
 TABLES = {
     report.runs_table: report.RUNS,
@@ -58,6 +63,18 @@ def test_a_table_has_the_documented_columns_and_types_even_when_empty(table, cor
         assert list(made.columns) == list(columns)
         assert {n: str(t) for n, t in made.dtypes.items()} == {n: c.dtype for n, c in columns.items()}
     assert all(column.meaning for column in columns.values())
+
+
+@pytest.mark.parametrize("table", [report.runs_table, report.agents_table])
+def test_a_table_of_all_runs_needs_no_runs_detail(table, corpus) -> None:
+    def detail() -> ScoreDetail:
+        raise AssertionError("the detail was worked out")
+
+    scores = {
+        digest: score if isinstance(score, Unscored) else replace(score, detail=DetailLater(detail))
+        for digest, score in corpus.scores.items()
+    }
+    assert table(dataclasses.replace(corpus, scores=scores)).equals(table(corpus))
 
 
 def test_runs_are_named_in_the_shared_vocabulary() -> None:

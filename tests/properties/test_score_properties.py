@@ -13,7 +13,12 @@ from untaken.errors import Unscored
 from untaken.plans import PlanGraph, ancestors
 from untaken.scaling.packing import pack, unpack
 from untaken.subgoals import NodeResult, NodeScore, RunScore, score_agents, score_run
+from untaken.subgoals.attempts import Attempt
+from untaken.subgoals.checks import NodeDecision
+from untaken.subgoals.compiled import compiled_graph
+from untaken.subgoals.course import recovered
 from untaken.subgoals.model import counted_nodes
+from untaken.subgoals.trace import Trace
 
 IDS = ("a", "b", "c", "d", "e")
 
@@ -173,6 +178,19 @@ def test_what_is_counted_is_what_the_detail_says(
     score = score_run(run.run(), graph, missing=missing, verdicts=verdicts)
     assert score.results == tuple(as_result(node) for node in score.nodes)
     assert score.counted == tuple(map(as_result, counted_nodes(score.nodes, missing)))
+
+
+@given(runs(), graphs(), EITHER_RULE, CHOICES)
+def test_what_was_recovered_follows_from_the_moments_of_the_detail(
+    run: RunBuilder, graph: PlanGraph, missing, verdicts
+) -> None:
+    score = score_run(run.run(), graph, missing=missing, verdicts=verdicts)
+    tried = {node.sub_goal: Attempt(made=node.attempted, events=node.events) for node in score.nodes}
+    decided = {
+        node.sub_goal: NodeDecision(completed=node.completed, by="", reason="", at=node.completed_at)
+        for node in score.nodes
+    }
+    assert score.recovered == recovered(compiled_graph(graph), Trace(run.run()), tried, decided)
 
 
 def as_result(node: NodeScore) -> NodeResult:

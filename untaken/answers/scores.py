@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 from untaken.answers.documents import Count, Document, DocumentPart, Spread, entry
 from untaken.answers.issues import GatedIssue
 from untaken.answers.shapes import shape
-from untaken.errors import Finding, Score, Unscored
+from untaken.errors import Finding, Unscored
 from untaken.gate import GateCheck
 from untaken.ledger import Integrity, IntegrityVerdict
 from untaken.sequential import SequentialCheck
@@ -32,7 +32,6 @@ class ScoredRun(DocumentPart, frozen=True, kw_only=True):
     """A run with what its scores rest on, by sub-goal."""
 
     score: Spread[RunScore]
-    recovered: Score
     status: Mapping[str, str]
     reasons: Mapping[str, str]
     failed_checks: Mapping[str, FailedCheck]
@@ -85,7 +84,7 @@ def score_document(
 
 
 def _scored(score: RunScore) -> Document:
-    run = entry(
+    return entry(
         ScoredRun.of(
             score,
             score=score,
@@ -94,10 +93,6 @@ def _scored(score: RunScore) -> Document:
             failed_checks={node.sub_goal: FailedCheck.of(node) for node in score.nodes if node.differences},
         )
     )
-    detail = [item for item in run.items() if item[0].startswith("recovered")]
-    others = [item for item in run.items() if item not in detail]
-    place = list(run).index("diagnosis")  # the detail stays where readers found it so far
-    return dict(others[:place] + detail + others[place:])
 
 
 class VerifiedRun(DocumentPart, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from untaken.counterfactual.words import N_MIN, end_words
 from untaken.memory.history import History
 from untaken.stats.stratified import mean_differences, orders_of
 
-AT_ONCE: Final = 200_000
+AT_ONCE: Final = 30_000
 """Runs laid out at a time: few enough for a processor's cache."""
 HOLDS, NOT_NAMED, TASK_COINCIDES, AGENT_COINCIDES, NOT_WITHIN, BEFORE, AFTER = range(7)
 

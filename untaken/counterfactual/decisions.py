@@ -47,7 +47,7 @@ from untaken.ledger.model import Run
 from untaken.memory import Snapshot
 from untaken.memory.totals import NOWHERE, Moment, Totals
 
-AT_ONCE: Final = 16_384
+AT_ONCE: Final = 4_096
 """Decisions compared at a time: what it takes in between stays small, however many runs there are."""
 DAY: Final = timedelta(days=1)
 NOT_NORMALISED: Final = Unscored("no other run in memory to normalise cost and steps with")

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from hashlib import sha256
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 from msgspec import Meta
 
 from untaken import limits
+from untaken.caching import cached_property
 from untaken.errors import Unscored
 from untaken.ledger.answers import paired
 from untaken.ledger.events import (

@@ -140,8 +140,10 @@ def _is_list(value: Any) -> bool:
 
 
 def _same_scalar(a: Any, b: Any) -> bool:
+    if type(a) is type(b):
+        return bool(a == b)
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     if isinstance(a, int | float) and isinstance(b, int | float):
         return a == b
-    return type(a) is type(b) and bool(a == b)
+    return False

@@ -48,7 +48,7 @@ def attempts(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Att
             found[name] = _through_options([own, *options] if own else options)
         elif own:
             found[name] = own
-        elif not acted and not (trace.spoke and criterion.reads_messages):
+        elif not acted and not (criterion.reads_messages and trace.spoke):
             found[name] = WITHOUT_ACTIONS
         else:
             found[name] = NEVER if criterion.maps or _tagged(mapping) else WITHOUT_MAPPING

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import abc
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Final
 
 from msgspec import Struct, structs
 
+from untaken.caching import cached_property
 from untaken.errors import Unscored
 from untaken.ledger.events import Observation, RunFinished, ToolCall, Verdict
 from untaken.plans import Mapping, call_counts, call_matches
@@ -48,7 +49,14 @@ DecisionsById = abc.Mapping[str, NodeDecision]
 _PLAIN: Final = {
     completed: NodeDecision(completed=completed, by="", reason="") for completed in (True, False, None)
 }
-"""Decisions that are not put in words."""
+"""Decisions that are not put in words, and rest on no moment."""
+
+
+def _plain(completed: bool | Unscored | None, at: int | None = None) -> NodeDecision:
+    """A decision that is not put in words."""
+    if completed is True and at is not None:
+        return NodeDecision(completed=True, by="", reason="", at=at)
+    return _PLAIN[None if isinstance(completed, Unscored) else completed]
 
 
 class CheckRunner:
@@ -61,7 +69,8 @@ class CheckRunner:
         mapping: what the run's actions are mapped to.
         verdicts: globs over VERDICT.by; empty lets everybody speak. With the literal ``test`` among them,
             recorded test verdicts replace expression and tool-call checks.
-        in_words: whether decisions say who decided what, and why; else only whether it is completed.
+        in_words: whether decisions say who decided what, and why; else only what is completed, and since
+            when.
     """
 
     def __init__(
@@ -144,17 +153,18 @@ class CheckRunner:
 
     def _by_options(self, criterion: CompiledSubGoal) -> NodeDecision:
         options = {name: self.decisions[name] for name in criterion.options if name in self.decisions}
+        done = {name: decision for name, decision in options.items() if decision.completed}
+        at = min([d.at for d in done.values() if d.at is not None], default=None)
         if not self._in_words:
             found = [decision.completed for decision in options.values()]
-            return _PLAIN[True if True in found else None if None in found or not found else False]
-        done = {name: decision for name, decision in options.items() if decision.completed}
+            return _plain(True if done else None if None in found or not found else False, at)
         if done:
             return NodeDecision(
                 completed=True,
                 by="any_of",
                 reason=f"completed through {_quoted(done)}",
                 evidence=tuple(sorted({seq for decision in done.values() for seq in decision.evidence})),
-                at=min((d.at for d in done.values() if d.at is not None), default=None),
+                at=at,
             )
         unknown = {name: decision for name, decision in options.items() if decision.completed is None}
         if unknown or not options:
@@ -173,7 +183,7 @@ class CheckRunner:
     def _by_outcome(self) -> NodeDecision:
         finished = self._trace.finished
         if not self._in_words:
-            return _PLAIN[None if isinstance(self._success, Unscored) else self._success]
+            return _plain(self._success, finished.seq if finished is not None else None)
         if isinstance(self._success, Unscored) or finished is None:
             why = self._success.reason if isinstance(self._success, Unscored) else "the run did not finish"
             return NodeDecision(completed=None, by="none", reason=f"its check is the run's outcome: {why}")
@@ -190,7 +200,7 @@ class CheckRunner:
     def _by_expression(self, criterion: CompiledSubGoal, attempt: Attempt) -> NodeDecision:
         result = self._expressions.result(criterion, attempt)
         if not self._in_words:
-            return _PLAIN[None if isinstance(result.passed, Unscored) else result.passed]
+            return _plain(result.passed, result.at)
         if isinstance(result.passed, Unscored):
             return NodeDecision(
                 completed=None, by="none", reason=f"its check could not be decided: {result.passed.reason}"
@@ -266,7 +276,7 @@ class CheckRunner:
         answer says, nothing is decided by a call without it.
         """
         if not self._in_words:
-            return _PLAIN[None if doubt and spec.answer is not None else True]
+            return _plain(None if doubt and spec.answer is not None else True, call.seq)
         described = f"{spec.name} was called as expected" + (f"; {doubt}" if doubt else "")
         if doubt and spec.answer is not None:
             return NodeDecision(completed=None, by="none", reason=described, evidence=self._exchanges([call]))
@@ -287,7 +297,7 @@ class CheckRunner:
         named = check.verdict.by if check is not None and isinstance(check.verdict, VerdictSpec) else ()
         ruled = ruling(whose_count(every, (self._verdicts, named), graph=self._trace.graph))
         if not self._in_words and ruled is not None:
-            return _PLAIN[None if isinstance(ruled.passed, Unscored) else ruled.passed]
+            return _plain(ruled.passed, self._verdict_moment(ruled.verdicts))
         if ruled is None:
             if checked is not None:
                 return None

@@ -58,6 +58,7 @@ class CompiledGraph(Struct, frozen=True, kw_only=True):
         dependencies_first: ids so that every dependency comes before what needs it.
         edges: (sub-goal, direct dependency), in graph order.
         calls: by sub-goal, the call its check asks for.
+        reads_messages: whether any rule looks at messages.
         reads_state: whether any expression needs the state; `fields`: the top-level fields of it that they
             read, ``None`` where one looks at the state as a whole. `stepwise`: the criteria that try theirs
             after each step.
@@ -69,6 +70,7 @@ class CompiledGraph(Struct, frozen=True, kw_only=True):
     dependencies_first: tuple[str, ...]
     edges: tuple[tuple[str, str], ...]
     calls: Mapping[str, ToolCallSpec]
+    reads_messages: bool
     reads_state: bool
     fields: frozenset[str] | None
     stepwise: tuple[CompiledSubGoal, ...]
@@ -117,6 +119,7 @@ def _prepare(graph: PlanGraph) -> CompiledGraph:
         dependencies_first=tuple(topological(graph)),
         edges=tuple((name, dep) for name, one in criteria.items() for dep in one.deps),
         calls={name: one.call for name, one in criteria.items() if one.call is not None},
+        reads_messages=any(one.reads_messages for one in criteria.values()),
         reads_state=bool(reads),
         fields=frozenset().union(*reads) if all(reads) else None,
         stepwise=tuple(criterion for criterion in criteria.values() if criterion.stepwise),

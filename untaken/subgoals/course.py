@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 from untaken.errors import Score, Unscored
 from untaken.subgoals.attempts import Attempt
@@ -12,6 +13,8 @@ from untaken.subgoals.checks import NodeDecision
 from untaken.subgoals.compiled import CompiledGraph
 from untaken.subgoals.model import NodeScore
 from untaken.subgoals.trace import Trace
+
+NOTHING_FAILED: Final = Unscored("no sub-goal attempt failed")
 
 
 def progress(
@@ -37,6 +40,8 @@ def recovered(
     sub-goal (or another option of the same `any_of`) is completed and, after the next replan, an action of it
     did not fail, or it came to be completed then.
     """
+    if not trace.failed:
+        return NOTHING_FAILED
     failed_at = {call.seq: failure.seq for failure, call in trace.failures if call is not None}
     served: dict[int, list[str]] = defaultdict(list)
     for name in rubric.options_first:
@@ -46,7 +51,7 @@ def recovered(
                 served[seq].append(name)
     failed = [(failed_at[seq], name) for seq, names in served.items() for name in names]
     if not failed:
-        return Unscored("no sub-goal attempt failed")
+        return NOTHING_FAILED
     good = 0
     for seq, name in failed:
         revision = bisect_left(trace.replans, seq)

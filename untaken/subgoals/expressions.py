@@ -70,8 +70,6 @@ class ExpressionResults:
         if (held := self._during.get(criterion.node.id)) is not None:
             return self._compared(held, criterion) if held.passed is False else held
         passed = _evaluate(criterion, self._fold.state)
-        if not self._in_words:
-            return ExpressionResult(passed=passed)
         words = "the final state meets" if passed is True else "the final state does not meet"
         found = self._explain(criterion, passed, words, begun=attempt.events[0])
         return self._compared(found, criterion) if passed is False else found
@@ -93,15 +91,14 @@ class ExpressionResults:
             ends: last `seq` of each step.
         """
         trying: list[tuple[int, CompiledSubGoal]] = []
-        budget = limits.STEP_CHECKS
+        budget, fold = limits.STEP_CHECKS, self._fold
         for end in ends:
-            moved = self._fold.forward(end) if self._fold.ahead <= end else None
-            begun = []
+            if fold.ahead > end and not (coming and coming[-1][0] <= end):
+                continue  # most steps
+            moved, begun = fold.forward(end), []
             while coming and coming[-1][0] <= end:
                 begun.append(coming.pop())
-            if not (moved or begun):
-                continue
-            due = [one for one in trying if one[1].could_differ(moved)] + begun if moved else begun
+            due = [one for one in trying if one[1].could_differ(moved)] + begun
             if not due:
                 continue
             budget -= len(due)
@@ -129,17 +126,18 @@ class ExpressionResults:
         self, criterion: CompiledSubGoal, passed: bool | Unscored, words: str, *, begun: int
     ) -> ExpressionResult:
         """The result, with the events that last set what it reads; it held from the last of them on."""
-        if isinstance(passed, Unscored) or not self._in_words:
+        if isinstance(passed, Unscored) or not (passed or self._in_words):
             return ExpressionResult(passed=passed)
         changed = self._fold.changed
-        evidence = sorted({changed[field] for field in criterion.fields if field in changed})
-        if not criterion.fields and changed:
-            evidence = [max(changed.values())]
+        evidence = [changed[field] for field in criterion.fields or changed if field in changed]
+        at = max([begun, *evidence])
+        if not self._in_words:
+            return ExpressionResult(passed=passed, at=at)
         return ExpressionResult(
             passed=passed,
             reason=f"{words} {_shown(criterion.expression)}",
-            evidence=tuple(evidence),
-            at=max(begun, evidence[-1]) if evidence else begun,
+            evidence=tuple(sorted(set(evidence if criterion.fields else sorted(evidence)[-1:]))),
+            at=at,
         )
 
 

@@ -105,7 +105,6 @@ class ScoreDetail(Struct, frozen=True, kw_only=True, gc=False):
     """What of a run's score no rate needs: the fields of `RunScore` of the same names."""
 
     nodes: tuple[NodeScore, ...]
-    recovered: Score
     progress: tuple[tuple[int, int], ...]
 
 
@@ -144,7 +143,7 @@ class RunScore(Struct, frozen=True, kw_only=True, gc=False):
 
     Attributes:
         results: how each sub-goal ended, in graph order; `nodes` say in words, too, what that rests on.
-        detail: `nodes`, `progress` and `recovered`, worked out when one of them is asked for.
+        detail: `nodes` and `progress`, worked out when one of them is asked for.
         graph_id, graph_version: of its plan graph; empty and 0 for a run that only its outcome is counted of.
         required: number of requirements (`counted`), the denominator of coverage, completion and the figures
             with dependencies; under ``drop`` without the unscored.
@@ -155,6 +154,7 @@ class RunScore(Struct, frozen=True, kw_only=True, gc=False):
         mapped: (seq of action, sub-goal, authority ``tag|rule|check|plan|judge``) for each mapped action.
         extra: `seq` of each of the agent's own actions mapped to no sub-goal.
         plans: number of plans recorded; without any, `replans` being 0 says nothing.
+        recovered: share of failed sub-goal attempts later completed after a replan.
         diagnosis_advice: what to change, naming the sub-goals meant; empty where nothing is known or nothing
             is missing.
     """
@@ -192,6 +192,7 @@ class RunScore(Struct, frozen=True, kw_only=True, gc=False):
     replans: int
     plans: int = 0
     transient_failures: int
+    recovered: Score
     diagnosis: Diagnosis
     diagnosis_reason: str
     diagnosis_advice: str = ""
@@ -207,11 +208,6 @@ class RunScore(Struct, frozen=True, kw_only=True, gc=False):
     def progress(self) -> tuple[tuple[int, int], ...]:
         """(seq, completed sub-goals so far) after each step."""
         return self.detail.known.progress
-
-    @property
-    def recovered(self) -> Score:
-        """Share of failed sub-goal attempts later completed after a replan."""
-        return self.detail.known.recovered
 
     @property
     def counted(self) -> tuple[NodeResult, ...]:

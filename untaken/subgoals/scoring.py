@@ -114,9 +114,10 @@ def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> 
         plans=trace.plans,
         replans=len(trace.replans),
         transient_failures=len(trace.failed),
+        recovered=why,
         diagnosis="unscored",
         diagnosis_reason=why.reason,
-        detail=DetailLater(ScoreDetail(nodes=(), recovered=why, progress=())),
+        detail=DetailLater(ScoreDetail(nodes=(), progress=())),
     )
 
 
@@ -137,7 +138,9 @@ def _judge(run: Run, graph: PlanGraph, verdicts: Sequence[str], *, in_words: boo
     tried = attempts(rubric, trace, mapping)
     actions: list[int] = []
     if in_words or rubric.stepwise:
-        actions = sorted({call.seq for call in trace.calls}.union([seq for seq, _, _ in mapping.mapped]))
+        actions = [call.seq for call in trace.calls]
+        if rubric.reads_messages:  # else only calls are actions
+            actions = sorted({*actions, *(seq for seq, _, _ in mapping.mapped)})
     ends = trace.step_ends(actions)
     results = ExpressionResults(rubric, trace, tried, ends, in_words=in_words)
     bench = CheckRunner(trace, run.success, results, mapping, verdicts, in_words=in_words)
@@ -160,7 +163,6 @@ def _detail(run: Run, graph: PlanGraph, verdicts: Sequence[str], missing: Missin
     done = [node for node in counted_nodes(nodes, missing) if node.completed]
     return ScoreDetail(
         nodes=nodes,
-        recovered=recovered(judged.rubric, judged.trace, judged.attempts, judged.decisions),
         progress=progress(done, judged.actions, judged.ends),
     )
 
@@ -207,6 +209,7 @@ def _assemble(run: Run, graph: PlanGraph, verdicts: Sequence[str], missing: Miss
         plans=trace.plans,
         replans=len(trace.replans),
         transient_failures=len(trace.failed),
+        recovered=recovered(rubric, trace, judged.attempts, judged.decisions),
         diagnosis=diagnosed.diagnosis,
         diagnosis_reason=diagnosed.reason,
         diagnosis_advice=diagnosed.advice,

@@ -66,16 +66,17 @@ class StateFold:
     def forward(self, seq: int) -> set[str]:
         """Move to the state after event `seq`; the top-level fields that differ from the state before."""
         moved: set[str] = set()
-        while self.ahead <= seq:
-            event = self._events[self._at]
+        events, matter, at = self._events, self._fields, self._at
+        while at < len(events) and (event := events[at]).seq <= seq:
+            at += 1
             fields = event.state if isinstance(event, State) else event.final_state or {}
-            if self._fields is None or not self._fields.isdisjoint(fields):
+            if matter is None or not matter.isdisjoint(fields):
                 merge = merge_patch if isinstance(event, State) else _replace
                 for field in merge(self.state, fields):
                     self.changed[field] = event.seq
                     moved.add(field)
-            self._at += 1
-            self.ahead = self._events[self._at].seq if self._at < len(self._events) else inf
+        self._at = at
+        self.ahead = events[at].seq if at < len(events) else inf
         return moved
 
 

@@ -25,12 +25,9 @@ class Trace:
         failed: the observations that are not ok, or marked transient.
         replans: `seq` of each non-empty plan that differs from the last non-empty one.
         plans: number of PLAN events.
-        spoke: whether the ledger holds any message.
-        states: the events that say something about the state, RUN_FINISHED last.
         verdicts: sub-goal → its verdicts, in order.
         last: `seq` of the run's last event; what follows it came after the run.
         end: `seq` of the last event in the ledger.
-        graph: the plan graph that the run names; else empty.
     """
 
     __slots__ = (
@@ -43,18 +40,14 @@ class Trace:
         "end",
         "failed",
         "finished",
-        "graph",
         "last",
         "plans",
         "replans",
-        "spoke",
-        "states",
         "verdicts",
     )
 
     def __init__(self, run: Run) -> None:
         self.finished = run.finished
-        self.graph = run.started.graph or ""
         self.end = run.events[-1].seq
         self.last = self.end if self.finished is None else self.finished.seq
         self.calls = self._during(run.of(ToolCall))
@@ -64,10 +57,6 @@ class Trace:
         plans = self._during(run.of(Plan))
         self.plans = len(plans)
         self.replans = _revisions(plans)
-        self.spoke = bool(self._during(run.of(Message)))
-        self.states: list[State | RunFinished] = [*self._during(run.of(State))]
-        if self.finished is not None:
-            self.states.append(self.finished)
         self.verdicts: dict[str, list[Verdict]] = {}
         recorded = run.of(Verdict)
         for verdict in not_withdrawn(recorded) if recorded else ():
@@ -82,6 +71,22 @@ class Trace:
         if not events or events[-1].seq <= self.last:
             return events
         return [event for event in events if event.seq <= self.last]
+
+    @property
+    def graph(self) -> str:
+        """The plan graph that the run names; else empty."""
+        return self._run.started.graph or ""
+
+    @property
+    def spoke(self) -> bool:
+        """Whether the run holds any message."""
+        return bool(self._during(self._run.of(Message)))
+
+    @property
+    def states(self) -> Sequence[State | RunFinished]:
+        """The events that say something about the state, RUN_FINISHED last."""
+        patches = self._during(self._run.of(State))
+        return patches if self.finished is None else [*patches, self.finished]
 
     @property
     def failures(self) -> Sequence[tuple[Observation, ToolCall | None]]:
