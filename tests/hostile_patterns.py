@@ -86,20 +86,34 @@ def _made_in(name: str, nodes: list[ast.AST], calls: list[ast.Call]) -> Iterator
         assert written is not None
         place = f"{name}:{call.lineno}"
         method = call.func.attr if isinstance(call.func, ast.Attribute) else "search"
-        try:
-            value = eval(compile(ast.Expression(call), name, "eval"), module) if method == "compile" else None
-            text = (
-                value if value is not None else eval(compile(ast.Expression(written), name, "eval"), module)
-            )
-        except NameError:
+        pattern = _compiled(call, written, nodes, module)
+        if pattern is None:
             made = MADE_AT_RUN_TIME.get((name, ast.unparse(written)))
             assert made or held, f"{place}: a pattern made at run time; name examples of it here"
             uses, patterns = ("match", map(re.compile, made)) if made else ("scan", held)
             yield from (Found(place=place, pattern=pattern, uses=frozenset({uses})) for pattern in patterns)
             continue
-        pattern = text if isinstance(text, re.Pattern) else re.compile(text)
         uses = _uses(nodes, call) if method == "compile" else {USES.get(method, "scan")}
         yield Found(place=place, pattern=pattern, uses=frozenset(uses))
+
+
+def _compiled(
+    call: ast.Call, written: ast.expr, nodes: list[ast.AST], module: dict[str, Any]
+) -> re.Pattern[Any] | None:
+    """What the call makes: of a literal or a named text, else what the module holds under its name."""
+    text = module.get(written.id) if isinstance(written, ast.Name) else getattr(written, "value", None)
+    if isinstance(text, str | bytes):
+        compiles = isinstance(call.func, ast.Attribute) and call.func.attr == "compile"
+        return re.compile(text, _flags(call.args[1]) if compiles and call.args[1:] else 0)
+    held = [module.get(name) for name in _names(nodes, call)]
+    return next((one for one in held if isinstance(one, re.Pattern)), None)
+
+
+def _flags(node: ast.expr) -> int:
+    if isinstance(node, ast.BinOp):
+        return _flags(node.left) | _flags(node.right)
+    assert isinstance(node, ast.Attribute)
+    return int(getattr(re, node.attr))
 
 
 def _pattern_of(call: ast.Call) -> ast.expr | None:
@@ -126,18 +140,23 @@ def _held(value: Any, module: str, depth: int = 3) -> Iterator[re.Pattern[Any]]:
 
 def _uses(nodes: list[ast.AST], call: ast.Call) -> set[str]:
     """How the pattern is applied, where its module gives it a name and only calls methods of that name."""
-    names = [
+    names = _names(nodes, call)
+    if not names:
+        return {"scan"}
+    loads = [n for n in nodes if isinstance(n, ast.Name) and n.id == names[0] and isinstance(n.ctx, ast.Load)]
+    methods = [n.attr for n in nodes if isinstance(n, ast.Attribute) and n.value in loads]
+    return {USES.get(method, "scan") for method in methods} if len(methods) == len(loads) else {"scan"}
+
+
+def _names(nodes: list[ast.AST], call: ast.Call) -> list[str]:
+    """The names that its value is assigned to."""
+    return [
         target.id
         for node in nodes
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is call
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
     ]
-    if not names:
-        return {"scan"}
-    loads = [n for n in nodes if isinstance(n, ast.Name) and n.id == names[0] and isinstance(n.ctx, ast.Load)]
-    methods = [n.attr for n in nodes if isinstance(n, ast.Attribute) and n.value in loads]
-    return {USES.get(method, "scan") for method in methods} if len(methods) == len(loads) else {"scan"}
 
 
 def attacks(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str, str]]:

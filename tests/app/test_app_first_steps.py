@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from runpy import run_path
 from urllib.parse import quote
 
 import desk
@@ -36,7 +37,8 @@ def test_the_code_that_records_an_agent_writes_a_ledger_that_is_read(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(RECORDED, {})
+    (tmp_path / "agent.py").write_text(RECORDED, "utf-8")
+    run_path("agent.py")
     (run,) = read_ledger(tmp_path / "runs.jsonl")
     assert (run.agent, run.task_id, run.success) == ("my-agent", "refund-1", True)
 

@@ -37,7 +37,7 @@ class OneOfEachKey(yaml.SafeLoader):
 
 
 def read(path: Path) -> Any:
-    return yaml.load(path.read_text("utf-8"), Loader=OneOfEachKey)
+    return OneOfEachKey(path.read_text("utf-8")).get_single_data()
 
 
 def steps(workflow: Path) -> list[dict[str, Any]]:

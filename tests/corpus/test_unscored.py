@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 from builders import a_run
@@ -51,7 +52,9 @@ def test_the_readme_example_works_on_converted_traces(
     page = (ROOT / "README.md").read_text("utf-8")
     program = re.search(r"```python\n(from pathlib.*?)```", page, re.DOTALL)
     assert program is not None
-    exec(program[1].replace("sample_runs/", f"{(tmp_path / 'out').as_posix()}/"), {})
+    example = program[1].replace("sample_runs/", f"{(tmp_path / 'out').as_posix()}/")
+    (tmp_path / "example.py").write_text(example, "utf-8")
+    run_path(str(tmp_path / "example.py"))
     assert "gpt-9            success 50%  critical unscored" in capsys.readouterr().out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -43,10 +44,10 @@ class Reads:
         return self.aims[self.step]
 
     def take(self, skill: str) -> None:
-        raise NotImplementedError
+        """What is written has no skills to choose from."""
 
     def clone(self) -> Self:
-        raise NotImplementedError
+        return deepcopy(self)
 
 
 def recorded(

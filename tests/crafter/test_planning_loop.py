@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Self
 
 import pytest
@@ -41,10 +42,10 @@ class Reads:
         return self._aim
 
     def take(self, skill: str) -> None:
-        raise NotImplementedError
+        """What is written has no skills to choose from."""
 
     def clone(self) -> Self:
-        raise NotImplementedError
+        return deepcopy(self)
 
 
 def played(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -32,6 +31,7 @@ from untaken.crafter.win import (
 )
 from untaken.crafter.win.model import sigmoid, verdict_of
 from untaken.crafter.win.rewards import REWARDS
+from untaken.scaling.packing import pack, unpack
 
 REWARD_NAMES = ["env", "shaped", "rollout-3", "rollout-2-noop"]
 
@@ -187,7 +187,7 @@ def test_a_world_goes_back_to_its_mark_whatever_was_done(steps: int) -> None:
 
 def test_a_world_sent_to_another_process_goes_on_as_it_would_here() -> None:
     world = walked(NIGHT)
-    sent = pickle.loads(pickle.dumps(world))
+    sent = unpack(pack(world))
     for action in some_actions(40, seed=3):
         assert sent.step(action) == world.step(action)
     assert sent.state_hash() == world.state_hash()

@@ -16,6 +16,7 @@ from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.intake import UploadResult, take_in
 from untaken.intake_process import _end, take_in_apart
+from untaken.scaling.packing import pack, unpack
 from untaken.store import Workspace
 
 SOUND = {
@@ -117,8 +118,6 @@ def test_files_whose_process_dies_are_answered(tmp_path: Path, monkeypatch: pyte
 
 
 def test_an_error_keeps_its_words_between_processes() -> None:
-    import pickle
-
     error = UntakenError("file-too-large", "it is", where=Where(file="f", line=3), hint="Split it.")
-    copied = pickle.loads(pickle.dumps(error))
+    copied = unpack(pack(error))
     assert (type(copied), copied.finding(), str(copied)) == (UntakenError, error.finding(), str(error))

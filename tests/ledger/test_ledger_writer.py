@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import pytest
@@ -372,6 +373,7 @@ def test_the_example_of_the_writer_works(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.chdir(tmp_path)
     example = (LedgerWriter.__doc__ or "").partition("\n\n")[2].split("An existing")[0]
-    exec(textwrap.dedent(example), vars(untaken.ledger).copy())
+    Path("example.py").write_text(textwrap.dedent(example), "utf-8")
+    run_path("example.py", vars(untaken.ledger).copy())
     (run,) = read_ledger("runs.jsonl")
     assert (run.success, run.integrity.verdict, len(run.events)) == (True, "INTACT", 4)

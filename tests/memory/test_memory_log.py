@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import subprocess
 import sys
 from datetime import timedelta, timezone
@@ -22,6 +21,7 @@ from untaken.errors import UntakenError
 from untaken.ledger import disk
 from untaken.memory import Observed, PolicyMemory
 from untaken.memory.lines import locked
+from untaken.scaling.packing import pack, unpack
 
 LINE = (
     b'{"key":"outcome/r1/a/ctx","kind":"outcome","skill":"a","context_hash":"ctx","success":1.0,"cost":1.0,'
@@ -285,7 +285,7 @@ def test_hostile_names_survive_the_file(tmp_path: Path) -> None:
 
 def test_a_memory_can_be_sent_to_a_worker() -> None:
     memory = PolicyMemory.build([past("r1", "a", "b", day=0), past("r2", "a", day=1, success=None)])
-    copy = pickle.loads(pickle.dumps(memory))
+    copy = unpack(pack(memory))
     assert (copy.log, copy.findings) == (memory.log, memory.findings)
     assert copy.snapshot().digest == memory.snapshot().digest
 

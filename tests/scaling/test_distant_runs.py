@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 from typing import get_args
 
@@ -13,6 +12,7 @@ from in_chunks import InChunks
 from untaken.errors import UntakenError
 from untaken.ledger import AnyEvent, Run
 from untaken.scaling.distant import DistantRun
+from untaken.scaling.packing import pack, unpack
 from untaken.scaling.places import find_ledgers
 from untaken.scaling.reading import read_ledgers
 
@@ -75,4 +75,4 @@ def test_a_distant_run_can_be_sent_on(tmp_path: Path) -> None:
     ledger = tmp_path / "a.jsonl"
     ledger.write_bytes(b"\n".join(a_run("r").call("search").finish(True).lines))
     [(run, distant)] = both(ledger)
-    assert pickle.loads(pickle.dumps(distant)).events == run.events
+    assert unpack(pack(distant)).events == run.events

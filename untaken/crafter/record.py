@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 
 from untaken import limits
 from untaken.crafter.loop import Turn
-from untaken.crafter.simulator.names import ACTIONS, MATERIALS, OBJECTS
+from untaken.crafter.simulator.names import ACTION_PATTERN, ACTIONS, MATERIALS, OBJECTS
 from untaken.crafter.simulator.world import VIEW, Rows
 from untaken.crafter.state_causality import CausalState
 from untaken.crafter.state_causality.model import require_known_names
@@ -34,7 +34,7 @@ _LEVEL: Final = 19
 _HEAD_BYTES: Final = 64 * limits.KIB
 
 Text = Annotated[str, Meta(max_length=limits.NAME_CHARS)]
-Action = Annotated[str, Meta(pattern=f"^(?:{'|'.join(ACTIONS)})$")]
+Action = Annotated[str, Meta(pattern=ACTION_PATTERN)]
 View = Annotated[str, Meta(pattern="^[a-s]*$", min_length=_FIELDS, max_length=_FIELDS)]
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Amounts = Annotated[dict[Text, Count], Meta(max_length=64)]

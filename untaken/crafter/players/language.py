@@ -11,7 +11,7 @@ from untaken import limits
 from untaken.asking import ModelAccess, Question, Template, read_template
 from untaken.crafter.players.feedback import no_skills
 from untaken.crafter.policy import Act
-from untaken.crafter.simulator.names import ACTIONS
+from untaken.crafter.simulator.names import ACTION_PATTERN
 from untaken.crafter.state_causality.variables import variables_of
 from untaken.errors import Unscored
 from untaken.formats.losses import clip
@@ -28,7 +28,7 @@ CAUSES_CHARS = 2_000
 class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
     """The form of an answer."""
 
-    action: Annotated[str, Meta(pattern=f"^({'|'.join(ACTIONS)})$", max_length=20)]
+    action: Annotated[str, Meta(pattern=ACTION_PATTERN, max_length=20)]
 
 
 class Language:

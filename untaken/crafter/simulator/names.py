@@ -24,6 +24,7 @@ ACTIONS: Final = (
     "make_iron_sword",
 )
 """Every action, in the order of its number."""
+ACTION_PATTERN: Final = f"^({'|'.join(ACTIONS)})$"
 MATERIALS: Final = (
     "water",
     "grass",
