@@ -185,4 +185,6 @@ class ServedPage:
                 element = message.delta.new_element
                 self.elements.append((str(found := element.WhichOneof("type")), getattr(element, str(found))))
             elif kind == "script_finished" and message.script_finished == 0:
+                drawn = {getattr(element, "id", "") for _, element in self.elements}
+                self._chosen = [state for state in self._chosen if state.id in drawn]  # as a browser does
                 return

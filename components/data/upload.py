@@ -41,6 +41,7 @@ def upload(workspace: Workspace) -> None:
         key=f"upload-{turn}",
         help="Upload a zip archive if folders matter, as in DevAI, where folder names identify the judge.",
         on_change=_forget,
+        args=(turn,),
     )
     agent = st.text_input(
         "Agent, where a trace does not record it",
@@ -95,9 +96,10 @@ def _with_progress(
             raise
 
 
-def _forget() -> None:
+def _forget(turn: int) -> None:
     """Other files are chosen: the results of the last upload would read as theirs."""
-    st.session_state.pop(UPLOADED, None)
+    if turn == st.session_state["upload_turn"]:  # the browser may still send what an earlier uploader held
+        st.session_state.pop(UPLOADED, None)
 
 
 def _begin(files: Sequence[UploadedFile]) -> None:
