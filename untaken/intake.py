@@ -45,6 +45,9 @@ _DEPTH: Final = 12
 BATCH_FILES: Final = 200
 BATCH_BYTES: Final = 1 << 20
 """At most so much is written in one transaction: nobody else can write meanwhile."""
+SMALL_BYTES: Final = 64 << 10
+UNPACKED_BYTES: Final = 32 << 20
+"""Of the small members of one archive so much is kept in memory: each file is opened several times."""
 
 Item = TypeVar("Item")
 
@@ -181,19 +184,25 @@ def _own_kind(sample: Sample) -> str | None:
 
 def _unpacked(
     name: str, data: bytes | Path, folder: Path
-) -> tuple[list[tuple[str, Path]], tuple[Finding, ...]]:
-    """The members of an archive as numbered files, and what was refused."""
+) -> tuple[list[tuple[str, bytes | Path]], tuple[Finding, ...]]:
+    """The members of an archive, the first small ones in memory, others as files; and what was refused."""
     folder.mkdir()
     noted = Findings(name)
-    members: list[tuple[str, Path]] = []
+    members: list[tuple[str, bytes | Path]] = []
+    room = UNPACKED_BYTES
     path = _on_disk(data, folder / "archive.zip")
     try:
         with closing(Archive(path)) as archive:
             for member in archive.members(noted):
-                target = folder / f"{len(members)}"
+                target: bytes | Path
                 try:
-                    with target.open("wb") as stream:
-                        stream.writelines(archive.pieces(member))
+                    if archive.size(member) <= min(room, SMALL_BYTES):
+                        target = archive.read(member)
+                        room -= len(target)
+                    else:
+                        target = folder / f"{len(members)}"
+                        with target.open("wb") as stream:
+                            stream.writelines(archive.pieces(member))
                 except UntakenError as error:
                     noted.add(
                         error.code, f"{member.name}: {error.message}", hint=error.hint, severity="error"
@@ -434,7 +443,7 @@ def _add_conversion(
             given = [
                 Incoming(
                     name=f"{done.format}/{path.name}",
-                    data=path,
+                    data=path.read_bytes() if len(part) > 1 else path,  # read once; a part is short
                     heads=heads_path(path) if heads_path(path).exists() else None,
                     origin=done.format,
                     made_from=traces,

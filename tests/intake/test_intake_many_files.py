@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -27,13 +30,13 @@ def trace(number: int) -> tuple[str, bytes]:
     return f"{number}.json", json.dumps({"messages": messages}).encode()
 
 
-def calls_of(work: Callable[[], object]) -> int:
-    """Function calls that a piece of work makes: a busy machine makes as many."""
+def calls_of(work: Callable[[], object], *of: object) -> int:
+    """Calls that a piece of work makes, of all functions or these: a busy machine makes as many."""
     calls = 0
 
     def count(frame: FrameType, what: str, argument: object) -> None:
         nonlocal calls
-        calls += what in ("call", "c_call")
+        calls += what in ("call", "c_call") and (not of or argument in of)
 
     sys.setprofile(count)
     try:
@@ -53,6 +56,20 @@ def test_a_file_costs_the_same_however_many_are_there(
         take_in(workspace, [make(n) for n in range(6, 156)])
         many = calls_of(lambda: take_in(workspace, [make(156)]))
     assert many < 1.2 * few
+
+
+def test_a_small_trace_of_an_archive_is_opened_few_times(tmp_path: Path) -> None:
+    def added(number: int) -> Callable[[], object]:
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w") as opened:
+            for n in range(number):
+                opened.writestr(*trace(n))
+        workspace = Workspace(tmp_path / str(number))
+        return lambda: take_in(workspace, [("traces.zip", archive.getvalue())])
+
+    added(1)()
+    few, many = (calls_of(added(number), io.open, os.open) for number in (5, 55))
+    assert (many - few) / 50 <= 11
 
 
 def statements_of(work: Callable[[], object]) -> list[str]:

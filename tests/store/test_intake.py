@@ -209,7 +209,7 @@ def test_traces_that_are_kept_together_are_synced_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[Path] = []
-    monkeypatch.setattr(content, "_sync", synced.append)
+    monkeypatch.setattr(content, "_sync_folder", synced.append)
     traces = [KeptTrace(name=f"{n}.json", data=str(n).encode(), kind="tau-bench") for n in range(5)]
     with Workspace(tmp_path) as workspace:
         assert workspace.keep_traces(traces) == [True] * 5

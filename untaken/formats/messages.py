@@ -166,7 +166,9 @@ def tokens_of(messages: Iterable[Mapping[str, Any]], findings: Findings) -> dict
     for message in map(unwrapped, messages):
         metadata = mapping(message.get("response_metadata"))
         usages = (*(message.get(name) for name in USAGES), metadata.get("token_usage"))
-        counts = next((each for each in usages if isinstance(each, dict)), {})
+        counts = next((each for each in usages if isinstance(each, dict)), None)
+        if counts is None:
+            continue
         for name, keys in TOKENS.items():
             read = (amount(counts.get(key), findings, key) for key in keys)
             known = next((value for value in read if value is not None), None)

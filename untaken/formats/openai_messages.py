@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import reduce
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
@@ -105,8 +104,13 @@ def _listed(record: Any) -> list[dict[str, Any]]:
 
 def _part(document: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
     """The first of the members, named by their path, that is an object and not empty."""
-    found = (reduce(lambda part, name: mapping(part.get(name)), p.split("."), document) for p in places)
-    return next((dict(each) for each in found if each), {})
+    for place in places:
+        part = document
+        for name in place.split("."):
+            part = mapping(part.get(name))
+        if part:
+            return dict(part)
+    return {}
 
 
 def _conversations(reader: JsonReader) -> Iterator[Any]:
@@ -169,11 +173,13 @@ def _about(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _first_text(parts: Iterable[Mapping[str, Any]], names: Iterable[str]) -> str | None:
     """The first text under one of the names, part by part."""
-    return next((found for part in parts for name in names if (found := text(part.get(name)))), None)
+    said = (part[name] for part in parts for name in names if part.get(name) is not None)
+    return next(filter(None, map(text, said)), None)
 
 
 def _time(part: Mapping[str, Any], names: Iterable[str], findings: Findings) -> datetime | None:
-    return next((at for name in names if (at := moment(part.get(name), findings, name))), None)
+    times = (moment(part[name], findings, name) for name in names if part.get(name) is not None)
+    return next(filter(None, times), None)
 
 
 def _error(document: Mapping[str, Any]) -> str | None:

@@ -17,7 +17,7 @@ from untaken.plans import read_graph
 from untaken.store import records, removing, versions
 from untaken.store.anchoring import Anchored, anchor
 from untaken.store.appending import holds_later
-from untaken.store.content import Staged, graph_suffix, ledger_suffix
+from untaken.store.content import Staged, graph_suffix
 from untaken.store.database import writing
 from untaken.store.model import Added, FileKind, StoredFile
 from untaken.store.own_events import own_spans
@@ -71,7 +71,7 @@ def add_ledger(arrival: Arrival, sidecar: Mapping[str, Head]) -> Added:
     if not runs:
         findings = records.bounded([_fault(name, fault) for fault in faults])
         return replace(arrival.answer("ledger", False, findings), integrity=tuple(faults))
-    path = arrival.place("ledgers", ledger_suffix(copy.path))
+    path = arrival.place("ledgers", f".jsonl{copy.compression}")
     with writing(arrival.engine) as connection:
         met = _meet_recorded(connection, runs, sidecar, path, arrival)
         integrity = (*(anchored.integrity for anchored in met.values()), *faults)

@@ -15,7 +15,7 @@ from untaken.ledger import Head, Integrity, verify_ledger
 from untaken.store import records, removing
 from untaken.store.adding import Arrival, ledger_findings, read_heads
 from untaken.store.anchoring import Anchored, anchor
-from untaken.store.content import Staged, ledger_suffix, peek, sniff, source_identity, staged, synced_together
+from untaken.store.content import Staged, peek, sniff, source_identity, staged, synced_together
 from untaken.store.database import together, writing
 from untaken.store.model import Added, StoredFile
 
@@ -130,7 +130,7 @@ def _insert(connection: Connection, folder: Path, chosen: dict[int, _Verified]) 
             run.run_id: anchor(run, sidecar=one.sidecar.get(run.run_id), recorded=None) for run in one.runs
         }
         findings = ledger_findings(arrival.name, met.values(), one.faults)
-        path = arrival.place("ledgers", ledger_suffix(arrival.copy.path))
+        path = arrival.place("ledgers", f".jsonl{arrival.copy.compression}")
         files.append(replace(arrival.file("ledger", path, findings), runs=len(met)))
         heads[arrival.copy.digest] = met
         integrity = (*(anchored.integrity for anchored in met.values()), *one.faults)

@@ -7,7 +7,7 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -101,15 +101,6 @@ class _RunOfLine(msgspec.Struct):
     run_id: str
 
 
-def ledger_suffix(data: bytes | Path) -> str:
-    """The suffix that names how a ledger is compressed."""
-    with opened(data) as stream:
-        magic = stream.read(4)
-    if magic.startswith(GZIP):
-        return ".jsonl.gz"
-    return ".jsonl.zst" if magic.startswith(ZSTD) else ".jsonl"
-
-
 def sniff(name: str, head: bytes) -> FileKind | None:
     """What a file is, by its content (`head` as `peek` gives it), then by its name."""
     lowered = name.lower()
@@ -141,18 +132,22 @@ def graph_suffix(head: bytes) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """A whole copy under a temporary name, with its digest; synced, or to be `synced_together`."""
+    """A whole copy under a temporary name, with its digest; synced, or to be `synced_together`.
+
+    `compression` is the ending of a file that is compressed like this one.
+    """
 
     path: Path
     digest: str
     bytes: int
+    compression: str
 
     def keep(self, target: Path) -> None:
         """Gives the copy its lasting name, so that it survives a power cut."""
         self.path.replace(target)
         waiting = _UNSYNCED.get()
         if waiting is None:
-            _sync(target.parent)
+            _sync_folder(target.parent)
         else:
             waiting[target] = None
 
@@ -173,24 +168,30 @@ def synced_together() -> Iterator[None]:
     finally:
         _UNSYNCED.reset(before)
     if waiting:
-        with ThreadPoolExecutor(_SYNCED_AT_ONCE) as pool:
-            list(pool.map(_sync_file, waiting))
+        files = list(waiting)
+        shares = [share for n in range(_SYNCED_AT_ONCE) if (share := files[n::_SYNCED_AT_ONCE])]
+        with ThreadPoolExecutor(len(shares)) as pool:
+            list(pool.map(_sync_files, shares))
     for folder in dict.fromkeys(file.parent for file in waiting):
-        _sync(folder)
+        _sync_folder(folder)
 
 
-def _sync_file(path: Path) -> None:
-    with path.open("rb+") as stream:  # Windows syncs only what is open for writing
-        os.fsync(stream.fileno())
+def _sync_files(paths: Iterable[Path]) -> None:
+    for path in paths:
+        _sync(path, os.O_RDWR)  # Windows syncs only what is open for writing
 
 
-def _sync(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        _sync(folder, os.O_RDONLY)
+
+
+def _sync(path: Path, mode: int) -> None:
+    descriptor = os.open(path, mode)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def clear_staged(folder: Path, before: datetime) -> None:
@@ -200,21 +201,27 @@ def clear_staged(folder: Path, before: datetime) -> None:
             path.unlink(missing_ok=True)
 
 
+def _compression(start: bytes) -> str:
+    return ".gz" if start.startswith(GZIP) else ".zst" if start.startswith(ZSTD) else ""
+
+
 @contextmanager
 def staged(data: bytes | Path, folder: Path) -> Iterator[Staged]:
     """Copies the content into `folder`, hashing it on the way; the copy vanishes unless it is kept."""
-    hasher, size = hashlib.sha256(), 0
+    hasher, size, compression = hashlib.sha256(), 0, ""
     descriptor, name = mkstemp(dir=folder, prefix=_STAGED)
     path = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as stream, opened(data) as source:
             while piece := source.read(_CHUNK):
+                if not size:
+                    compression = _compression(piece)
                 hasher.update(piece)
                 size += len(piece)
                 stream.write(piece)
             stream.flush()
             if _UNSYNCED.get() is None:
                 os.fsync(stream.fileno())
-        yield Staged(path=path, digest=hasher.hexdigest(), bytes=size)
+        yield Staged(path=path, digest=hasher.hexdigest(), bytes=size, compression=compression)
     finally:
         path.unlink(missing_ok=True)
