@@ -355,6 +355,9 @@ FILES: dict[str, dict[str, Any]] = {
     "inspect": {"log.json": {"eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "messages": []}]}},
     "otel": {"t.json": {"spans": [OTEL_SPAN]}},
     "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
+    "mini-swe-agent": {
+        "1.traj.json": {"info": {"mini_version": "2.0.0"}, "messages": [{"role": "user", "content": "hi"}]}
+    },
     "codex": {"rollout-1.jsonl": CODEX_LINE},
     "pydantic-ai": {
         "h.json": [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}]

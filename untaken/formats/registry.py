@@ -30,6 +30,7 @@ BUILT_IN: Final = (
     "inspect",
     "otel",
     "swe_agent",
+    "mini_swe_agent",
     "codex",
     "pydantic_ai",
     "openai_agents",
