@@ -173,8 +173,8 @@ def _about(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _first_text(parts: Iterable[Mapping[str, Any]], names: Iterable[str]) -> str | None:
     """The first text under one of the names, part by part."""
-    said = (part[name] for part in parts for name in names if part.get(name) is not None)
-    return next(filter(None, map(text, said)), None)
+    found = (part[name] for part in parts for name in names if part.get(name) is not None)
+    return next(filter(None, map(text, found)), None)
 
 
 def _time(part: Mapping[str, Any], names: Iterable[str], findings: Findings) -> datetime | None:
