@@ -42,10 +42,6 @@ _REFUSED = frozenset({"graph-any-of-unknown"})
 def apply(graph: PlanGraph, edit: Edit) -> PlanGraph:
     """The graph after one command; the one given is not changed.
 
-    Args:
-        graph: a valid plan graph, or one whose problems the command fixes.
-        edit: the command.
-
     Raises:
         UntakenError: ``sub-goal-unknown``, ``edit-invalid``, or what `untaken.plans.validate` says of the
             graph as it would be: ``graph-cycle`` with its path, ``graph-duplicate-id``, an expression that

@@ -32,11 +32,6 @@ def edits_between(old: PlanGraph, new: PlanGraph, *, renamed: Mapping[str, str] 
     Identity and version of the graph itself stay what they are in `old`; the order in which dependencies are
     listed, which means nothing, too.
 
-    Args:
-        old: a valid plan graph.
-        new: a valid plan graph.
-        renamed: old id → new id of sub-goals that are the same; without it another id is another sub-goal.
-
     Raises:
         UntakenError: where a rename is not possible.
     """

@@ -201,14 +201,6 @@ def diagnose(
 ) -> Diagnostics:
     """The placebo, and a closer look at every comparison that the evaluations met and the memory supports.
 
-    Args:
-        runs: as in `placebo`.
-        memory: as in `placebo`.
-        weights: as in `placebo`.
-        threshold: as in `placebo`.
-        rounds: of the placebo.
-        evaluations: of these runs against this memory.
-
     Returns:
         Of two skills that were each taken instead of the other, one direction is looked at: the better for
         the worse.

@@ -72,14 +72,7 @@ def evaluate_runs(
     weights: Weights = Weights(),  # noqa: B008 - frozen
     threshold: float = THRESHOLD,
 ) -> Evaluations:
-    """`evaluate_run` of many runs, at once: by content digest, in the order given.
-
-    Args:
-        runs: as a reader gives them; one that is repeated counts once.
-        memory: one for all, or that of each run, by digest.
-        weights: as in `evaluate_run`.
-        threshold: as in `evaluate_run`.
-    """
+    """`evaluate_run` of many runs, at once: by content digest, in the order given."""
     if not 0 <= threshold < inf:
         hint = f"the default is {THRESHOLD:g}"
         raise UntakenError("threshold-invalid", f"a threshold is at least 0, not {threshold}", hint=hint)

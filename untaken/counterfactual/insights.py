@@ -45,13 +45,7 @@ def insights_of(run_id: str, decisions: Sequence[Decision], memory_digest: str) 
 def signals_of(
     decisions: Sequence[Decision], insights: Sequence[Insight], ended: datetime
 ) -> tuple[Signal, ...]:
-    """The weak signals of the insights: one negative a decision point, one positive an alternative.
-
-    Args:
-        decisions: of the run.
-        insights: of the run.
-        ended: when the run finished.
-    """
+    """The weak signals of the insights: one negative a decision point, one positive an alternative."""
     contexts = {decision.decision_point: decision.context_hash for decision in decisions}
     behind: dict[tuple[int, Direction, str], list[Insight]] = {}
     for insight in insights:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, TypedDict
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -158,19 +158,6 @@ def contrast(
     )
 
 
-class OffPolicyFigures(TypedDict):
-    """The figures that all estimates share."""
-
-    effective: Score
-    largest_share: Score
-    snips: Score
-    snips_low: Score
-    snips_high: Score
-    dr: Score
-    dr_low: Score
-    dr_high: Score
-
-
 class Weighed(NamedTuple):
     """Estimates before their intervals: values, and how far each run pulls them."""
 
@@ -285,24 +272,22 @@ def _bracket(choice: LoggedChoice, score: float, skill: str, others: _Others) ->
     return expected + (score - expected) / _odds(choice, skill) if choice.skill == skill else expected
 
 
-def _figures(weighed: Weighed | Unscored) -> OffPolicyFigures:
+def _figures(weighed: Weighed | Unscored) -> dict[str, Any]:
+    """The figures of `Estimates`."""
     if isinstance(weighed, Unscored):
-        return OffPolicyFigures(
-            effective=weighed, largest_share=weighed, snips=weighed, snips_low=weighed, snips_high=weighed,
-            dr=weighed, dr_low=weighed, dr_high=weighed,
-        )  # fmt: skip
+        return dict.fromkeys(Estimates.__struct_fields__[3:], weighed)
     snips_low, snips_high = _interval(weighed.snips, weighed.snips_pulls, weighed)
     dr_low, dr_high = _interval(weighed.dr, weighed.dr_pulls, weighed)
-    return OffPolicyFigures(
-        effective=weighed.effective,
-        largest_share=weighed.largest_share,
-        snips=weighed.snips,
-        snips_low=snips_low,
-        snips_high=snips_high,
-        dr=weighed.dr,
-        dr_low=dr_low,
-        dr_high=dr_high,
-    )
+    return {
+        "effective": weighed.effective,
+        "largest_share": weighed.largest_share,
+        "snips": weighed.snips,
+        "snips_low": snips_low,
+        "snips_high": snips_high,
+        "dr": weighed.dr,
+        "dr_low": dr_low,
+        "dr_high": dr_high,
+    }
 
 
 def _interval(value: Score, pulls: Mapping[str, float], weighed: Weighed) -> tuple[Score, Score]:

@@ -114,15 +114,7 @@ def pooled_advantages(
     strength: np.ndarray,
     scales: Scales,
 ) -> PooledAdvantages:
-    """The alternatives' worth minus the selected skills'.
-
-    Args:
-        alternative: histories, finest level first.
-        selected: those of the paths taken, in the same layers.
-        everything: history of every choice in the coarsest of these contexts.
-        strength: k.
-        scales: of the rows.
-    """
+    """The alternatives' worth minus the selected skills'."""
     with np.errstate(all="ignore"):
         used = Used.common(everything.placed, everything.placed)
         sample, lacks = everything.samples(scales, used)

@@ -33,15 +33,7 @@ def tally(
     deltas: Sequence[float] = (),
     signals: int = 0,
 ) -> Summary:
-    """Count how evaluations ended, and the paths not taken at their decisions.
-
-    Args:
-        ends: status and code of each evaluation.
-        decisions: number of decision points.
-        verdicts: of each path.
-        deltas: of each path that has one.
-        signals: number of weak signals.
-    """
+    """Count how evaluations ended, and the paths not taken at their decisions."""
     nothing = Unscored("no alternative has a delta")
     statuses = [status for status, _ in ends]
     return Summary(

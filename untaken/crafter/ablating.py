@@ -33,12 +33,7 @@ LEAST_WORLDS: Final = 2
 
 
 def ablation(setup: Setup, played: Mapping[str, Sequence[Episode]]) -> Ablation:
-    """Compares the arms, world by world.
-
-    Args:
-        setup: of the full arm.
-        played: each arm's episodes, in the same worlds in the same order.
-    """
+    """Compares the arms, world by world."""
     seeds = tuple(episode.seed for episode in played[FULL])
     drawn = _drawn(len(seeds))
     scores = {name: _resampled_scores(_reached(episodes), drawn) for name, episodes in played.items()}

@@ -223,13 +223,7 @@ def transition_model(*, steps: int = 1) -> StructuralCausalModel:
 def planning_model(
     policy: Policy, *, steps: int = 1, causality: StateCausality | None = None
 ) -> StructuralCausalModel:
-    """M_AP = M(a) ∪ M(s), unrolled: given s_0 and l, what policy and world make of it.
-
-    Args:
-        policy: as in `action_model`.
-        steps: K.
-        causality: as in `action_model`.
-    """
+    """M_AP = M(a) ∪ M(s), unrolled: given s_0 and l, what policy and world make of it."""
     actions = action_model(policy, steps=steps, causality=causality)
     return actions.compose(transition_model(steps=steps), "Agent planning model")
 

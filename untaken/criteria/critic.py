@@ -14,7 +14,7 @@ from untaken.asking.access import Progress
 from untaken.criteria.consolidation import Consolidation, consolidate
 from untaken.criteria.embedding import Measure
 from untaken.criteria.model import CriteriaSet, Criterion
-from untaken.errors import Finding, Unscored, UntakenError, Where
+from untaken.errors import Finding, Unscored, UntakenError
 from untaken.judging import addresses_judge, texts_to_judges
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.prompt_injection import finding_of
@@ -119,15 +119,7 @@ def propose(
 ) -> Proposal:
     """As `propose_criteria`, with everything that was noticed.
 
-    Args:
-        task: what the agent is for, in words.
-        successful: a run that succeeded.
-        failed: a run that failed.
-        model: who is asked.
-        seeds: one question each, in each way.
-        tau: as for `propose_criteria`.
-        by: how alikeness is measured; by embeddings where they can be made.
-        progress: called with (done, total, what) after each question.
+    `by` says how alikeness is measured: by embeddings where they can be made.
 
     Raises:
         UntakenError: ``run-broken`` for a run not to be trusted; as `ModelAccess.ask`.
@@ -135,7 +127,7 @@ def propose(
     runs = {"successful": successful, "failed": failed}
     given = {label: run for label, run in runs.items() if run is not None}
     for run in given.values():
-        _require_whole(run)
+        run.refuse_broken()
     ways: tuple[Way, ...] = ("task", "solution") if given else ("task",)
     asked = [(way, seed) for way in ways for seed in seeds]
     questions = [
@@ -157,11 +149,7 @@ def propose(
 
 
 def example_pair(runs: Iterable[Run]) -> tuple[Run | None, Run | None]:
-    """A successful and a failed run to propose from; of the same task if possible.
-
-    Args:
-        runs: unbroken ones are chosen from, by task and in their order.
-    """
+    """A successful and a failed run to propose from; of the same task if possible."""
     known: dict[str, dict[bool, Run]] = {}
     for run in runs:
         if not run.integrity.broken and isinstance(run.success, bool):
@@ -179,16 +167,6 @@ def not_proposed(found: Proposal) -> UntakenError:
     why = found.unanswered[0] if found.unanswered else "none of the proposals can be used"
     hint = "Write criteria by hand, use another model, or allow more seeds or a larger budget."
     return UntakenError("criteria-not-proposed", f"no criterion was proposed: {why}", hint=hint)
-
-
-def _require_whole(run: Run) -> None:
-    if run.integrity.broken:
-        raise UntakenError(
-            "run-broken",
-            f"the run is {run.integrity.verdict}: it cannot be used ({run.integrity.reason})",
-            where=Where(file=run.source or None, line=run.integrity.line, run=run.run_id),
-            hint="Restore the original ledger, or leave the run out.",
-        )
 
 
 def _question(task: str, runs: Mapping[str, Run], salt: str, seed: int) -> Question[CriticAnswer]:

@@ -173,15 +173,7 @@ def attack_test(
     *,
     attacks: int = 1,
 ) -> AttackTest:
-    """Original against disturbed by one criterion.
-
-    Args:
-        original: passes over the runs as recorded.
-        disturbed: passes over the runs made worse; their subjects are the originals'.
-        name: of the criterion.
-        attack: what was done to them.
-        attacks: how many were tried.
-    """
+    """Original against disturbed by one criterion."""
     before, after = subject_means(original, name), subject_means(disturbed, name)
     drops = [before[subject] - level for subject, level in after.items() if subject in before]
     wins, losses = sum(drop > 0 for drop in drops), sum(drop < 0 for drop in drops)

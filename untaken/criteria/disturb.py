@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from hashlib import sha256
 from math import ceil
 from random import Random
@@ -229,26 +228,18 @@ def _inserted(reading: RunFacts, after: set[int], made: Callable[[ToolCall], Eve
 
 def _pair(near: AnyEvent, call_id: str, tool: str, arguments: Mapping[str, Any], *, ok: bool) -> Events:
     """A call and its answer, at the moment of another event; nothing recorded cites them."""
-    at: datetime = near.ts
-    call = ToolCall(
-        run_id=near.run_id,
-        seq=-1,
-        ts=at,
-        prev=GENESIS,
-        call_id=call_id,
-        tool=tool,
-        arguments=dict(arguments),
-    )
-    answer = Observation(
-        run_id=near.run_id,
-        seq=-1,
-        ts=at,
-        prev=GENESIS,
-        call_id=call_id,
-        ok=ok,
-        content="" if ok else "error: there is no such action",
-    )
-    return [call, answer]
+    shared: dict[str, Any] = {
+        "run_id": near.run_id,
+        "seq": -1,
+        "ts": near.ts,
+        "prev": GENESIS,
+        "call_id": call_id,
+    }
+    answer = "" if ok else "error: there is no such action"
+    return [
+        ToolCall(**shared, tool=tool, arguments=dict(arguments)),
+        Observation(**shared, ok=ok, content=answer),
+    ]
 
 
 def _of_agent(event: Message) -> bool:

@@ -37,15 +37,6 @@ def write(
 ) -> CriteriaSet:
     """A new criterion, written by a person and so accepted.
 
-    Args:
-        criteria: the set.
-        name: not that of another one.
-        description: what is looked at.
-        accepted_values: from worst to best.
-        by: who, for example ``human:ann``.
-        at: when.
-        why: the reason given.
-
     Raises:
         UntakenError: ``criteria-invalid``.
     """

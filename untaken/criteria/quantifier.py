@@ -96,15 +96,6 @@ def quantify_disturbed(
 ) -> dict[str, tuple[QuantifierRun, ...]]:
     """By attack, the values of the runs made worse by it; for `verify_criteria(disturbed=…)`.
 
-    Args:
-        runs: as for `quantify`; they are changed in memory only.
-        graphs: as for `quantify`.
-        attacks: what to do to them. Each asks a model once more about every run it can touch.
-        criteria: as for `quantify`.
-        model: as for `quantify`.
-        seeds: as for `quantify`.
-        progress: as for `quantify`.
-
     Raises:
         UntakenError: as `quantify`.
     """

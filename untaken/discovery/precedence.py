@@ -61,13 +61,7 @@ class Precedence:
 def precedence(
     courses: Sequence[FirstAttempts], names: Sequence[str], groups: Mapping[str, Sequence[str]]
 ) -> Precedence:
-    """Count what came first.
-
-    Args:
-        courses: of the runs.
-        names: the sub-goals to count.
-        groups: further sub-goals, each attempted as soon as one of its options (from `names`) is.
-    """
+    """Count what came first."""
     import numpy as np  # noqa: PLC0415 (slow)
 
     columns = {name: place for place, name in enumerate(names)}

@@ -55,13 +55,7 @@ class EvaluatedRun:
 
 
 def evaluated_run(run: Run, score: RunScore | Unscored, *, verdicts: Sequence[str] = ()) -> EvaluatedRun:
-    """The results on a run: its outcome, the rates, each sub-goal, each author's latest verdict on one.
-
-    Args:
-        run: not broken.
-        score: of the run, or why there is none; without one the outcome and the verdicts are left.
-        verdicts: globs of the authors that count; empty for everybody.
-    """
+    """The results on a run: its outcome, the rates, each sub-goal, each author's latest verdict on one."""
     served: dict[int, tuple[str, ...]] = {}
     if isinstance(score, RunScore):
         for seq, sub_goal, _ in score.mapped:

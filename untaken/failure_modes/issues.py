@@ -82,15 +82,7 @@ def track_issues(
     *,
     statements: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[TrackedIssue, ...]:
-    """Looks for each issue in every unbroken run.
-
-    Args:
-        issues: in the order of the answer.
-        runs: of one or many ledgers.
-        scores: of at least these runs, by digest.
-        taxonomy: what assigned modes count as now.
-        statements: what runs did against a supported statement, by digest, for rules that ask.
-    """
+    """Looks for each issue in every unbroken run."""
     found = {run.digest: modes_of(run, taxonomy) for run in runs if not run.integrity.broken}
     evidence = _Evidence(
         runs=[run for run in runs if run.digest in found],

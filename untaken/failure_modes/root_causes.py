@@ -99,12 +99,7 @@ def root_causes(run: Run) -> dict[str, RootCause]:
 def root_cause_agreement(
     runs: Iterable[Run], blamed: Mapping[str, int] | None = None
 ) -> tuple[RootCauseAgreement, ...]:
-    """Every two people who name root causes of the same runs; then automatic blame and each person.
-
-    Args:
-        runs: broken ones are left out.
-        blamed: by digest, the event that is blamed automatically (`EvaluatedPath.decisive_seq`).
-    """
+    """Every two people who name root causes of the same runs; then automatic blame and each person."""
     named: dict[str, dict[str, tuple[Run, RootCause]]] = defaultdict(dict)
     for run in runs:
         for person, cause in root_causes(run).items():

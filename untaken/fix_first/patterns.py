@@ -51,13 +51,7 @@ class _Alike:
 def failure_patterns(
     corpus: Corpus, hits: Mapping[tuple[str, str], Mapping[str, First]], sample: TaskSample
 ) -> tuple[FailurePattern, ...]:
-    """Groups of sub-goals of two plan graphs or more that fail alike in two tasks or more.
-
-    Args:
-        corpus: what was evaluated.
-        hits: by graph and sub-goal, where it failed first and holds up something, by run digest.
-        sample: the scored runs.
-    """
+    """Groups of sub-goals of two plan graphs or more that fail alike in two tasks or more."""
     nodes = {(graph.id, node.id): node for graph in corpus.graphs.graphs for node in graph.sub_goals}
     alike: dict[tuple[str, Way], _Alike] = {}
     for key, found in hits.items():

@@ -91,15 +91,7 @@ class AgentRxLabels:
         *,
         spelled: Callable[[str], str] = str,
     ) -> None:
-        """Adds the labels of a run, after its end; nothing where it has none.
-
-        Args:
-            run: is changed.
-            task: as the labels name it.
-            places: `seq` of the event where each message of the trajectory begins.
-            log: of the run's file.
-            spelled: an agent's name as the run spells it.
-        """
+        """Adds the labels of a run, after its end; nothing where it has none."""
         if task is not None and (label := self.by_task.get(task)) is not None:
             self.met.add(task)
             _label(run, label, places, log, spelled)

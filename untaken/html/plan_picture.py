@@ -39,14 +39,7 @@ class Picture:
 def plan_picture(
     graph: PlanGraph, score: RunScore | None, *, name: str, readable: int = READABLE
 ) -> Picture | None:
-    """The picture, or ``None`` where the graph is too large for one.
-
-    Args:
-        graph: what should have happened.
-        score: what did; without one the plan alone is drawn.
-        name: unique in the document; harmless, and not from a record.
-        readable: the largest number of sub-goals that is drawn.
-    """
+    """The picture, or ``None`` where the graph is too large for one."""
     if not 0 < len(graph.sub_goals) <= readable:
         return None
     looks = {node.sub_goal: STATUS[node.status] for node in score.nodes} if score else {}

@@ -162,23 +162,8 @@ def findings_of(run: Run) -> tuple[Finding, ...]:
     return tuple(finding_of(run, found) for found in texts_to_judges(run))
 
 
-def refuse_broken(run: Run) -> None:
-    """Nothing is concluded from a broken run.
-
-    Raises:
-        UntakenError: ``run-broken``.
-    """
-    if run.integrity.broken:
-        raise UntakenError(
-            "run-broken",
-            f"the run is {run.integrity.verdict}: it cannot be used ({run.integrity.reason})",
-            where=Where(file=run.source or None, line=run.integrity.line, run=run.run_id),
-            hint="Restore the original ledger, or leave the run out.",
-        )
-
-
 def _refuse(run: Run, graph: PlanGraph, sub_goals: Collection[str] | None) -> None:
-    refuse_broken(run)
+    run.refuse_broken()
     if unknown := sorted(set(sub_goals or ()) - {node.id for node in graph.sub_goals}):
         raise UntakenError(
             "sub-goal-unknown",

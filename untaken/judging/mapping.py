@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from untaken.asking import ModelAccess, ModelAnswer, Question
 from untaken.asking.access import Progress
 from untaken.judging.envelope import enveloped, nonce_for
-from untaken.judging.judge import author, refuse_broken
+from untaken.judging.judge import author
 from untaken.judging.prompt_injection import texts_to_judges
 from untaken.judging.questions import described, template
 from untaken.judging.rendering import event_text, headline
@@ -71,7 +71,7 @@ def judge_mapping(
     Raises:
         UntakenError: ``run-broken``; as `ModelAccess.ask`.
     """
-    refuse_broken(run)
+    run.refuse_broken()
     left = _unmapped(run, graph)
     batches = [left[at : at + BATCH] for at in range(0, len(left), BATCH)] if graph.sub_goals else []
     asked = [_question(run, graph, batch, model.replies.salt) for batch in batches]

@@ -12,10 +12,6 @@ def paired(
 ) -> Iterator[tuple[Observation, ToolCall | None]]:
     """Each observation with the call it answers: the latest one of its `call_id`, without an id the call
     before it; ``None`` where there is no such call.
-
-    Args:
-        calls: of one run, in order.
-        observations: some or all of that run's, in order.
     """
     coming = iter(calls)
     call = next(coming, None)

@@ -97,12 +97,6 @@ class Chain:
 
         That is one of another run, one that `extend` must look at closely (RUN_STARTED, RUN_FINISHED and what
         comes after it, the last one of a recorded head), or one that does not follow at all.
-
-        Args:
-            events: of a block of lines.
-            lines: of the block.
-            at: where to begin.
-            before: number of lines before the block.
         """
         run_id, count, last, begin = self.run_id, self.events, self.last, at
         if self.finished or self.broken is not None or not count:

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from untaken import limits
 from untaken.caching import cached_property
-from untaken.errors import Unscored
+from untaken.errors import Unscored, UntakenError, Where
 from untaken.ledger.answers import paired
 from untaken.ledger.events import (
     ABOUT_RUN,
@@ -90,6 +90,21 @@ class Run:
     integrity: Integrity
     source: str = ""
     appended_here: frozenset[int] = frozenset()
+
+    def refuse_broken(self) -> None:
+        """Nothing is concluded from a broken run.
+
+        Raises:
+            UntakenError: ``run-broken``.
+        """
+        found = self.integrity
+        if found.broken:
+            raise UntakenError(
+                "run-broken",
+                f"the run is {found.verdict}: it cannot be used ({found.reason})",
+                where=Where(file=self.source or None, line=found.line, run=self.run_id),
+                hint="Restore the original ledger, or leave the run out.",
+            )
 
     @property
     def run_id(self) -> str:

@@ -13,13 +13,7 @@ from untaken.plans.patterns import Path, expectation, leaves, looks_like_pattern
 
 
 def expected_call_faults(spec: ToolCallSpec | Rule, whose: str, path: Path) -> Iterator[Fault]:
-    """Patterns that cannot be used, and literals that were likely meant as patterns.
-
-    Args:
-        spec: the expected call.
-        whose: whose it is, for messages: ``the check of 'tests'``.
-        path: its place in the document.
-    """
+    """Patterns that cannot be used, and literals that were likely meant as patterns."""
     if isinstance(spec, ToolCallSpec) and looks_like_pattern(spec.name):
         yield Fault(
             code="graph-literal-wildcard",

@@ -29,14 +29,7 @@ NO_COMMON_TASK: Final = Unscored("no task has a value for both agents")
 def compare(
     metric: str, cells: RunsByCell, standings: Sequence[RankedAgent], bootstrap: Bootstrap
 ) -> Comparison:
-    """Every pair of agents under one metric; of many agents, the first `COMPARED_AGENTS`.
-
-    Args:
-        metric: one of `METRICS`.
-        cells: the scored runs.
-        standings: the agents in order, best first.
-        bootstrap: behind the intervals of repeated or non-binary trials.
-    """
+    """Every pair of agents under one metric; of many agents, the first `COMPARED_AGENTS`."""
     agents = tuple(ranked.agent for ranked in standings[:COMPARED_AGENTS])
     tasks = tuple(sorted({task for _, task in cells}))
     found = metric_cells(metric, cells, agents, tasks)

@@ -44,13 +44,7 @@ def _chance(outcomes: Sequence[bool], k: int) -> float:
 
 
 def pass_k_curve(cells: RunsByCell, agents: Sequence[str], tasks: Sequence[str]) -> tuple[PassK, ...]:
-    """pass^k of each agent for k = 1 … the fewest trials it has on a task, at most `LARGEST_K`.
-
-    Args:
-        cells: the scored runs; those without an outcome are no trials.
-        agents: whose.
-        tasks: ranked over; those without a trial of the agent are left out.
-    """
+    """pass^k of each agent for k = 1 … the fewest trials it has on a task, at most `LARGEST_K`."""
     return tuple(one for agent in agents for one in _curve(agent, cells, tasks))
 
 

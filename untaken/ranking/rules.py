@@ -14,10 +14,6 @@ def rule_effect(fail: RankReport, drop: RankReport) -> RuleEffect:
     """The agents whose value or rank the rule changes, and the pairs that change places with it.
 
     Of many agents, pairs of the first `COMPARED_AGENTS` under the first rule.
-
-    Args:
-        fail: the ranking with missing verdicts counted as not completed.
-        drop: that of the same runs with them left out.
     """
     changes, flips = [], []
     for metric, standings in fail.metrics.items():

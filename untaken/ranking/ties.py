@@ -16,10 +16,6 @@ def tie_groups(agents: Sequence[str], pairs: Iterable[PairedDifference]) -> tupl
 
     Each pair not yet together opens a group with the first such agents, best first, that fit everyone in it:
     at most as many groups as pairs, where listing every largest group could take for ever.
-
-    Args:
-        agents: best first; groups and their members keep this order.
-        pairs: of these agents.
     """
     apart = {frozenset((pair.first, pair.second)) for pair in pairs if pair.clear_difference}
     tied = {one: {other for other in agents if frozenset((one, other)) not in apart} for one in agents}

@@ -98,14 +98,7 @@ def read_ledgers(
 def given_runs(
     source: Iterable[Run] | Paths, *, cluster: Cluster | None, scoring: Scoring, progress: Progress | None
 ) -> tuple[Iterable[Run], tuple[Finding, ...]]:
-    """The runs given, or those of the paths given with what was noticed about their ledgers.
-
-    Args:
-        source: runs, or paths as `find_ledgers` takes them; a single path, too.
-        cluster: as `read_ledgers`.
-        scoring: as `read_ledgers`.
-        progress: as `read_ledgers`.
-    """
+    """The runs given, or those of the paths given with what was noticed about their ledgers."""
     given = [source] if isinstance(source, str | os.PathLike) else list(source)
     paths = [each for each in given if not isinstance(each, Run)]
     if not paths:

@@ -41,13 +41,6 @@ class Reviews:
     ) -> list[Review | ReviewConflict]:
         """Changes reviews that are still as they were seen; what is not given stays.
 
-        Args:
-            seen: the reviews as their author read them.
-            author: who changes them.
-            status: one of `STATUSES`.
-            assignee: empty for nobody.
-            tags: all of them; blanks and repetitions are left out.
-
         Raises:
             UntakenError: ``review-invalid``; nothing was changed then.
         """

@@ -22,11 +22,6 @@ class TextDrafts:
     def keep(self, author: str, about: tuple[str, ...], content: str) -> None:
         """Writes a draft in the place of the author's earlier one; an empty text deletes it.
 
-        Args:
-            author: who typed it.
-            about: what it is about, such as ``("note", run digest)``.
-            content: as it was typed (untrusted).
-
         Raises:
             UntakenError: ``text-too-large``; the earlier draft stays then.
         """

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from untaken.errors import Finding, Score, Unscored, UntakenError, Where
+from untaken.errors import Finding, Score, Unscored, Where
 from untaken.ledger.model import Run
 from untaken.plans import Mapping, PlanGraph, map_actions
 from untaken.subgoals.attempts import AttemptsById, attempts
@@ -61,13 +61,7 @@ def score_run(
         UntakenError: ``run-broken`` where the integrity verdict forbids any conclusion from the run;
             ``graph-cycle`` for a graph that was never validated.
     """
-    if run.integrity.broken:
-        raise UntakenError(
-            "run-broken",
-            f"the run is {run.integrity.verdict}: it cannot be used ({run.integrity.reason})",
-            where=Where(file=run.source or None, line=run.integrity.line, run=run.run_id),
-            hint="Restore the original ledger, or leave the run out.",
-        )
+    run.refuse_broken()
     return _assemble(run, graph, verdicts, missing)
 
 

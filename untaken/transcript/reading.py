@@ -12,10 +12,12 @@ from untaken.ledger import events as ev
 from untaken.ledger.answers import paired
 from untaken.plans.patterns import text_of
 from untaken.subgoals import RunScore
-from untaken.transcript.model import Mark, Speaker, Transcript, TranscriptItem, TranscriptResult
+from untaken.transcript.model import ItemKind, Mark, Speaker, Transcript, TranscriptItem, TranscriptResult
 
 EventMarks = Mapping[int, Sequence[Mark]]
 """Marks by the `seq` of the event they belong to."""
+Fields = dict[str, Any]
+"""Of a `TranscriptItem`, all but its `seq` and its marks."""
 TEXT_CHARS: Final = 8_000
 LEAST_CHARS: Final = 300
 ALL_CHARS: Final = 4_000_000
@@ -72,7 +74,7 @@ class _Reader:
         return self._places[min(max(seq, 0), len(self._places) - 1)]
 
     def item(self, event: ev.Event, marks: tuple[Mark, ...]) -> TranscriptItem:
-        return _READ[type(event)](self, event, marks)
+        return TranscriptItem(seq=event.seq, marks=marks, **_READ[type(event)](self, event))
 
     def cut(self, value: Any) -> tuple[str, bool]:
         if isinstance(value, str):
@@ -80,31 +82,24 @@ class _Reader:
         text = text_of(value) or ""
         return text[: self.limit], len(text) > self.limit
 
-    def message(self, event: ev.Message, marks: tuple[Mark, ...]) -> TranscriptItem:
-        text, cut = self.cut(event.content)
-        return TranscriptItem(
-            seq=event.seq,
-            kind="message",
-            speaker=_SPEAKERS.get(event.role.lower(), "agent"),
-            name=event.role[:NAME_CHARS],
-            text=text,
-            cut=cut,
-            marks=marks,
-        )
+    def words(self, value: Any) -> Fields:
+        text, cut = self.cut(value)
+        return {"text": text, "cut": cut}
 
-    def call(self, event: ev.ToolCall, marks: tuple[Mark, ...]) -> TranscriptItem:
+    def message(self, event: ev.Message) -> Fields:
+        speaker = _SPEAKERS.get(event.role.lower(), "agent")
+        name = event.role[:NAME_CHARS]
+        return {"kind": "message", "speaker": speaker, "name": name, **self.words(event.content)}
+
+    def call(self, event: ev.ToolCall) -> Fields:
         given = [(name[:NAME_CHARS], *self.cut(value)) for name, value in event.arguments.items()]
-        return TranscriptItem(
-            seq=event.seq,
-            kind="call",
-            speaker="user" if event.requestor == "user" else "agent",
-            name="user" if event.requestor == "user" else "agent",
-            title=event.tool[:NAME_CHARS],
-            arguments=tuple((name, text) for name, text, _ in given[:ARGUMENTS]),
-            cut=len(given) > ARGUMENTS or any(cut for *_, cut in given),
-            results=tuple(map(self.result, self.answers.get(event.seq, ()))),
-            marks=marks,
-        )
+        speaker: Speaker = "user" if event.requestor == "user" else "agent"
+        return {
+            **_by(speaker, "call", speaker, event.tool),
+            "arguments": tuple((name, text) for name, text, _ in given[:ARGUMENTS]),
+            "cut": len(given) > ARGUMENTS or any(cut for *_, cut in given),
+            "results": tuple(map(self.result, self.answers.get(event.seq, ()))),
+        }
 
     def result(self, event: ev.Observation) -> TranscriptResult:
         text, cut = self.cut(event.content)
@@ -112,74 +107,37 @@ class _Reader:
             seq=event.seq, ok=event.ok, text=text, cut=cut, transient=bool(event.transient)
         )
 
-    def lone_result(self, event: ev.Observation, marks: tuple[Mark, ...]) -> TranscriptItem:
-        return TranscriptItem(
-            seq=event.seq,
-            kind="result",
-            speaker="tool",
-            name="result",
-            results=(self.result(event),),
-            marks=marks,
-        )
+    def lone_result(self, event: ev.Observation) -> Fields:
+        return _by("tool", "result", "result") | {"results": (self.result(event),)}
 
-    def plan(self, event: ev.Plan, marks: tuple[Mark, ...]) -> TranscriptItem:
-        text, cut = self.cut("\n".join(f"{at}. {goal}" for at, goal in enumerate(event.sub_goals, start=1)))
-        return TranscriptItem(
-            seq=event.seq,
-            kind="plan",
-            speaker="agent",
-            name="plan",
-            title=(event.reason or "")[:NAME_CHARS],
-            text=text,
-            cut=cut,
-            marks=marks,
-        )
+    def plan(self, event: ev.Plan) -> Fields:
+        goals = "\n".join(f"{at}. {goal}" for at, goal in enumerate(event.sub_goals, start=1))
+        return _by("agent", "plan", "plan", event.reason or "") | self.words(goals)
 
-    def selection(self, event: ev.SkillSelection, marks: tuple[Mark, ...]) -> TranscriptItem:
+    def selection(self, event: ev.SkillSelection) -> Fields:
         others = [name for name in event.alternatives if name != event.selected]
-        text, cut = self.cut(f"instead of {', '.join(others)}" if others else "")
-        return TranscriptItem(
-            seq=event.seq,
-            kind="decision",
-            speaker="agent",
-            name="choice",
-            title=event.selected[:NAME_CHARS],
-            text=text,
-            cut=cut,
-            marks=marks,
-        )
+        words = f"instead of {', '.join(others)}" if others else ""
+        return _by("agent", "decision", "choice", event.selected) | self.words(words)
 
-    def state(self, event: ev.State, marks: tuple[Mark, ...]) -> TranscriptItem:
-        text, cut = self.cut(readable(event.state))
-        return TranscriptItem(
-            seq=event.seq, kind="state", speaker="environment", name="state", text=text, cut=cut, marks=marks
-        )
+    def state(self, event: ev.State) -> Fields:
+        return _by("environment", "state", "state") | self.words(readable(event.state))
 
-    def started(self, event: ev.RunStarted, marks: tuple[Mark, ...]) -> TranscriptItem:
+    def started(self, event: ev.RunStarted) -> Fields:
         text = f"{event.agent} on {event.task_id}"[: 2 * NAME_CHARS]
-        return TranscriptItem(
-            seq=event.seq, kind="start", speaker="environment", name="start", text=text, marks=marks
-        )
+        return _by("environment", "start", "start") | {"text": text}
 
-    def finished(self, event: ev.RunFinished, marks: tuple[Mark, ...]) -> TranscriptItem:
+    def finished(self, event: ev.RunFinished) -> Fields:
         outcome = {True: "success", False: "failure", None: "outcome not recorded"}[event.success]
-        why = "; ".join(
-            f"{name}: {value}" for name, value in (("error", event.error), ("limit", event.limit)) if value
-        )
-        text, cut = self.cut(why)
-        return TranscriptItem(
-            seq=event.seq,
-            kind="end",
-            speaker="environment",
-            name="end",
-            title=outcome,
-            text=text,
-            cut=cut,
-            marks=marks,
-        )
+        known = {name: value for name, value in (("error", event.error), ("limit", event.limit)) if value}
+        why = "; ".join(f"{name}: {value}" for name, value in known.items())
+        return _by("environment", "end", "end", outcome) | self.words(why)
 
 
-_READ: Final[dict[type, Callable[..., TranscriptItem]]] = {
+def _by(speaker: Speaker, kind: ItemKind, name: str, title: str = "") -> Fields:
+    return {"speaker": speaker, "kind": kind, "name": name, "title": title[:NAME_CHARS]}
+
+
+_READ: Final[dict[type, Callable[..., Fields]]] = {
     ev.RunStarted: _Reader.started,
     ev.Message: _Reader.message,
     ev.ToolCall: _Reader.call,

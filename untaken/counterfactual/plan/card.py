@@ -84,11 +84,7 @@ class _Point(NamedTuple):
 
 
 def calibration_card(evaluation: PlanEvaluation) -> CalibrationCard | Unscored:
-    """The card of a corpus, or why it has none.
-
-    Args:
-        evaluation: of all its plan decisions.
-    """
+    """The card of a corpus, or why it has none."""
     points = [
         _Point(each.forecast, float(run.path.success), run.path.task_id, run.path.digest, _support(each))
         for run in evaluation.runs.values()

@@ -141,9 +141,6 @@ def plan_paths(
 ) -> tuple[list[PlanPath], dict[str, Unscored]]:
     """The decision points of each run's plan.
 
-    Args:
-        runs: each run with its graph, or why it has none, and its actions mapped to sub-goals.
-
     Returns:
         The paths, in order; and by run digest why another run has none.
     """

@@ -172,11 +172,7 @@ class _ChosenOption(NamedTuple):
 
 
 def contrasts(paths: Sequence[PlanPath]) -> list[OptionPair]:
-    """Every pair of options that some runs took in one situation, those that cannot be compared included.
-
-    Args:
-        paths: with a recorded outcome; contrasts name them by position.
-    """
+    """Every pair of options that some runs took in one situation, those that cannot be compared included."""
     chosen: dict[Situation, list[_ChosenOption]] = defaultdict(list)
     started = np.array([path.started for path in paths])
     for run, path in enumerate(paths):
@@ -276,12 +272,7 @@ class SupportRuling(NamedTuple):
 
 
 def test_contrast(contrast: OptionPair, success: np.ndarray) -> Tested | None:
-    """The estimate within strata, else between agents; ``None`` where no task lets the options be compared.
-
-    Args:
-        contrast: of these runs.
-        success: of each run, by position; 0 or 1.
-    """
+    """The estimate within strata, else between agents; ``None`` where no task allows a comparison."""
     if contrast.strata:
         strata = _strata(contrast, success)
         p, least = exact_test(strata)
@@ -323,13 +314,7 @@ def _ruling(tested: Tested | None, q: float | None) -> SupportRuling:
 def statements(
     contrasts: Sequence[OptionPair], paths: Sequence[PlanPath], success: np.ndarray
 ) -> list[Statement | None]:
-    """The statement of each contrast; ``None`` where no task lets its options be compared.
-
-    Args:
-        contrasts: of these paths.
-        paths: with a recorded outcome.
-        success: the outcome of each, 0 or 1.
-    """
+    """The statement of each contrast; ``None`` where no task lets its options be compared."""
     tested = [test_contrast(contrast, success) for contrast in contrasts]
     labels = _labels(paths)
     return [

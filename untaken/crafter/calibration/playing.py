@@ -146,12 +146,6 @@ def play_plan(
 ) -> Played:
     """Plays all of it; the same for any number of workers.
 
-    Args:
-        plan: what is played.
-        folder: an empty one; takes the ledgers, ``train`` and ``held_out``.
-        workers: processes to play in.
-        progress: called with the number of finished runs, the total and what they are.
-
     Raises:
         UntakenError: ``crafter-extra-missing``; ``skill-unknown`` for a policy without skills.
     """

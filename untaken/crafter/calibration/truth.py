@@ -129,14 +129,7 @@ def forced(place: BranchPoint, skill: str, *, steps: int, noise: int) -> Result 
 def truth(
     place: BranchPoint, *, steps: int, draws: int, seed: str
 ) -> Iterator[tuple[str, tuple[Result, ...]]]:
-    """Each skill that can start at the place, with its results under each of the draws.
-
-    Args:
-        place: where.
-        steps: planning horizon of the whole episode.
-        draws: how often each skill is tried.
-        seed: decides the noise of each draw, the same for every skill.
-    """
+    """Each skill that can start at the place, with its results under each of the draws."""
     random = Random(seed)
     noises = [random.randrange(SEEDS) for _ in range(draws)]
     for skill in place.skills:

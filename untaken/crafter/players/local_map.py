@@ -71,10 +71,6 @@ class LocalMap:
     def look(self, seen: LocalView, went: int) -> bool:
         """Takes in a view.
 
-        Args:
-            seen: what is seen now.
-            went: the side to which the player meant to go; 0 for none.
-
         Returns:
             False if the view fits nowhere: then everything is forgotten and the map starts over.
         """

@@ -55,13 +55,6 @@ def route(
     """The cheapest way to the nearest of `aims`, itself last, cell by cell; ``None`` if there is none.
 
     An aim may be a cell that cannot be entered: the way then ends before it, facing it.
-
-    Args:
-        known_map: what is known.
-        costs: of entering, by material.
-        aims: cells to reach.
-        closed: cells that must not be entered.
-        limit: highest cost of a way.
     """
     ground, standing, hot = known_map.ground, known_map.standing, known_map.hot
     came: dict[int, int] = {known_map.here: 0}
@@ -105,13 +98,7 @@ def _traced(came: Mapping[int, int], cell: int, start: int) -> list[int]:
 
 
 def frontier(known_map: LocalMap, costs: Costs, weights: bytes) -> list[int] | None:
-    """A way to where most that is unknown comes into view for the least cost; ``None`` where all is known.
-
-    Args:
-        known_map: what is known.
-        costs: of entering, by material.
-        weights: how promising the unknown is beside each material.
-    """
+    """A way to where most that is unknown comes into view for the least cost; ``None`` where all is known."""
     ground, standing, hot = known_map.ground, known_map.standing, known_map.hot
     came: dict[int, int] = {known_map.here: 0}
     best = {known_map.here: 0}

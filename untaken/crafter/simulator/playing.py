@@ -120,14 +120,6 @@ def record_seed(
 ) -> Episode:
     """Plays one episode, as a run in a ledger and as a record of planning in a folder.
 
-    Args:
-        setup: who plays what.
-        seed: of the world.
-        ledger: written with this `clock`.
-        clock: at the start of the run.
-        folder: takes the record of planning, named after the run.
-        model: for ``language``.
-
     Raises:
         UntakenError: as `play_seed` and `LedgerWriter.write`.
     """

@@ -122,15 +122,6 @@ class RunRecorder:
     ) -> None:
         """Begins the run.
 
-        Args:
-            ledger: written with this `clock`.
-            clock: moved on by each turn.
-            run_id: as in RUN_STARTED.
-            agent: as in RUN_STARTED.
-            task: as in `play`.
-            seed: as in `play`.
-            metadata: settings of the policy and of the loop.
-
         Raises:
             UntakenError: as `LedgerWriter.start`.
         """

@@ -50,127 +50,96 @@ class Mechanism:
 
 SWORDS: Final = ("wood_sword", "stone_sword", "iron_sword")
 
+
+def _does(name: str, words: str, causes: tuple[str, ...], effect: str, **more: Any) -> Mechanism:
+    return Mechanism(name=name, words=words, causes=causes, effect=effect, **more)
+
+
 _LIFE: Final = (
-    Mechanism(
-        name="hunger", words="food is used up, asleep half as fast", causes=("sleeping",), effect="food"
+    _does("hunger", "food is used up, asleep half as fast", ("sleeping",), "food"),
+    _does("thirst", "drink is used up, asleep half as fast", ("sleeping",), "drink"),
+    _does("rest", "energy comes back asleep and is used up awake", ("sleeping",), "energy"),
+    _does(
+        "recovery",
+        "health comes back while there is food, drink and energy (or sleep), and is lost without",
+        ("food", "drink", "energy", "sleeping"),
+        "health",
     ),
-    Mechanism(
-        name="thirst", words="drink is used up, asleep half as fast", causes=("sleeping",), effect="drink"
-    ),
-    Mechanism(
-        name="rest",
-        words="energy comes back asleep and is used up awake",
-        causes=("sleeping",),
-        effect="energy",
-    ),
-    Mechanism(
-        name="recovery",
-        words="health comes back while there is food, drink and energy (or sleep), and is lost without",
-        causes=("food", "drink", "energy", "sleeping"),
-        effect="health",
-    ),
-    Mechanism(
-        name="falling_asleep",
-        words="sleep begins while energy is below its most",
-        causes=("energy",),
-        effect="sleeping",
+    _does(
+        "falling_asleep",
+        "sleep begins while energy is below its most",
+        ("energy",),
+        "sleeping",
         action="sleep",
     ),
-    Mechanism(
-        name="being_woken",
-        words="losing health wakes",
-        causes=("health",),
-        effect="sleeping",
-    ),
-    Mechanism(
-        name="turning",
-        words="asleep, no move is made",
-        causes=("sleeping",),
-        effect="facing",
-        action="move",
-    ),
-    Mechanism(
-        name="night_rest",
-        words="a policy may sleep at night; no rule asks for it",
-        causes=("daylight",),
-        effect="sleeping",
+    _does("being_woken", "losing health wakes", ("health",), "sleeping"),
+    _does("turning", "asleep, no move is made", ("sleeping",), "facing", action="move"),
+    _does(
+        "night_rest",
+        "a policy may sleep at night; no rule asks for it",
+        ("daylight",),
+        "sleeping",
         action="sleep",
         mediated=True,
     ),
 )
 _DANGER: Final = (
-    Mechanism(
-        name="zombie_attack",
-        words="a zombie beside the player costs 2 health, asleep 7",
-        causes=("near_zombie", "sleeping"),
-        effect="health",
+    _does(
+        "zombie_attack",
+        "a zombie beside the player costs 2 health, asleep 7",
+        ("near_zombie", "sleeping"),
+        "health",
     ),
-    Mechanism(
-        name="arrow_hit", words="an arrow that hits costs 2 health", causes=("near_arrow",), effect="health"
+    _does("arrow_hit", "an arrow that hits costs 2 health", ("near_arrow",), "health"),
+    _does("skeleton_shot", "skeletons shoot arrows", ("near_skeleton",), "near_arrow"),
+    _does("lava", "walking into lava kills", ("near_lava",), "health", action="move", reach="front"),
+    _does(
+        "nightfall", "the darker, the more zombies come, on grass", ("daylight", "near_grass"), "near_zombie"
     ),
-    Mechanism(
-        name="skeleton_shot", words="skeletons shoot arrows", causes=("near_skeleton",), effect="near_arrow"
-    ),
-    Mechanism(
-        name="lava",
-        words="walking into lava kills",
-        causes=("near_lava",),
-        effect="health",
-        action="move",
-        reach="front",
-    ),
-    Mechanism(
-        name="nightfall",
-        words="the darker, the more zombies come, on grass",
-        causes=("daylight", "near_grass"),
-        effect="near_zombie",
-    ),
-    Mechanism(
-        name="trampling",
-        words="creatures beside a plant eat it up",
-        causes=("near_zombie", "near_skeleton", "near_cow"),
-        effect="near_plant",
+    _does(
+        "trampling",
+        "creatures beside a plant eat it up",
+        ("near_zombie", "near_skeleton", "near_cow"),
+        "near_plant",
     ),
 )
 _FIGHTS: Final = (
-    Mechanism(
-        name="eat_cow",
-        words="hitting a cow until it is eaten; swords hit harder",
-        causes=("facing", "near_cow", *SWORDS),
-        helps=SWORDS,
-        effect="food",
-        action="do",
-        reach="front",
-    ),
-    Mechanism(
-        name="eat_plant",
-        words="eating a plant that is ripe",
-        causes=("facing", "near_plant"),
-        effect="food",
-        action="do",
-        reach="front",
-    ),
-    Mechanism(
-        name="defeat_zombie",
-        words="hitting a zombie until it falls, alive; swords hit harder",
-        causes=("facing", "near_zombie", "health", *SWORDS),
+    _does(
+        "eat_cow",
+        "hitting a cow until it is eaten; swords hit harder",
+        ("facing", "near_cow", *SWORDS),
+        "food",
         helps=SWORDS,
         action="do",
         reach="front",
     ),
-    Mechanism(
-        name="defeat_skeleton",
-        words="hitting a skeleton until it falls, alive; swords hit harder",
-        causes=("facing", "near_skeleton", "health", *SWORDS),
+    _does(
+        "eat_plant",
+        "eating a plant that is ripe",
+        ("facing", "near_plant"),
+        "food",
+        action="do",
+        reach="front",
+    ),
+    _does(
+        "defeat_zombie",
+        "hitting a zombie until it falls, alive; swords hit harder",
+        ("facing", "near_zombie", "health", *SWORDS),
+        "",
         helps=SWORDS,
         action="do",
         reach="front",
     ),
-    Mechanism(
-        name="wake_up",
-        words="waking with full energy; losing health wakes without it",
-        causes=("sleeping", "energy"),
+    _does(
+        "defeat_skeleton",
+        "hitting a skeleton until it falls, alive; swords hit harder",
+        ("facing", "near_skeleton", "health", *SWORDS),
+        "",
+        helps=SWORDS,
+        action="do",
+        reach="front",
     ),
+    _does("wake_up", "waking with full energy; losing health wakes without it", ("sleeping", "energy"), ""),
 )
 
 

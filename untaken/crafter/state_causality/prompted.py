@@ -62,12 +62,7 @@ class PromptedCausality(StateCausality):
     """
 
     def __init__(self, model: ModelAccess, *, seed: int = 0) -> None:
-        """An evaluator.
-
-        Args:
-            model: who is asked; replies are kept, and used again.
-            seed: another seed asks again.
-        """
+        """An evaluator."""
         self._model, self._seed = model, seed
         self.by = f"{model.name}, by prompts"
 

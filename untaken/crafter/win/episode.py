@@ -62,13 +62,7 @@ class Watched:
 
 
 def watch(world: CrafterWorld, policy: Policy, settings: Watching) -> Iterator[Watched]:
-    """Plays an episode and evaluates each action before it is done; the actions are done as they are.
-
-    Args:
-        world: where the episode begins; it is stepped.
-        policy: the player; it is restarted.
-        settings: what is watched.
-    """
+    """Plays an episode and evaluates each action before it is done; the actions are done as they are."""
     policy.begin(settings.seed, settings.task)
     draw = Random(f"inject {settings.seed}")
     for step in range(settings.steps):

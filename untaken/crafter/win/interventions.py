@@ -68,10 +68,6 @@ def possible_actions(seen: LocalView, task: str | None = None) -> tuple[str, ...
     held and the ground in front or the things near allow it, and of these only what serves the task.
     ``noop`` is the intervention ``wait`` and is in no set.
 
-    Args:
-        seen: the state.
-        task: an achievement; ``None`` for no condition.
-
     Raises:
         UntakenError: ``achievement-unknown``.
     """
