@@ -10,7 +10,7 @@ from typing import Final
 
 from untaken.answers import AgreeDocument, LabelledRatesEntry, reviewers_entry
 from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, span
-from untaken.cli.grammar import TakesMany, Verbs, takes_least_kappa, takes_ledgers, verb
+from untaken.cli.grammar import Verbs, takes_least_kappa, takes_ledgers, takes_many, verb
 from untaken.cli.inputs import UsageError, paths_of, read_ledgers
 from untaken.cli.review import print_reliability
 from untaken.cli.verbs import VERBS
@@ -38,10 +38,8 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "agree", VERBS["agree"], agree)
     takes_ledgers(parser, few="*")
-    many = {"nargs": "+", "action": TakesMany}
     for name, glob in (("a", "human:*"), ("b", "judge:*")):
-        words = f"whose verdicts, as globs ({glob})"
-        parser.add_argument(f"--{name}", default=[glob], metavar="GLOB", help=words, **many)  # type: ignore[arg-type]
+        takes_many(parser, f"--{name}", "GLOB", f"whose verdicts, as globs ({glob})", default=[glob])
     parser.add_argument(
         "--target",
         choices=("runs", "tasks"),

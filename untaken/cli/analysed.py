@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from untaken.cli.console import Console
-from untaken.cli.grammar import MISSING_WORDS, TakesMany, takes_ledgers
+from untaken.cli.grammar import takes_ledgers, takes_many, takes_missing
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.corpus import Corpus, Graphs, evaluate_corpus
 from untaken.errors import Finding
@@ -33,13 +33,9 @@ def takes_runs(parser: argparse.ArgumentParser) -> None:
     """``--workspace``, or ``PATH…`` with ``--graphs`` and ``--taxonomy``; the rule for missing verdicts."""
     takes_ledgers(parser, few="*")
     parser.add_argument("--workspace", metavar="FOLDER", help="as for untaken app; instead of PATH")
-    parser.add_argument(
-        "--graphs", nargs="+", default=[], action=TakesMany, metavar="PATH", help="plan graphs, with PATH"
-    )
+    takes_many(parser, "--graphs", "PATH", "plan graphs, with PATH")
     parser.add_argument("--taxonomy", metavar="FILE", help="names of failure modes, with PATH")
-    parser.add_argument(
-        "--missing", choices=tuple(MISSING_WORDS), default="fail", help="as for untaken score"
-    )
+    takes_missing(parser)
 
 
 def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:

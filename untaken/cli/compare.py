@@ -8,7 +8,7 @@ from typing import Final
 
 from untaken.answers import compare_document
 from untaken.cli.console import NOTHING, Console, plain, signed
-from untaken.cli.grammar import TakesMany, Verbs, takes_graphs, verb
+from untaken.cli.grammar import Verbs, takes_graphs, takes_many, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.score import print_rules, scored_paths
 from untaken.cli.verbs import VERBS
@@ -48,13 +48,11 @@ def add_to(verbs: Verbs) -> None:
         metavar="ID",
         help="the task; by default the task of the runs, else the task with most to compare",
     )
-    parser.add_argument(
+    takes_many(
+        parser,
         "--runs",
-        nargs="+",
-        default=[],
-        action=TakesMany,
-        metavar="ID",
-        help=f"run ids or digests; by default the {MOST_SHOWN} runs of the task that differ most",
+        "ID",
+        f"run ids or digests; by default the {MOST_SHOWN} runs of the task that differ most",
     )
     parser.add_argument("--reference", metavar="ID", help="the reference run; by default the best success")
 

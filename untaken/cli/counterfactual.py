@@ -11,7 +11,7 @@ from untaken.answers.documents import DocumentPart
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.counterfactual_diagnostics import print_diagnostics
-from untaken.cli.grammar import TakesMany, Verbs, takes_cluster, takes_ledgers, verb
+from untaken.cli.grammar import Verbs, takes_cluster, takes_ledgers, takes_many, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
 from untaken.counterfactual import (
@@ -38,12 +38,12 @@ def add_to(verbs: Verbs) -> None:
     takes_ledgers(parser, few="*")
     takes_cluster(parser)
     parser.add_argument("--memory", metavar="FILE", help="policy memory; by default built from these ledgers")
-    parser.add_argument(
+    takes_many(
+        parser,
         "--graphs",
-        nargs="+",
-        action=TakesMany,
-        metavar="PATH",
-        help="plan graphs: compares each plan change with what other runs of the task did",
+        "PATH",
+        "plan graphs: compares each plan change with what other runs of the task did",
+        default=None,
     )
     parser.add_argument(
         "--card", action="store_true", help="accuracy of forecasts for left-out tasks (needs --graphs)"

@@ -13,7 +13,7 @@ from untaken.cli import criteria_propose
 from untaken.cli.agree import TRUST
 from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
-from untaken.cli.grammar import TakesMany, Verbs, verb
+from untaken.cli.grammar import Verbs, takes_many, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
 from untaken.criteria import (
@@ -67,12 +67,13 @@ def add_to(verbs: Verbs) -> None:
         help="recorded replies on disturbed runs; repeatable",
     )
     names = ", ".join(attack.name for attack in ATTACKS)
-    parser.add_argument(
+    takes_many(
+        parser,
         "--attacks",
+        "ATTACK",
+        f"disturb the runs in these ways: {names} (default: all, or none with a model)",
         nargs="*",
-        action=TakesMany,
-        metavar="ATTACK",
-        help=f"disturb the runs in these ways: {names} (default: all, or none with a model)",
+        default=None,
     )
     for name, default in _LIMITS.items():
         flag, kind = f"--{name.replace('_', '-')}", type(default)
@@ -83,14 +84,7 @@ def add_to(verbs: Verbs) -> None:
 
 def _takes_runs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="ledgers, or folders of ledgers")
-    parser.add_argument(
-        "--graphs",
-        nargs="+",
-        default=[],
-        action=TakesMany,
-        metavar="PATH",
-        help="plan graphs, or folders of them",
-    )
+    takes_many(parser, "--graphs", "PATH", "plan graphs, or folders of them")
     parser.add_argument("--recorded", metavar="PATH", help="recorded replies (*.evaluated_problems.json)")
     parser.add_argument(
         "--criteria", metavar="FILE", help="criteria file; by default criteria computed from ledgers"

@@ -11,7 +11,7 @@ from typing import Final
 from untaken.answers import GateDocument
 from untaken.answers.issues import GatedIssue, issue_entry, statements_of
 from untaken.cli.console import NOTHING, Console, plain, rate, signed
-from untaken.cli.grammar import Verbs, takes_graphs, verb
+from untaken.cli.grammar import Verbs, takes_each, takes_graphs, takes_resamples, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.issues import print_issues
 from untaken.cli.score import Scored, print_rules, scored_paths
@@ -35,12 +35,11 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "gate", VERBS["gate"], gate)
     takes_graphs(parser)
-    parser.add_argument(
+    takes_each(
+        parser,
         "--require",
-        action="append",
-        default=[],
-        metavar="REQUIREMENT",
-        help="metric, comparison, number: 'critical_completion>=0.9'; repeatable, all must be met",
+        "REQUIREMENT",
+        "metric, comparison, number: 'critical_completion>=0.9'; repeatable, all must be met",
     )
     parser.add_argument(
         "--on",
@@ -68,18 +67,11 @@ def add_to(verbs: Verbs) -> None:
         metavar="SHARE",
         help=f"how far an agent may fall behind the baseline and still pass (default {MARGIN})",
     )
-    parser.add_argument(
-        "--agent",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="check only this agent; repeatable",
-    )
+    takes_each(parser, "--agent", "NAME", "check only this agent; repeatable")
     parser.add_argument(
         "--issues", metavar="FILE", help="issues (untaken issues); none of them may be reopened"
     )
-    parser.add_argument("--resamples", type=int, default=10_000, help="task resamples (default 10000)")
-    parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
+    takes_resamples(parser)
 
 
 def share(text: str) -> float:

@@ -76,32 +76,42 @@ class TakesMany(argparse.Action):
         namespace.greedy = self.dest
 
 
+def takes_many(parser: argparse.ArgumentParser, name: str, metavar: str, words: str, **more: Any) -> None:
+    """An option with one value or several."""
+    settings = {"nargs": "+", "default": [], "action": TakesMany, **more}
+    parser.add_argument(name, metavar=metavar, help=words, **settings)
+
+
+def takes_each(parser: argparse.ArgumentParser, name: str, metavar: str, words: str) -> None:
+    """An option that can be repeated."""
+    parser.add_argument(name, metavar=metavar, help=words, action="append", default=[])
+
+
+def takes_missing(parser: argparse.ArgumentParser, words: str = "as for untaken score") -> None:
+    """``--missing``."""
+    parser.add_argument("--missing", choices=tuple(MISSING_WORDS), default="fail", help=words)
+
+
+def takes_top(parser: argparse.ArgumentParser, default: int, of: str = "of each table") -> None:
+    """``--top``."""
+    words = f"{of} (default {default}; 0 for all)"
+    parser.add_argument("--top", type=int, default=default, metavar="N", help=words)
+
+
+def takes_resamples(parser: argparse.ArgumentParser) -> None:
+    """``--resamples`` and ``--seed``."""
+    parser.add_argument("--resamples", type=int, default=10_000, help="task resamples (default 10000)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
+
+
 def takes_graphs(parser: argparse.ArgumentParser) -> None:
     """``PATH…``, ``--graphs`` and the two rules every rate depends on (the paths: `inputs.paths_of`)."""
     takes_ledgers(parser, few="*")
     takes_cluster(parser)
-    parser.add_argument(
-        "--graphs",
-        nargs="+",
-        required=True,
-        action=TakesMany,
-        metavar="PATH",
-        help="plan graph, or folder of plan graphs",
-    )
-    parser.add_argument(
-        "--missing",
-        choices=("fail", "drop"),
-        default="fail",
-        help="sub-goals without evidence count as not completed (default), or are left out",
-    )
-    parser.add_argument(
-        "--verdicts",
-        nargs="+",
-        default=[],
-        action=TakesMany,
-        metavar="GLOB",
-        help="whose recorded verdicts count, e.g. 'human:*'; '!judge:m' leaves one out; default: all",
-    )
+    takes_many(parser, "--graphs", "PATH", "plan graph, or folder of plan graphs", required=True)
+    takes_missing(parser, "sub-goals without evidence count as not completed (default), or are left out")
+    words = "whose recorded verdicts count, e.g. 'human:*'; '!judge:m' leaves one out; default: all"
+    takes_many(parser, "--verdicts", "GLOB", words)
     takes_least_kappa(parser)
 
 

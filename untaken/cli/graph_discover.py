@@ -8,7 +8,7 @@ from pathlib import Path
 
 from untaken.answers import graph_discover_document
 from untaken.cli.console import Console, decimal, plain, span
-from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
+from untaken.cli.grammar import Verbs, takes_ledgers, takes_many, verb
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.discovery import FoundSubGoal, ProposedGraph, Support, discover
@@ -23,12 +23,12 @@ def add_discover(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "discover", "propose a plan graph from successful runs", run_discover)
     takes_ledgers(parser, few="*")
-    parser.add_argument(
+    takes_many(
+        parser,
         "--graphs",
-        nargs="+",
-        action=TakesMany,
-        metavar="PATH",
-        help="plan graph, or folder: its tags and rules map actions, and the draft is its next version",
+        "PATH",
+        "plan graph, or folder: its tags and rules map actions, and the draft is its next version",
+        default=None,
     )
     parser.add_argument(
         "--from",

@@ -14,7 +14,7 @@ from untaken.asking.access import Progress
 from untaken.cli.appending import DraftsOf, append_drafts, refuse_compressed
 from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, plain
-from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
+from untaken.cli.grammar import Verbs, takes_ledgers, takes_many, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
 from untaken.errors import Finding, Unscored
@@ -39,11 +39,9 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "judge", VERBS["judge"], judge)
     takes_ledgers(parser, few="*")
-    many = {"nargs": "+", "action": TakesMany}
-    help_graphs = "plan graph, or folder of plan graphs"
-    parser.add_argument("--graphs", required=True, metavar="PATH", help=help_graphs, **many)  # type: ignore[arg-type]
+    takes_many(parser, "--graphs", "PATH", "plan graph, or folder of plan graphs", required=True)
     takes_model(parser)
-    parser.add_argument("--sub-goals", default=[], metavar="ID", help="ask only about these", **many)  # type: ignore[arg-type]
+    takes_many(parser, "--sub-goals", "ID", "ask only about these")
     parser.add_argument(
         "--as", dest="signed", metavar="NAME", help="sign as judge:NAME, e.g. to compare two rubrics"
     )

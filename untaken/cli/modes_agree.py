@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from untaken.answers.mode_agreement import corpus_root_causes, modes_agree_document
 from untaken.cli.analysed import read_analysed, takes_runs
 from untaken.cli.console import Console, rate, span
-from untaken.cli.grammar import Verbs, verb
+from untaken.cli.grammar import Verbs, takes_top, verb
 from untaken.failure_modes import ModeAgreement, Taxonomy, mode_agreement
 from untaken.failure_modes.root_causes import RootCauseAgreement, ceiling_words
 
@@ -20,9 +20,7 @@ def add_to(verbs: Verbs) -> None:
     does = "compare two people's modes, steps and root causes, and automatic blame with them"
     parser = verb(verbs, "agree", does, agree)
     takes_runs(parser)
-    parser.add_argument(
-        "--top", type=int, default=TOP, metavar="N", help=f"rows of each table (default {TOP}; 0 for all)"
-    )
+    takes_top(parser, TOP, "rows of each table")
 
 
 def agree(args: argparse.Namespace, console: Console) -> int:

@@ -13,7 +13,7 @@ from untaken.answers.mode_analysis import (
 )
 from untaken.cli.analysed import read_analysed, takes_runs
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
-from untaken.cli.grammar import Verbs, verb
+from untaken.cli.grammar import Verbs, takes_top, verb
 from untaken.failure_modes.contrast import ModeContrast
 from untaken.failure_modes.reading import BY
 from untaken.present.numbers import counted, p_value
@@ -31,9 +31,7 @@ def add_to(verbs: Verbs) -> None:
         "--all-read", action="store_true", help="every run was read: one without a mode is free of all modes"
     )
     parser.add_argument("--seed", default="", metavar="TEXT", help="of the random draw (default: empty)")
-    parser.add_argument(
-        "--top", type=int, default=TOP, metavar="N", help=f"of each table (default {TOP}; 0 for all)"
-    )
+    takes_top(parser, TOP)
 
 
 def pivot(args: argparse.Namespace, console: Console) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from untaken.answers.modes import ModesListDocument, ModesOverview, modes_overview
 from untaken.cli.console import NOTHING, Console
-from untaken.cli.grammar import Verbs, verb
+from untaken.cli.grammar import Verbs, takes_top, verb
 from untaken.cli.inputs import UsageError
 from untaken.failure_modes import (
     PRESETS,
@@ -75,9 +75,7 @@ def takes_workspace(parser: argparse.ArgumentParser, *, by: bool = False) -> Non
     if by:
         parser.add_argument("--by", required=True, metavar="NAME", help="your name; kept as human:NAME")
     else:
-        parser.add_argument(
-            "--top", type=int, default=TOP, metavar="N", help=f"rows of a table (default {TOP}; 0 for all)"
-        )
+        takes_top(parser, TOP, "rows of a table")
 
 
 def changed(args: argparse.Namespace, console: Console) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 from untaken.answers import rank_document
 from untaken.cli.agree import print_rates, read_odds, takes_odds
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
-from untaken.cli.grammar import Verbs, takes_graphs, verb
+from untaken.cli.grammar import Verbs, takes_graphs, takes_resamples, verb
 from untaken.cli.score import print_rules, scored_paths
 from untaken.cli.verbs import VERBS
 from untaken.corpus import other_rule
@@ -44,8 +44,7 @@ def add_to(verbs: Verbs) -> None:
         help="also rates from people's labels and a judge, where people labelled only some of what it judged",
     )
     takes_odds(parser)
-    parser.add_argument("--resamples", type=int, default=10_000, help="task resamples (default 10000)")
-    parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
+    takes_resamples(parser)
 
 
 def rank(args: argparse.Namespace, console: Console) -> int:

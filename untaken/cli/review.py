@@ -22,7 +22,7 @@ from untaken.answers.reviewing import (
     with_reviews,
 )
 from untaken.cli.console import NOTHING, Console, plain, rate, span
-from untaken.cli.grammar import MISSING_WORDS, Verbs, rules_in_words, verb
+from untaken.cli.grammar import Verbs, rules_in_words, takes_each, takes_missing, takes_top, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus
@@ -41,23 +41,15 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "review", VERBS["review"], review)
     parser.add_argument("--workspace", required=True, metavar="FOLDER", help="as for untaken app")
-    parser.add_argument(
-        "--where",
-        action="append",
-        default=[],
-        metavar="FIELD=VALUE",
-        help=f"filter runs; repeatable. FIELD: {', '.join(FIELDS)}, or {META}KEY",
+    takes_each(
+        parser, "--where", "FIELD=VALUE", f"filter runs; repeatable. FIELD: {', '.join(FIELDS)}, or {META}KEY"
     )
     parser.add_argument("--runs", nargs="+", default=[], metavar="ID", help="only these: run ids or digests")
     parser.add_argument("--set", choices=STATUSES, metavar="STATUS", help=f"one of: {', '.join(STATUSES)}")
     parser.add_argument("--assign", metavar="NAME", help="assign to this person; empty to unassign")
     parser.add_argument("--by", metavar="NAME", help="your name; required with --set and --assign")
-    parser.add_argument(
-        "--missing", choices=tuple(MISSING_WORDS), default="fail", help="as for untaken score"
-    )
-    parser.add_argument(
-        "--top", type=int, default=TOP, metavar="N", help=f"of each table (default {TOP}; 0 for all)"
-    )
+    takes_missing(parser)
+    takes_top(parser, TOP)
 
 
 def review(args: argparse.Namespace, console: Console) -> int:

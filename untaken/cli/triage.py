@@ -9,7 +9,7 @@ from pathlib import Path
 from untaken.answers import triage_document
 from untaken.answers.plan_words import option_words, situation_words
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
-from untaken.cli.grammar import Verbs, takes_graphs, verb
+from untaken.cli.grammar import Verbs, takes_each, takes_graphs, takes_top, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.score import Scored, print_rules, read_to_score
 from untaken.cli.verbs import VERBS
@@ -35,16 +35,8 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(verbs, "triage", VERBS["triage"], run_triage)
     takes_graphs(parser)
     parser.add_argument("--memory", metavar="FILE", help="policy memory; by default built from these ledgers")
-    parser.add_argument(
-        "--agent",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only runs of this agent; repeatable",
-    )
-    parser.add_argument(
-        "--top", type=int, default=TOP, metavar="N", help=f"of each table (default {TOP}; 0 for all)"
-    )
+    takes_each(parser, "--agent", "NAME", "only runs of this agent; repeatable")
+    takes_top(parser, TOP)
 
 
 def run_triage(args: argparse.Namespace, console: Console) -> int:
