@@ -29,7 +29,7 @@ from untaken.present.numbers import decimal, interval, p_value, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import cell, cell_words, note, row_names
+from .parts import caption, cell, cell_words, row_names
 from .theme import message, themed
 
 ROW: Final = 52
@@ -262,7 +262,7 @@ def _rows(
         f'<span style="color:{look.good}">{key[0]}</span>   <span style="color:{look.bad}">{key[1]}</span>'
     )
     font = {"size": 13, "color": look.text}
-    note(figure, words, 0, 1, look, xanchor="left", yanchor="bottom", yshift=6, font=font)
+    caption(figure, words, 0, 1, look, xanchor="left", yanchor="bottom", yshift=6, font=font)
     figure.update_layout(meta={"least_width": LEAST_WIDTH})
     return figure
 

@@ -16,7 +16,7 @@ from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .agents import markers
-from .parts import note
+from .parts import caption
 from .theme import message, themed
 
 LEAST_APART: Final = 0.065
@@ -59,7 +59,7 @@ def outcome_scatter(
     figure.add_vline(x=placed[0].outcome_centre, line=line)
     figure.add_hline(y=placed[0].metric_centre, line=line)
     for x, y, across_at, up_at, words in CORNERS:
-        note(figure, words, x, y, look, xanchor=across_at, yanchor=up_at)
+        caption(figure, words, x, y, look, xanchor=across_at, yanchor=up_at)
     themed(figure, dark=dark, height=430)
     figure.update_xaxes(
         range=x_range,

@@ -14,7 +14,7 @@ from untaken.ranking.comparisons import Comparison, PairedDifference, SubGoalGap
 from ..rankings.words import SIGNS, direction_of, fill_of
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import cell, cell_words, handles, note, row_names
+from .parts import caption, cell, cell_words, handles, row_names
 from .theme import message, themed
 
 MOST_AGENTS: Final = 12
@@ -51,7 +51,7 @@ def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool =
     _frame(figure, agents, look, dark=dark)
     if len(compared.agents) > len(agents):
         cut = f"The first {len(agents)} of {len(compared.agents)} agents"
-        note(figure, cut, 1, 0, look, yshift=-6, yanchor="top")
+        caption(figure, cut, 1, 0, look, yshift=-6, yanchor="top")
     return figure
 
 
@@ -135,8 +135,8 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
     figure.update_xaxes(range=[-far, far], tickformat="+.0%", title_text="difference, with 95% interval")
     figure.update_yaxes(visible=False, range=[-0.8, 1.2])
     first, second = (text.figure(text.short(name, 18)) for name in (pair.first, pair.second))
-    note(figure, f"◀ {second} better", 0, 1, look, xanchor="left", yanchor="bottom")
-    note(figure, f"{first} better ▶", 1, 1, look, xanchor="right", yanchor="bottom")
+    caption(figure, f"◀ {second} better", 0, 1, look, xanchor="left", yanchor="bottom")
+    caption(figure, f"{first} better ▶", 1, 1, look, xanchor="right", yanchor="bottom")
     return figure
 
 

@@ -111,7 +111,7 @@ def handles(cells: Sequence[tuple[float, float, str, str]], size: int) -> go.Sca
     )
 
 
-def note(figure: go.Figure, words: str, x: float, y: float, look: Tokens, **more: Any) -> None:
+def caption(figure: go.Figure, words: str, x: float, y: float, look: Tokens, **more: Any) -> None:
     """Quiet words at a place of the frame, from 0 to 1."""
     font = {"color": look.muted, "size": 12}
     figure.add_annotation(
