@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,11 @@ RUNS_TEXT = {
 }
 BETWEEN_PROCESSES = "untaken/scaling/packing.py"
 """Objects go from one of our own processes to another, and into no file."""
+MENTION = re.compile(
+    r"[pP]ickle|dill|marshal|shelve|telnetlib|codeop|(?:import|from).*\bcode\b|__import__|shell|unsafe_allow_html"
+    r"|(?:eval|exec|system|popen|load|fromfile|getoutput|getstatusoutput)\(|(?<![.\w])compile\("
+)
+"""A file without these words has none of the faults."""
 CACHES = {"cache", "lru_cache", "cache_data", "cache_resource"}
 
 
@@ -35,13 +41,22 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
+def dotted(node: ast.expr) -> str:
+    """A name with dots; what is called is nothing else in `RUNS_TEXT`."""
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else "…"
+
+
 def faults(path: Path) -> Iterator[str]:
+    if not MENTION.search(path.read_text("utf-8")):
+        return
     for node in ast.walk(tree(path)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         yield from (name for name in names if name.partition(".")[0] in MODULES)
         if isinstance(node, ast.Call):
-            called = ast.unparse(node.func)
+            called = dotted(node.func)
             yield from [called] if called in RUNS_TEXT else []
             yield from (
                 f"{called}({keyword.arg}=True)"
@@ -64,6 +79,9 @@ def test_the_rule_finds_what_it_forbids(tmp_path: Path) -> None:
     path = tmp_path / "bad.py"
     path.write_text("import pickle\nfrom marshal import loads\neval('1')\nyaml.load(x)\nrun(x, shell=True)\n")
     assert list(faults(path)) == ["pickle", "marshal", "eval", "yaml.load", "run(shell=True)"]
+    for fault in (*(f"from {name} import x" for name in MODULES), *(f"x = {name}(1)" for name in RUNS_TEXT)):
+        path.write_text(fault)
+        assert [*faults(path)], fault
 
 
 def test_the_server_is_set_to_loopback_without_telemetry_and_details() -> None:
@@ -94,7 +112,9 @@ STATE = {"st.session_state", "st.query_params", "st.user", "st.context", "st.sec
 
 @pytest.fixture(scope="module")
 def every() -> list[tuple[Path, ast.FunctionDef, ast.expr]]:
-    return [(path, *found) for path in PROGRAM for found in cached(path)]
+    return [
+        (path, *found) for path in PROGRAM if "cache" in path.read_text("utf-8") for found in cached(path)
+    ]
 
 
 def test_there_are_cached_functions(every: list[tuple[Path, ast.FunctionDef, ast.expr]]) -> None:
