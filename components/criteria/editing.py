@@ -27,7 +27,7 @@ from untaken.errors import Finding, UntakenError
 STATUS: Final = {"accepted": "✓ accepted", "proposed": "? proposed", "rejected": "✗ rejected"}
 STEPS: Final = {"accept": "Accept", "reject": "Reject", "take_back": "Undo last change"}
 DONE: Final = "criteria_done"
-UPLOADED: Final = "criteria_brought"
+UPLOADED: Final = "criteria_uploaded"
 
 
 def short(name: str) -> str:

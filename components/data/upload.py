@@ -23,7 +23,7 @@ from untaken.intake_process import take_in_apart
 from untaken.present.numbers import counted
 from untaken.store import Workspace
 
-UPLOADED: Final = "taken_in"
+UPLOADED: Final = "uploaded"
 MOST_REASONS: Final = 10
 
 

@@ -98,7 +98,7 @@ def test_neighbours_stand_in_the_focused_report_and_every_pair_in_the_full_one()
         assert f"{pairs} of {ranked * (ranked - 1) // 2} pairs" in words
 
 
-def test_one_agent_alone_is_compared_with_nobody() -> None:
+def test_a_single_agent_is_not_compared() -> None:
     page = html_report(_compared(desk.careful), full=True)
     assert "Is one agent really better?" not in page
     assert "apart" not in _lead(page)

@@ -31,7 +31,7 @@ def workspace(folder: Path, *, judged: bool) -> None:
         store.add(f"{i}.jsonl", run.ledger())
 
 
-def test_agreement_is_told_with_its_n_and_its_kappa(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agreement_is_shown_with_its_n_and_its_kappa(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace(tmp_path, judged=True)
     app = session(tmp_path, monkeypatch, "criteria")
     assert "Do judges agree with people?" in said(app)

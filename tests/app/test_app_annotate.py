@@ -131,7 +131,7 @@ def test_a_message_waits_for_its_graph_while_the_graph_is_edited(folder: Path, m
     assert field(app, "annotate_message").value == ""
 
 
-def test_whoever_saves_second_is_asked_and_overwrites_nobody(folder: Path, monkeypatch: Patch) -> None:
+def test_the_second_to_save_is_asked_and_overwrites_nothing(folder: Path, monkeypatch: Patch) -> None:
     ann = opened(folder, monkeypatch, "Ann", graph="desk", sub_goal="policy")
     bob = opened(folder, monkeypatch, "Bob", graph="desk", sub_goal="order")
     field(bob, "sub_goal_title").set_value("Find the order").run()
@@ -281,7 +281,7 @@ def test_a_workspace_without_a_graph_gets_its_first_one(tmp_path: Path, monkeypa
     assert [one.id for one in newest(tmp_path, "pasted").sub_goals] == ["a", "b"]
 
 
-def test_a_drawing_in_the_place_of_a_graph_keeps_its_checks_unless_told_otherwise(
+def test_a_drawing_that_replaces_a_graph_keeps_its_checks_unless_asked_otherwise(
     folder: Path, monkeypatch: Patch
 ) -> None:
     before = newest(folder)

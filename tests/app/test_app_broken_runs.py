@@ -37,7 +37,7 @@ def logged(workspace: Path) -> list[tuple[str, str | None]]:
         return [(entry.code, entry.run) for entry in store.audit_log()]
 
 
-def test_every_broken_run_is_told_on_the_data_page_and_logged_once(
+def test_every_broken_run_is_listed_on_the_data_page_and_logged_once(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
     source, at = broken_folder(tmp_path / "source"), tmp_path / "workspace"

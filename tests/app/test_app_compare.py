@@ -114,7 +114,7 @@ ADDRESSES = [
 
 
 @pytest.mark.parametrize(("address", "words"), ADDRESSES)
-def test_an_address_that_names_what_is_not_here_is_told_and_the_page_stands(
+def test_an_address_that_names_something_unknown_is_reported_and_the_page_still_works(
     app: AppTest, address: dict[str, str], words: str
 ) -> None:
     follow(app, **address)
@@ -128,7 +128,7 @@ def test_one_run_alone_cannot_be_compared(app: AppTest) -> None:
     assert "comparing needs two unbroken runs" in said(app)
 
 
-def test_what_goes_with_success_is_told_with_counts_on_both_sides(app: AppTest) -> None:
+def test_what_goes_with_success_is_reported_with_counts_on_both_sides(app: AppTest) -> None:
     assert "**Look up order**, completed in 4 of 4 successes and in 0 of 2 failures" in said(app)
     assert "Association, not causation" in said(app)
     assert table(app, "What goes with success")["done_in_successes"].iloc[0] == 4

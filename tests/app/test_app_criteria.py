@@ -156,7 +156,7 @@ def test_what_the_ledger_computes_is_not_reworded(folder: Path, monkeypatch: Pat
     assert not [button for button in app.button if button.label == "Save"]
 
 
-def test_recorded_replies_are_brought_shown_and_removed(folder: Path, monkeypatch: Patch) -> None:
+def test_recorded_replies_are_uploaded_shown_and_removed(folder: Path, monkeypatch: Patch) -> None:
     app = bring(opened(folder, monkeypatch), *PASSES, ("bad.criteria.json", b"{"))
     assert [run.name for run in kept_runs(folder)] == ["run1", "run2"]
     added = next(frame.value for frame in app.dataframe if frame.proto.alt == "Criteria files added")
@@ -199,7 +199,7 @@ def test_values_are_compared_with_peoples_and_marked_under_the_least_kappa_of_th
     assert "Unreliable: Clarity" in said(app).replace("\u2060", "")
 
 
-def test_an_empty_workspace_takes_recorded_replies_all_the_same(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_an_empty_workspace_takes_recorded_replies_too(tmp_path: Path, monkeypatch: Patch) -> None:
     app = opened(tmp_path, monkeypatch)
     assert "No runs yet" in said(app)
     app = bring(app, *PASSES)

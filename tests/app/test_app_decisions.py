@@ -130,7 +130,7 @@ def test_logged_odds_give_estimates_with_their_effective_size(tmp_path: Path, mo
     assert "4 choices of the one and 8 of the other among 12 that could go either way" in words.lower()
 
 
-def test_an_unknown_alternative_is_told_as_unknown(app: AppTest) -> None:
+def test_an_unknown_alternative_is_shown_as_unknown(app: AppTest) -> None:
     choose(app, "bad → new")
     assert metrics(app)["Not taken: new"] == "unknown"
     assert metrics(app)["Advantage of the alternative"] == "unknown"

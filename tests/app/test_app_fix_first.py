@@ -95,7 +95,7 @@ def test_the_list_of_one_agent_is_its_own(tmp_path: Path, monkeypatch: Patch) ->
     assert "history of skills: no supported better alternative with q ≤ 0.1 · 4 evaluated runs" in said(app)
 
 
-def test_an_agent_with_nothing_to_mend_is_told_so(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_for_an_agent_with_nothing_to_fix_the_page_says_so(tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(a_desk(tmp_path), monkeypatch)
     picker(app, "In the runs of").set_value("careful").run()
     assert "Nothing to fix: no required sub\\-goal is known to have failed" in said(app)

@@ -19,7 +19,7 @@ sub_goals:
 
 
 @pytest.mark.parametrize("page", ["overview", "annotate"])
-def test_a_misspelled_tool_is_told_before_anybody_is_blamed(
+def test_a_misspelled_tool_is_reported_before_anybody_is_blamed(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Workspace(tmp_path) as store:

@@ -72,9 +72,7 @@ def test_the_cards_are_those_of_the_engine(folder: Path, monkeypatch: Patch) -> 
     }
 
 
-def test_a_moment_shows_what_was_known_then_and_stands_in_the_address(
-    folder: Path, monkeypatch: Patch
-) -> None:
+def test_a_moment_shows_what_was_known_then_and_is_in_the_address(folder: Path, monkeypatch: Patch) -> None:
     memory = memory_of(folder)
     app = asked(folder, monkeypatch)
     (slider,) = app.select_slider

@@ -235,7 +235,7 @@ def test_the_review_page_takes_notes_and_modes_on_the_run_it_looks_at(
         assert modes_of(run) == [("paid-twice", "human:ann", Place())]
 
 
-def test_agreement_of_two_readers_on_modes_stands_on_the_review_page(
+def test_agreement_of_two_readers_on_modes_is_on_the_review_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with workspace(tmp_path) as store:

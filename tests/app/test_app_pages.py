@@ -281,7 +281,7 @@ def test_what_was_uploaded_before_is_already_here(tmp_path: Path, monkeypatch: P
     assert len(table(app, "Files")) == 2
 
 
-def test_a_broken_ledger_is_told_on_every_page_that_counts_and_logged_outside_it(
+def test_a_broken_ledger_is_reported_on_every_page_that_counts_and_logged_outside_it(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
     files = {

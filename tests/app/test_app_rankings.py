@@ -126,7 +126,7 @@ def test_a_workflow_is_judged_against_an_agent(tmp_path: Path, monkeypatch: Patc
     assert "really better than" in said(app)
 
 
-def test_one_agent_alone_has_nobody_to_be_compared_with(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_one_agent_alone_has_no_comparison(tmp_path: Path, monkeypatch: Patch) -> None:
     with Workspace(tmp_path) as store:
         store.add("desk.plan.yaml", desk.GRAPH)
         store.add("runs.jsonl", desk.careful(1).ledger())

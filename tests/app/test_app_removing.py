@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "w"
 
 
-def test_a_removed_file_is_in_no_figure_and_is_brought_back_with_a_button(
+def test_a_removed_file_is_in_no_figure_and_is_restored_with_a_button(
     folder: Path, monkeypatch: Patch
 ) -> None:
     app = session(folder, monkeypatch, "data")
@@ -37,7 +37,7 @@ def test_a_removed_file_is_in_no_figure_and_is_brought_back_with_a_button(
         assert [entry.code for entry in store.audit_log()] == ["file-removed", "file-restored"]
 
 
-def test_the_last_file_can_be_brought_back_too(folder: Path, monkeypatch: Patch) -> None:
+def test_the_last_file_can_be_restored_too(folder: Path, monkeypatch: Patch) -> None:
     with Workspace(folder) as store:
         store.remove(store.files()[0].digest)
     app = session(folder, monkeypatch, "data")

@@ -225,7 +225,7 @@ def test_a_metadata_key_is_called_as_it_is_and_apart_from_our_own_fields(
     assert "0 of 1 reviewed" in str(app.get("progress")[0].proto.text)
 
 
-def test_who_saves_after_another_is_told_and_overwrites_nothing(
+def test_who_saves_after_another_is_warned_and_overwrites_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with workspace(tmp_path, runs=1) as store:

@@ -157,7 +157,7 @@ def test_a_broken_ledger_is_said_loudly_and_is_not_evaluated(tmp_path: Path, mon
     assert any("aborted" in element.value for element in app.info)
 
 
-def test_a_ledger_without_recorded_heads_is_told_from_an_intact_one(
+def test_a_ledger_without_recorded_heads_is_distinguished_from_an_intact_one(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
     app = open_app(tmp_path, monkeypatch, failed().ledger())
@@ -172,7 +172,7 @@ def test_hostile_names_are_shown_by_plain_text_elements_only(tmp_path: Path, mon
             assert active not in element.value, element.value
 
 
-def test_the_rule_for_missing_verdicts_stands_beside_the_rates(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_the_rule_for_missing_verdicts_is_beside_the_rates(tmp_path: Path, monkeypatch: Patch) -> None:
     app = open_app(tmp_path, monkeypatch, failed().ledger())
     assert any("count as not completed" in caption.value for caption in app.caption)
     app.radio(key="rules_missing").set_value("drop").run()

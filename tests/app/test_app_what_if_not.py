@@ -140,7 +140,7 @@ def test_where_a_model_gave_no_answer_the_page_says_so_and_why(tmp_path: Path, m
     assert metrics(app)["Revised"] == str(planning_summary(RECORD).changed - 1)
 
 
-def test_a_policy_without_skills_is_not_told_to_wait_for_a_decision(
+def test_a_policy_without_skills_is_not_asked_to_wait_for_a_decision(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
     bare = tuple(msgspec.structs.replace(step, begun=None, causes=None) for step in RECORD.steps)
@@ -206,7 +206,7 @@ def test_a_record_that_is_none_is_refused_on_the_way_in(tmp_path: Path) -> None:
         assert store.sources("planning") == []
 
 
-def test_a_record_brought_twice_is_kept_once(tmp_path: Path) -> None:
+def test_a_record_uploaded_twice_is_kept_once(tmp_path: Path) -> None:
     file = PLANNED / f"{NAME}.planning.json.zst"
     with Workspace(tmp_path) as store:
         assert [take_in(store, [(file.name, file)])[0].new for _ in range(2)] == [True, False]

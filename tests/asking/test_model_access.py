@@ -101,7 +101,7 @@ def test_another_question_is_another_reply(change: dict[str, Any]) -> None:
     assert a_question().key("m") != a_question().key("n")
 
 
-def test_an_answer_out_of_form_is_told_so_and_may_be_mended(tmp_path: Path) -> None:
+def test_a_model_may_correct_an_answer_out_of_form(tmp_path: Path) -> None:
     with ModelAccess(saying('{"colour": "blue", "why": ""}', GREEN), ReplyStore(tmp_path)) as model:
         answer = model.ask(a_question())
     assert isinstance(answer, ModelAnswer)
@@ -144,7 +144,7 @@ def test_no_more_is_sent_than_the_budget_however_many_ask_at_once(tmp_path: Path
     assert all(isinstance(answer, Unscored) for answer in answers)
 
 
-def test_no_key_stands_in_a_name_or_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_key_is_in_a_name_or_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNTAKEN_MODEL_KEY", "sk-very-secret")
 
     def speak(_messages: list[Any], _info: AgentInfo) -> ModelResponse:

@@ -26,7 +26,7 @@ def follow(page: Page) -> dict[str, str]:
     return selection(page)
 
 
-def test_the_weightiest_sub_goal_stands_first_and_leads_to_a_run_in_which_it_failed(
+def test_the_weightiest_sub_goal_is_first_and_leads_to_a_run_in_which_it_failed(
     demo: str, open_page: Open
 ) -> None:
     page = open_page(demo, height=1600)

@@ -14,7 +14,7 @@ from screen import tick
 pytestmark = pytest.mark.xdist_group("browser")
 
 
-def test_a_file_is_removed_after_a_second_thought_and_brought_back(
+def test_a_file_is_removed_after_a_second_thought_and_restored(
     serve: Callable[..., str], open_page: Callable[..., Page], tmp_path: Path
 ) -> None:
     for run in (desk.careful(1), desk.lucky(1), desk.failing(1)):

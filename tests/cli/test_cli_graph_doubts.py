@@ -35,7 +35,7 @@ def world(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_misspelled_tool_is_told_with_what_was_meant(
+def test_a_misspelled_tool_is_reported_with_the_likely_name(
     verb: str, world: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [word.format(w=world) for word in VERBS[verb].split()]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from programs import run_python
 
 import untaken
 from untaken.cli import main, parser
@@ -29,18 +28,14 @@ COMMANDS = [
 @pytest.mark.parametrize(("words", "slow"), COMMANDS, ids=[words[0] for words, _ in COMMANDS])
 def test_a_command_loads_no_library_that_it_does_not_need(words: list[str], slow: set[str]) -> None:
     program = f"import sys, untaken.cli as c; c.main({words!r}); print(list(sys.modules), file=sys.stderr)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = run_python(program, check=False)
     assert "'untaken.cli'" in done.stderr
     assert {library for library in slow if f"'{library}'" in done.stderr} == set()
 
 
 def test_the_help_of_no_verb_loads_a_slow_library() -> None:
     program = "import sys; from untaken.cli import parser; parser(); print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    done = run_python(program)
     assert SLOW.isdisjoint(done.stdout.split())
 
 
@@ -62,9 +57,7 @@ def loaded_by(*commands: list[str]) -> set[str]:
     """The libraries and rooms of the engine that these commands load."""
     called = "; ".join(f"c.main({words!r})" for words in commands)
     program = f"import sys, untaken.cli as c; {called}; print(*sys.modules, file=sys.stderr)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = run_python(program, check=False)
     return {name for name in done.stderr.split() if name.startswith("untaken.") or "." not in name}
 
 
@@ -94,9 +87,7 @@ def test_adjusting_p_values_and_exact_tests_load_no_slow_statistics() -> None:
         "import sys; from untaken.stats.exact import fisher_p, sign_p; from untaken.stats.multiple import *; "
         "print(benjamini_hochberg([0.1, 0.2]), sign_p(3, 1), fisher_p(1, 1, 0, 1)); print(*sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    done = run_python(program)
     results, loaded = done.stdout.splitlines()
     assert results == "[0.2, 0.2] 0.3125 1.0"
     assert "scipy.stats" not in loaded.split()
@@ -104,9 +95,7 @@ def test_adjusting_p_values_and_exact_tests_load_no_slow_statistics() -> None:
 
 def test_the_package_loads_nothing_until_a_name_is_used() -> None:
     program = "import sys; before = set(sys.modules); import untaken; print(*set(sys.modules) - before)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    done = run_python(program)
     assert {name for name in done.stdout.split() if name.startswith("untaken")} == {"untaken"}
     assert SLOW & set(done.stdout.split()) == set()
 

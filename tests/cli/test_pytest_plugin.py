@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import desk
 import pytest
+from programs import run_python
 
 from untaken.cli import main
 
@@ -182,7 +183,5 @@ def test_the_plugin_brings_nothing_but_pytest() -> None:
         "import pytest, sys; before = set(sys.modules); import untaken.pytest_plugin;"
         "print(sorted(m for m in set(sys.modules) - before if m.startswith('untaken')))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    done = run_python(program)
     assert done.stdout.strip() == "['untaken', 'untaken.pytest_plugin']"

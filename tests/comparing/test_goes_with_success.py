@@ -65,7 +65,7 @@ def test_all_runs_of_the_task_count_not_only_those_shown() -> None:
     assert splits(runs, shown=shown)["read"].successes == 6
 
 
-def test_without_a_failure_nothing_can_be_told() -> None:
+def test_without_a_failure_nothing_can_be_compared() -> None:
     found = splits([a(1, True, "read"), a(2, True)])
     assert all(
         isinstance(split.p, Unscored) and isinstance(split.p_holm, Unscored) for split in found.values()

@@ -81,7 +81,7 @@ def test_what_is_unscored_in_one_of_them_is_not_known_to_differ() -> None:
     assert (found.alike, found.different, found.unknown, found.splits) == (0, 0, 1, ())
 
 
-def test_the_difference_that_was_worked_on_earliest_is_told_where_it_is_another_one() -> None:
+def test_the_difference_that_was_worked_on_earliest_is_listed_where_it_is_another_one() -> None:
     run = another().call("look").state(seen=True).call("read", ok=False).finish(False)
     assert parted(run).split("time") is None  # reading is the first in the plan and in time
     paid_first = another().call("cash", ok=True).call("look").state(seen=False, read=False).finish(False)

@@ -68,7 +68,7 @@ def rows(figure: go.Figure, side: str = "right") -> list[str]:
     return [a.text for a in figure.layout.annotations if a.xref == "paper" and a.xanchor == side]
 
 
-def test_support_is_told_by_symbol_colour_line_and_word() -> None:
+def test_support_is_shown_by_symbol_colour_line_and_word() -> None:
     figure = figures.choice_figure(EVERY)
     marks = figure.data[-1]
     assert list(marks.marker.symbol) == ["triangle-right", "triangle-left", "circle-open", "circle-open"]
@@ -99,7 +99,7 @@ def test_without_unknown_alternatives_there_is_no_place_for_them() -> None:
     assert "unknown" not in figures.choice_figure(EVERY[:3]).layout.xaxis.ticktext
 
 
-def test_a_mark_carries_its_choice_and_the_marked_row_stands_out() -> None:
+def test_a_mark_carries_its_choice_and_the_marked_row_is_highlighted() -> None:
     figure = figures.choice_figure(EVERY, marked=EVERY[2].digest)
     assert [carried for (carried,) in figure.data[-1].customdata] == [c.digest for c in EVERY]
     bands = [(s.y0, s.y1) for s in figure.layout.shapes if s.type == "rect"]
@@ -175,7 +175,7 @@ class Words(NamedTuple):
         Words('{"cut', '{"cut'),
     ],
 )
-def test_a_context_is_told_in_words(context: str | None, want: str) -> None:
+def test_a_context_is_shown_in_words(context: str | None, want: str) -> None:
     assert context_words(context, "c0ffee00c0ffee") == want
 
 

@@ -72,7 +72,7 @@ def test_columns_are_headed_by_agent_repeat_and_outcome_the_reference_first() ->
     assert {head.rsplit("<br>", 1)[1] for head in heads[1:]} == {"<b>✗ failure</b>", "<b>? unknown</b>"}
 
 
-def test_a_line_stands_above_the_first_row_at_which_runs_part() -> None:
+def test_a_line_is_above_the_first_row_at_which_runs_diverge() -> None:
     (line,) = [s for s in compare_matrix(found()).layout.shapes if s.type == "line"]
     assert (line.y0, line.line.dash) == (0.5, "dash")
     alike = [a_run(name, agent=name, task="t").call("look").finish(True) for name in "ab"]

@@ -228,7 +228,7 @@ def test_crossing_lines_stand_out_by_colour_width_and_words() -> None:
     assert len({line.marker.symbol for line in figure.data if line.mode == "markers"}) == 3
 
 
-def test_only_the_stretch_on_which_agents_change_places_stands_out() -> None:
+def test_only_the_stretch_on_which_agents_change_places_is_highlighted() -> None:
     values = {
         "success_rate": {"a": 0.9, "b": 0.6},
         "coverage": {"a": 0.9, "b": 0.7},

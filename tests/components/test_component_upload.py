@@ -94,7 +94,7 @@ def test_an_upload_is_one_row_that_says_what_it_gave(
     assert [(one.mark, one.status, one.runs, len(one.members)) for one in uploads(taken)] == want, desc
 
 
-def test_nothing_brought_says_nothing() -> None:
+def test_without_an_upload_nothing_is_shown() -> None:
     assert show_results(()) is None
     assert not shown().dataframe
 

@@ -42,7 +42,7 @@ def points(figure: go.Figure) -> list[go.Scatter]:
     return [trace for trace in figure.data if "markers" in (trace.mode or "")]
 
 
-def test_two_agents_are_drawn_as_shares_of_the_scale_with_n_and_what_is_told_apart() -> None:
+def test_two_agents_are_drawn_as_shares_of_the_scale_with_n_and_clear_differences() -> None:
     figure = agents_by_criterion([a_side(), a_side("Tone", apart=False)], "a", "b")
     first, second = points(figure)
     assert (list(first.x), list(second.x)) == ([0.75, 0.75], [0.25, 0.25])
@@ -51,7 +51,7 @@ def test_two_agents_are_drawn_as_shares_of_the_scale_with_n_and_what_is_told_apa
     assert [note.text for note in figure.layout.annotations] == ["≠  n = 7", "≈  n = 7"]
 
 
-def test_agents_are_told_apart_without_their_colour() -> None:
+def test_agents_can_be_distinguished_without_colour() -> None:
     first, second = points(agents_by_criterion([a_side()], "a", "b"))
     assert first.marker.symbol != second.marker.symbol
     assert (first.name, second.name) == ("a", "b")

@@ -79,7 +79,7 @@ def test_a_row_names_the_item_and_the_runs_in_which_it_happens(item: FixFirst, w
     assert f">{want[1]}<" in second
 
 
-def test_two_units_of_completion_are_told_apart() -> None:
+def test_two_units_of_completion_are_distinguished() -> None:
     whole = replace(SUB_GOAL, unit="completion", digest="d2")
     critical, other = figures.fix_first_bars([SUB_GOAL, whole]).layout.yaxis.ticktext
     assert "of all sub-goals" in other
@@ -93,7 +93,7 @@ def test_an_axis_says_what_kind_of_gain_it_is() -> None:
     assert "association" in figures.fix_first_bars([DECISION]).layout.xaxis.title.text
 
 
-def test_the_chosen_item_stands_out_and_only_the_first_are_drawn() -> None:
+def test_the_chosen_item_is_highlighted_and_only_the_first_are_drawn() -> None:
     many = [replace(SUB_GOAL, digest=f"d{i}") for i in range(MOST + 3)]
     figure = figures.fix_first_bars(many, marked="d2")
     assert len(figure.data[0].x) == MOST

@@ -119,7 +119,7 @@ def test_the_matrix_gives_each_pair_a_cell_with_its_difference_and_one_with_its_
     ("difference", "reach", "standing"),
     [(0.3, 0.1, "above"), (-0.3, 0.1, "below"), (0.05, 0.1, "level"), (0.3, None, "unknown")],
 )
-def test_where_a_pair_stands_is_told_by_a_sign_and_a_line_not_by_colour_alone(
+def test_the_direction_of_a_pair_is_shown_by_a_sign_and_a_line_not_by_colour_alone(
     difference: float, reach: float | None, standing: ranking_words.Standing
 ) -> None:
     pair = a_pair(difference, reach)

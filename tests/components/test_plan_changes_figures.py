@@ -41,7 +41,7 @@ def words(figure) -> str:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_each_plan_change_stands_at_its_forecast_and_the_decisive_one_is_named(dark: bool) -> None:
+def test_each_plan_change_is_drawn_at_its_forecast_and_the_decisive_one_is_named(dark: bool) -> None:
     run = a_failure(4)
     figure = plan_changes_figure(run, dark=dark)
     line = figure.data[0]

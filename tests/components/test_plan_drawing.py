@@ -97,7 +97,7 @@ def test_only_the_surroundings_of_one_sub_goal() -> None:
     assert drawing.hidden == 2
 
 
-def test_statuses_are_told_by_icon_and_words_not_by_colour_alone() -> None:
+def test_statuses_are_shown_by_icon_and_words_not_by_colour_alone() -> None:
     graph = a_graph({name: [] for name in STATUSES})
     drawing = draw(graph, a_score(graph, {name: name for name in STATUSES}))
     icons = [box.lines[0][0] for box in drawing.boxes]

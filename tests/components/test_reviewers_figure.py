@@ -10,7 +10,7 @@ from untaken.judging import reviewer_pairs, reviewers_agreement
 HOSTILE = "<b>x</b><script>alert(1)</script>"
 
 
-def test_alpha_stands_with_its_n_and_where_there_is_none_the_reason_does() -> None:
+def test_alpha_is_shown_with_its_n_or_the_reason_why_there_is_none() -> None:
     runs = []
     for i in range(12):
         run = a_run(f"r{i}", task=f"t{i}").finish()

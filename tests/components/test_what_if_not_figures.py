@@ -79,7 +79,7 @@ def test_what_has_no_win_is_in_the_legend_where_there_is_some() -> None:
     assert "no WIN" not in plain
 
 
-def test_to_wait_for_want_of_an_answer_has_no_ring_of_a_revision() -> None:
+def test_waiting_without_an_answer_is_not_marked_as_a_revision() -> None:
     place = next(n for n, s in enumerate(RECORD.steps) if s.asked and s.asked.revise)
     steps = list(RECORD.steps)
     steps[place] = msgspec.structs.replace(steps[place], action="noop", unanswered_again="no reply")
@@ -150,7 +150,7 @@ def test_ties_are_hollow_and_grey_and_never_coloured_bad(dark: bool) -> None:
     assert len({symbol for _, symbol in VERDICTS.values()}) == len(VERDICTS)
 
 
-def test_every_evaluated_step_stands_once_at_its_win_with_its_terms() -> None:
+def test_every_evaluated_step_is_drawn_once_at_its_win_with_its_terms() -> None:
     figure = figures.win_figure(RECORD, step=7)
     assert sorted(map(int, carried(figure))) == list(range(1, LAST + 1))
     terms = [trace for trace in figure.data if (trace.name or "").startswith("against")]

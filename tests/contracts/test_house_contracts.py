@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
 import tomllib
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from programs import run_python
 
 from untaken.cli.app import _settings
 from untaken.cli.verbs import VERBS
@@ -131,53 +130,43 @@ def test_notebooks_import_the_engine_and_the_figures_only() -> None:
         assert rooms == set(), notebook.name
 
 
+def loads_nothing(program: str) -> bool:
+    """Whether a program loads nothing that it should not, and prints an empty list of it."""
+    return run_python(program).stdout.strip() == "[]"
+
+
 def test_the_engine_loads_without_any_screen() -> None:
     """At run time, not only by reading imports: every engine module, then look at what was loaded."""
-    program = (
+    assert loads_nothing(
         "import importlib, pkgutil, sys, untaken\n"
         "for m in pkgutil.walk_packages(untaken.__path__, 'untaken.'):\n"
         "    if not m.name.endswith('__main__'): importlib.import_module(m.name)\n"
         "print(sorted({'streamlit', 'plotly', 'pyvis', 'IPython', 'components'} & set(sys.modules)))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
 
 
 def test_figures_load_without_streamlit() -> None:
-    program = "import sys; from untaken.figures import themed; print('streamlit' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout.strip()) == (0, "False"), done.stderr
+    loaded = "sorted({'streamlit'} & set(sys.modules))"
+    assert loads_nothing(f"import sys; from untaken.figures import themed; print({loaded})")
 
 
 def test_drawing_a_plan_loads_neither_other_figures_nor_their_rooms() -> None:
-    program = (
+    assert loads_nothing(
         "import sys; from untaken.figures import plan_figure\n"
         "print(sorted(m for m in sys.modules if m.endswith(('figures.causality', 'figures.criteria'))"
         " or m.startswith(('untaken.crafter', 'untaken.criteria', 'untaken.store'))))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
 
 
 def test_figures_without_the_app_extra_say_what_to_install() -> None:
     program = "import sys; sys.modules['plotly'] = None; from untaken.figures import plan_figure"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = run_python(program, check=False)
     assert "app-extra-missing" in done.stderr or "pip install 'untaken[app]'" in done.stderr, done.stderr
 
 
 def test_import_contracts_hold() -> None:
     program = "from importlinter.cli import lint_imports_command as run; run()"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = run_python(program, check=False)
     assert done.returncode == 0, done.stdout
 
 

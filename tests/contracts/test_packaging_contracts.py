@@ -54,7 +54,7 @@ def test_at_most_25_public_names_and_each_can_be_imported() -> None:
     assert [name for name in untaken.__all__ if not hasattr(untaken, name)] == []
 
 
-def test_every_public_name_has_a_docstring_and_stands_in_the_docs() -> None:
+def test_every_public_name_has_a_docstring_and_is_in_the_docs() -> None:
     documented = (ROOT / "docs" / "interface.md").read_text("utf-8")
     assert [name for name in untaken.__all__ if not (getattr(untaken, name).__doc__ or "").strip()] == []
     assert [name for name in untaken.__all__ if f"`{name}`" not in documented] == []

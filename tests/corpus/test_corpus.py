@@ -129,7 +129,7 @@ def test_the_rule_for_missing_verdicts_changes_the_rate() -> None:
     assert rates == {"fail": 4, "drop": 3}
 
 
-def test_progress_is_told_to_the_end() -> None:
+def test_progress_is_reported_to_the_end() -> None:
     told: list[tuple[int, int, str]] = []
     evaluate_corpus(
         [b.run() for b in desk.builders()], desk.graphs(), resamples=0, progress=lambda *a: told.append(a)

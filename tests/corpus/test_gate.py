@@ -168,7 +168,7 @@ def test_one_agent_alone_keeps_the_value_it_has_among_the_others() -> None:
     ("scores", "agents", "code"),
     [([], (), "nothing-to-check"), (four_tasks("a", 4), ("b",), "agent-unknown")],
 )
-def test_with_nobody_to_hold_nothing_passes(scores: list[RunScore], agents: Any, code: str) -> None:
+def test_without_agents_to_check_nothing_passes(scores: list[RunScore], agents: Any, code: str) -> None:
     with pytest.raises(UntakenError) as error:
         held("completion>=0", scores, agents=agents)
     assert error.value.code == code

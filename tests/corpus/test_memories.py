@@ -84,7 +84,7 @@ def test_of_one_set_of_agents_the_memory_is_that_of_all_runs() -> None:
     assert len(corpus_of([]).memory) == 0
 
 
-def test_of_several_sets_no_memory_stands_for_all() -> None:
+def test_with_several_memories_none_counts_for_all() -> None:
     corpus = corpus_of([*runs_of("mine", [("a", True, 1.0)]), *runs_of("other", [("b", True, 1.0)])])
     with pytest.raises(UntakenError) as caught:
         _ = corpus.memory

@@ -22,7 +22,7 @@ def report_on(corpus, run_id: str):
     return run_report(corpus, digest)
 
 
-def test_a_run_is_told_in_order_with_its_sub_goals_and_decisions(corpus) -> None:
+def test_a_run_report_lists_events_in_order_with_sub_goals_and_decisions(corpus) -> None:
     found = report_on(corpus, "careful-10")
     told = [(row.type, row.title, row.sub_goal) for row in found.timeline]
     assert told[:5] == [

@@ -151,7 +151,7 @@ def test_own_and_later_outcomes_count_at_no_level(drawn) -> None:
 
 
 @given(RUNS)
-def test_history_in_a_coarse_layer_is_that_of_runs_told_in_it_alone(drawn) -> None:
+def test_history_in_a_coarse_layer_is_that_of_runs_recorded_in_it_alone(drawn) -> None:
     runs = built(drawn)
     layers, coarse = PolicyMemory.build(runs), PolicyMemory.build(retold(run, slice(2, 3)) for run in runs)
     for skill in "ab":
@@ -203,7 +203,7 @@ def test_signals_speak_of_the_finest_context_alone() -> None:
     assert {signal.context_hash for signal in made.signals} == {"near"}
 
 
-def test_layers_are_told_in_the_document_where_there_are_any() -> None:
+def test_layers_are_reported_in_the_document_where_there_are_any() -> None:
     document = {}
     for name, layers in (("layered", FINE), ("plain", FINE[:1])):
         past = [layered(f"{s}{i}", s, layers=layers, day=i) for s in "ab" for i in range(3)]

@@ -48,7 +48,7 @@ def equal() -> dict[str, Tally]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.desc)
-def test_two_equal_skills_are_told_apart_in_one_of_twenty_cases_at_most(
+def test_two_equal_skills_differ_clearly_in_one_of_twenty_cases_at_most(
     case: Case, equal: dict[str, Tally]
 ) -> None:
     assert equal[case.desc].called / TIMES <= 0.05 + slack(0.05, TIMES)

@@ -90,7 +90,7 @@ def pair(number: int, estimate: float, truth: float, *, support: str = "supporte
 PAIRS = [pair(0, 0.3, 0.25), pair(1, 0.3, 0.05), pair(2, -0.3, 0.2), pair(3, 0.05, 0.0, support="weak")]
 
 
-def test_agreement_is_counted_as_it_is_told() -> None:
+def test_agreement_is_counted_as_it_is_reported() -> None:
     found = {(m.estimator, m.part): m for m in measures(PAIRS)}
     whole = found["pooled", "all"]
     assert (whole.pairs, whole.maps, whole.three_way.value) == (4, 2, 0.5)

@@ -105,7 +105,7 @@ FACING = [
 
 
 @pytest.mark.parametrize(("desc", "state", "want"), FACING, ids=[case[0] for case in FACING])
-def test_what_is_faced_is_what_stands_there_else_the_ground(
+def test_what_is_faced_is_the_creature_there_else_the_ground(
     desc: str, state: dict[str, Any], want: str
 ) -> None:
     assert facing(seen(**state)) == want

@@ -81,7 +81,7 @@ def test_what_the_model_did_not_answer_is_in_ledger_record_and_document(
     assert planned_steps_table(planned)["unanswered"].str.startswith(why).all()
 
 
-def test_a_reader_is_told_how_many_questions_had_no_answer_and_why(
+def test_the_output_says_how_many_questions_had_no_answer_and_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["crafter", "run", "--policy", "language", "--model", NOBODY, "--steps", "3"]

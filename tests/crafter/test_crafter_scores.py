@@ -116,7 +116,7 @@ def test_methods_and_tasks_are_kept_apart_and_the_highest_score_comes_first(tmp_
 # Records
 
 
-def test_steps_may_be_told_by_lengths_alone_or_by_totals_alone(tmp_path: Path) -> None:
+def test_steps_may_be_known_from_lengths_alone_or_from_totals_alone(tmp_path: Path) -> None:
     both = a_record((), ())
     by_length = a_record((), (), xs=None, seed="1")
     by_total = a_record((), (), length=None, seed="2")

@@ -280,7 +280,7 @@ def test_a_view_beyond_the_edge_is_the_same_under_a_profiler() -> None:
     assert profiler.runcall(world.observe) == plain
 
 
-def test_each_thing_in_view_is_told_by_its_number() -> None:
+def test_each_thing_in_view_is_known_by_its_number() -> None:
     world = walked()
     env = world._env
     x, y = env._player.pos.tolist()

@@ -44,7 +44,7 @@ def seen(steps: int = 0, **more: Any) -> Seen:
     return Seen(observation=world.observe(), task=TASK, step=world.steps, **more)
 
 
-def test_the_model_is_told_what_is_seen_the_task_the_causes_and_why_it_is_asked_again(tmp_path: Path) -> None:
+def test_the_prompt_holds_what_is_seen_the_task_the_causes_and_why_it_is_asked_again(tmp_path: Path) -> None:
     player = Player()
     causes = SymbolicCausality().evaluate(TASK, walked().observe())
     told = Feedback(action="noop", reward=0.0, others={"do": 0.25}, win=0.4)

@@ -120,7 +120,7 @@ def test_each_evaluation_is_that_of_the_state_it_was_made_in() -> None:
 
 
 @pytest.mark.parametrize("at", ["<=", "<"])
-def test_a_policy_is_asked_again_where_win_is_low_and_told_why(at: str) -> None:
+def test_a_policy_is_asked_again_with_the_reason_where_win_is_low(at: str) -> None:
     policy = Reads(some_actions(40), again="noop")
     episode, turns = played(policy, task="collect_wood", win=WinSettings(at=at))
     again = {seen.step: seen for seen in policy.given if seen.feedback}
@@ -154,7 +154,7 @@ def test_the_second_answer_is_what_is_done() -> None:
     assert episode.revised == changed > 0
 
 
-def test_a_skill_begun_in_the_first_answer_stands_where_the_second_begins_none() -> None:
+def test_a_skill_begun_in_the_first_answer_is_kept_where_the_second_begins_none() -> None:
     _, turns = played(Reads(["noop"] * 6, again="move_left"), win=WinSettings())
     assert turns[0].asked_again
     assert [turn.step for turn in turns if turn.selection] == [0, 5]

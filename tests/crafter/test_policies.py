@@ -52,7 +52,7 @@ def selections(acts: list[Act]) -> list[Selection]:
 # Which there are
 
 
-def test_an_unknown_policy_is_told_with_those_there_are() -> None:
+def test_an_unknown_policy_is_reported_with_the_known_ones() -> None:
     with pytest.raises(UntakenError) as told:
         policy_named("clever")
     assert told.value.code == "policy-unknown"
@@ -69,7 +69,7 @@ def test_an_unknown_policy_is_told_with_those_there_are() -> None:
         ("language", {}),
     ],
 )
-def test_an_option_that_a_policy_does_not_take_is_told(name: str, options: dict[str, Any]) -> None:
+def test_an_option_that_a_policy_does_not_take_is_reported(name: str, options: dict[str, Any]) -> None:
     with pytest.raises(UntakenError) as told:
         policy_named(name, **options)
     assert told.value.code == "policy-option-invalid"

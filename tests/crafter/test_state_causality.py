@@ -160,7 +160,7 @@ def test_night_acts_on_sleep_through_the_policy_only() -> None:
     assert (edge.effect, edge.kind) == ("sleeping", "policy-mediated")
 
 
-def test_values_are_told_in_words_and_as_numbers() -> None:
+def test_values_are_reported_in_words_and_as_numbers() -> None:
     shown = {v.name: (v.words, v.number) for v in CAUSALITY("collect_wood", AT_WORK).variables}
     assert shown["wood"] == ("2", 2)
     assert shown["near_zombie"] == ("5 steps away: 2 right, 3 up", 5)

@@ -52,7 +52,7 @@ def test_the_sigmoid_is_that_of_the_source_and_symmetric(x: float) -> None:
 
 
 @given(st.floats(-30, 30), st.floats(-30, 30), st.floats(-30, 30))
-def test_win_is_the_mean_of_the_sigmoids_and_lies_between_0_and_1(a: float, b: float, c: float) -> None:
+def test_win_is_the_mean_of_the_sigmoids_and_is_between_0_and_1(a: float, b: float, c: float) -> None:
     found = what_if_not(
         walked(), "move_left", reward=by_action({"move_left": a, "noop": b, "move_right": c}), states=False
     )

@@ -75,7 +75,7 @@ def test_what_is_not_accepted_is_kept_as_said(tmp_path: Path) -> None:
     assert values[PACE.name].level == 1
 
 
-def test_neither_the_outcome_nor_the_solution_is_told(tmp_path: Path) -> None:
+def test_neither_the_outcome_nor_the_solution_is_in_the_prompt(tmp_path: Path) -> None:
     model = Model()
     asked(model, tmp_path)
     (prompt,) = model.shown

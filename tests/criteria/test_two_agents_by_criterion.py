@@ -60,7 +60,7 @@ def test_over_several_passes_a_run_has_its_mean_level() -> None:
     assert the_one(first, second).first == 1.0
 
 
-def test_a_difference_that_holds_in_every_task_is_told_apart() -> None:
+def test_a_difference_that_holds_in_every_task_is_clear() -> None:
     rows = [(agent, f"t{n}", level + n % 2) for n in range(8) for agent, level in (("a", 1), ("b", 0))]
     found = the_one(a_pass(*rows))
     assert (found.difference, found.low, found.high, found.clear_difference) == (1.0, 1.0, 1.0, True)

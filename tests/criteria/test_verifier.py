@@ -53,7 +53,7 @@ def verified(*passes: QuantifierRun, **more: Any) -> dict[str, CriterionCheck]:
 # Stability
 
 
-def test_the_spread_is_the_mean_over_subjects_and_told_as_a_share_of_the_scale() -> None:
+def test_the_spread_is_the_mean_over_subjects_as_a_share_of_the_scale() -> None:
     steady = verified(a_pass({"x": [4, 2]}), a_pass({"x": [2, 2]}, seed=1))["x"].stability
     assert (steady.cv, steady.sd, steady.sd_share) == (pytest.approx(1 / 6), 0.5, 0.125)
     assert (steady.subjects, steady.passes, steady.stable) == (2, 2, True)

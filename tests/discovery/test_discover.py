@@ -188,7 +188,7 @@ def test_tags_name_sub_goals_and_teach_what_an_untagged_tool_serves() -> None:
     ]
 
 
-def test_a_tool_that_tags_disagree_on_stands_for_itself() -> None:
+def test_a_tool_that_tags_disagree_on_is_a_sub_goal_of_its_own() -> None:
     runs = [a_run(f"t{n}").call("do", "one").call("do", "two").call("do").finish().run() for n in range(5)]
     draft = discover(runs)
     assert {node.id: len(node.rules) for node in draft.graph.sub_goals} == {"one": 0, "two": 0, "do": 1}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from doc_pages import ROOT, names, page, rows
+from programs import run_python
 
 PAGES = [
     *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CODE_OF_CONDUCT", "CONTRIBUTING", "SECURITY")),
@@ -28,9 +27,7 @@ def test_the_readme_example_prints_what_the_readme_shows() -> None:
     assert examples
     for program, shown in examples:
         assert len(program.strip().splitlines()) <= 15
-        done = subprocess.run(
-            [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-        )
+        done = run_python(program, check=False)
         assert done.stdout.strip() == shown.strip(), done.stderr
 
 

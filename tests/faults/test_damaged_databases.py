@@ -146,7 +146,7 @@ def test_the_backup_of_a_workspace_brings_all_of_it_back_after_any_damage(
             assert seen(folder) == wanted
 
 
-def test_what_lies_beside_a_lost_database_is_rebuilt(
+def test_a_workspace_is_rebuilt_from_the_files_beside_a_lost_database(
     sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "w"

@@ -98,7 +98,7 @@ def test_runs_that_say_nothing_are_counted_apart() -> None:
     assert (found.scored, found.unscored, found.items[0].often.n) == (1, 2, 1)
 
 
-def test_an_unscored_sub_goal_is_not_blamed_and_told_beside() -> None:
+def test_an_unscored_sub_goal_is_not_blamed_but_reported() -> None:
     quiet = a_run("quiet", task="2").verdict("think", True).verdict("act", True).finish()
     found = triage(corpus_of([judged("r1", "", task="1"), quiet]))
     assert (found.items[0].sub_goal, found.items[0].often.count, found.items[0].unknown) == ("look", 1, 1)
@@ -206,7 +206,7 @@ def test_weak_and_reverse_advantages_are_not_listed() -> None:
     )
 
 
-def test_an_empty_corpus_has_nothing_to_mend_and_says_so() -> None:
+def test_an_empty_corpus_has_nothing_to_fix_and_says_so() -> None:
     found = triage(evaluate_corpus([], GraphSet.of(()), resamples=0))
     assert (found.items, found.scored) == ((), 0)
     assert "no run is scored" in found.reason

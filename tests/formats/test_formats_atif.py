@@ -167,7 +167,7 @@ FIELDS = ("source", "message", "tool_calls", "observation", "metrics")
 
 
 @given(st.fixed_dictionaries(dict.fromkeys(FIELDS, json_values)))
-def test_whatever_stands_in_a_step_is_survived(
+def test_any_content_of_a_step_is_survived(
     tmp_path_factory: pytest.TempPathFactory, content: dict[str, Any]
 ) -> None:
     done, _ = read(tmp_path_factory.mktemp("atif"), t=trajectory(content, {"step_id": 2}))

@@ -180,7 +180,7 @@ values = st.recursive(
 
 
 @given(st.fixed_dictionaries(dict.fromkeys(("content", "uuid", "parent", "usage"), values)))
-def test_whatever_stands_in_a_line_is_survived(
+def test_any_content_of_a_line_is_survived(
     tmp_path_factory: pytest.TempPathFactory, given_: dict[str, Any]
 ) -> None:
     odd = line("a", None, "assistant", given_["content"]) | {

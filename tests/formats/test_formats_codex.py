@@ -235,7 +235,7 @@ NAMES = (
 
 @settings(max_examples=40)
 @given(KINDS, st.fixed_dictionaries({"type": TYPES}, optional=dict.fromkeys(NAMES, values)), values)
-def test_whatever_stands_in_a_line_is_survived(
+def test_any_content_of_a_line_is_survived(
     tmp_path_factory: pytest.TempPathFactory, kind: str, payload: dict[str, Any], around: Any
 ) -> None:
     odd = {"timestamp": around, "type": kind, "payload": payload, "ordinal": around}

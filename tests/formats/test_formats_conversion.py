@@ -298,7 +298,7 @@ def test_each_format_says_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("format", [name for name in FILES if name != "agentrx"])  # its runs are tau-bench's
-def test_formats_are_told_by_content(tmp_path: Path, format: str) -> None:
+def test_formats_are_recognised_by_content(tmp_path: Path, format: str) -> None:
     folder = sources(tmp_path / "in", format)
     for name in FILES[format]:
         start = (folder / name).read_bytes()

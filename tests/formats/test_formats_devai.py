@@ -130,7 +130,7 @@ PLANS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("case", PLANS, ids=lambda case: case["desc"])
-def test_faulty_plans_are_mended_and_named(tmp_path: Path, case: dict[str, Any]) -> None:
+def test_faulty_plans_are_repaired_and_named(tmp_path: Path, case: dict[str, Any]) -> None:
     _, graph, found = imported(tmp_path, plan=devai_sheet(requirements=case["requirements"]))
     assert edges(graph) == case["want"]
     assert found - {"no-runs"} == ({case["code"]} if "code" in case else set())
@@ -269,7 +269,7 @@ def test_a_trajectory_without_steps_is_named(tmp_path: Path, steps: str) -> None
     assert set(codes(conversion)) & {"missing-trajectory", "not-this-format"}
 
 
-def test_loose_files_are_told_by_their_content(tmp_path: Path) -> None:
+def test_loose_files_are_recognised_by_their_content(tmp_path: Path) -> None:
     human = put(tmp_path / "a" / TASK, devai_human(True, True, True))
     judge = put(tmp_path / "b" / TASK, devai_sheet(True, False, True))
     plan = put(tmp_path / "c" / TASK, devai_sheet())

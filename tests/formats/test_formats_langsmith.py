@@ -181,7 +181,7 @@ NAMES = (
     st.sampled_from(("llm", "tool", "chain")),
     st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, values)),
 )
-def test_whatever_stands_in_a_run_is_survived(
+def test_any_content_of_a_run_is_survived(
     tmp_path_factory: pytest.TempPathFactory, kind: str, odd: dict[str, Any]
 ) -> None:
     _, runs = read(tmp_path_factory.mktemp("langsmith"), {**root({**node(1, kind, "x"), **odd}), **odd})

@@ -179,7 +179,7 @@ NAMES = ("status", "events", "start_time_unix_nano", "parent_span_id", "name")
 
 @settings(max_examples=40)
 @given(KINDS, values, st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, values)))
-def test_whatever_stands_in_a_span_is_survived(
+def test_any_content_of_a_span_is_survived(
     tmp_path_factory: pytest.TempPathFactory, kind: str, said: Any, odd: dict[str, Any]
 ) -> None:
     document = trace({**span(1, kind, "x", said, said), **odd}, AGENT, tags=said, assessments=said)

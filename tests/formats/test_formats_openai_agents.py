@@ -140,7 +140,7 @@ TYPES = st.sampled_from(("generation", "response", "function", "handoff", "guard
 
 @settings(max_examples=40)
 @given(TYPES, st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, values)), values)
-def test_whatever_stands_in_a_span_is_survived(
+def test_any_content_of_a_span_is_survived(
     tmp_path_factory: pytest.TempPathFactory, kind: str, data: dict[str, Any], around: Any
 ) -> None:
     odd = {**span(4, kind, error=around, **data), "started_at": around, "parent_id": around}

@@ -387,7 +387,7 @@ NAMES = (
 
 @settings(max_examples=40)
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, values)), values)
-def test_whatever_stands_in_a_message_is_survived(
+def test_any_content_of_a_message_is_survived(
     tmp_path_factory: pytest.TempPathFactory, odd: dict[str, Any], around: Any
 ) -> None:
     document = {

@@ -236,6 +236,6 @@ values = st.recursive(
         dict.fromkeys(("traceId", "status", "attributes", "events", "startTimeUnixNano", "parent"), values)
     )
 )
-def test_whatever_stands_in_a_span_is_survived(content: dict[str, Any]) -> None:
+def test_any_content_of_a_span_is_survived(content: dict[str, Any]) -> None:
     found = list(spans_of({"spans": [{"spanId": "s", **content}]}, Findings(None)))
     assert len(found) == 1

@@ -142,7 +142,7 @@ PART_KINDS = st.sampled_from(("tool-call", "tool-return", "retry-prompt", "text"
 
 @settings(max_examples=40)
 @given(st.fixed_dictionaries({"part_kind": PART_KINDS}, optional=dict.fromkeys(NAMES, values)), values)
-def test_whatever_stands_in_a_message_is_survived(
+def test_any_content_of_a_message_is_survived(
     tmp_path_factory: pytest.TempPathFactory, odd: dict[str, Any], around: Any
 ) -> None:
     history = [ASK, request(odd, timestamp=around, instructions=around), response(odd, usage=around), around]

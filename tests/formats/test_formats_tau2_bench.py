@@ -209,7 +209,7 @@ def test_nothing_expected_is_unscored_but_no_criteria_is_no_graph(tmp_path: Path
         assert isinstance(graph, Unscored) or isinstance(score_run(run, graph).completion, Unscored)
 
 
-def test_a_message_that_bundles_answers_stands_for_them(tmp_path: Path) -> None:
+def test_a_message_that_bundles_answers_counts_as_these_answers(tmp_path: Path) -> None:
     calls = (tau2_call("buy", {"seat": 3}, "assistant", "a"), tau2_call("look", {}, "assistant", "b"))
     bundle = {
         "role": "tool",

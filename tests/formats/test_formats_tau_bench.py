@@ -270,7 +270,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("name", "agent", "domain", "code"), NAMES)
-def test_agent_and_domain_are_told_by_the_files_name(
+def test_agent_and_domain_are_recognised_by_the_files_name(
     tmp_path: Path, name: str, agent: str, domain: str, code: str | None
 ) -> None:
     conversion, (run,) = converted("tau-bench", tmp_path / "out", put(tmp_path / name, [tau_record()]))

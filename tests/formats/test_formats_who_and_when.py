@@ -263,7 +263,7 @@ def test_the_task_is_the_question_whatever_the_set(tmp_path: Path) -> None:
     assert {run.task_id for run in read(tmp_path, both)[1]} == {"who-and-when-q-9"}
 
 
-def test_a_question_without_an_id_is_told_by_its_words(tmp_path: Path) -> None:
+def test_a_question_without_an_id_is_recognised_by_its_words(tmp_path: Path) -> None:
     told = [
         one(tmp_path / name, hand_crafted_record(question_ID=None, **changed)).task_id
         for name, changed in (
@@ -343,7 +343,7 @@ SNIFFED = [
 
 
 @pytest.mark.parametrize(("desc", "content", "want"), SNIFFED)
-def test_records_are_told_by_their_beginning(desc: str, content: Any, want: str | None) -> None:
+def test_records_are_recognised_by_their_beginning(desc: str, content: Any, want: str | None) -> None:
     assert sniff("x.json", json.dumps(content).encode()[:600]) == want
 
 

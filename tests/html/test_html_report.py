@@ -293,7 +293,7 @@ def test_a_status_looks_as_it_does_in_the_app() -> None:
         assert f"{{ fill: {look.fill.lower()}; stroke: {look.line.lower()}; }}" in dark
 
 
-def test_a_graph_too_large_for_a_picture_is_told_in_words() -> None:
+def test_a_graph_too_large_for_a_picture_is_described_in_words() -> None:
     goals = [
         {"id": f"s{n}", "critical": n == 3, "check": {"tool_call": {"name": f"t{n}"}}} for n in range(41)
     ]

@@ -228,7 +228,7 @@ def test_a_verdict_comes_again_from_the_store_without_a_model(tmp_path: Path) ->
     )
 
 
-def test_a_check_is_not_put_to_a_judge_and_its_word_stands(tmp_path: Path) -> None:
+def test_no_judge_is_asked_about_a_check_and_the_check_decides(tmp_path: Path) -> None:
     graph = a_graph({"id": "look", "check": {"tool_call": {"name": "refund"}}})
     with ModelAccess(passing(), ReplyStore(tmp_path)) as access:
         assert judge_run(a_desk(), graph, access).verdicts == ()
@@ -358,7 +358,7 @@ PLAIN = (
 
 
 @pytest.mark.parametrize("text", PLAIN)
-def test_plain_words_address_nobody(text: str) -> None:
+def test_plain_words_are_no_prompt_injection(text: str) -> None:
     assert addresses_judge(text) is None
 
 

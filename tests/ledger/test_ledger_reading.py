@@ -70,7 +70,7 @@ COMPRESSED = [
 
 
 @pytest.mark.parametrize(("desc", "pack"), COMPRESSED, ids=[case[0] for case in COMPRESSED])
-def test_compression_is_told_by_content_not_by_name(desc: str, pack, tmp_path: Path) -> None:
+def test_compression_is_recognised_by_content_not_by_name(desc: str, pack, tmp_path: Path) -> None:
     runs = three()
     path = tmp_path / "any.name"
     path.write_bytes(pack(contiguous(*runs)))
@@ -258,7 +258,7 @@ def test_strict_raises_at_the_first_fault_in_the_file() -> None:
     assert str(caught.value).startswith("x.jsonl:5:19: not JSON")
 
 
-def test_two_runs_under_one_id_are_told_apart_from_tampering() -> None:
+def test_two_runs_under_one_id_are_distinguished_from_tampering() -> None:
     data = a_run("same").finish().ledger() + a_run("same", agent="other").finish().ledger()
     read, findings = read_ledger(data, strict=False)
     assert [len(run.events) for run in read] == [2]

@@ -148,7 +148,7 @@ def test_a_choice_is_written_with_its_situation_readable_and_hashed(path: Path) 
     assert caught.value.code == "context-not-canonical"
 
 
-def test_a_choice_is_written_with_its_situation_told_from_fine_to_coarse(path: Path) -> None:
+def test_a_choice_is_written_with_its_situation_from_fine_to_coarse(path: Path) -> None:
     fine, coarse = {"stock": "low", "orders": 2}, {"stock": "low"}
     with LedgerWriter(path) as ledger:
         run = ledger.start(run_id="r", agent="a", task_id="t")

@@ -50,7 +50,7 @@ def test_what_the_run_did_itself_changes_it() -> None:
     assert len(digests) == 3
 
 
-def test_a_broken_copy_never_stands_for_the_run() -> None:
+def test_a_broken_copy_never_replaces_the_run() -> None:
     whole = finished().verdict("s", True)
     data = whole.ledger()
     (broken,), _ = read_ledger(data[:-20], strict=False)

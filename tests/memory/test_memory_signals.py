@@ -67,7 +67,7 @@ def memory(tmp_path: Path) -> Path:
     ("name", "queue"),
     [("x.memory.jsonl", "x.signals.jsonl"), ("x.jsonl", "x.signals.jsonl"), ("x", "x.signals.jsonl")],
 )
-def test_the_queue_lies_beside_the_memory(name: str, queue: str) -> None:
+def test_the_queue_is_beside_the_memory(name: str, queue: str) -> None:
     assert queue_path(Path("f") / name) == Path("f") / queue
 
 
@@ -382,7 +382,7 @@ def test_a_file_that_says_the_same_in_other_bytes_is_named_with_its_line(memory:
     assert f"{path.name}: from line 2 the bytes differ" in difference.message
 
 
-def test_a_line_that_stands_twice_is_named(memory: Path) -> None:
+def test_a_repeated_line_is_named(memory: Path) -> None:
     memory.write_bytes(memory.read_bytes() + memory.read_bytes().splitlines(keepends=True)[0])
     (difference,) = verify_memory(memory)[1]
     assert "from line 5 the bytes differ" in difference.message

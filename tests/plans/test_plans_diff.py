@@ -52,7 +52,7 @@ def test_what_has_no_effect_is_no_difference(nodes: list[dict[str, Any] | str]) 
     assert diff_graphs(a_graph(*DESK), a_graph(*nodes)).equal
 
 
-def test_a_field_is_told_with_its_value_before_and_after() -> None:
+def test_a_changed_field_has_its_value_before_and_after() -> None:
     found = diff_graphs(a_graph(*DESK), changed(3, critical=False, check={"expr": "state.paid"}))
     (pay,) = found.changed
     assert (pay.sub_goal, pay.title) == ("pay", "Pay")
@@ -89,7 +89,7 @@ def renamed(**names: str) -> PlanGraph:
     )
 
 
-def test_a_new_id_for_the_same_thing_is_proposed_as_a_rename_and_still_told_as_two() -> None:
+def test_a_new_id_for_the_same_thing_is_proposed_as_a_rename_and_still_listed_as_two() -> None:
     found = diff_graphs(a_graph(*DESK), renamed(order="lookup"))
     assert found.renamed == (Renamed(before="order", after="lookup"),)
     assert [node.id for node in found.added] == ["lookup"]
@@ -168,7 +168,7 @@ def graphs(draw: st.DrawFn) -> PlanGraph:
 
 
 @given(before=graphs(), after=graphs())
-def test_what_is_told_leads_from_one_version_to_the_other(before: PlanGraph, after: PlanGraph) -> None:
+def test_the_listed_changes_lead_from_one_version_to_the_other(before: PlanGraph, after: PlanGraph) -> None:
     found = diff_graphs(before, after)
     ids = {n.id for n in before.sub_goals} - {n.id for n in found.removed} | {n.id for n in found.added}
     assert ids == {n.id for n in after.sub_goals}
@@ -198,7 +198,7 @@ def test_a_graph_does_not_differ_from_itself(graph: PlanGraph) -> None:
     assert diff_graphs(graph, graph).equal
 
 
-def test_every_pair_of_rivals_that_swapped_is_told() -> None:
+def test_every_pair_of_rivals_that_swapped_is_listed() -> None:
     def many(names: range) -> PlanGraph:
         nodes = "\n".join(f"- {{id: s{n}, rules: [{{tool: 't{n}*'}}]}}" for n in names)
         return parse_graph(f"id: g\nsub_goals:\n{nodes}\n", name="g.plan.yaml")

@@ -126,7 +126,7 @@ TOLD = [
 
 
 @pytest.mark.parametrize(("name", "text", "format"), TOLD)
-def test_format_is_told_by_name_and_content(name: str, text: str, format: str) -> None:
+def test_format_is_recognised_by_name_and_content(name: str, text: str, format: str) -> None:
     graph = parse_graph(text, name=name)
     assert (graph.id, [(node.id, node.deps) for node in graph.sub_goals]) == ("g", [("A", []), ("B", ["A"])])
     assert parse_graph(text, name=name, format=format) == graph  # type: ignore[arg-type]

@@ -155,7 +155,7 @@ def test_warning_is_named_and_does_not_stop(case: dict[str, Any]) -> None:
     assert case["says"] in finding.message
 
 
-def test_what_stands_behind_a_cycle_is_unreachable() -> None:
+def test_what_depends_on_a_cycle_is_unreachable() -> None:
     nodes = [{"id": "a", "deps": ["b"]}, {"id": "b", "deps": ["a"]}, {"id": "c", "deps": ["b"]}]
     codes = {finding.code: finding.message for finding in validate(graph(*nodes))}
     assert "'c' can never be reached" in codes["graph-unreachable"]

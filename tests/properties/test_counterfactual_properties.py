@@ -56,7 +56,7 @@ def figures(evaluation: RunEvaluation) -> list[float]:
 
 
 @given(unit, st.none() | unit, st.none() | unit, weights())
-def test_a_score_lies_between_nought_and_one(
+def test_a_score_is_between_zero_and_one(
     success: float, c: float | None, s: float | None, w: Weights
 ) -> None:
     value = score(success, c, s, w)

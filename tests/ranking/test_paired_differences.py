@@ -138,7 +138,7 @@ def test_the_bootstrap_is_that_of_a_plain_loop() -> None:
     assert above[0] == pytest.approx((plain > 0).mean(), abs=0.02)
 
 
-def test_one_task_or_none_tells_nobody_apart() -> None:
+def test_one_task_or_none_shows_no_clear_difference() -> None:
     pair = shares(rank_agents([a_score("a", "x", 4), a_score("b", "x", 0)], resamples=QUICK))
     assert pair.difference == 1.0
     assert all(isinstance(value, Unscored) for value in (pair.low, pair.high, pair.p, pair.mde, pair.p_above))

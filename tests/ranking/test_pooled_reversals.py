@@ -18,7 +18,7 @@ def codes(scores: list[RunScore]) -> list[tuple[str, str]]:
     return [(finding.code, finding.message) for finding in found]
 
 
-def test_an_agent_that_ran_the_easy_task_more_often_is_told_with_the_tasks() -> None:
+def test_an_agent_that_ran_the_easy_task_more_often_is_reported_with_the_tasks() -> None:
     # On each task b is better; a ran the easy one nine times.
     scores = [*repeats("a", "easy", 3, 9), *repeats("a", "hard", 0, 1)]
     scores += [*repeats("b", "easy", 4, 1), *repeats("b", "hard", 1, 9)]

@@ -103,7 +103,9 @@ def test_tie_groups(desc: str, agents: str, apart: list[str], want: list[str]) -
 
 
 @given(st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda p: p[0] < p[1])))
-def test_two_agents_share_a_group_exactly_where_they_are_not_told_apart(apart: set[tuple[int, int]]) -> None:
+def test_two_agents_share_a_group_exactly_where_they_do_not_differ_clearly(
+    apart: set[tuple[int, int]],
+) -> None:
     agents = [f"a{i}" for i in range(7)]
     groups = tie_groups(agents, [_Pair(f"a{x}", f"a{y}") for x, y in apart])
     for x in range(7):

@@ -8,7 +8,7 @@ from untaken.answers import recorded_review
 from untaken.criteria import kept_criteria, kept_runs, ledger_criteria, read_quantifier_runs, take_in_criteria
 
 
-def test_what_is_brought_is_what_was_recorded(real_data: Path, tmp_path: Path) -> None:
+def test_the_samples_are_what_was_recorded(real_data: Path, tmp_path: Path) -> None:
     source = real_data / "agenteval" / "quantifier_runs"
     files = [(f.name, f.read_bytes()) for f in sorted(source.iterdir()) if f.suffix in (".txt", ".json")]
     found = take_in_criteria(tmp_path, files)

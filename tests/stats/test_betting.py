@@ -36,7 +36,7 @@ def test_a_drop_is_found_in_the_end(world: World, most: int) -> None:
 
 @settings(max_examples=40)
 @given(SHARES)
-def test_the_interval_holds_the_mean_of_values_all_alike_and_lies_between_0_and_1(
+def test_the_interval_holds_the_mean_of_values_all_alike_and_is_between_0_and_1(
     values: list[float],
 ) -> None:
     low, high = lower_end(values), 1 - lower_end([1 - value for value in values])

@@ -144,7 +144,7 @@ def test_agents_that_share_the_judges_errors_task_by_task_are_compared_in_pairs(
 
 
 @given(st.integers(0, 10_000), st.sampled_from(["runs", "tasks"]))
-def test_the_estimate_lies_in_its_interval_and_between_0_and_1(seed: int, target: Any) -> None:
+def test_the_estimate_is_in_its_interval_and_between_0_and_1(seed: int, target: Any) -> None:
     found = powered_rate(drawn(seed, world=World(rate=0.95, error=0.3), n=30), target=target)
     assert isinstance(found.low, float)
     assert isinstance(found.high, float)

@@ -136,7 +136,7 @@ def test_a_run_that_went_on_in_an_opened_folder_takes_the_place_of_the_shorter_o
             ]
 
 
-def test_a_damaged_copy_stands_beside_the_good_run(tmp_path: Path) -> None:
+def test_a_damaged_copy_is_beside_the_good_run(tmp_path: Path) -> None:
     with Workspace(tmp_path) as workspace:
         workspace.add("good.jsonl", SHORT.ledger())
         workspace.add("longer.jsonl", LONG.ledger())

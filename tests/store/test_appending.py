@@ -60,7 +60,7 @@ def test_appended_events_are_read_with_the_run_and_leave_its_identity(tmp_path: 
         assert stored(workspace).read_bytes().startswith(LEDGER)
 
 
-def test_whoever_read_the_run_before_others_wrote_may_still_append(tmp_path: Path) -> None:
+def test_a_run_read_before_others_wrote_can_still_be_appended_to(tmp_path: Path) -> None:
     with Workspace(tmp_path) as workspace:
         workspace.add("a.jsonl", LEDGER)
         stale = run_of(workspace)

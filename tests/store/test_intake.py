@@ -161,7 +161,7 @@ def test_a_second_persons_labels_join_the_runs_that_came_before(workspace: Works
     assert {*root_causes(run)} == {"human:who-and-when", "human:agentrx"}
 
 
-def test_files_of_equal_bytes_are_told_apart_by_their_folders(workspace: Workspace) -> None:
+def test_files_of_equal_bytes_are_distinguished_by_their_folders(workspace: Workspace) -> None:
     sheet = devai(True)
     take_in(
         workspace, [(f"judgment/{agent}/agent_as_a_judge/01_Thing.json", sheet) for agent in ("Ann", "Bob")]

@@ -35,7 +35,7 @@ def runs(store: Workspace) -> list[str]:
     return [run.run_id for run in store.read_runs()[0]]
 
 
-def test_a_removed_file_is_read_no_more_and_brought_back_whole(workspace: Workspace) -> None:
+def test_a_removed_file_is_read_no_more_and_restored_whole(workspace: Workspace) -> None:
     before, digest = workspace.digest(), workspace.files()[0].digest
     assert workspace.remove(digest)
     assert (names(workspace), runs(workspace)) == (["other.jsonl"], ["r2"])
@@ -135,7 +135,7 @@ def test_what_was_removed_is_deleted_after_thirty_days_and_not_before(workspace:
     assert [found.verdict for found in forged.integrity] == ["ALTERED"]
 
 
-def test_what_was_deleted_can_be_added_again_and_is_not_brought_by_its_folder(tmp_path: Path) -> None:
+def test_what_was_deleted_can_be_added_again_but_not_by_opening_its_folder(tmp_path: Path) -> None:
     (tmp_path / "first.jsonl").write_bytes(FIRST.ledger())
     with Workspace.open_folder(tmp_path) as store:
         store.remove(store.files()[0].digest)

@@ -46,7 +46,7 @@ def test_a_change_is_kept_with_its_author_and_logged_by_field(workspace: Workspa
     assert workspace.reviews.history(["another"]) == []
 
 
-def test_the_second_of_two_who_saw_the_same_is_told_and_overwrites_nothing(workspace: Workspace) -> None:
+def test_the_second_of_two_who_saw_the_same_is_warned_and_overwrites_nothing(workspace: Workspace) -> None:
     first = changed(workspace, UNSEEN, status="explained")
     (refused,) = workspace.reviews.change([UNSEEN], author="bob", status="fixed")
     assert refused == ReviewConflict(seen=UNSEEN, now=first)

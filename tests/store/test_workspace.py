@@ -288,7 +288,7 @@ def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None
         ("x", b"[" * 100_000, None),
     ],
 )
-def test_content_is_told_before_the_name(name: str, head: bytes, want: str | None) -> None:
+def test_content_decides_before_the_name(name: str, head: bytes, want: str | None) -> None:
     assert sniff(name, head) == want
 
 

@@ -66,7 +66,7 @@ def test_dropping_everything_leaves_every_rate_unscored() -> None:
     assert isinstance(score.critical_completion, Unscored)
 
 
-def test_the_number_attempted_is_unscored_where_no_attempt_can_be_told() -> None:
+def test_the_number_attempted_is_unscored_where_no_attempt_can_be_known() -> None:
     score = score_run(
         a_run().verdict("a", True).finish().run(), a_graph({"id": "a", "check": {"verdict": True}})
     )
@@ -256,7 +256,7 @@ def test_a_group_is_unscored_where_an_option_is() -> None:
     assert score.node("g").reason == "no option is completed, and 'b' unscored"
 
 
-def test_an_option_that_is_not_required_holds_up_nobody_who_needs_it() -> None:
+def test_an_option_that_is_not_required_blocks_no_sub_goal_that_needs_it() -> None:
     graph = a_graph(*ways(), ready("archive", "refund", "escalate"))
     score = score_run(did("refund", "archive").finish().run(), graph)
     assert score.completed == score.completed_with_deps == score.completed_with_deps_all == 2

@@ -57,7 +57,7 @@ def test_results_stand_with_the_call_they_answer_and_a_failed_one_marks_it() -> 
     assert (first.failed, second.failed) == (True, False)
 
 
-def test_a_result_without_a_call_stands_alone() -> None:
+def test_a_result_without_a_call_is_an_item_of_its_own() -> None:
     item = transcript_of(a_run().observe("news", call_id="nobody").run(), WHY).items[1]
     assert (item.kind, [result.text for result in item.results]) == ("result", ["news"])
 
