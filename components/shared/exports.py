@@ -14,10 +14,10 @@ from untaken.answers import (
     csv_text,
     decisions_table,
     dump,
-    finding_entries,
     runs_table,
     sub_goals_table,
 )
+from untaken.answers.documents import entry
 from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.html import html_report
@@ -66,4 +66,4 @@ def reports(corpus: Corpus) -> None:
 
 def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
     """One row per finding: severity, code, message, place, next step."""
-    return pd.DataFrame(finding_entries(findings)).astype({"line": "Int64"})
+    return pd.DataFrame([entry(one) for one in findings]).astype({"line": "Int64"})

@@ -227,7 +227,7 @@ def test_every_schema_is_named() -> None:
 
 
 @pytest.mark.parametrize("words", ["formats", "convert", "graph check", "schema"])
-def test_documents_without_a_schema_hold_what_is_listed(
+def test_documents_hold_what_is_listed(
     words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     graph = desk.write_folder(tmp_path / "world") / "graphs"

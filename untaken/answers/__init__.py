@@ -52,10 +52,7 @@ from untaken.answers.decisions import (
     count_paths as count_paths,
     decisions_table as decisions_table,
 )
-from untaken.answers.documents import (
-    dump as dump,
-    finding_entries as finding_entries,
-)
+from untaken.answers.documents import dump as dump
 from untaken.answers.exporting import ExportDocument as ExportDocument
 from untaken.answers.exports import EXPORTED as EXPORTED
 from untaken.answers.holdings import (

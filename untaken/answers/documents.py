@@ -168,8 +168,3 @@ def _finding(finding: Finding) -> Document:
         "run": finding.where.run,
         "hint": finding.hint,
     }
-
-
-def finding_entries(findings: Iterable[Finding]) -> list[Document]:
-    """Findings as the documents carry them."""
-    return [_finding(finding) for finding in findings]

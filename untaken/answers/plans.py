@@ -11,6 +11,24 @@ from untaken.plans import GraphDiff, SubGoal
 from untaken.plans.diff import ChangedSubGoal, Edge, FieldChange, Renamed, Reordered
 
 
+class CheckedGraph(DocumentPart, frozen=True, kw_only=True):
+    """The file of a plan graph; figures of an invalid one are ``null``."""
+
+    file: str
+    valid: bool
+    id: str | None
+    version: int | None
+    sub_goals: Count | None
+    edges: Count | None
+    findings: Sequence[Finding]
+
+
+class GraphCheckDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.graph-check/1"):
+    """What is wrong with plan graphs."""
+
+    graphs: Sequence[CheckedGraph]
+
+
 class ComparedVersion(DocumentPart, frozen=True, kw_only=True):
     """A version of a plan graph, and its file."""
 

@@ -19,6 +19,7 @@ from untaken.answers.crafter import (
 from untaken.answers.criteria import CriteriaDocument, CriteriaVerifyDocument
 from untaken.answers.documents import DocumentPart
 from untaken.answers.exporting import ExportDocument
+from untaken.answers.formats import ConvertDocument, FormatsDocument
 from untaken.answers.issues import IssuesDocument
 from untaken.answers.judging import AgreeDocument, JudgeDocument
 from untaken.answers.memory import (
@@ -31,7 +32,7 @@ from untaken.answers.memory import (
 from untaken.answers.mode_agreement import ModesAgreeDocument
 from untaken.answers.mode_analysis import ModesDocument
 from untaken.answers.modes import ModesListDocument, ModesNotesDocument, ModesSuggestDocument
-from untaken.answers.plans import GraphDiffDocument, GraphDiscoverDocument
+from untaken.answers.plans import GraphCheckDocument, GraphDiffDocument, GraphDiscoverDocument
 from untaken.answers.proposing import CriteriaProposalDocument
 from untaken.answers.rankings import RankDocument
 from untaken.answers.reviewing import ReviewDocument
@@ -109,6 +110,9 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "planning": PlanningRecord,
     "report": ReportDocument,
     "export": ExportDocument,
+    "formats": FormatsDocument,
+    "convert": ConvertDocument,
+    "graph-check": GraphCheckDocument,
     "graph-diff": GraphDiffDocument,
     "graph-discover": GraphDiscoverDocument,
     "memory": MemoryDocument,

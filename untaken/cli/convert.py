@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from untaken.answers import finding_entries
+from untaken.answers.formats import convert_document
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.verbs import VERBS
-from untaken.formats import Conversion, FileLoss, convert
+from untaken.formats import Conversion, convert
 from untaken.present.numbers import counted
 
 FILES_SHOWN: Final = 20
@@ -47,22 +47,14 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
         f"{counted(len(done.graphs), 'plan graph')} → {args.out}"
     )
     shown = done.losses[:FILES_SHOWN]
-    console.table(("file", "records", "runs", "values kept"), [_loss_row(loss) for loss in shown])
+    rows = [(loss.name, loss.records, loss.runs, f"{loss.kept}/{loss.held}") for loss in shown]
+    console.table(("file", "records", "runs", "values kept"), rows)
     if len(done.losses) > len(shown):
         console.say(f"… and {counted(len(done.losses) - len(shown), 'more file')}")
     _print_loss(done, console)
     console.findings(done.findings)
-    console.document(_document(done))
+    console.document(convert_document(done))
     return 0 if done.runs or done.graphs else 1
-
-
-def _values(loss: FileLoss) -> tuple[int, int]:
-    return sum(field.kept for field in loss.fields), sum(field.held for field in loss.fields)
-
-
-def _loss_row(loss: FileLoss) -> tuple[object, ...]:
-    kept, held = _values(loss)
-    return loss.name, loss.records, loss.runs, f"{kept}/{held}"
 
 
 def _print_loss(done: Conversion, console: Console) -> None:
@@ -73,21 +65,3 @@ def _print_loss(done: Conversion, console: Console) -> None:
     if dropped:
         console.say(f"\nNot carried over ({counted(len(dropped), 'field')}, all in {done.loss_report}):")
         console.table(("field", "values"), dropped.most_common(10))
-
-
-def _document(done: Conversion) -> dict[str, Any]:
-    losses = [
-        {"file": loss.name, "records": loss.records, "runs": loss.runs, "kept": kept, "held": held}
-        for loss in done.losses
-        for kept, held in (_values(loss),)
-    ]
-    return {
-        "schema": "untaken.convert/1",
-        "format": done.format,
-        "runs": done.runs,
-        "ledgers": [path.as_posix() for path in done.ledgers],
-        "graphs": [path.as_posix() for path in done.graphs],
-        "loss_report": done.loss_report.as_posix(),
-        "files": losses,
-        "findings": finding_entries(done.findings),
-    }

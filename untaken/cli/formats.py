@@ -20,8 +20,8 @@ def list_formats(_: argparse.Namespace, console: Console) -> int:
     found = formats()
     for one in found:
         console.say(f"{one.name}: {one.title} ({' '.join(one.extensions)})\n  {one.what}")
-    entries = [
-        {"name": f.name, "title": f.title, "extensions": list(f.extensions), "what": f.what} for f in found
-    ]
-    console.document({"schema": "untaken.formats/1", "formats": entries})
+    if console.json:
+        from untaken.answers.formats import FormatsDocument  # noqa: PLC0415 (slow: most of the engine)
+
+        console.document(FormatsDocument(formats=found))
     return 0

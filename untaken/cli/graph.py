@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from untaken.answers import finding_entries, graph_diff_document
+from untaken.answers import graph_diff_document
+from untaken.answers.plans import CheckedGraph, GraphCheckDocument
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.graph_diff import print_diff
@@ -80,7 +80,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
             console.say(plain(f"  → {found.hint}"))
     invalid = sum(c.graph is None for c in checked)
     console.say(f"{counted(len(checked), 'graph')}, {invalid} invalid")
-    console.document({"schema": "untaken.graph-check/1", "graphs": [_entry(c) for c in checked]})
+    console.document(GraphCheckDocument(graphs=[_entry(c) for c in checked]))
     return 1 if invalid else 0
 
 
@@ -202,14 +202,14 @@ def _row(checked: Checked) -> tuple[object, ...]:
     return graph.id, graph.version, len(graph.sub_goals), len(list(edges(graph))), critical, checked.file
 
 
-def _entry(checked: Checked) -> dict[str, Any]:
+def _entry(checked: Checked) -> CheckedGraph:
     graph = checked.graph
-    return {
-        "file": str(checked.file),
-        "valid": graph is not None,
-        "id": graph.id if graph else None,
-        "version": graph.version if graph else None,
-        "sub_goals": len(graph.sub_goals) if graph else None,
-        "edges": len(list(edges(graph))) if graph else None,
-        "findings": finding_entries(checked.findings),
-    }
+    return CheckedGraph(
+        file=str(checked.file),
+        valid=graph is not None,
+        id=graph.id if graph else None,
+        version=graph.version if graph else None,
+        sub_goals=len(graph.sub_goals) if graph else None,
+        edges=len(list(edges(graph))) if graph else None,
+        findings=checked.findings,
+    )

@@ -81,11 +81,20 @@ class FileLoss:
     shared: int = 0
     graphs: int = 0
 
+    @property
+    def held(self) -> int:
+        """Values in the file."""
+        return sum(one.held for one in self.fields)
+
+    @property
+    def kept(self) -> int:
+        """Values of it that went into a ledger or a graph."""
+        return sum(one.kept for one in self.fields)
+
     def lines(self) -> tuple[str, ...]:
         """The loss in words, one line a kind, for a reader who decides whether to trust the import."""
-        held, kept = sum(f.held for f in self.fields), sum(f.kept for f in self.fields)
         found = f"{counted(self.records, 'record')}, {counted(self.runs, 'run')}"
-        words = [f"{found}; {kept} of {counted(held, 'value')} kept"]
+        words = [f"{found}; {self.kept} of {counted(self.held, 'value')} kept"]
         words += [f"dropped: {f.path} {_counted(f.dropped, f.dropped_at)}" for f in self.fields if f.dropped]
         words += [
             f"not recorded, default used: {place} {_counted(n, self.defaulted_at.get(place, ()))}"

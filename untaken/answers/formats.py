@@ -1,0 +1,48 @@
+"""The documents of formats and conversions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from untaken.answers.documents import Count, DocumentPart
+from untaken.errors import Finding
+from untaken.formats import Conversion, FormatInfo
+
+
+class FormatsDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.formats/1"):
+    """Every importer."""
+
+    formats: Sequence[FormatInfo]
+
+
+class ConvertedFile(DocumentPart, frozen=True, kw_only=True):
+    """A source file, with how many of its values were kept."""
+
+    file: str
+    records: Count
+    runs: Count
+    kept: Count
+    held: Count
+
+
+class ConvertDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.convert/1"):
+    """What a conversion wrote."""
+
+    format: str
+    runs: Count
+    ledgers: Sequence[str]
+    graphs: Sequence[str]
+    loss_report: str
+    files: Sequence[ConvertedFile]
+    findings: Sequence[Finding]
+
+
+def convert_document(done: Conversion) -> ConvertDocument:
+    """The document of a conversion."""
+    return ConvertDocument.of(
+        done,
+        ledgers=[path.as_posix() for path in done.ledgers],
+        graphs=[path.as_posix() for path in done.graphs],
+        loss_report=done.loss_report.as_posix(),
+        files=[ConvertedFile.of(loss, file=loss.name) for loss in done.losses],
+    )
