@@ -18,7 +18,7 @@ st.caption(
 
 with st.container(border=True):
     upload.upload(store)
-upload.show_results(upload.uploaded())
+upload.show_results(upload.session_uploads().results)
 confirming.offer(store)
 
 files = store.files()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
@@ -23,25 +24,36 @@ from untaken.intake_process import take_in_apart
 from untaken.present.numbers import counted
 from untaken.store import Workspace
 
-UPLOADED: Final = "uploaded"
 MOST_REASONS: Final = 10
+
+
+@dataclass(slots=True)
+class SessionUploads:
+    """What this session uploaded last; `turn` is the number of uploads that came to their end.
+
+    It is changed in place: where a page writes to Streamlit's session state, a click can end it.
+    """
+
+    turn: int = 0
+    results: list[UploadResult] = field(default_factory=list)
 
 
 @panel
 def upload(workspace: Workspace) -> None:
-    """Draw the uploader; on request, add the files and keep the result of each for `uploaded`.
+    """Draw the uploader; on request, add the files and keep the result of each in `session_uploads`.
 
     Any click while the work goes on cancels what is left, the Cancel button among them; what was added stays,
     and the results say what was not.
     """
-    turn = st.session_state.setdefault("upload_turn", 0)
+    here = session_uploads()
+    turn = here.turn
     files = st.file_uploader(
         "Ledgers, plan graphs, heads, traces in a supported format, or zip archives of these",
         accept_multiple_files=True,
         key=f"upload-{turn}",
         help="Upload a zip archive if folders matter, as in DevAI, where folder names identify the judge.",
         on_change=_forget,
-        args=(turn,),
+        args=(here, turn),
     )
     agent = st.text_input(
         "Agent, where a trace does not record it",
@@ -62,25 +74,24 @@ def upload(workspace: Workspace) -> None:
             type="primary",
             disabled=not files,
             on_click=_begin,
-            args=(files,),
+            args=(here, files),
         )
         if asked:
             st.button("Cancel", key="upload_cancel")
     if asked:
         area = private_session.begin(workspace) if alone else area
         take = partial(take_in_apart, workspace) if area is None else area.take_in
-        _with_progress(take, files, agent.strip() or None)
-        st.session_state["upload_turn"] = turn + 1
+        _with_progress(here, take, files, agent.strip() or None)
         _free(files)
         st.rerun()
 
 
 def _with_progress(
-    take: Callable[..., list[UploadResult]], files: Sequence[UploadedFile], agent: str | None
+    here: SessionUploads,
+    take: Callable[..., list[UploadResult]],
+    files: Sequence[UploadedFile],
+    agent: str | None,
 ) -> None:
-    results: list[UploadResult] = st.session_state[
-        UPLOADED
-    ]  # changed in place: a new value can be interrupted
     bar = st.progress(0.0, text="Reading files …")
 
     def progress(done: int, total: int, name: str) -> None:
@@ -90,21 +101,22 @@ def _with_progress(
         staged = [(file.name, _on_disk(file, Path(folder, str(n)))) for n, file in enumerate(files)]
         arrived: list[UploadResult] = []
         try:
-            results[:] = take(staged, agent=agent, progress=progress, each=arrived.append)
+            here.results = take(staged, agent=agent, progress=progress, each=arrived.append)
+            here.turn += 1
         except BaseException:  # a click: Streamlit ends this run of the page
-            results[:] = stopped_uploads((file.name for file in files), arrived)
+            here.results = stopped_uploads((file.name for file in files), arrived)
             raise
 
 
-def _forget(turn: int) -> None:
+def _forget(here: SessionUploads, turn: int) -> None:
     """Other files are chosen: the results of the last upload would read as theirs."""
-    if turn == st.session_state["upload_turn"]:  # the browser may still send what an earlier uploader held
-        st.session_state.pop(UPLOADED, None)
+    if turn == here.turn:  # the browser may still send what an earlier uploader held
+        here.results = []
 
 
-def _begin(files: Sequence[UploadedFile]) -> None:
+def _begin(here: SessionUploads, files: Sequence[UploadedFile]) -> None:
     """Set the results to what they are if the upload is interrupted at once."""
-    st.session_state[UPLOADED] = stopped_uploads((file.name for file in files), ())
+    here.results = stopped_uploads((file.name for file in files), ())
 
 
 def _on_disk(file: UploadedFile, target: Path) -> Path:
@@ -124,9 +136,10 @@ def _free(files: Sequence[UploadedFile]) -> None:
             context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
 
 
-def uploaded() -> list[UploadResult]:
-    """Results of the last upload in this session."""
-    return list(st.session_state.get(UPLOADED, ()))
+def session_uploads() -> SessionUploads:
+    """Those of this session."""
+    here: SessionUploads = st.session_state.setdefault("uploads", SessionUploads())
+    return here
 
 
 @panel

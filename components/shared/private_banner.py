@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.data.upload import UPLOADED
+from components.data.upload import session_uploads
 from components.shared import private_session, state, text
 from components.shared.panels import panel
 from untaken.present.numbers import counted
@@ -44,7 +44,7 @@ def _share(area: PrivateArea) -> None:
         bar.progress(min(done / max(total, 1), 1.0), text=f"{done} of {total}: {text.label(name, 60)}")
 
     rows = area.share(state.shared_workspace(), progress=progress)
-    st.session_state[UPLOADED] = rows
+    session_uploads().results = rows
     if not any(found.code == NOT_SHARED for row in rows for found in row.findings):
         private_session.end()
     st.switch_page("pages/data.py")
