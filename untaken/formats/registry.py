@@ -29,6 +29,7 @@ BUILT_IN: Final = (
     "claude_code",
     "inspect",
     "otel",
+    "openhands",
     "swe_agent",
     "mini_swe_agent",
     "codex",
