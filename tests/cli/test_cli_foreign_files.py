@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -165,3 +166,11 @@ def test_convert_says_which_files_of_a_folder_were_ignored(
     (tmp_path / "in" / "notes.txt").write_text("hello")
     assert main(["convert", str(tmp_path / "in"), "-o", str(tmp_path / "out")]) == 1
     assert "1 file ignored: notes.txt (text) [format-not-recognised]" in capsys.readouterr().err
+
+
+def test_convert_says_why_an_archive_was_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.json", b" " * (4 << 20))
+    assert main(["convert", str(tmp_path / "bomb.zip"), "-o", str(tmp_path / "out")]) == 1
+    errors = capsys.readouterr().err
+    assert "bomb.zip (a zip archive): a.json: it grows more than 200-fold when decompressed" in errors

@@ -51,8 +51,14 @@ HEADS = [
         "an object that is cut", b'{"a": 1, "b": {"c": [1, 2, "x', "object", ({"a": 1, "b": {"c": [1, 2]}},)
     ),
     Head("a key that is cut", b'{"a": 1, "b', "object", ({"a": 1},)),
+    Head(
+        "a text longer than the sample", b'[{"a": 1, "b": "x' + b"y" * 70_000, "array", ({"a": 1, "b": ""},)
+    ),
     Head("a list that is cut", b'[{"a": 1}, {"b": 2, "c": ', "array", ({"a": 1}, {"b": 2})),
     Head("a last line that is cut", b'{"a": 1}\n{"b": 2, "c', "lines", ({"a": 1}, {"b": 2})),
+    Head("a comma too many", b'[{"a": 1}, {"b": 2},]', "array", ({"a": 1}, {"b": 2})),
+    Head("a broken element", b'[{"a": }, {"b": 2}]', "array", ({"b": 2},)),
+    Head("a number without end", b'[{"a": ' + b"1" * 5000 + b'}, {"b": 2}]', "array", ({"b": 2},)),
     Head("brackets in a text", b'{"a": "}]{[", "b": "\\"}"}', "object", ({"a": "}]{[", "b": '"}'},)),
     Head("a broken line", b'{"a": }\n{"b": 2}\n{"c": 3}', "lines", ({"b": 2}, {"c": 3})),
     Head("words after the value", b'{"a": 1} and so on', "object", ({"a": 1},)),

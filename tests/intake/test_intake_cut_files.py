@@ -41,6 +41,12 @@ FAILED: list[tuple[str, bytes, str]] = [
     ("null.json", b"null", "text"),
     ("page.json", b"<!DOCTYPE html><html><body>502 Bad Gateway</body></html>", "an HTML page"),
     ("opened.json", b"[\n", "a JSON list, cut short"),
+    (
+        "quoted.json",
+        b"[{'a': 1}]",
+        "a JSON list; record 0 of the list cannot be read: it is not JSON: Expecting property name "
+        "enclosed in double quotes: line 1 column 3 (char 2)",
+    ),
 ]
 
 

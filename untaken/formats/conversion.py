@@ -181,11 +181,13 @@ def _name_other_formats(sources: Sequence[Source], intake: Intake, importer: Imp
 
 def _recognised(paths: Sequence[Path | Source], out: Path) -> list[str]:
     """The formats that are recognised in the sources, in the order of the registry."""
-    with found_sources(paths, _extensions(), Findings(None), leave=out, whole=_whole()) as sources:
+    left_out = Findings(None)
+    with found_sources(paths, _extensions(), left_out, leave=out, whole=_whole()) as sources:
         found = set(recognise_files(map(source_sample, sources)))
     if names := [name for name in importers() if name in found]:
         return names
-    message = f"no file has a known format: {ignored(_files(paths))}"
+    refused = next((f": {f.message}" for f in left_out.all() if f.severity == "error"), "")
+    message = f"no file has a known format: {ignored(_files(paths))}{refused}"
     hint = f"Name one with --from: {', '.join(importers())}."
     raise UntakenError("format-not-recognised", message, hint=hint)
 

@@ -144,7 +144,7 @@ class JsonReader:
                 message = f"it is not JSON: {clip(error.msg if self._dropped else error)}"
                 raise Broken(message, cut=self._is_cut(error)) from error
             except ValueError as error:
-                raise Broken(f"it is not JSON: {clip(error)}") from error
+                raise Broken("it has a number of too many digits") from error
             # A number may go on after what looks like its end: "3", then "e+" and more digits.
             if end + 2 < len(self.text) or isinstance(value, dict | list | str) or not self._read_on():
                 self.at = end

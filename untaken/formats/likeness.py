@@ -69,19 +69,21 @@ def likeness(sample: Sample) -> Likeness:
     schema = sample.first.get("schema")
     if isinstance(schema, str) and schema.startswith("untaken."):
         return Likeness(what=f"a document {clip(schema, 60)}", use="Name the ledgers it was made from.")
-    what = _shape(sample) + (", cut short" if _is_cut(sample) else "")
+    faults = _faults(sample)
+    what = _shape(sample) + (", cut short" if "truncated-file" in faults else "")
+    if not sample.records:
+        what += next((f"; {f.message}" for f in faults.all() if f.code == "unreadable-record"), "")
     if what in ("an empty file", "an HTML page") or ", cut short" in what:
         return Likeness(what=what, use="The export or the download failed: repeat it.", failed=True)
     return Likeness(what=what, use="`untaken formats` lists the traces that can be converted.")
 
 
-def _is_cut(sample: Sample) -> bool:
-    """Whether the sample is the whole file, and its JSON ends inside a record."""
-    if len(sample.head) >= HEAD_BYTES or sample.shape not in ("object", "array", "lines"):
-        return False
+def _faults(sample: Sample) -> Findings:
+    """What is wrong with the JSON of a file that the sample holds as a whole."""
     findings = Findings(None)
-    deque(JsonReader(sample.text, findings).values(), maxlen=0)
-    return "truncated-file" in findings
+    if len(sample.head) < HEAD_BYTES and sample.shape in ("object", "array", "lines"):
+        deque(JsonReader(sample.text, findings).values(), maxlen=0)
+    return findings
 
 
 def _shape(sample: Sample) -> str:

@@ -10,11 +10,12 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from untaken import limits
-from untaken.formats.jsontext import decode_text
+from untaken.formats.jsontext import JsonReader, decode_text
 from untaken.formats.losses import Findings
 from untaken.formats.sources import HEAD_BYTES, ZIP, OnDisk, Source, head
 
@@ -142,6 +143,9 @@ def _records(text: str) -> tuple[Shape, tuple[Any, ...]]:
             continue
         found.extend(value if isinstance(value, list) else [value])
     if text.lstrip().startswith("["):
+        if not found:  # one fault in a list hides no other element
+            elements = JsonReader(text, Findings(None)).values()
+            found = [element.value for element in islice(elements, RECORDS)]
         return "array", tuple(found[:RECORDS])
     return ("lines" if len(found) > 1 else "object" if found else "text"), tuple(found[:RECORDS])
 
@@ -173,4 +177,6 @@ def _closed(text: str, start: int) -> tuple[Any, int]:
             closing = "".join(reversed(opened))
         if not opened:
             return json.loads(text[start:cut], strict=False), cut
+    if mark == '"' and text[cut : token.start()].rstrip().endswith(":"):  # a text longer than the sample
+        return json.loads(f'{text[start : token.start()]}""{closing}', strict=False), len(text)
     return json.loads(text[start:cut] + closing, strict=False), len(text)
