@@ -56,8 +56,8 @@ class Asked:
         self._names: list[str] = []
         self._alternative: list[list[int]] = []
 
-    def add(self, run: int, selection: SkillSelection, layers: tuple[str, ...]) -> int:
-        """One more; its number."""
+    def add(self, run: int, selection: SkillSelection, layers: tuple[str, ...]) -> None:
+        """One more decision; those of a run come together."""
         key = selection.selected, layers, *selection.alternatives
         situation = self._known.get(key)
         if situation is None:
@@ -65,7 +65,6 @@ class Asked:
         self.run.append(run)
         self.selection.append(selection)
         self._situation.append(situation)
-        return len(self.run) - 1
 
     def _look_up(self, selection: SkillSelection, layers: tuple[str, ...]) -> int:
         places = self._history.totals.places

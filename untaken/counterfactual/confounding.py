@@ -15,6 +15,7 @@ from untaken.counterfactual.histories import Scales, Used
 from untaken.counterfactual.strata import Compared, Numbers, Together, numbers_of
 from untaken.counterfactual.words import N_MIN, end_words
 from untaken.memory.history import History
+from untaken.memory.totals import NOWHERE
 from untaken.stats.stratified import mean_differences, orders_of
 
 AT_ONCE: Final = 30_000
@@ -116,8 +117,9 @@ def _judged(
     rows = sizes.size
     claim = np.repeat(np.arange(rows), sizes)
     at = np.arange(claim.size) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
-    taken = flat.run[at] != claims.without[claim]
-    claim, at = claim[taken], at[taken]
+    if (claims.without != NOWHERE).any():
+        taken = flat.run[at] != claims.without[claim]
+        claim, at = claim[taken], at[taken]
     unnamed = np.bincount(claim[~flat.known[at]], minlength=rows) > 0
     single = _one_stratum(claim, flat.stratum[at], rows) & ~unnamed
     one_side = flat.other[at] >= claims.cut[claim]

@@ -8,9 +8,11 @@ against the selected skill's (`trust`), over several layers pooled (`pooling`), 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import count
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -26,7 +28,6 @@ from untaken.counterfactual.histories import (
     Scales,
     Used,
     scored,
-    unknown,
 )
 from untaken.counterfactual.insights import signals_expected
 from untaken.counterfactual.levels import at_level, finest
@@ -42,7 +43,6 @@ from untaken.counterfactual.pooling import (
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.summary import tally
 from untaken.errors import Score, Unscored
-from untaken.ledger.events import SkillSelection
 from untaken.ledger.model import Run
 from untaken.memory import Snapshot
 from untaken.memory.totals import NOWHERE, Moment, Totals
@@ -103,29 +103,29 @@ class DecisionScorer:
         self._given = given
         known = [history.cut(run.started.ts) for run in runs]
         self._cut = np.minimum(np.array(known, dtype=np.int64), given.observations)
-        self._own = np.array([history.run_numbers.get(r.run_id, NOWHERE) for r in runs], dtype=np.int64)
+        numbers = np.array([history.run_numbers.get(run.run_id, NOWHERE) for run in runs], dtype=np.int64)
+        first = np.append(history.first_of_run, len(history.log))[numbers]  # the last one, at `NOWHERE`
+        self._own = np.where(first < self._cut, numbers, NOWHERE)  # few runs end before they begin
         cost, steps = (history.spans(figure, self._cut, self._own) for figure in ("cost", "steps"))
         self._scales = Scales(cost, steps, weights)
         own = [outcome_of(run, given.cost_unit) for run in runs]
-        columns = ([unknown(getattr(o, figure)) for o in own] for figure in ("success", "cost", "steps"))
+        columns = ([getattr(o, figure) for o in own] for figure in ("success", "cost", "steps"))
         with np.errstate(all="ignore"):
-            self._actual = self._scales.place(*map(np.array, columns))
+            self._actual = self._scales.place(*(np.array(column, dtype=float) for column in columns))
         self._asked: dict[int, Asked] = {}
-        self._places: list[list[tuple[int, int]]] = []
         for number, run in enumerate(runs):
-            self._places.append(self._ask(number, run.selections))
+            for selection in run.selections:
+                layers = selection.context_layers or (selection.context_hash,)
+                if len(layers) not in self._asked:
+                    self._asked[len(layers)] = Asked(len(layers), history)
+                self._asked[len(layers)].add(number, selection, layers)
         self.paths = {layers: self._compare(asked) for layers, asked in self._asked.items()}
 
-    def _ask(self, run: int, selections: Sequence[SkillSelection]) -> list[tuple[int, int]]:
-        """The decision points of a run: of each, the number of its layers and its place among those alike."""
-        places = []
-        for selection in selections:
-            layers = selection.context_layers or (selection.context_hash,)
-            asked = self._asked.get(len(layers))
-            if asked is None:
-                asked = self._asked[len(layers)] = Asked(len(layers), self._history)
-            places.append((asked.layers, asked.add(run, selection, layers)))
-        return places
+    def _places(self, run: int) -> list[tuple[int, int]]:
+        """Of each decision point of a run, the number of its layers, and its place among those alike."""
+        coming = {layers: count(bisect_left(asked.run, run)) for layers, asked in self._asked.items()}
+        layers = [len(selection.layers) for selection in self.runs[run].selections]
+        return [(one, next(coming[one])) for one in layers]
 
     def snapshot(self, run: int) -> Snapshot:
         """What was known when a run began."""
@@ -151,11 +151,11 @@ class DecisionScorer:
         snapshot, run_id = self.snapshot(run), self.runs[run].run_id
         own = run_id if snapshot.knows_run(run_id) else None
         known = KnownAtStart(snapshot, own, self.runs[run].started.ts)
-        return tuple([self._decision(layers, number, known) for layers, number in self._places[run]])
+        return tuple([self._decision(layers, number, known) for layers, number in self._places(run)])
 
     def summary(self, run: int) -> Summary:
         """The counts of a run's paths; its decisions are not made for it."""
-        places = self._places[run]
+        places = self._places(run)
         rows = [
             (place, delta)
             for place in places

@@ -8,6 +8,7 @@ stratum after stratum, an agent that learns, or one that retries until it succee
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -92,8 +93,9 @@ class Numbers:
 
     @cached_property
     def moments(self) -> np.ndarray:
-        """When each observation was known, in seconds."""
-        return np.array([observed.ts.timestamp() for observed in self._log], dtype=float)
+        """When each observation was known, as its place among all different moments."""
+        later = [two.ts != one.ts for one, two in pairwise(self._log)]
+        return np.cumsum([False, *later])
 
     def runs(self, history: History, skill: str, context_hash: str) -> Runs:
         """Every run that ever took the skill in the context."""

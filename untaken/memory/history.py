@@ -202,6 +202,12 @@ class History:
         return list(first.values())
 
     @cached_property
+    def first_of_run(self) -> np.ndarray:
+        """Where in the log each run first put something in."""
+        first: np.ndarray = np.unique(self.columns.run, return_index=True)[1]
+        return first
+
+    @cached_property
     def columns(self) -> LogColumns:
         """The log as columns."""
         return LogColumns.of(self.log, self.run_numbers)

@@ -46,14 +46,14 @@ def checked(observed: Observed, where: Where | None = None) -> Observed:
     return _in_form(stored, where)
 
 
-def all_checked(observations: Iterable[Observed]) -> Iterator[Observed]:
-    """`checked` of each; many at a time are written and read back at once.
+def all_checked(observations: Iterable[Observed]) -> Iterator[list[Observed]]:
+    """`checked` of each, in order; many at a time are written and read back at once.
 
     Those that read back as they are stay the objects that they are: they share their texts with their run.
     """
     coming = iter(observations)
     while some := list(islice(coming, _AT_ONCE)):
-        yield from some if _in_form_already(some) else map(checked, some)
+        yield from [some] if _in_form_already(some) else ([checked(one)] for one in some)
 
 
 def _in_form_already(some: list[Observed]) -> bool:

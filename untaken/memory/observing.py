@@ -63,6 +63,7 @@ def observe(run: Run) -> tuple[Observed, ...] | Left:
         return Left("memory-run-without-decisions", "not in policy memory: the run has no decision point")
     run_id, task_id, agent, ts = run.run_id, run.task_id, run.agent, finished.ts.astimezone(UTC)
     cost, steps = priced(finished), None if finished.steps is None else float(finished.steps)
+    unit, succeeded = "usd" if cost is None else finished.cost_unit, float(success)
     return tuple(
         [
             Observed(
@@ -70,13 +71,13 @@ def observe(run: Run) -> tuple[Observed, ...] | Left:
                 kind="outcome",
                 skill=selection.selected,
                 context_hash=selection.context_hash,
-                success=float(success),
+                success=succeeded,
                 cost=cost,
                 steps=steps,
                 weight=WEIGHTS["outcome"],
                 run_id=run_id,
                 ts=ts,
-                cost_unit="usd" if cost is None else finished.cost_unit,
+                cost_unit=unit,
                 context_layers=selection.context_layers or UNSET,
                 task_id=task_id,
                 agent=agent,

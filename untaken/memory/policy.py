@@ -116,8 +116,8 @@ class PolicyMemory:
         """
         unit, new = self._cost_unit, dict[str, Observed]()
         try:
-            for observed in all_checked(observations):
-                self._admit(observed, new, None)
+            for some in all_checked(observations):
+                self._admit_all(some, new)
         except BaseException:
             self._cost_unit = unit
             raise
@@ -145,6 +145,17 @@ class PolicyMemory:
     def __reduce__(self) -> tuple[Any, ...]:
         """Workers get the log and fold it themselves; the indexes are many times its size."""
         return _restored, (type(self), self.log, self.findings)
+
+    def _admit_all(self, some: list[Observed], into: dict[str, Observed]) -> None:
+        """`_admit` each; those that have all new keys, and costs in the log's unit, at once."""
+        fresh = {observed.key: observed for observed in some}
+        units = {observed.cost_unit for observed in some if observed.cost is not None}
+        known = fresh.keys() & self._by_key.keys() or fresh.keys() & into.keys()
+        if len(fresh) == len(some) and units <= {self._cost_unit} and not known:
+            into |= fresh
+            return
+        for observed in some:
+            self._admit(observed, into, None)
 
     def _admit(self, observed: Observed, into: dict[str, Observed], where: Where | None) -> None:
         """Put a checked observation into `into`, unless it is known."""

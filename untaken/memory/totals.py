@@ -57,13 +57,14 @@ class Totals:
             skill: name for any skill, where all of a context are counted together.
         """
         self.places: dict[Place, int] = {}
-        places, numbers, positions = self.places, list[int](), list[int]()
-        for position, observed in enumerate(log):
-            chosen = observed.skill if skill is None else skill
-            for layer in observed.layers:
-                numbers.append(places.setdefault((chosen, layer), len(places)))
-                positions.append(position)
-        entries, at = np.array(numbers, dtype=np.int64), np.array(positions, dtype=np.int64)
+        places, layers = self.places, [observed.layers for observed in log]
+        numbers = [
+            places.setdefault((observed.skill if skill is None else skill, layer), len(places))
+            for observed, contexts in zip(log, layers, strict=True)
+            for layer in contexts
+        ]
+        entries = np.array(numbers, dtype=np.int64)
+        at = np.repeat(np.arange(len(log)), np.fromiter(map(len, layers), np.int64, len(log)))
         order = np.argsort(entries, kind="stable")
         self._columns, self._size = columns, len(log) + 1
         self._runs = int(columns.run.max(initial=-1)) + 1
@@ -71,8 +72,6 @@ class Totals:
         self._begin = np.searchsorted(self._place, np.arange(len(self.places) + 1))
         self._key = self._place * self._size + self._position
         self._run = columns.run[self._position]
-        self._first_of_run = np.full(self._runs, self._size)
-        np.minimum.at(self._first_of_run, columns.run, np.arange(len(log)))
 
     def positions(self, place: int) -> np.ndarray:
         """Where in the log the observations of a place are."""
@@ -116,12 +115,8 @@ class Totals:
     def _own(
         self, rows: Moment, place: np.ndarray, there: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows whose run to be left out put something in before the cut; begin and end of it in `_by_run`.
-
-        Few runs end before they begin, so few rows are looked up.
-        """
+        """Rows whose run to be left out put something in before the cut; begin and end of it in `_by_run`."""
         wanted = np.flatnonzero(there & (rows.without != NOWHERE))
-        wanted = wanted[self._first_of_run[rows.without[wanted]] < rows.cut[wanted]]
         if not wanted.size:
             return wanted, wanted, wanted
         group = (place[wanted] * self._runs + rows.without[wanted]) * self._size

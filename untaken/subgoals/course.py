@@ -45,6 +45,8 @@ def recovered(
     failed_at = {call.seq: failure.seq for failure, call in trace.failures if call is not None}
     served: dict[int, list[str]] = defaultdict(list)
     for name in rubric.options_first:
+        if failed_at.keys().isdisjoint(attempts[name].events):
+            continue
         group = bool(rubric.criteria[name].options)
         for seq in failed_at.keys() & attempts[name].events:
             if not (group and seq in served):  # what an option did is not its group's second failure

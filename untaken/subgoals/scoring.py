@@ -254,10 +254,8 @@ def _recorded(trace: Trace, field: Literal["cost", "steps"]) -> Score:
 
 def _own(extra: Sequence[int], trace: Trace) -> tuple[int, ...]:
     """Actions without a sub-goal, those of a simulated user aside."""
-    if not extra:
-        return ()
-    users = {call.seq for call in trace.calls if call.requestor == "user"}
-    return tuple(seq for seq in extra if seq not in users)
+    users = {call.seq for call in trace.calls if call.requestor == "user"} if extra else ()
+    return tuple([seq for seq in extra if seq not in users])
 
 
 def _findings(run: Run, rubric: CompiledGraph, trace: Trace) -> Iterator[Finding]:
