@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 import msgspec
@@ -11,6 +10,7 @@ import msgspec
 from untaken.criteria.literals import parse_document
 from untaken.criteria.model import CriteriaSet, Criterion
 from untaken.errors import UntakenError, Where
+from untaken.kept_file import write_whole
 from untaken.ledger.strict_json import JsonFault
 
 FILE_BYTES = 1024 * 1024
@@ -64,16 +64,6 @@ def parse_criteria(data: bytes, *, name: str) -> CriteriaSet:
 def save_criteria(criteria: CriteriaSet, path: str | Path) -> None:
     """Write a criteria file, whole or not at all; equal criteria give equal bytes."""
     write_whole(Path(path), criteria_bytes(criteria))
-
-
-def write_whole(file: Path, data: bytes) -> None:
-    """Replace a file in one step."""
-    draft = file.with_name(f".{file.name}.{token_hex(8)}.tmp")
-    try:
-        draft.write_bytes(data)
-        draft.replace(file)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def criteria_bytes(criteria: CriteriaSet) -> bytes:

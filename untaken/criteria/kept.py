@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from filelock import FileLock
 from msgspec.structs import replace
 
 from untaken.criteria.deterministic import ledger_criteria
 from untaken.criteria.editing import Edit, add
-from untaken.criteria.files import load_criteria, parse_criteria, save_criteria, write_whole
+from untaken.criteria.files import criteria_bytes, load_criteria, parse_criteria
 from untaken.criteria.model import CriteriaSet, Criterion, QuantifierRun
 from untaken.criteria.recorded import CRITERIA, REPLIES, read_quantifier_runs
 from untaken.errors import Finding, UntakenError, Where
+from untaken.kept_file import change_file, write_whole
 from untaken.ledger.strict_json import JsonFault, parse_json
 
 FILE: Final = "criteria.json"
@@ -47,12 +47,7 @@ def change_criteria(folder: Path, change: Edit) -> CriteriaSet:
     Raises:
         UntakenError: as `change` and `kept_criteria`; then nothing is written.
     """
-    with FileLock(folder / f".{FILE}.lock"):
-        before = kept_criteria(folder)
-        changed = change(before)
-        if changed != before:
-            save_criteria(changed, folder / FILE)
-    return changed
+    return change_file(folder / FILE, lambda: kept_criteria(folder), change, criteria_bytes)
 
 
 def kept_runs(folder: Path) -> tuple[QuantifierRun, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 import msgspec
@@ -12,6 +11,7 @@ from msgspec import to_builtins
 
 from untaken.errors import UntakenError, Where
 from untaken.failure_modes.model import FailureMode, Taxonomy
+from untaken.kept_file import write_whole
 from untaken.plans.strict_document import decode, read_yaml
 from untaken.plans.yaml_text import text as unambiguous
 
@@ -57,13 +57,7 @@ def taxonomy_yaml(taxonomy: Taxonomy) -> str:
 
 def save_taxonomy(taxonomy: Taxonomy, path: str | Path) -> None:
     """Writes a taxonomy file, whole or not at all."""
-    file = Path(path)
-    draft = file.with_name(f".{file.name}.{token_hex(8)}.tmp")
-    try:
-        draft.write_text(taxonomy_yaml(taxonomy), "utf-8", newline="\n")
-        draft.replace(file)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(Path(path), taxonomy_yaml(taxonomy).encode())
 
 
 class _Plain(yaml.SafeDumper):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, Final
 
 import msgspec
 import yaml
-from filelock import FileLock
 from msgspec import structs, to_builtins
 
 from untaken.errors import UntakenError, Where
 from untaken.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueStatus
+from untaken.kept_file import change_file
 from untaken.plans.expressions import check_expression
 from untaken.plans.strict_document import decode, read_yaml
 
@@ -79,17 +78,12 @@ def change_issues(file: Path, edit: IssueEdit) -> IssueList:
     Raises:
         UntakenError: as `edit` and `load_issues`; then nothing is written.
     """
-    with FileLock(file.with_name(f".{file.name}.lock")):
-        before = load_issues(file) if file.exists() else IssueList()
-        changed = parse_issues(issues_yaml(edit(before)), name=file.name)
-        if changed != before:
-            draft = file.with_name(f".{file.name}.{token_hex(8)}.tmp")
-            try:
-                draft.write_text(issues_yaml(changed), "utf-8", newline="\n")
-                draft.replace(file)
-            finally:
-                draft.unlink(missing_ok=True)
-    return changed
+    return change_file(
+        file,
+        lambda: load_issues(file) if file.exists() else IssueList(),
+        lambda before: parse_issues(issues_yaml(edit(before)), name=file.name),
+        lambda issues: issues_yaml(issues).encode(),
+    )
 
 
 def adding(issue: Issue) -> IssueEdit:

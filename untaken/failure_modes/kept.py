@@ -6,11 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from filelock import FileLock
-
 from untaken.failure_modes.editing import TaxonomyEdit
-from untaken.failure_modes.files import parse_taxonomy, save_taxonomy
+from untaken.failure_modes.files import parse_taxonomy, taxonomy_yaml
 from untaken.failure_modes.model import Taxonomy
+from untaken.kept_file import change_file
 
 FILE: Final = "failure_modes.yaml"
 
@@ -40,9 +39,6 @@ def change_taxonomy(folder: Path, change: TaxonomyEdit) -> Taxonomy:
     Raises:
         UntakenError: as `change` and `kept_taxonomy`; then nothing is written.
     """
-    with FileLock(folder / f".{FILE}.lock"):
-        before = kept_taxonomy(folder)
-        changed = change(before)
-        if changed != before:
-            save_taxonomy(changed, folder / FILE)
-    return changed
+    return change_file(
+        folder / FILE, lambda: kept_taxonomy(folder), change, lambda found: taxonomy_yaml(found).encode()
+    )
