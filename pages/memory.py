@@ -34,19 +34,13 @@ names = state.derived(context_names)
 review = state.derived(signal_review)
 snapshot = corpus.memory.snapshot(view.as_of(corpus.memory))
 records = records_table(snapshot, names)
-for place, (title, value, words) in zip(
-    st.columns(5),
-    (
-        ("Observations", f"{snapshot.observations:,}", "one per decision point, plus applied weak signals"),
-        ("Runs", f"{snapshot.runs:,}", "finished, unbroken, with a known success"),
-        ("Records", f"{len(records):,}", "a skill in a context, with an outcome"),
-        ("Signals waiting", f"{len(review.effects):,}", f"{len(review.supported):,} of them supported"),
-        ("Digest", snapshot.digest[:8], "of this snapshot; the same runs give the same digest"),
-    ),
-    strict=True,
-):
-    with place:
-        cards.number_card(title, value, words)
+cards.number_cards(
+    ("Observations", f"{snapshot.observations:,}", "one per decision point, plus applied weak signals"),
+    ("Runs", f"{snapshot.runs:,}", "finished, unbroken, with a known success"),
+    ("Records", f"{len(records):,}", "a skill in a context, with an outcome"),
+    ("Signals waiting", f"{len(review.effects):,}", f"{len(review.supported):,} of them supported"),
+    ("Digest", snapshot.digest[:8], "of this snapshot; the same runs give the same digest"),
+)
 
 st.subheader("Success rate by skill in one context", anchor=False)
 st.caption(

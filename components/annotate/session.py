@@ -143,13 +143,7 @@ def take(graph: PlanGraph, message: str) -> bool:
 
 
 def take_content(graph: PlanGraph, message: str, *, fill: bool = False) -> bool:
-    """The content of another graph, under the id and version of this one.
-
-    Args:
-        graph: the other one.
-        message: the step in words.
-        fill: keep from the current graph what a drawing cannot express.
-    """
+    """The content of another graph, under the id and version of this one."""
     here = current()
     if here is None:
         return False

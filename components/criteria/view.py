@@ -143,9 +143,7 @@ def summary(review: CriteriaReview) -> None:
         ("Passes", f"{verified.passes:,}", again),
         ("Values", f"{review.values:,}", missing),
     )
-    for place, (title, value, words) in zip(st.columns(4), numbers, strict=True):
-        with place:
-            cards.number_card(title, value, words)
+    cards.number_cards(*numbers)
 
 
 @panel
@@ -380,12 +378,7 @@ def _short(name: str) -> str:
 
 @panel
 def listing(known: CriteriaSet, *, empty: bool) -> None:
-    """All criteria of the workspace, rejected ones too, as a table and as a file.
-
-    Args:
-        known: the criteria.
-        empty: the workspace holds no value; then those that it began with are not worth a list.
-    """
+    """All criteria of the workspace, rejected ones too, as a table and as a file."""
     if empty and known.criteria == ledger_criteria().criteria:
         return
     st.subheader("Criteria in this workspace", anchor=False)

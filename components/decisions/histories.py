@@ -66,9 +66,7 @@ def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
         ("Selected ahead", seen.behind, compared),
         ("Not settled", seen.weak + seen.unknown, f"{seen.weak:,} weak, {seen.unknown:,} without history"),
     )
-    for place, (title, value, words) in zip(st.columns(len(shown)), shown, strict=True):
-        with place:
-            cards.number_card(title, f"{value:,}", words)
+    cards.number_cards(*((title, f"{value:,}", words) for title, value, words in shown))
 
 
 def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | None) -> None:

@@ -90,9 +90,7 @@ def _counts(found: PlanEvaluation) -> None:
             f"mean of {found.shuffles} shuffles within task and agent",
         ),
     )
-    for place, (title, value, words) in zip(st.columns(len(shown)), shown, strict=True):
-        with place:
-            cards.number_card(title, value, words)
+    cards.number_cards(*shown)
 
 
 def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:

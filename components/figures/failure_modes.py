@@ -82,13 +82,7 @@ def mode_matrix(
 def mode_contrasts(
     contrasts: Sequence[ModeContrast], names: Mapping[str, str], *, dark: bool = False
 ) -> go.Figure:
-    """Share in failed runs − share in successful runs of the same tasks, with 95% intervals.
-
-    Args:
-        contrasts: by mode; those that cannot be compared are left out.
-        names: of the modes, by id.
-        dark: the theme.
-    """
+    """Share in failed runs − share in successful runs of the same tasks, with 95% intervals."""
     known = [one for one in contrasts if number(one.difference) is not None][:MOST_MODES]
     if not known:
         return message("No task has both a failed and a successful run that were read", dark=dark)

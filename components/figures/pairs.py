@@ -101,12 +101,7 @@ def _frame(figure: go.Figure, agents: Sequence[str], look: Tokens, *, dark: bool
 
 
 def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
-    """One difference with its interval against 0, and the band in which it could hardly have been found.
-
-    Args:
-        pair: to the right of 0 the first agent is better.
-        dark: the theme.
-    """
+    """One difference with its interval against 0, and the band in which it could hardly have been found."""
     low, middle, high = number(pair.low), number(pair.difference), number(pair.high)
     if low is None or middle is None or high is None:
         return message("No interval: it takes two tasks that both ran", dark=dark, height=110)

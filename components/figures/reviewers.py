@@ -60,10 +60,6 @@ def reviewer_pairs_figure(pairs: Sequence[ReviewerPair], *, dark: bool = False) 
     """Share of one opinion (circles) and κ (diamonds) of every two reviewers, with 95% intervals.
 
     A mark without an interval is open. Where κ is unscored, the reason replaces it.
-
-    Args:
-        pairs: as `reviewer_pairs` orders them; those that judged nothing in common are left out.
-        dark: the theme.
     """
     shown = [one for one in pairs if one.n][:MOST_PAIRS]
     if not shown:

@@ -79,13 +79,7 @@ SYMBOLS: Final = {"plan": "square", "decision": "diamond", "action": "circle", "
 
 
 def timeline_figure(run: Run, score: RunScore | None = None, *, dark: bool = False) -> go.Figure:
-    """Timeline of a run: one lane per kind of event, in the order of the ledger; failures are highlighted.
-
-    Args:
-        run: its events.
-        score: where given, the step at which each sub-goal was completed is marked.
-        dark: the theme.
-    """
+    """Timeline of a run: one lane per kind of event, in the order of the ledger; failures are highlighted."""
     look = tokens(dark)
     events = [(e.seq, LANES[event_type(e)], e) for e in run.events if event_type(e) in LANES]
     if not events:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from components.figures.agents import metric_words
 from components.shared import cards, text
 from components.shared.panels import panel
@@ -15,28 +13,26 @@ from untaken.present.numbers import interval, percent, signed
 @panel
 def draw(seen: Overview) -> None:
     """A card for each, with what it rests on."""
-    succeeded, lucky, agreement = st.columns(3)
-    with succeeded:
-        left = f" {seen.succeeded.left_out} more have no recorded outcome." if seen.succeeded.left_out else ""
-        cards.number_card(
+    more = f" {seen.succeeded.left_out} more have no recorded outcome." if seen.succeeded.left_out else ""
+    undecided = f" {seen.lucky.left_out} more cannot be decided." if seen.lucky.left_out else ""
+    tau = seen.agreement.tau_b if seen.agreement else Unscored("no ranking by this metric")
+    cards.number_cards(
+        (
             "Runs that succeeded",
             percent(seen.succeeded.rate),
-            f"{seen.succeeded.count} of {seen.succeeded.n} runs with a recorded outcome.{left}",
-        )
-    with lucky:
-        left = f" {seen.lucky.left_out} more cannot be decided." if seen.lucky.left_out else ""
-        cards.number_card(
+            f"{seen.succeeded.count} of {seen.succeeded.n} runs with a recorded outcome.{more}",
+        ),
+        (
             "Successes with a critical sub-goal not completed",
             percent(seen.lucky.rate),
-            f"{seen.lucky.count} of {seen.lucky.n} successful runs with a critical sub-goal.{left}",
-        )
-    with agreement:
-        tau = seen.agreement.tau_b if seen.agreement else Unscored("no ranking by this metric")
-        cards.number_card(
+            f"{seen.lucky.count} of {seen.lucky.n} successful runs with a critical sub-goal.{undecided}",
+        ),
+        (
             "Agreement of outcome and sub-goals (τ-b)",
             signed(tau),
             f"{text.label(tau.reason, 160)}." if isinstance(tau, Unscored) else _agreement_words(seen),
-        )
+        ),
+    )
 
 
 def _agreement_words(seen: Overview) -> str:

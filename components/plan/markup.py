@@ -36,11 +36,6 @@ def plan_html(graph: PlanGraph, score: RunScore | None = None, *, title: str = "
 
     The page allows no connection and runs exactly the scripts it was written with (by their digests).
     Content from the graph and the run is in a data block and is drawn as text.
-
-    Args:
-        graph: the plan graph.
-        score: the run's score against it, or ``None`` for the graph alone.
-        title: heading of the page; default the graph's title.
     """
     from .network import canvas_source, canvas_style, payload, vis_source  # noqa: PLC0415 (slow)
 

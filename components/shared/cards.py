@@ -34,6 +34,13 @@ def number_card(title: str, value: str, words: str) -> None:
         st.caption(words)
 
 
+def number_cards(*cards: tuple[str, str, str]) -> None:
+    """Such cards side by side, each from its title, its number and its sentence."""
+    for place, card in zip(st.columns(len(cards)), cards, strict=True):
+        with place:
+            number_card(*card)
+
+
 def left_out() -> str:
     """How many runs a page leaves out, because their agents share no task with those compared; or nothing."""
     left = state.runs_left_out()

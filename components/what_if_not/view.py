@@ -72,9 +72,7 @@ def summary(planned: PlanningSummary, settings: dict[str, Any]) -> None:
             f"{f' ({where})' if where else ''}, it did something else",
         ),
     )
-    for place, (title, value, words) in zip(st.columns(4), numbers, strict=True):
-        with place:
-            cards.number_card(title, value, words)
+    cards.number_cards(*numbers)
 
 
 @st.fragment

@@ -108,12 +108,7 @@ def _item(
 
 
 def review_kind(run: Run, contradiction: ReviewKind | None) -> ReviewKind:
-    """Why a run is reviewed.
-
-    Args:
-        run: the run.
-        contradiction: ``lucky`` or ``unlucky`` where its outcome and its sub-goals disagree.
-    """
+    """Why a run is reviewed."""
     if run.integrity.broken:
         return "broken"
     if contradiction:

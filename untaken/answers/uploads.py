@@ -128,12 +128,7 @@ def uploads(taken: Iterable[UploadResult]) -> tuple[Upload, ...]:
 
 
 def stopped_uploads(names: Iterable[str], arrived: Sequence[UploadResult]) -> list[UploadResult]:
-    """The rows of an intake that was stopped, after the rows in `arrived`.
-
-    Args:
-        names: the chosen files, in order.
-        arrived: the rows of files and archive members that were known by then, in any order.
-    """
+    """The rows of an intake that was stopped, after the rows in `arrived`."""
     rows: list[UploadResult] = []
     for name in names:
         members = [row for row in arrived if row.name.startswith(f"{name}/")]

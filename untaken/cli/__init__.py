@@ -16,11 +16,7 @@ USAGE: Final = 2
 
 
 def parser(loaded: Collection[str] = tuple(VERBS)) -> argparse.ArgumentParser:
-    """The grammar of the command line.
-
-    Args:
-        loaded: the verbs whose options are wanted (their modules are imported); the others are only listed.
-    """
+    """The grammar of the command line."""
     top = Parser(
         prog="untaken",
         description="Review recorded runs of LLM agents: sub-goals, counterfactuals, rankings.",
@@ -38,9 +34,6 @@ def parser(loaded: Collection[str] = tuple(VERBS)) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command.
-
-    Args:
-        argv: the words after the program's name; those of the process when not given.
 
     Returns:
         The exit code: 0 ok, 1 a check failed, 2 usage.

@@ -34,11 +34,7 @@ _BLANK: Final = re.compile(r"\s+")
 
 
 def error_kind(text: str) -> str:
-    """The kind of an error: its first line in small letters, ids, numbers, paths and quoted text as ``#``.
-
-    Args:
-        text: what the tool said; untrusted, and read up to `ERROR_CHARS` characters.
-    """
+    """The kind of an error: its first line in small letters, ids, numbers, paths and quoted text as ``#``."""
     line = next((line.strip() for line in text[:ERROR_CHARS].splitlines() if line.strip()), "")
     if not line.startswith(("{", "[")):  # in JSON the message itself is quoted
         line = _QUOTED.sub("#", line)

@@ -124,12 +124,7 @@ def _led(path: PurePosixPath, leaders: Mapping[PurePosixPath, str]) -> str | Non
 
 
 def sniff(name: str, start: bytes) -> str | None:
-    """The format of a file by its first bytes (some 64 KiB; compressed ones are fine), else ``None``.
-
-    Args:
-        name: the file's name, which says little.
-        start: its first bytes.
-    """
+    """The format of a file by its first bytes (some 64 KiB; compressed ones are fine), else ``None``."""
     return recognise(sample_of(name, start))
 
 

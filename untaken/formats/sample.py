@@ -87,12 +87,7 @@ class Sample:
 
 
 def sample_of(name: str, data: bytes | Path) -> Sample:
-    """The sample of a file.
-
-    Args:
-        name: of the file (untrusted).
-        data: where it is, or its bytes, or the first of them; gzip and Zstandard are opened.
-    """
+    """The sample of a file."""
     if isinstance(data, Path):
         with data.open("rb") as stream:
             start = head(stream.read(STORED_BYTES))

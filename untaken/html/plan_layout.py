@@ -34,12 +34,7 @@ class Layout:
 
 
 def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layout:
-    """Lay out boxes of these sizes (width, height) along these edges, from top to bottom.
-
-    Args:
-        sizes: of the boxes.
-        edges: positions in `sizes`, without a cycle.
-    """
+    """Lay out boxes of these sizes (width, height) along these edges, from top to bottom."""
     if not sizes:
         return Layout(centres=(), lines={}, width=0.0, height=0.0)
     layers, chains = _layered(len(sizes), edges)

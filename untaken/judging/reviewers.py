@@ -113,12 +113,7 @@ class Reviewers:
 
 
 def reviewers_agreement(runs: Iterable[Run], whose: Sequence[str] = EVERYBODY) -> Reviewers:
-    """How far people who judged the same sub-goals of the same runs agree.
-
-    Args:
-        runs: broken ones are left out.
-        whose: globs over VERDICT.by; each author is one rater.
-    """
+    """How far people who judged the same sub-goals of the same runs agree."""
     judged = [one for run in runs if not run.integrity.broken for one in _judged(run, whose)]
     by_goal: dict[tuple[str, str], list[ReviewedSubGoal]] = defaultdict(list)
     for one in judged:

@@ -125,13 +125,7 @@ class JudgeDifference:
 def judge_differences(
     runs: Iterable[Run], people: Sequence[str] = ("human:*",), judges: Sequence[str] = ("judge:*",)
 ) -> tuple[JudgeDifference, ...]:
-    """Which of two judges agrees better with people: any two of at most `MOST_JUDGES`, paired.
-
-    Args:
-        runs: broken ones are left out.
-        people: globs over VERDICT.by whose word is taken for the truth.
-        judges: globs of those compared.
-    """
+    """Which of two judges agrees better with people: any two of at most `MOST_JUDGES`, paired."""
     everyone = [run for run in runs if not run.integrity.broken]
     agrees: dict[str, dict[tuple[str, str], VerdictPair]] = {
         author: {

@@ -82,11 +82,6 @@ def queue_signals(
     support. What was applied stays applied, in the memory. The file is kept in order of the keys, so that it
     has the same bytes whatever the order of the runs.
 
-    Args:
-        memory: the memory file.
-        signals: of the evaluations.
-        evaluated: ids of the evaluated runs; their queued signals are replaced by the given ones.
-
     Returns:
         How many are new, or came in a newer form.
 

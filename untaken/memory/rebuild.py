@@ -53,10 +53,6 @@ def verify_memory(
 ) -> tuple[PolicyMemory, tuple[Difference, ...]]:
     """Read a memory file and its queue strictly, rebuild both, and name what differs.
 
-    Args:
-        memory: the file.
-        runs: of the ledgers it was built from; without them the outcomes are not checked.
-
     Raises:
         UntakenError: as `PolicyMemory.load`, `read_queue` and `waiting_signals`.
     """

@@ -49,13 +49,7 @@ class Totals:
         *,
         skill: str | None = None,
     ) -> None:
-        """Sorts the entries. An observation counts for its skill in each of its layers.
-
-        Args:
-            log: in order.
-            columns: of the log.
-            skill: name for any skill, where all of a context are counted together.
-        """
+        """Sorts the entries. An observation counts for its skill in each of its layers."""
         self.places: dict[Place, int] = {}
         places, layers = self.places, [observed.layers for observed in log]
         numbers = [

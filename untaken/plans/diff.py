@@ -119,10 +119,6 @@ def diff_graphs(before: PlanGraph, after: PlanGraph) -> GraphDiff:
     What has no effect is no difference: the order of dependencies, tasks, rules of one sub-goal and options,
     a dependency named twice, a default written out, and the order of sub-goals unless rules of two of them
     may claim the same action.
-
-    Args:
-        before: the older version.
-        after: the newer one; its order is the order of what is listed, where it can be.
     """
     old = {node.id: node for node in before.sub_goals}
     new = {node.id: node for node in after.sub_goals}

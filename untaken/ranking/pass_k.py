@@ -19,10 +19,6 @@ LARGEST_K: Final = 32
 def pass_hat_k(trials: Mapping[str, Sequence[bool]], k: int) -> Score:
     """Mean over tasks of C(c, k) / C(n, k), for c successes in a task's n trials (τ-bench, Yao et al. 2024).
 
-    Args:
-        trials: task → the success of each of its trials.
-        k: how many trials must all succeed, at least 1.
-
     Returns:
         The mean, or unscored where there is no task or a task has fewer than `k` trials.
 

@@ -12,24 +12,14 @@ Place = Hashable | None
 
 
 def pack(value: object, *, outside: Callable[[Any], Place] = lambda _: None) -> bytes:
-    """The bytes of an object.
-
-    Args:
-        value: of classes that the other process can import.
-        outside: for an object that the other process has, how it is known there; ``None`` for any other.
-    """
+    """The bytes of an object."""
     packed = io.BytesIO()
     _Packer(packed, outside).dump(value)
     return packed.getvalue()
 
 
 def unpack(packed: bytes, *, inside: Callable[[Any], Any] = lambda place: place) -> Any:
-    """The object in bytes that another of our own processes has packed.
-
-    Args:
-        packed: what `pack` gave.
-        inside: for what `outside` gave, the object that this process has.
-    """
+    """The object in bytes that another of our own processes has packed."""
     return _Unpacker(packed, inside).load()
 
 

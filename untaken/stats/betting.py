@@ -26,12 +26,7 @@ LEAST: Final = 1e-9
 
 
 def evidence_above(values: Sequence[float], mean: float) -> Floats:
-    """Logarithm of the capital won against "the mean is at most `mean`", after each value.
-
-    Args:
-        values: from 0 to 1, in the order they came.
-        mean: from 0 to 1.
-    """
+    """Logarithm of the capital won against "the mean is at most `mean`", after each value."""
     paid = np.asarray(values, dtype=np.float64) / max(mean, LEAST)
     capital = np.cumsum(np.log1p(STAKES[:, None] * (paid - 1)), axis=1)
     most = capital.max(axis=0)

@@ -45,12 +45,6 @@ def diagnose(
     was never attempted than was attempted without success; ``inside``: at least as much was attempted
     without success. Where
     most of what is missing may or may not have been attempted, that too is ``unscored``.
-
-    Args:
-        nodes: the required ones.
-        critical: violations of the run that are.
-        rubric: of its plan graph.
-        unrevised: the run, where `Trace.never_replanned`; of any other, no event matters.
     """
     known = [node for node in nodes if node.completed is not None]
     if not known:
