@@ -155,15 +155,14 @@ def test_without_an_accepted_criterion_nothing_is_asked(tmp_path: Path) -> None:
         asked(Model(), tmp_path, criteria=CriteriaSet(id="none", criteria=[]))
 
 
-@pytest.mark.usefixtures("packaged_model")
-def test_the_packaged_model_answers_in_the_form_asked_for(tmp_path: Path) -> None:
+def test_the_packaged_model_answers_in_the_form_asked_for(local: str, tmp_path: Path) -> None:
     """Plumbing alone: what a model of this size says of a run has no worth."""
     plain, run = CriteriaSet(id="p", criteria=[CLARITY]), a_run("short").say("It is blue.").finish().run()
     store = ReplyStore(tmp_path)
-    with ModelAccess("local", store) as access:
+    with ModelAccess(local, store) as access:
         passes = quantify([run], criteria=plain, model=access)
         assert access.spent.answered + access.spent.unanswered == 1
-    with ModelAccess("local", store, offline=True) as access:
+    with ModelAccess(local, store, offline=True) as access:
         assert quantify([run], criteria=plain, model=access) == passes
     for one in passes:
         (item,) = one.items
