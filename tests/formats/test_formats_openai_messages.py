@@ -285,6 +285,13 @@ def test_conversations_that_only_begin_alike_are_two_runs(
     assert len(read(tmp_path, [first, second])[1]) == 2, desc
 
 
+def test_lines_of_messages_that_name_their_conversation_are_a_run_each(tmp_path: Path) -> None:
+    rows = [{**message, "thread_id": thread} for message in CHAT for thread in ("a", "b")]
+    _, runs = read(tmp_path, lines(*rows))
+    assert [run.run_id for run in runs] == ["openai-messages/a", "openai-messages/b"]
+    assert [told(run) for run in runs] == [WANT, WANT]
+
+
 def test_a_batch_gives_a_run_for_each_request_that_was_answered(tmp_path: Path) -> None:
     body = {
         "object": "chat.completion",

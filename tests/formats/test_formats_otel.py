@@ -149,6 +149,29 @@ def test_openinference_is_read(tmp_path: Path) -> None:
     assert (run.agent, run.finished.cost) == ("desk", 0.25)
 
 
+ROW = {"context.trace_id": "t1", "status_message": "", "end_time": None}
+ROWS: list[dict[str, Any]] = [
+    {**ROW, "context.span_id": "s1", "parent_id": None, "name": "clerk", "span_kind": "AGENT",
+     "start_time": "2026-01-01T00:00:00+00:00"},
+    {**ROW, "context.span_id": "s2", "parent_id": "s1", "name": "llm", "span_kind": "LLM",
+     "start_time": "2026-01-01T00:00:01+00:00",
+     "attributes.llm.input_messages": [{"message.role": "user", "message.content": "Go."}],
+     "attributes.llm.output_messages": [{"message": {"role": "assistant", "content": "I look."}}]},
+    {**ROW, "context.span_id": "s3", "parent_id": "s1", "name": "look", "span_kind": "TOOL",
+     "start_time": "2026-01-01T00:00:02+00:00", "status_code": "OK",
+     "attributes.tool.name": "look", "attributes.input.value": '{"day": 1}',
+     "attributes.output.value": "monday"},
+]  # fmt: skip
+COLUMNS = {name: {str(n): row.get(name) for n, row in enumerate(ROWS)} for row in ROWS for name in row}
+
+
+@pytest.mark.parametrize("table", [ROWS, COLUMNS])
+def test_a_table_of_phoenix_is_read(tmp_path: Path, table: Any) -> None:
+    assert sniff("spans.json", json.dumps(table).encode()) == "otel"
+    _, (run,) = read(tmp_path, table)
+    assert told(run) == WANT
+
+
 def test_where_both_conventions_are_there_one_is_read_and_said(tmp_path: Path) -> None:
     both = {
         **TOOL,

@@ -40,6 +40,11 @@ FAILED: list[tuple[str, bytes, str]] = [
     ("object.json", b"{}", "a JSON object"),
     ("null.json", b"null", "text"),
     ("page.json", b"<!DOCTYPE html><html><body>502 Bad Gateway</body></html>", "an HTML page"),
+    (
+        "spans.csv",
+        b"name,kind,start,end\nx,TOOL,1,2\n",
+        "a CSV table with the fields name, kind, start and 1 more; export its rows as JSON Lines",
+    ),
     ("opened.json", b"[\n", "a JSON list, cut short"),
     (
         "quoted.json",

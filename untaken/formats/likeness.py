@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from untaken.errors import Finding, Severity, Where
 from untaken.formats.jsontext import JsonReader
@@ -17,14 +17,15 @@ from untaken.formats.sources import HEAD_BYTES
 
 NAMED: Final = 3
 """Files, or fields of one, that a message names; the others are counted."""
+_TABLES: Final = "; export its rows as JSON Lines"
 _MAGIC: Final = (
     (b"%PDF", "a PDF document"),
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"GIF8", "a GIF picture"),
     (b"SQLite format 3", "an SQLite database"),
-    (b"PAR1", "a Parquet table"),
-    (b"ARROW1", "an Arrow table"),
+    (b"PAR1", f"a Parquet table{_TABLES}"),
+    (b"ARROW1", f"an Arrow table{_TABLES}"),
     (b"\x7fELF", "a program"),
     (b"BZh", "a bzip2 file, which is not opened: decompress it, or use gzip or Zstandard"),
     (b"\xfd7zXZ", "an xz file, which is not opened: decompress it, or use gzip or Zstandard"),
@@ -90,6 +91,9 @@ def _shape(sample: Sample) -> str:
     start = sample.head[:64].lstrip().lower()
     magic = next((what for mark, what in _MAGIC if start.startswith(mark.lower())), None)
     fields = _fields(sample.first)
+    if sample.shape == "text" and sample.name.lower().endswith(".csv"):
+        columns = sample.text.partition("\n")[0].split(",")
+        return f"a CSV table{_fields(column.strip() for column in columns)}{_TABLES}"
     return (
         magic
         or {
@@ -104,7 +108,7 @@ def _shape(sample: Sample) -> str:
     )
 
 
-def _fields(record: Any) -> str:
+def _fields(record: Iterable[object]) -> str:
     names = [clip(name, 40) for name in record]
     if not names:
         return ""

@@ -59,6 +59,7 @@ PLACES: Final = Places(
     kept=[
         f"{home}{wrapped}{name}" for home in _HOMES for wrapped in ("", "data.", "kwargs.") for name in FIELDS
     ]
+    + [f"{home}{name}" for home in ("[].", "messages[].") for name in SESSIONS]
     + [*NAMES, *MODELS, *COSTS, *STARTS, "endTime", "agent", "appName", "task_id", "success"]
     + [f"{home}.{name}" for home in (*STATES, *REPLIES) for name in MODELS]
     + [f"{home}{name}.**" for home in ("", *(f"{s}." for s in STATES)) for name in SYSTEM]
@@ -115,7 +116,7 @@ def _part(document: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
 
 def _conversations(reader: JsonReader) -> Iterator[Any]:
     """Each record that is a run: a list of messages, or an object that contains one."""
-    loose: list[Any] = []
+    loose: dict[str | None, list[Any]] = {}
     while reader.peek() == "[":
         whole = [element.value for element in reader.elements()]
         if any(map(is_message, whole)):
@@ -124,11 +125,11 @@ def _conversations(reader: JsonReader) -> Iterator[Any]:
             yield from whole
     for element in reader.values():
         if is_message(element.value):
-            loose.append(element.value)
+            loose.setdefault(_first_text([element.value], SESSIONS), []).append(element.value)
         else:
             yield element.value
-    if loose:
-        yield loose
+    for session, messages in loose.items():
+        yield messages if session is None else {"session_id": session, "messages": messages}
 
 
 def _run(record: Any, name: str, findings: Findings) -> TraceRun | None:

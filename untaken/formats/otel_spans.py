@@ -74,7 +74,8 @@ def plain_spans(record: Any) -> Iterator[dict[str, Any]]:
     """The spans in one JSON record, each an object of the same shape, its attributes a plain mapping.
 
     Args:
-        record: an OTLP request, a dump of one span, or an object with ``spans`` (Phoenix: ``data``).
+        record: an OTLP request, a dump of one span, an object with ``spans`` (Phoenix: ``data``), or a row
+            or the columns of a table of Phoenix.
     """
     document = mapping(record)
     for part in objects(document.get("resourceSpans")) or objects(document.get("resource_spans")):
@@ -85,8 +86,26 @@ def plain_spans(record: Any) -> Iterator[dict[str, Any]]:
             yield from (_plain_span({**about, **span}) for span in objects(scope.get("spans")))
     for span in (*objects(document.get("spans")), *filter(is_span, objects(document.get("data")))):
         yield _plain_span(span)
-    if is_span(document):
-        yield _plain_span(document)
+    rows = mapping(document.get("context.trace_id"))  # by column, as pandas writes a table
+    if rows:
+        spans = ({name: mapping(column).get(row) for name, column in document.items()} for row in rows)
+        yield from (_plain_span(_of_row(span)) for span in spans)
+    elif is_span(document):
+        yield _plain_span(_of_row(document))
+
+
+def _of_row(span: Mapping[str, Any]) -> dict[str, Any]:
+    """A span with the parts that a row of Phoenix names by their path; any other as it is."""
+    if "context.trace_id" not in span:
+        return dict(span)
+    found: dict[str, Any] = {"attributes": {"openinference.span.kind": span.get("span_kind")}}
+    for name, value in span.items():
+        home, _, rest = name.partition(".")
+        if home in ("context", "attributes") and rest:
+            found.setdefault(home, {}).update({} if value is None else {rest: value})
+        elif name != "span_kind":
+            found[name] = value
+    return found
 
 
 def spans_of(record: Any, findings: Findings) -> Iterator[Span]:
@@ -96,7 +115,7 @@ def spans_of(record: Any, findings: Findings) -> Iterator[Span]:
 
 def is_span(document: Mapping[str, Any]) -> bool:
     """Whether an object is one span, as OTLP or an SDK writes it."""
-    if {"traceId", "spanId"} <= document.keys():
+    if {"traceId", "spanId"} <= document.keys() or {"context.trace_id", "context.span_id"} <= document.keys():
         return True
     context = mapping(document.get("context"))
     return "name" in document and {"trace_id", "span_id"} <= context.keys()
@@ -108,7 +127,7 @@ def attributes_of(value: Any) -> dict[str, Any]:
         return {key: _plain(each.get("value")) for each in objects(value) if (key := text(each.get("key")))}
     found: dict[str, Any] = {}
     for name, each in value.items():
-        if name in ROOTS and isinstance(each, dict):
+        if (name in ROOTS and isinstance(each, dict)) or name in NUMBERED:
             found |= _dotted(name, each)
         else:
             found[name] = _plain(each)
