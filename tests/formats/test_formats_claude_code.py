@@ -54,6 +54,15 @@ def said(run: Run) -> list[Any]:
     return [message.content for message in run.of(Message)]
 
 
+def test_a_session_that_ends_with_an_error_of_the_service_has_that_error(tmp_path: Path) -> None:
+    failed = line(
+        "bb", "a", "assistant", [{"type": "text", "text": "API Error: 500"}], isApiErrorMessage=True
+    )
+    lines = [line("a", None, "user", "Go."), failed, line("ccc", "bb", "assistant", "Done.")]
+    ends = [read(tmp_path / str(n), *lines[:n])[1][0].finished for n in (2, 3)]
+    assert [end.error for end in ends if end is not None] == ["API Error: 500", None]
+
+
 def test_a_session_is_its_last_branch(tmp_path: Path) -> None:
     done, (run,) = read(
         tmp_path,

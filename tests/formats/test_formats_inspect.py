@@ -108,6 +108,13 @@ def test_an_archive_is_read_whatever_its_compression(tmp_path: Path, method: int
     assert (done.format, run.success, run.agent) == ("inspect", True, "openai/m")
 
 
+def test_an_archive_is_one_log_whatever_it_is_called(tmp_path: Path) -> None:
+    summary = {"id": 1, "epoch": 1, "input": [{"role": "user", "content": "hi"}]}
+    members = {"header.json": EVAL, "samples/1_epoch_1.json": sample(), "summaries.json": [summary]}
+    done = convert(None, [archive(tmp_path / "in" / "log.zip", members)], tmp_path / "out")
+    assert (done.format, done.runs) == ("inspect", 1)
+
+
 def test_a_log_that_was_cut_off_is_read_by_its_journal(tmp_path: Path) -> None:
     members = {"_journal/start.json": {"eval": EVAL["eval"]}, "samples/1_epoch_1.json": sample()}
     done, runs = converted("inspect", tmp_path / "out", archive(tmp_path / "in" / "log.eval", members))

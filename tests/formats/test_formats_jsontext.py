@@ -169,6 +169,20 @@ def test_values_are_counted_by_place() -> None:
     assert held == {"a[].b": 2, "a[].x": 1, "c.**": 2}
 
 
+def test_what_is_kept_below_a_dropped_place_is_counted_as_kept() -> None:
+    places = Places(["info.status", "info.cost.total", "info.calls[].args.**"], ["info.**"])
+    value = {
+        "info": {
+            "status": "ok",
+            "cost": {"total": 1, "tax": 2},
+            "other": {"x": 3},
+            "calls": [{"args": {"y": 4}, "n": 5}],
+        }
+    }
+    _, held = Tidier(places, Findings(None)).record(value, "")
+    assert dict(held) == {"info.status": 1, "info.cost.total": 1, "info.calls[].args.**": 1, "info.**": 3}
+
+
 def test_made_up_names_are_counted_together() -> None:
     value = {f"name{n}": n for n in range(PLACES + 500)}
     _, held = Tidier(Places([]), Findings(None)).record(value, "")

@@ -48,6 +48,7 @@ def test_a_step_is_a_thought_a_command_and_its_output(tmp_path: Path) -> None:
         ("submitted", None, None),
         ("exit_cost", "exit_cost", "exit_cost"),
         ("exit_error", "exit_error", "exit_error"),
+        ("submitted (exit_cost)", None, "exit_cost"),
     ],
 )
 def test_how_it_ended_is_no_success(tmp_path: Path, status: str, error: Any, limit: Any) -> None:
@@ -55,6 +56,13 @@ def test_how_it_ended_is_no_success(tmp_path: Path, status: str, error: Any, lim
     assert run.finished is not None
     assert (run.finished.success, run.finished.error, run.finished.limit) == (None, error, limit)
     assert "missing-outcome" in codes(done)
+
+
+def test_what_is_answered_to_no_command_is_said(tmp_path: Path) -> None:
+    done, (run,) = read(tmp_path, traj(step("", "One command, please."), exit_status="submitted"))
+    assert [(m.role, m.content) for m in run.of(Message)][-1] == ("user", "One command, please.")
+    fields = {field.path: field.dropped for loss in done.losses for field in loss.fields}
+    assert (run.of(Observation), fields["info.exit_status"]) == ((), 0)
 
 
 def test_a_replay_has_no_price(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ PLACES: Final = Places(
         *("message.content[].name", "message.content[].input.**", "message.content[].tool_use_id"),
         *("message.content[].content.**", "message.content[].is_error"),
         *(f"message.usage.{name}" for name in TOKENS),
-        *("is_error", "num_turns", "total_cost_usd", "duration_ms", "result"),
+        *("is_error", "num_turns", "total_cost_usd", "duration_ms", "result", "isApiErrorMessage"),
     ],
     dropped=["toolUseResult.**", "snapshot.**", "usage.**", "modelUsage.**", "message.usage.**"],
 )
@@ -151,6 +151,9 @@ def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -
         for n, line in enumerate(spoken)
         if line["type"] == "assistant"
     }
+    failed = content_text(mapping(spoken[-1]["message"]).get("content")) if _is_api_error(spoken) else None
+    if result.get("is_error") is True:
+        failed = text(result.get("result")) or subtype
     return TraceRun(
         run_id=run_id,
         agent=f"claude-code/{model}" if model else "claude-code",
@@ -162,11 +165,16 @@ def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -
         finished=moments[-1] if moments else None,
         cost=cost,
         steps=whole(result.get("num_turns"), findings, "num_turns") or len(replies),
-        error=text(result.get("result")) or subtype if result.get("is_error") is True else None,
+        error=text(failed),
         limit="turns" if subtype == "error_max_turns" else None,
         metrics=metrics,
         metadata={"format": "claude-code", "session": session},
     )
+
+
+def _is_api_error(spoken: Sequence[Line]) -> bool:
+    """Whether the session ends with an error of the service instead of a reply."""
+    return bool(spoken) and spoken[-1].get("isApiErrorMessage") is True
 
 
 def _tokens(spoken: Sequence[Line], findings: Findings) -> dict[str, float | bool]:

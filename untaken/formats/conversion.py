@@ -24,7 +24,7 @@ from untaken.formats.registry import (
     recognise,
     recognise_files,
 )
-from untaken.formats.sample import source_sample
+from untaken.formats.sample import sample_of, source_sample
 from untaken.formats.sources import Source, found_sources
 
 _SAMPLED: Final = 200
@@ -33,7 +33,7 @@ _SAMPLED: Final = 200
 
 def sniff_path(path: Path) -> str | None:
     """The format of most files in a file, folder or zip archive, else ``None``."""
-    with found_sources([path], _extensions(), Findings(None), whole=_whole()) as sources:
+    with found_sources([path], _extensions(), Findings(None), whole=_whole) as sources:
         votes = Counter(filter(None, recognise_files(map(source_sample, sources[:_SAMPLED]))))
     return votes.most_common(1)[0][0] if votes else None
 
@@ -42,14 +42,12 @@ def _extensions() -> tuple[str, ...]:
     return tuple({ending for info in formats() for ending in info.extensions})
 
 
-def _whole() -> tuple[str, ...]:
-    """Endings of zip archives that are one file of a format."""
-    return tuple(
-        ending
-        for importer in importers().values()
-        if importer.archives
-        for ending in importer.info.extensions
-    )
+def _whole(file: Path) -> bool:
+    """Whether a zip archive is one file of a format, by its ending or by what is in it."""
+    archives = [importer.info for importer in importers().values() if importer.archives]
+    if file.name.lower().endswith(tuple(ending for info in archives for ending in info.extensions)):
+        return True
+    return recognise(sample_of(file.name, file)) in {info.name for info in archives}
 
 
 def convert(
@@ -87,7 +85,7 @@ def convert(
     endings = importer_named(names[0]).info.extensions if len(names) == 1 else _extensions()
     findings = Findings(None)
     with (
-        found_sources(paths, endings, findings, leave=Path(out), whole=_whole()) as found,
+        found_sources(paths, endings, findings, leave=Path(out), whole=_whole) as found,
         staged_output(Path(out)) as output,
     ):
         shares = {names[0]: found} if len(names) == 1 else _shares(found, findings)
@@ -182,7 +180,7 @@ def _name_other_formats(sources: Sequence[Source], intake: Intake, importer: Imp
 def _recognised(paths: Sequence[Path | Source], out: Path) -> list[str]:
     """The formats that are recognised in the sources, in the order of the registry."""
     left_out = Findings(None)
-    with found_sources(paths, _extensions(), left_out, leave=out, whole=_whole()) as sources:
+    with found_sources(paths, _extensions(), left_out, leave=out, whole=_whole) as sources:
         found = set(recognise_files(map(source_sample, sources)))
     if names := [name for name in importers() if name in found]:
         return names

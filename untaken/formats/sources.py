@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -268,7 +268,7 @@ def found_sources(
     findings: Findings,
     *,
     leave: Path | None = None,
-    whole: tuple[str, ...] = (),
+    whole: Callable[[Path], bool] = lambda _: False,
 ) -> Iterator[list[Source]]:
     """Every file to read, in a stable order: folders are searched, archives listed, and held open meanwhile.
 
@@ -277,7 +277,7 @@ def found_sources(
         extensions: endings of files wanted of a folder or an archive.
         findings: where what is left out is noted.
         leave: a folder to leave out, should it lie in one of those searched: what was written there before.
-        whole: endings of zip archives that are one file of a format, and not looked into.
+        whole: whether a zip archive is one file of a format, and not looked into.
 
     Raises:
         UntakenError: ``source-not-found`` where a path that was asked for does not exist.
@@ -295,7 +295,7 @@ def _find(
     *,
     opened: ExitStack,
     leave: Path | None,
-    whole: tuple[str, ...],
+    whole: Callable[[Path], bool],
 ) -> list[Source]:
     found: list[Source] = []
     skipped = 0
@@ -345,13 +345,14 @@ def _open(
     findings: Findings,
     *,
     opened: ExitStack,
-    whole: tuple[str, ...],
+    whole: Callable[[Path], bool],
 ) -> Iterator[Source]:
     folders = file.resolve().parent.parts[1:]
     with file.open("rb") as stream:
-        if stream.read(4) not in (ZIP, b"PK\x05\x06") or file.name.lower().endswith(whole):
-            yield Source(name=name, stem=stem_of(file.name), folders=folders, place=OnDisk(path=file))
-            return
+        zipped = stream.read(4) in (ZIP, b"PK\x05\x06")
+    if not zipped or whole(file):
+        yield Source(name=name, stem=stem_of(file.name), folders=folders, place=OnDisk(path=file))
+        return
     try:
         archive = Archive(file)
     except UntakenError as error:

@@ -85,7 +85,7 @@ def _run(document: dict[str, Any], source: Source, findings: Findings) -> TraceR
             "exit_status": exit_status or "",
             "submitted": bool(text(info.get("submission"))),
         },
-        limit=exit_status if exit_status and exit_status.startswith("exit_") else None,
+        limit=next((w for w in (exit_status or "").strip("()").split(" (") if w.startswith("exit_")), None),
         error=None if exit_status and exit_status.startswith("submitted") else exit_status,
     )
 
@@ -113,8 +113,9 @@ def _items(step: dict[str, Any]) -> Iterator[Item]:
     if action is not None:
         yield Called(tool=tool_of(action), arguments={"command": action})
     observation = step.get("observation")
-    if action is not None and observation is not None:
-        yield Answered(content=observation if isinstance(observation, str) else json.dumps(observation))
+    if observation not in (None, ""):
+        content = observation if isinstance(observation, str) else json.dumps(observation)
+        yield Answered(content=content) if action is not None else Utterance(role="user", content=content)
 
 
 def _read(file: TraceFile) -> Iterator[TraceRun]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from untaken import limits
@@ -27,13 +27,16 @@ class Places:
 
     Args:
         kept: places whose values are written.
-        dropped: places below which names vary and nothing is written; every other place is dropped too,
-            one by one.
+        dropped: places below which names vary and nothing is written but what is `kept`; every other place is
+            dropped too, one by one.
     """
 
     def __init__(self, kept: Iterable[str], dropped: Iterable[str] = ()) -> None:
         self.kept = frozenset(kept)
         self._whole = frozenset(p[:-3] for p in (*self.kept, *dropped) if p.endswith(".**"))
+        above = frozenset(above for place in self.kept for above in _above(place.removesuffix(".**")))
+        self._apart = above | frozenset(place.removesuffix(".**") for place in self.kept)
+        self._left_out = tuple(p[:-2] for p in dropped if p[:-3] in above)
         self._known: dict[tuple[str, str], str] = {}
 
     def below(self, place: str, name: str) -> str:
@@ -45,9 +48,20 @@ class Places:
             if len(self._known) >= PLACES:
                 return OTHER
             known = f"{place}[]" if name == "[]" else f"{place}.{clip(name, KEY_CHARS)}".lstrip(".")
-            known = f"{known}.**" if known in self._whole else known
+            if f"{known}.**" in self.kept or (known in self._whole and known not in self._apart):
+                known += ".**"
+            elif known not in self._apart:
+                home = next((home for home in self._left_out if known.startswith(home)), None)
+                known = known if home is None else f"{home}**"
             self._known[place, name] = known
         return known
+
+
+def _above(place: str) -> Iterator[str]:
+    """Every place above one: ``a``, ``a.b`` and ``a.b[]`` above ``a.b[].c``."""
+    for at, mark in enumerate(place):
+        if mark == "." or place.startswith("[]", at):
+            yield place[:at]
 
 
 class Tidier:
