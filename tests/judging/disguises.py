@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import html
 from collections.abc import Callable
 
@@ -47,6 +48,8 @@ DISGUISES: dict[str, Callable[[str], str]] = {
     "base64 without padding, cut in front": lambda text: encoded("xxx" + text).rstrip("=")[1:],
     "base64 on lines": lambda text: "\n".join(encoded(text)[i : i + 9] for i in range(0, 80, 9)),
     "base64 in quotes": lambda text: '", "'.join(encoded(text)[i : i + 12] for i in range(0, 80, 12)),
+    "backwards": lambda text: text[::-1],
+    "rotated by 13": lambda text: codecs.encode(text, "rot13"),
     "tag characters": lambda text: "fine" + "".join(chr(0xE0000 + ord(c)) for c in text),
     "far behind": lambda text: "all is well. " * 20_000 + text,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import html
 import re
 import unicodedata
@@ -43,8 +44,25 @@ _TAGS: Final = re.compile("[\U000e0020-\U000e007e]+")
 _SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{6,}")
 
 
+_SPEAKING: Final = (
+    "judge",
+    "evaluat",
+    "grade",
+    "instruct",
+    "ignore",
+    "verdict",
+    "criteri",
+    "passed",
+    "reply",
+    "answer",
+)
+"""Beginnings of words by which reversed or rotated text is noticed: no language has them that way round."""
+_REVERSED: Final = tuple(word[::-1] for word in _SPEAKING)
+_ROTATED: Final = tuple(codecs.encode(word, "rot13") for word in _SPEAKING)
+
+
 def readings(text: str) -> Iterator[str]:
-    """The text with single blanks; as it looks; with letters of digits; joined; and what is hidden in it."""
+    """The text with single blanks; as it looks; with letters of digits; joined; turned; what it hides."""
     yield _blanks(text)
     plain = _as_seen(text)
     if plain != text:
@@ -54,6 +72,11 @@ def readings(text: str) -> Iterator[str]:
     joined = _SPACED.sub(_word, plain)
     if joined != plain:
         yield _blanks(joined)
+    lowered = plain.lower()
+    if any(word in lowered for word in _REVERSED):
+        yield _blanks(plain[::-1])
+    if any(word in lowered for word in _ROTATED):
+        yield _blanks(codecs.encode(plain, "rot13"))
     yield from _hidden(text)
     yield from _base64(plain)
     if codes := [bytes.fromhex(_BETWEEN.sub("", run[0])) for run in _HEX.finditer(plain)]:
