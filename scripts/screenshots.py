@@ -25,6 +25,7 @@ PAGES = {
     "run": "/run",
     "review": "/review",
     "compare": "/compare",
+    "failure_modes": "/failure_modes",
     "decisions": "/decisions",
     "rankings": "/rankings",
     "annotate": "/annotate",
