@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from untaken import answers as report
+from untaken.answers import choices, decisions, runs, standings
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored
 from untaken.plans import GraphSet
@@ -19,18 +20,18 @@ from untaken.subgoals import ScoreDetail
 from untaken.subgoals.model import DetailLater
 
 TABLES = {
-    report.runs_table: report.RUNS,
-    report.sub_goals_table: report.SUB_GOALS,
-    report.decisions_table: report.DECISIONS,
-    report.choices_table: report.CHOICES,
-    report.agents_table: report.AGENTS,
-    report.rankings_table: report.RANKINGS,
-    report.pairs_table: report.PAIRS,
-    report.pass_k_table: report.PASS_K,
-    report.agreement_table: report.AGREEMENT,
-    report.discordant_table: report.DISCORDANT,
-    report.contradictions_table: report.CONTRADICTIONS,
-    report.sub_goal_failures: report.FAILURES,
+    report.runs_table: runs.RUNS,
+    report.sub_goals_table: runs.SUB_GOALS,
+    report.decisions_table: decisions.DECISIONS,
+    report.choices_table: choices.CHOICES,
+    report.agents_table: standings.AGENTS,
+    report.rankings_table: standings.RANKINGS,
+    report.pairs_table: standings.PAIRS,
+    report.pass_k_table: standings.PASS_K,
+    report.agreement_table: standings.AGREEMENT,
+    report.discordant_table: standings.DISCORDANT,
+    report.contradictions_table: standings.CONTRADICTIONS,
+    report.sub_goal_failures: standings.FAILURES,
 }
 VOCABULARY = [
     "run_id",
@@ -78,7 +79,7 @@ def test_a_table_of_all_runs_needs_no_runs_detail(table, corpus) -> None:
 
 
 def test_runs_are_named_in_the_shared_vocabulary() -> None:
-    assert [name for name in VOCABULARY if name not in report.RUNS] == []
+    assert [name for name in VOCABULARY if name not in runs.RUNS] == []
 
 
 def test_an_unscored_run_is_missing_never_zero_and_says_why(corpus) -> None:
