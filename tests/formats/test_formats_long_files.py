@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
@@ -143,17 +144,26 @@ def peak_mib(out: Path, *files: Path) -> float:
     return int(subprocess.run(command, check=True, capture_output=True).stdout) / 1024
 
 
+def chat(number: int) -> dict[str, object]:
+    messages = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": mib(number)}]
+    return {"id": f"t{number}", "messages": messages}
+
+
+def evaluated(number: int) -> dict[str, object]:
+    event = {"source": "user", "action": "message", "args": {"content": mib(number)}}
+    return {"instance_id": f"t{number}", "history": [event]}
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-def test_the_memory_of_a_conversion_does_not_grow_with_the_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("record", [chat, evaluated])
+def test_the_memory_of_a_conversion_does_not_grow_with_the_file(
+    tmp_path: Path, record: Callable[[int], dict[str, object]]
+) -> None:
     def peak(size: int) -> float:
         file = tmp_path / f"{size}.jsonl"
         with file.open("w") as out:
             for number in range(size):
-                messages = [
-                    {"role": "user", "content": "hello"},
-                    {"role": "assistant", "content": mib(number)},
-                ]
-                out.write(json.dumps({"id": f"t{number}", "messages": messages}) + "\n")
+                out.write(json.dumps(record(number)) + "\n")
         return peak_mib(tmp_path / f"out{size}", *packed(file))
 
     assert peak(30) - peak(10) < 12

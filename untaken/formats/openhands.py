@@ -7,7 +7,7 @@ the SDK in ``kind``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from untaken.formats.readings import amount, items, mapping, moment, objects, te
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
-from untaken.formats.trace_file import TraceFile
+from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text, write_traces
 
 SPOKEN: Final = frozenset(("message", "system", "think", "finish"))
@@ -71,14 +71,19 @@ def _events(document: Mapping[str, Any]) -> list[Any]:
     return [event for each in history for event in (each if isinstance(each, list) else [each])]
 
 
-def _runs(records: Sequence[Any], name: str, findings: Findings) -> Iterator[TraceRun]:
-    documents = [mapping(record) for record in records]
-    state: Mapping[str, Any] = next(filter(_is_state, documents), {})
-    loose = [document for document in documents if "history" not in document and document is not state]
-    wholes = [(document, objects(_events(document))) for document in documents]
-    for document, events in [(state, loose), *wholes]:
+def _runs(records: Iterable[Any], name: str, findings: Findings) -> Iterator[TraceRun]:
+    """The run of each record with a history, as it comes; then that of the events in no history."""
+    loose: list[dict[str, Any]] = []
+    for document in map(mapping, records):
+        events = objects(_events(document))
         if any(map(_is_event, events)):
             yield _run(document, events, name, findings)
+        elif "history" not in document:
+            loose.append(document)
+    state = next(filter(_is_state, loose), {})
+    events = [document for document in loose if document is not state]
+    if any(map(_is_event, events)):
+        yield _run(state, events, name, findings)
 
 
 def _run(
@@ -183,13 +188,25 @@ def _of_sdk(event: Mapping[str, Any]) -> Iterator[Item]:
         yield Answered(content=event.get("error", event.get("rejection_reason")), source_id=call_id, ok=False)
 
 
+def _read(file: TraceFile) -> Iterator[TraceRun]:
+    found = False
+    for run in _runs(file.records(), file.stem, file.findings):
+        found = True
+        yield run
+    if not found:
+        file.refuse("it has no events of OpenHands")
+
+
+_convert_alone: Final = converter(_read, PLACES)
+
+
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
     """Converts each file by itself; the files of one event each are read together, folder by folder."""
-    alone = enumerate(sources)
-    for (_, folders), group in groupby(alone, lambda each: _conversation(*each)):
+    _convert_alone([source for source in sources if not _is_part(source)], intake)
+    for folders, group in groupby(filter(_is_part, sources), _conversation):
         files: list[TraceFile] = []
         records: list[Any] = []
-        for _, source in group:
+        for source in group:
             intake.step(source.name)
             log = intake.open(source)
             reader = intake.reader(source, log)
@@ -208,11 +225,14 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         write_traces(runs, stem, intake=intake, log=first.log, tidier=first.tidier, about=logs)
 
 
-def _conversation(number: int, source: Source) -> tuple[int, tuple[str, ...]]:
-    """The same for files that belong together: the state and the single events of a conversation."""
-    if source.stem.startswith("event-") or source.stem == "base_state":
-        return -1, source.folders[:-1] if source.folders[-1:] == ("events",) else source.folders
-    return number, ()
+def _is_part(source: Source) -> bool:
+    """Whether it is the state or a single event of a conversation of the SDK."""
+    return source.stem.startswith("event-") or source.stem == "base_state"
+
+
+def _conversation(source: Source) -> tuple[str, ...]:
+    """The folder of the conversation that a part belongs to."""
+    return source.folders[:-1] if source.folders[-1:] == ("events",) else source.folders
 
 
 IMPORTER: Final = Importer(
