@@ -302,13 +302,9 @@ def _ruling(tested: Tested | None, q: float | None) -> SupportRuling:
         return SupportRuling(False, Unscored(TOO_FEW), TOO_FEW)
     if min(tested.sides) < SIDE_MIN:
         return SupportRuling(False, q, FEW_A_SIDE)
-    if q <= Q_MAX and tested.p <= ALPHA and tested.in_order:
-        return SupportRuling(False, q, IN_ORDER)
-    return (
-        SupportRuling(True, q, "")
-        if q <= Q_MAX and tested.p <= ALPHA
-        else SupportRuling(False, q, NO_DIFFERENCE)
-    )
+    if q > Q_MAX or tested.p > ALPHA:
+        return SupportRuling(False, q, NO_DIFFERENCE)
+    return SupportRuling(False, q, IN_ORDER) if tested.in_order else SupportRuling(True, q, "")
 
 
 def statements(
@@ -335,10 +331,7 @@ def _statement(
         low, high = score_interval(strata)
         sides = (
             (sum(s.k1 for s in strata), sum(s.n1 for s in strata)),
-            (
-                sum(s.k0 for s in strata),
-                sum(s.n0 for s in strata),
-            ),
+            (sum(s.k0 for s in strata), sum(s.n0 for s in strata)),
         )
         per_task = _by_task(contrast, strata)
     else:
