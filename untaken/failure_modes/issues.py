@@ -128,7 +128,7 @@ def _tracked(issue: Issue, mode: str, evidence: _Evidence) -> TrackedIssue:
     fixed = issue.fixed_at
     after = [run for run in known if fixed is not None and _later(run, fixed)]
     again = tuple(run.digest for run in matching if fixed is not None and _later(run, fixed))
-    before = [run for run in known if run not in after] if fixed else []
+    before = [run for run in known if fixed is not None and not _later(run, fixed)]
     compared = issue.ruled and bool(mode)
     with_mode = {run for run in evidence.read if mode in evidence.modes[run]} if compared else set()
     return TrackedIssue(
