@@ -34,6 +34,7 @@ def number_card(title: str, value: str, words: str) -> None:
         st.caption(words)
 
 
+@panel
 def number_cards(*cards: tuple[str, str, str]) -> None:
     """Such cards side by side, each from its title, its number and its sentence."""
     for place, card in zip(st.columns(len(cards)), cards, strict=True):
