@@ -137,7 +137,7 @@ def _free(files: Sequence[UploadedFile]) -> None:
 
 
 def session_uploads() -> SessionUploads:
-    """Those of this session."""
+    """The uploads of this session."""
     here: SessionUploads = st.session_state.setdefault("uploads", SessionUploads())
     return here
 

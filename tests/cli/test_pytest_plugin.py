@@ -147,7 +147,7 @@ def test_what_cannot_be_carried_out_is_a_usage_error(
 
 
 def test_it_works_beside_other_tests_and_can_be_selected(folder: Path, pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(test_other="def test_other(): assert True")
+    pytester.makepyfile(test_other="def test_other(): pass")
     gate = ("--untaken-ledgers=runs/ledgers", "--untaken-graphs=runs/graphs", REQUIRE)
     checked(pytester, *gate, "--untaken-agent=careful").assert_outcomes(passed=3)
     checked(pytester, *gate, "-k", "lucky").assert_outcomes(failed=1, deselected=5)
@@ -165,7 +165,7 @@ def test_a_pytest_run_without_requirements_is_left_alone(
 
 
 def test_a_program_that_has_imported_untaken_may_still_run_pytest(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(test_other="def test_other(): assert True")
+    pytester.makepyfile(test_other="def test_other(): pass")
     program = "import sys, untaken, pytest; sys.exit(pytest.main(['-W', 'error', '-p', 'no:cacheprovider']))"
     command = [
         sys.executable,
