@@ -27,7 +27,7 @@ class Colour(msgspec.Struct, frozen=True):
 
 
 QUESTION = Question(
-    template=Template(name="colour", version=1, text="Answer."), prompt="Which?", output=Colour, max_tokens=9
+    template=Template(name="colour", version=1, text="Answer."), prompt="Which?", output=Colour
 )
 
 

@@ -29,7 +29,7 @@ class Colour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def a_question(prompt: str = "Which colour is grass?", **changes: Any) -> Question[Colour]:
-    return Question(template=TEMPLATE, prompt=prompt, output=Colour, max_tokens=80, **changes)
+    return Question(template=TEMPLATE, prompt=prompt, output=Colour, **changes)
 
 
 def saying(*texts: str, name: str = "stand-in") -> FunctionModel:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -17,6 +18,10 @@ from untaken.asking.replies import Reply
 from untaken.errors import Unscored
 
 T = TypeVar("T", bound=msgspec.Struct)
+
+REPLY_TOKENS: Final = (1_024, 8_192)
+"""Every reply may have the first, none has more than the second."""
+NUMBER_CHARS: Final = 18
 
 _HEAD: Final = re.compile(r"\A<!-- version: ([1-9][0-9]*) -->\n")
 
@@ -75,7 +80,6 @@ class Question(Generic[T]):
         seed: another seed is another question.
         temperature: 0 for the model's one best answer.
         tools: may be called before answering; `about` then names what they read (a digest).
-        max_tokens: longest reply.
     """
 
     template: Template
@@ -85,7 +89,6 @@ class Question(Generic[T]):
     temperature: float = 0.0
     tools: tuple[Tool, ...] = ()
     about: str = ""
-    max_tokens: int = 1024
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -94,6 +97,12 @@ class Question(Generic[T]):
         name = root["$ref"].removeprefix("#/$defs/")
         whole = dict(parts.pop(name))
         return whole | ({"$defs": parts} if parts else {})
+
+    @cached_property
+    def max_tokens(self) -> int:
+        """Room for the longest answer in this form: a token for each character, and a quarter for spaces."""
+        least, most = REPLY_TOKENS
+        return min(max(least, longest_text(self.schema) * 5 // 4), most)
 
     @property
     def prompt_sha256(self) -> str:
@@ -112,6 +121,23 @@ class Question(Generic[T]):
             "about": self.about,
         }
         return sha256(rfc8785.dumps(identity)).hexdigest()
+
+
+def longest_text(schema: Mapping[str, Any], parts: Mapping[str, Any] | None = None) -> int:
+    """Characters of the longest JSON text that fits a schema, without white space."""
+    parts = schema.get("$defs", {}) if parts is None else parts
+    if "$ref" in schema:
+        return longest_text(parts[schema["$ref"].rsplit("/", 1)[-1]], parts)
+    if "enum" in schema:
+        return max(len(json.dumps(value)) for value in schema["enum"])
+    if "anyOf" in schema:
+        return max(longest_text(option, parts) for option in schema["anyOf"])
+    if schema.get("type") == "array":
+        return 2 + int(schema.get("maxItems", 0)) * (longest_text(schema["items"], parts) + 1)
+    if schema.get("type") == "object":
+        fields = schema.get("properties", {}).items()
+        return 2 + sum(len(key) + 4 + longest_text(part, parts) for key, part in fields)
+    return 2 + int(schema.get("maxLength", NUMBER_CHARS))
 
 
 @dataclass(frozen=True, slots=True)

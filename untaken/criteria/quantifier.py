@@ -182,7 +182,6 @@ def _ask(run: Run, criteria: Sequence[Criterion], salt: str, seed: int) -> _Aske
         output=_form(criteria),
         seed=seed,
         about=digest,
-        max_tokens=128 + 48 * len(criteria),
     )
     return _Asked(run=run, nonce=nonce, question=question)
 

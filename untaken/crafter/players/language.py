@@ -20,7 +20,6 @@ from untaken.judging.envelope import enveloped, nonce_for
 if TYPE_CHECKING:
     from untaken.crafter.policy import Feedback, Seen
 
-MAX_TOKENS = 40
 CAUSES_CHARS = 2_000
 """Longest description of causes; more is cut."""
 
@@ -63,7 +62,6 @@ class Language:
                 prompt=self._prompt(seen),
                 output=ActionReply,
                 seed=self._seed,
-                max_tokens=MAX_TOKENS,
             )
         )
         self.asked += 1

@@ -17,7 +17,6 @@ from untaken.crafter.state_causality.symbolic import within
 from untaken.crafter.state_causality.variables import variables_of
 from untaken.errors import Unscored
 
-MAX_TOKENS: Final = 700
 NOTHING: Final = "the model named nothing of what it was offered"
 
 _Name = Annotated[str, Meta(max_length=40)]
@@ -128,7 +127,6 @@ class PromptedCausality(StateCausality):
             prompt="\n\n".join(parts),
             output=output,
             seed=self._seed,
-            max_tokens=MAX_TOKENS,
         )
         answer = self._model.ask(question)
         return answer if isinstance(answer, Unscored) else answer.output
