@@ -12,7 +12,6 @@ from components.shared.reviewer import ask_reviewer, author
 from untaken.annotating import ImportedGraphs, graphs_in
 from untaken.errors import Finding, UntakenError
 from untaken.plans import GRAPH_FORMATS, GraphFormat, PlanGraph, SubGoal, export_graph
-from untaken.plans.files import GRAPH_SUFFIXES
 
 FILES: dict[GraphFormat, tuple[str, str]] = {
     "yaml": ("YAML", ".plan.yaml"),
@@ -101,8 +100,7 @@ def _import() -> None:
     )
     kind = st.selectbox("Format of the pasted text", GRAPH_FORMATS, index=2, key="annotate_format")
     if st.button("Read", key="annotate_read", disabled=not (file or typed.strip())):
-        ending = {"node-link": ".json"}.get(kind, next(s for s in GRAPH_SUFFIXES if _fits(kind, s)))
-        name, data = (file.name, file.getvalue()) if file else (f"pasted{ending}", typed.encode())
+        name, data = (file.name, file.getvalue()) if file else (f"pasted{FILES[kind][1]}", typed.encode())
         try:
             st.session_state[IMPORTED] = graphs_in(name, data)
         except UntakenError as error:
@@ -110,10 +108,6 @@ def _import() -> None:
     imported: ImportedGraphs | None = st.session_state.get(IMPORTED)
     if imported is not None:
         _offer(imported)
-
-
-def _fits(kind: str, suffix: str) -> bool:
-    return {"yaml": ".yaml", "json": ".json", "mermaid": ".mmd", "csv": ".csv"}.get(kind) == suffix
 
 
 def _offer(imported: ImportedGraphs) -> None:

@@ -149,7 +149,9 @@ class _Fields:
         """How it is checked that it is completed."""
         node = self.node
         check = node.check or Check()
-        now = next((kind for kind in KINDS if kind != "none" and _given(getattr(check, kind))), "none")
+        now = next(
+            (kind for kind in KINDS if kind != "none" and getattr(check, kind) not in (None, False)), "none"
+        )
         key = self.key("kind_of_check", now)
         kind = st.selectbox(
             "Success check",
@@ -178,7 +180,7 @@ class _Fields:
         key = self.key("expr", check.expr or "")
         st.text_area(
             "Expression", key=key, height=68, placeholder='state.decision == "approved"',
-            on_change=self.set_check, args=("expr", key, _expression),
+            on_change=self.set_check, args=("expr", key, lambda text: text.strip() or None),
             help="CEL over `state`. Checked when you leave the field.",
         )  # fmt: skip
         if check.expr is None:
@@ -199,7 +201,8 @@ class _Fields:
         st.text_area(
             "Expected call", key=key, height=96,
             placeholder='{"name": "search", "arguments": {"order": 17}, "match": "subset"}',
-            on_change=self.set_check, args=("tool_call", key, _call),
+            on_change=self.set_check,
+            args=("tool_call", key, lambda text: read_value(text, "the expected call")),
             help=f"JSON: name, arguments, match ({', '.join(MATCHES)}), compare_args, answered (ok, any), "
             f"answer. {PATTERNS} {ANSWERS}",
         )  # fmt: skip
@@ -289,18 +292,6 @@ class _Fields:
         if not accepted and key in st.session_state:
             typed[key] = st.session_state[key]
         return accepted
-
-
-def _given(part: object) -> bool:
-    return part is not None and part is not False
-
-
-def _expression(text: str) -> str | None:
-    return text.strip() or None
-
-
-def _call(text: str) -> Any:
-    return read_value(text, "the expected call")
 
 
 def _whose(text: str) -> Any:

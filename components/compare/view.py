@@ -105,21 +105,20 @@ def choose_row(found: SideBySide) -> AlignedRow | None:
 @panel
 def pick_row(found: SideBySide, row: AlignedRow) -> None:
     """The same choice by keyboard."""
-    titles = {one.key: one for one in found.rows}
+    titles = {
+        one.key: f"{f'{PARTS} ' * one.parts}{f'{STAR} ' * one.critical}{text.one_line(one.title, 90)}"
+        for one in found.rows
+    }
     st.session_state["compare_row_picker"] = row.key
     st.selectbox(
         "Sub-goal" if found.basis == "sub_goal" else "Tool",
-        list(titles),
-        format_func=lambda key: _row_words(titles[key]),
+        titles,
+        format_func=titles.__getitem__,
         key="compare_row_picker",
         on_change=lambda: _pick_row(st.session_state["compare_row_picker"]),
         help="Or click a cell of the matrix. ≠ marks rows where two of the runs differ.",
         filter_mode="contains",
     )
-
-
-def _row_words(row: AlignedRow) -> str:
-    return f"{f'{PARTS} ' * row.parts}{f'{STAR} ' * row.critical}{text.one_line(row.title, 90)}"
 
 
 @panel

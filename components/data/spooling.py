@@ -76,7 +76,8 @@ class SpooledUploads:
 
         async def send_and_keep(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 204:
-                _manager().add_file(place["session"], record)
+                manager = cast(MemoryUploadedFileManager, Runtime.instance().uploaded_file_mgr)
+                manager.add_file(place["session"], record)
             await send(message)
 
         sent = False
@@ -89,10 +90,6 @@ class SpooledUploads:
             return {"type": "http.request", "body": _EMPTY, "more_body": False}
 
         await self._app(_with_empty_body(scope), receive_empty, send_and_keep)
-
-
-def _manager() -> MemoryUploadedFileManager:
-    return cast(MemoryUploadedFileManager, Runtime.instance().uploaded_file_mgr)
 
 
 def _most_bytes() -> int:

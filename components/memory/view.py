@@ -121,8 +121,9 @@ def signals(review: SignalReview) -> None:
         "may have been the worse choice claims 0.7, the alternative 0.6. The first *raises* an estimate "
         "below 0.7, the second *lowers* one above 0.6. Preview on the current memory."
     )
+    shown = review.table
     tables.table(
-        _on_screen(review.table),
+        shown.assign(flag=shown["flag"].map(FLAGS), direction=shown["direction"].map(DIRECTIONS)),
         key="signals",
         name="Pending weak signals",
         height=360,
@@ -135,10 +136,6 @@ def signals(review: SignalReview) -> None:
         _button(f"Apply the {len(review.supported):,} supported", review.supported, "supported")
         _button(f"Apply all {len(review.effects):,}", review.signals, "all")
     _confirm(review)
-
-
-def _on_screen(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(flag=table["flag"].map(FLAGS), direction=table["direction"].map(DIRECTIONS))
 
 
 def _button(words: str, chosen: Sequence[Signal], what: str) -> None:

@@ -63,7 +63,8 @@ def sentences(pair: PairedDifference, first: str, second: str) -> str:
         return (
             f"The log shows no clear difference between {first} and {second} by {metric}. {above} is ahead "
             f"by {size} points {tasks}, but the {span} includes 0 ({p_value(pair.p, 'p')}). That does not "
-            f"mean they are equal: {_detectable(pair)}"
+            f"mean they are equal: with these tasks, a true difference must be "
+            f"{points(pair.mde, sign=False)} points or more to be detected in four of five cases."
         )
     sentence = (
         f"{above} is better than {below} by {metric}: {size} points {tasks}, {span}, {p_value(pair.p, 'p')}."
@@ -77,13 +78,6 @@ def band_words(pair: PairedDifference) -> str:
     return (
         f"Shaded: differences below {size} points, which {pair.n_tasks} tasks like these detect in fewer "
         "than four of five cases"
-    )
-
-
-def _detectable(pair: PairedDifference) -> str:
-    return (
-        f"with these tasks, a true difference must be {points(pair.mde, sign=False)} points or more to be "
-        "detected in four of five cases."
     )
 
 

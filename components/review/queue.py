@@ -103,7 +103,10 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
     """The cases as a table; choosing a row looks at its run."""
     frame = cases_table(shown)
     frame["status"] = [f"{review_panel.ICONS[one.review.status]} {one.review.status}" for one in shown]
-    frame["cause"] = [_cause(one) for one in shown]
+    frame["cause"] = [
+        f"{cards.KIND_ICONS[one.item.kind]}\u00a0{text.short(one.item.cause.headline, CAUSE_CHARS)}"
+        for one in shown
+    ]
     frame["task_id"] = [_task(one) for one in shown]
     frame = frame[[*FIRST_SEEN, *(name for name in frame.columns if name not in FIRST_SEEN)]]
     here = [("▸" if case and one.item.digest == case.item.digest else "") for one in shown]
@@ -135,10 +138,6 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
         state.select(run=shown[row].item.digest)
         st.rerun()
     st.session_state[ROW_SEEN] = row
-
-
-def _cause(case: Case) -> str:
-    return f"{cards.KIND_ICONS[case.item.kind]}\u00a0{text.short(case.item.cause.headline, CAUSE_CHARS)}"
 
 
 def _task(case: Case) -> str:

@@ -36,18 +36,14 @@ def draw(offered: Mapping[str, Sequence[str]], filters: Mapping[str, Sequence[st
     with st.expander(words, expanded=bool(used), icon=":material/filter_list:"):
         first = [field for field in FIRST if field in offered]
         _row(first, offered, filters)
-        useful = [field for field, some in offered.items() if _useful(field, some, filters)]
+        # A further field only where it has anything to choose between.
+        useful = [f for f, some in offered.items() if f not in FIRST and (len(some) > 1 or filters.get(f))]
         _row([field for field in useful if not field.startswith(META)], offered, filters)
         if recorded := [field for field in useful if field.startswith(META)]:
             st.caption("Metadata of the runs (from RUN\\_STARTED):")
             _row(recorded, offered, filters)
         if used:
             st.button("Clear all filters", key="filters-clear", type="tertiary", on_click=_choose, args=({},))
-
-
-def _useful(field: str, values: Sequence[str], filters: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a further field has anything to choose between."""
-    return field not in FIRST and (len(values) > 1 or bool(filters.get(field)))
 
 
 def _row(

@@ -230,11 +230,9 @@ def check_words(goal: SubGoal) -> str:
     parts = {name: known[name] for name in ("check", "rules", "any_of", "deps") if known.get(name)}
     if "check" not in parts and not goal.any_of:
         parts = {"check": "none: only a recorded verdict can decide it", **parts}
-    return "\n".join(f"{name}: {_json(value)}" for name, value in parts.items())[:MOST_CHARS]
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=None, default=str)
+    return "\n".join(
+        f"{name}: {json.dumps(value, ensure_ascii=False, default=str)}" for name, value in parts.items()
+    )[:MOST_CHARS]
 
 
 def _evidence_events(report: RunReport, node: NodeScore) -> None:

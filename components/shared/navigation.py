@@ -36,7 +36,11 @@ def offered() -> dict[str, list[st.Page]]:
     """
     first, title = FOLDER / f"{PAGES[0][0]}.py", PAGES[0][1]
     sections = {
-        section: [_page(name, title) for name, title in pages if name != first.stem]
+        section: [
+            st.Page(FOLDER / f"{name}.py", title=title, url_path=name)
+            for name, title in pages
+            if name != first.stem
+        ]
         for section, pages in SECTIONS.items()
     }
     start = next(iter(sections))
@@ -46,7 +50,3 @@ def offered() -> dict[str, list[st.Page]]:
         st.Page(first, title=title, url_path=first.stem, visibility="hidden"),
     ]
     return sections
-
-
-def _page(name: str, title: str) -> st.Page:
-    return st.Page(FOLDER / f"{name}.py", title=title, url_path=name)

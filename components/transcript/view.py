@@ -88,7 +88,9 @@ def transcript(
         {
             "digest": f"{digest} {state.content(state.workspace())[:16]}",
             "items": _document(corpus, digest),
-            "goals": [{"id": node.sub_goal, "words": _goal_words(node)} for node in nodes],
+            "goals": [
+                {"id": node.sub_goal, "words": f"{STATUS[node.status].icon} {_title(node)}"} for node in nodes
+            ],
             "goal": state.selected("sub_goal"),
             "at": at,
             "help": HELP,
@@ -170,10 +172,6 @@ def _shown(found: Transcript, corpus: Corpus) -> list[dict[str, Any]]:
             if mark["kind"] == "attempted" and mark["sub_goal"] not in undone:
                 mark["kind"] = "tried"
     return items
-
-
-def _goal_words(node: NodeScore) -> str:
-    return f"{STATUS[node.status].icon} {_title(node)}"
 
 
 def _title(node: NodeScore) -> str:

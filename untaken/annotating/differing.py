@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -17,13 +16,12 @@ from untaken.annotating.edits import (
     Delete,
     Disconnect,
     Edit,
-    Field,
     Move,
     Rename,
     Set,
     SetGraph,
 )
-from untaken.plans import PlanGraph, SubGoal, json_equal
+from untaken.plans import PlanGraph, json_equal
 
 
 def edits_between(old: PlanGraph, new: PlanGraph, *, renamed: Mapping[str, str] | None = None) -> list[Edit]:
@@ -54,7 +52,7 @@ def _loosened(graph: PlanGraph, new: PlanGraph) -> Iterator[Edit]:
                     yield Disconnect(dependency=dep, sub_goal=node.id)
             if set(node.any_of) - set(after.any_of):
                 kept = [option for option in node.any_of if option in after.any_of]
-                yield _set(node.id, "any_of", kept)
+                yield Set(sub_goal=node.id, field="any_of", value=kept)
 
 
 def _added(graph: PlanGraph, new: PlanGraph) -> Iterator[Edit]:
@@ -77,8 +75,9 @@ def _changed(graph: PlanGraph, new: PlanGraph) -> Iterator[Edit]:
             if dep not in before.deps:
                 yield Connect(dependency=dep, sub_goal=node.id)
         for field in FIELDS:
-            if field != "deps" and not _same(before, node, field):
-                yield _set(node.id, field, getattr(node, field))
+            old, value = (msgspec.to_builtins(getattr(one, field)) for one in (before, node))
+            if field != "deps" and not json_equal(old, value):
+                yield Set(sub_goal=node.id, field=field, value=value)
 
 
 def _ordered(graph: PlanGraph, new: PlanGraph) -> Iterator[Edit]:
@@ -95,11 +94,3 @@ def _of_graph(graph: PlanGraph, new: PlanGraph) -> Iterator[Edit]:
     for field in GRAPH_FIELDS:
         if not json_equal(getattr(graph, field), getattr(new, field)):
             yield SetGraph(field=field, value=getattr(new, field))
-
-
-def _same(one: SubGoal, other: SubGoal, field: Field) -> bool:
-    return json_equal(*(msgspec.to_builtins(getattr(node, field)) for node in (one, other)))
-
-
-def _set(name: str, field: Field, value: Any) -> Set:
-    return Set(sub_goal=name, field=field, value=msgspec.to_builtins(value))

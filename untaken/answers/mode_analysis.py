@@ -116,13 +116,14 @@ def analyse_modes(
     read = read_runs(corpus.runs.values(), corpus.scores, taxonomy, reviewed=reviewed)
     done = frozenset(run.run for run in read)
     unread = [run for run in known.failing if run not in done]
+    left = sum(corpus.runs[run].success is not True for run in known.unbroken if run not in done)
     return ModeAnalysis(
         read=read,
         runs=len(known.unbroken),
         names={mode: taxonomy.name(mode) for run in read for mode, _ in run.modes},
         pivot=pivot_modes(read, by),
         contrasts=contrast_modes(read),
-        saturation=saturation(read, unread=_failed(corpus, known.unbroken, done)),
+        saturation=saturation(read, unread=left),
         trend=mode_trend(read),
         order=reading_order(
             unread,
@@ -138,10 +139,6 @@ def by_what_teaches_most(found: ModeAnalysis, cases: Iterable[Case]) -> tuple[Ca
     """Failing runs with those to read next first, in the order of reading; then the others as given."""
     place = {one.run: at for at, one in enumerate(found.order)}
     return tuple(sorted(cases, key=lambda case: place.get(case.item.digest, len(place))))
-
-
-def _failed(corpus: Corpus, runs: Iterable[str], read: Collection[str]) -> int:
-    return sum(corpus.runs[run].success is not True for run in runs if run not in read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from untaken.answers.frame import Columns, count, figure, frame, moment, text, truth, why
 from untaken.corpus import Corpus
 from untaken.counterfactual import EvaluationStatus, Summary
-from untaken.errors import Score, Unscored
+from untaken.errors import Unscored
 from untaken.ledger import Run, RunFinished
 from untaken.ranking import Contradiction
 from untaken.subgoals import NodeScore, RunScore
@@ -100,10 +100,6 @@ def _replans(row: RunRow) -> int | None:
     return None if isinstance(row.score, Unscored) or not row.score.plans else row.score.replans
 
 
-def _max_delta(row: RunRow) -> Score:
-    return row.summary.max_delta
-
-
 RUNS: Final[Columns[RunRow]] = {
     "run_id": text("the run's own id", "run.run_id"),
     "task_id": text("the task", "run.task_id"),
@@ -147,7 +143,7 @@ RUNS: Final[Columns[RunRow]] = {
     "evaluation": text("counterfactual evaluation: evaluated, skipped, aborted", "evaluation"),
     "decisions": count("decision points", "summary.decisions"),
     "better_alternatives": count("branches that scored better", "summary.alternative_may_be_better"),
-    "max_delta": figure("largest delta over all branches", _max_delta),
+    "max_delta": figure("largest delta over all branches", "summary.max_delta"),
     "source": text("the file it was read from", "run.source"),
     "score_reason": why("the run", "score"),
     "success_reason": why("success", "run.success"),

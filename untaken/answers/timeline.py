@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -49,24 +49,19 @@ def timeline(
     for verdict in run.of(ev.Verdict):
         for evidence in verdict.evidence or ():
             citing[evidence.seq].append(verdict.seq)
-    rows = (_row(event, mapped or {}, decisions or {}, citing) for event in run.events)
-    return tuple(
-        replace(row, title=f"{row.title}, imported") if _is_imported(run, event) else row
-        for row, event in zip(rows, run.events, strict=True)
-    )
-
-
-def _is_imported(run: Run, event: ev.AnyEvent) -> bool:
-    return isinstance(event, ev.Verdict) and run.imported(event)
+    return tuple(_row(run, event, mapped or {}, decisions or {}, citing) for event in run.events)
 
 
 def _row(
+    run: Run,
     event: ev.AnyEvent,
     mapped: Mapping[int, str],
     decisions: Mapping[int, Decision],
     citing: Mapping[int, Sequence[int]],
 ) -> TimelineRow:
     title, text = _WORDS[type(event)](event)
+    if isinstance(event, ev.Verdict) and run.imported(event):
+        title = f"{title}, imported"
     return TimelineRow(
         seq=event.seq,
         ts=event.ts,
@@ -93,33 +88,9 @@ def _went_well(event: ev.AnyEvent) -> bool | None:
 Words = tuple[str, str]
 
 
-def _started(event: ev.RunStarted) -> Words:
-    return "Run started", f"{event.agent} on {event.task_id}"
-
-
-def _plan(event: ev.Plan) -> Words:
-    return "Plan", " → ".join(event.sub_goals) + (f" ({event.reason})" if event.reason else "")
-
-
 def _selection(event: ev.SkillSelection) -> Words:
     others = [name for name in event.alternatives if name != event.selected]
     return f"Chose {event.selected}", "instead of " + ", ".join(others) if others else "without alternatives"
-
-
-def _call(event: ev.ToolCall) -> Words:
-    return event.tool, readable(event.arguments) or ""
-
-
-def _observation(event: ev.Observation) -> Words:
-    return "Result" if event.ok is not False else "Failure", readable(event.content) or ""
-
-
-def _message(event: ev.Message) -> Words:
-    return f"Message from {event.role}", readable(event.content) or ""
-
-
-def _state(event: ev.State) -> Words:
-    return "State", readable(event.state) or ""
 
 
 def _verdict(event: ev.Verdict) -> Words:
@@ -143,17 +114,6 @@ def _finished(event: ev.RunFinished) -> Words:
     return "Run finished", ", ".join(facts)
 
 
-def _insight(event: ev.CounterfactualInsight) -> Words:
-    return (
-        "Insight",
-        f"at {event.decision_point}: {event.alternative} over {event.selected}, {event.delta:+.3f}",
-    )
-
-
-def _summary(event: ev.EvaluationSummary) -> Words:
-    return "Evaluation", readable(event.summary) or ""
-
-
 def _note(event: ev.ReviewNote) -> Words:
     title = f"Note by {event.author}" if event.author else "Note"
     if event.withdraws is not None:
@@ -169,18 +129,27 @@ def _mode(event: ev.ModeAssignment) -> Words:
 
 
 _WORDS: Final[dict[type, Callable[..., Words]]] = {
-    ev.RunStarted: _started,
-    ev.Plan: _plan,
+    ev.RunStarted: lambda event: ("Run started", f"{event.agent} on {event.task_id}"),
+    ev.Plan: lambda event: (
+        "Plan",
+        " → ".join(event.sub_goals) + (f" ({event.reason})" if event.reason else ""),
+    ),
     ev.SkillSelection: _selection,
-    ev.ToolCall: _call,
-    ev.Observation: _observation,
-    ev.Message: _message,
-    ev.State: _state,
+    ev.ToolCall: lambda event: (event.tool, readable(event.arguments) or ""),
+    ev.Observation: lambda event: (
+        "Result" if event.ok is not False else "Failure",
+        readable(event.content) or "",
+    ),
+    ev.Message: lambda event: (f"Message from {event.role}", readable(event.content) or ""),
+    ev.State: lambda event: ("State", readable(event.state) or ""),
     ev.Verdict: _verdict,
     ev.ActionMapping: _mapping,
     ev.RunFinished: _finished,
-    ev.CounterfactualInsight: _insight,
-    ev.EvaluationSummary: _summary,
+    ev.CounterfactualInsight: lambda event: (
+        "Insight",
+        f"at {event.decision_point}: {event.alternative} over {event.selected}, {event.delta:+.3f}",
+    ),
+    ev.EvaluationSummary: lambda event: ("Evaluation", readable(event.summary) or ""),
     ev.ReviewNote: _note,
     ev.ModeAssignment: _mode,
 }

@@ -27,7 +27,9 @@ def run_transcript(
     run = corpus.runs[digest]
     path = corpus.plans.runs.get(digest)
     found = [_plan_changes(path)] if path is not None else []
-    found += [_notes(run), _modes(run, taxonomy), _injections(run), *marks]
+    injection = [Mark(kind="injection", words="Possible prompt injection")]
+    injections = {text.seq: injection for text in texts_to_judges(run)}
+    found += [_notes(run), _modes(run, taxonomy), injections, *marks]
     return transcript_of(run, corpus.scores[digest], marks=found)
 
 
@@ -63,10 +65,3 @@ def _modes(run: Run, taxonomy: Taxonomy | None) -> EventMarks:
             words = names.get(one.mode, one.mode)[:WORDS_CHARS]
             marks[one.place.event].append(Mark(kind="failure_mode", words=words))
     return marks
-
-
-def _injections(run: Run) -> EventMarks:
-    return {
-        found.seq: [Mark(kind="injection", words="Possible prompt injection")]
-        for found in texts_to_judges(run)
-    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Annotated, Any, Final
@@ -112,12 +112,11 @@ def quantify_disturbed(
             seeds=seeds,
             progress=progress,
         )
-        found[attack.name] = tuple(_of_originals(one, subjects) for one in passes)
+        found[attack.name] = tuple(
+            replace(one, items=tuple(replace(i, subject=subjects[i.subject]) for i in one.items))
+            for one in passes
+        )
     return found
-
-
-def _of_originals(one: QuantifierRun, subjects: Mapping[str, str]) -> QuantifierRun:
-    return replace(one, items=tuple(replace(item, subject=subjects[item.subject]) for item in one.items))
 
 
 def _pass(

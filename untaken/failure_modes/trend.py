@@ -15,13 +15,9 @@ Unit = Literal["day", "week", "month"]
 MOST_PERIODS: Final = 14
 
 
-def _week(moment: datetime) -> date:
-    return (moment - timedelta(days=moment.weekday())).date()
-
-
 _STARTS: Final[dict[Unit, Callable[[datetime], date]]] = {
     "day": lambda moment: moment.date(),
-    "week": _week,
+    "week": lambda moment: (moment - timedelta(days=moment.weekday())).date(),
     "month": lambda moment: moment.date().replace(day=1),
 }
 """The first day of the period that a moment is in."""

@@ -61,15 +61,12 @@ def _ahead_of(report: RankReport, metric: str, first: Sequence[str]) -> str:
 
 
 def _apart(report: RankReport, metric: str, one: str, other: str, them: str) -> str:
-    sure = [m for m in (OUTCOME, metric) if _clear(report.comparisons[m].pair(one, other))]
+    pairs = {m: report.comparisons[m].pair(one, other) for m in (OUTCOME, metric)}
+    sure = [m for m, pair in pairs.items() if pair is not None and pair.clear_difference]
     if not sure:
         return f"The records show no clear difference between {them} by either"
     by = "both" if len(sure) == 2 else f"{metric_words(sure[0])} alone"
     return f"The records show a clear difference between {them} by {by}"
-
-
-def _clear(pair: PairedDifference | None) -> bool:
-    return pair is not None and pair.clear_difference
 
 
 def better_section(report: RankReport, metric: str, *, full: bool) -> Markup | None:
