@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any, Final
 
 import plotly.graph_objects as go
@@ -18,9 +19,8 @@ from untaken.subgoals import Status
 from ..plan.drawing import Box, wrapped
 from ..plan.layout import CanvasLayout, larger, lay_out
 from ..shared import text
-from ..shared.palette import BORDER, CRITICAL_BORDER, INK, STATUS, StatusLook, Tokens, tokens
-from .canvas import canvas
-from .plan import arrow, corners, rounded
+from ..shared.palette import BORDER, STATUS, StatusLook, Tokens, tokens
+from .canvas import arrow, box_shapes, canvas, labels, on_lines
 from .theme import message, themed
 
 Flow = tuple[Status | None, Status | None]
@@ -29,6 +29,7 @@ ROW: Final = 46
 COLUMN: Final = 128
 HEAD: Final = 92
 GONE: Final = StatusLook(word="not there", icon="∅", fill="#FFFFFF", line="#6B7280", dash=(2, 4))
+FOUND: Final = StatusLook(word="found", icon="", fill="#F3F7FB", line="#4A5968")
 STRONG: Final = 3.5
 """Width of an edge that every run keeps; one at the threshold is as thin as any line."""
 
@@ -151,7 +152,7 @@ def draft_figure(
     look = tokens(dark)
     styles = {ends: _line(known.get(ends), draft, look) for ends in pairs}
     lines = [part for ends in pairs for part in arrow(ends, sizes, layout, styles[ends])]
-    shapes = [*lines, *(_shape(b, c) for b, c in zip(boxes, layout.centres, strict=True))]
+    shapes = [*lines, *box_shapes(sizes, layout, repeat(FOUND, len(boxes)), [b.critical for b in boxes])]
     legend = (
         f"on an edge: runs in this order / runs with both · θ = {draft.theta:g} · n = {draft.runs:,} runs"
     )
@@ -160,7 +161,8 @@ def draft_figure(
     figure, scale = canvas(
         layout, shapes, [legend], description=description, dark=dark, width=width, height=height
     )
-    _write(figure, boxes, layout, scale)
+    words, hover = [on_lines(box.lines) for box in boxes], [box.description for box in boxes]
+    figure.add_trace(labels(layout, words, hover, scale, FOUND.ink))
     _counts(figure, known, layout, look)
     return figure
 
@@ -179,31 +181,6 @@ def _line(edge: Support | None, draft: ProposedGraph, look: Tokens) -> dict[str,
     span = max(1 - draft.theta, 1e-9)
     strength = 0.0 if edge is None else min(1.0, max(0.0, (edge.share - draft.theta) / span))
     return {"color": look.good, "width": 1.5 + (STRONG - 1.5) * strength, "dash": "solid"}
-
-
-def _shape(box: Box, centre: tuple[float, float]) -> dict[str, Any]:
-    width = CRITICAL_BORDER if box.critical else BORDER
-    return {
-        "type": "path",
-        "path": rounded(*corners(box.size, centre)),
-        "fillcolor": "#F3F7FB",
-        "line": {"color": "#4A5968", "width": width},
-        "layer": "below",
-    }
-
-
-def _write(figure: go.Figure, boxes: Sequence[Box], layout: CanvasLayout, scale: float) -> None:
-    figure.add_trace(
-        go.Scatter(
-            x=[x for x, _ in layout.centres],
-            y=[y for _, y in layout.centres],
-            mode="text",
-            text=["<br>".join(text.figure(line) for line in box.lines) for box in boxes],
-            textfont={"size": max(7, round(14.5 * scale, 1)), "color": INK},
-            hovertext=[text.figure(box.description, 160) for box in boxes],
-            hoverinfo="text",
-        )
-    )
 
 
 def _counts(

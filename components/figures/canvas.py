@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import plotly.graph_objects as go
 
 from ..plan.layout import CanvasLayout
-from ..shared.palette import tokens
+from ..shared import text
+from ..shared.palette import BORDER, CRITICAL_BORDER, StatusLook, tokens
 from .theme import themed
 
 PAD: Final = 16.0
@@ -62,3 +63,83 @@ def canvas(
         font={"color": look.muted, "size": 12},
     )
     return figure, scale
+
+
+def corners(size: tuple[float, float], centre: tuple[float, float]) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of a box."""
+    (x, y), (width, height) = centre, size
+    return x - width / 2, y - height / 2, x + width / 2, y + height / 2
+
+
+def rounded(left: float, top: float, right: float, bottom: float, radius: float = 8.0) -> str:
+    """The path of a box with round corners."""
+    r = radius
+    return (
+        f"M {left + r},{top} L {right - r},{top} Q {right},{top} {right},{top + r} "
+        f"L {right},{bottom - r} Q {right},{bottom} {right - r},{bottom} "
+        f"L {left + r},{bottom} Q {left},{bottom} {left},{bottom - r} "
+        f"L {left},{top + r} Q {left},{top} {left + r},{top} Z"
+    )
+
+
+def box_shapes(
+    sizes: Iterable[tuple[float, float]],
+    layout: CanvasLayout,
+    looks: Iterable[StatusLook],
+    critical: Iterable[bool],
+) -> Iterator[dict[str, Any]]:
+    """The boxes; `looks` as they are in the theme."""
+    for size, centre, look, wide in zip(sizes, layout.centres, looks, critical, strict=True):
+        width = CRITICAL_BORDER if wide else BORDER
+        line = {"color": look.line, "width": width, "dash": look.line_name}
+        yield path(rounded(*corners(size, centre)), line, fillcolor=look.fill)
+
+
+def labels(
+    layout: CanvasLayout, words: Sequence[str], hover: Iterable[str], scale: float, inks: str | list[str]
+) -> go.Scatter:
+    """The labels of boxes: `words` for plotly already, `hover` from anywhere."""
+    return go.Scatter(
+        x=[x for x, _ in layout.centres],
+        y=[y for _, y in layout.centres],
+        mode="text",
+        text=words,
+        textfont={"size": max(7, round(14.5 * scale, 1)), "color": inks},
+        hovertext=[text.figure(line, 160) for line in hover],
+        hoverinfo="text",
+    )
+
+
+def on_lines(lines: Iterable[str]) -> str:
+    """Lines of any text as one label."""
+    return "<br>".join(map(text.figure, lines))
+
+
+def arrow(
+    ends: tuple[int, int], sizes: Sequence[tuple[float, float]], layout: CanvasLayout, line: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The shapes of a line from one box to another (positions in `sizes`), and of its head."""
+    start, end = ends
+    before = corners(sizes[start], layout.centres[start])
+    after = corners(sizes[end], layout.centres[end])
+    if layout.direction == "LR":
+        x0, y0, x1, y1 = before[2], layout.centres[start][1], after[0], layout.centres[end][1]
+        bend = f"C {(x0 + x1) / 2},{y0} {(x0 + x1) / 2},{y1} {x1 - 9},{y1}"
+    else:
+        x0, y0, x1, y1 = layout.centres[start][0], before[3], layout.centres[end][0], after[1]
+        bend = f"C {x0},{(y0 + y1) / 2} {x1},{(y0 + y1) / 2} {x1},{y1 - 9}"
+    yield path(f"M {x0},{y0} {bend}", line)
+    tip = f"M {x1},{y1} L {x1 - 10},{y1 - 5} L {x1 - 10},{y1 + 5} Z"
+    if layout.direction == "TB":
+        tip = f"M {x1},{y1} L {x1 - 5},{y1 - 10} L {x1 + 5},{y1 - 10} Z"
+    yield head(tip, line)
+
+
+def path(way: str, line: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A shape along a way in SVG's words."""
+    return {"type": "path", "path": way, "line": line, "layer": "below"} | more
+
+
+def head(way: str, line: dict[str, Any]) -> dict[str, Any]:
+    """The head of an arrow whose line is `line`."""
+    return path(way, {"width": 0}, fillcolor=line["color"])

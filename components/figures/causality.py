@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count, groupby, pairwise
 from math import hypot
 from typing import Any, Final
@@ -18,38 +18,26 @@ from untaken.crafter.state_causality import CausalState, EdgeKind
 from ..plan.drawing import Box, wrapped
 from ..plan.layout import CanvasLayout, lay_out
 from ..shared import text
-from ..shared.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, shade, tokens
-from .canvas import canvas
-from .plan import corners, rounded
+from ..shared.palette import INK, STAR, StatusLook, Tokens, shade, tokens
+from .canvas import box_shapes, canvas, head, labels, on_lines, path
 from .theme import message
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Look:
-    """How each kind of node is shown: words, mark, line and colour."""
-
-    word: str
-    mark: str
-    fill: str
-    line: str
-    dash: str = "solid"
-    width: float = BORDER
-
-
-_NODES: Final[Mapping[str, _Look]] = {
-    "task": _Look(word="the task", mark=STAR, fill="#BFE0F7", line="#0B5C94", width=CRITICAL_BORDER),
-    "kept": _Look(word="kept, with its value", mark="", fill="#FFFFFF", line="#0B5C94"),
-    "missing": _Look(word="missing", mark="∅", fill="#FFD199", line="#B34E00", dash="dash"),
-    "absent": _Look(word="not here", mark="·", fill="#EEF0F2", line="#6B7280", dash="dot"),
+_NODES: Final[Mapping[str, StatusLook]] = {
+    "task": StatusLook(word="the task", icon=STAR, fill="#BFE0F7", line="#0B5C94"),
+    "kept": StatusLook(word="kept, with its value", icon="", fill="#FFFFFF", line="#0B5C94"),
+    "missing": StatusLook(word="missing", icon="∅", fill="#FFD199", line="#B34E00", dash=(7, 5)),
+    "absent": StatusLook(word="not here", icon="·", fill="#EEF0F2", line="#6B7280", dash=(2, 4)),
 }
 _EDGES: Final[Mapping[EdgeKind, tuple[str, str]]] = {
     "rule": ("─▸", "rule"),
     "tested": ("━▸", "rule, tested in clones"),
     "policy-mediated": ("╌▸", "only through what the policy does"),
 }
-_EXOGENOUS: Final = _Look(word="given from outside", mark="", fill="#EEF0F2", line="#6B7280", dash="dash")
-_ENDOGENOUS: Final = _Look(word="follows from its parents", mark="", fill="#BFE0F7", line="#0B5C94")
-_DONE: Final = _Look(word="set by do(…)", mark="", fill="#FFD199", line="#B34E00", width=CRITICAL_BORDER)
+_EXOGENOUS: Final = StatusLook(
+    word="given from outside", icon="", fill="#EEF0F2", line="#6B7280", dash=(7, 5)
+)
+_ENDOGENOUS: Final = StatusLook(word="follows from its parents", icon="", fill="#BFE0F7", line="#0B5C94")
+_DONE: Final = StatusLook(word="set by do(…)", icon="", fill="#FFD199", line="#B34E00")
 
 SLICE: Final = 190.0
 """Pixels from one moment to the next."""
@@ -83,13 +71,13 @@ def state_causality_figure(
     )
     layout = replace(whole, centres=whole.centres[: len(boxes)], height=whole.height + (BELOW if back else 0))
     look = tokens(dark)
-    looks = [_NODES[kind] for kind in nodes.values()]
+    looks = [_NODES[kind].shaded(dark=dark) for kind in nodes.values()]
     shapes = [p for ends, way in ways.items() for p in _way(way, sizes, whole, _style(lines[ends], look))]
     shapes += [p for ends in back for p in _back(ends, sizes, layout, _style(lines[ends], look))]
     description = f"What acts on {text.figure(state.goal)}: {state.summary}, {len(state.edges)} edges"
     figure, scale = canvas(
         layout,
-        [*shapes, *_shapes(sizes, layout, looks, dark=dark)],
+        [*shapes, *box_shapes(sizes, layout, looks, [box.critical for box in boxes])],
         _legend(nodes, state, look),
         description=description,
         dark=dark,
@@ -97,8 +85,8 @@ def state_causality_figure(
         height=height,
         least_width=_LEAST,
     )
-    labels = ["<br>".join(text.figure(line) for line in box.lines) for box in boxes]
-    figure.add_trace(_labels(layout, labels, [box.description for box in boxes], scale, dark=dark))
+    words, hover = [on_lines(box.lines) for box in boxes], [box.description for box in boxes]
+    figure.add_trace(labels(layout, words, hover, scale, shade(INK, dark=dark)))
     return figure
 
 
@@ -116,13 +104,14 @@ def scm_figure(
     sliced = all(_lane(name) in _ROWS for name in names)
     layout = _slices(graph) if sliced else lay_out(sizes, tuple(ends), "LR")
     look, looks = tokens(dark), [_look_of(graph.nodes[name]) for name in names]
+    shaded = [one.shaded(dark=dark) for one in looks]
     line = {"color": look.line, "width": 1.5, "dash": "solid"}
     shapes = [part for pair in ends for part in _straight(pair, sizes, layout, line)]
     drawn = [one for one in (_ENDOGENOUS, _EXOGENOUS, _DONE) if one in looks]
     name = text.figure(graph.graph.get("name") or "Causal graph")
     figure, scale = canvas(
         layout,
-        [*shapes, *_shapes(sizes, layout, looks, dark=dark)],
+        [*shapes, *box_shapes(sizes, layout, shaded, [one is _DONE for one in looks])],
         [f"{_border(one, dark=dark)} {one.word}" for one in drawn],
         description=f"{name}: {len(names)} variables, {len(ends)} edges",
         dark=dark,
@@ -134,7 +123,8 @@ def scm_figure(
         f"{name}: {graph.nodes[name].get('words', '')} ({one.word})"
         for name, one in zip(names, looks, strict=True)
     ]
-    figure.add_trace(_labels(layout, [_symbol(name) for name in names], hover, scale, dark=dark))
+    words = [_symbol(name) for name in names]
+    figure.add_trace(labels(layout, words, hover, scale, shade(INK, dark=dark)))
     if sliced:
         figure.add_trace(_captions(graph, look, scale))
     return figure
@@ -153,7 +143,7 @@ def _box(name: str, kind: str, state: CausalState) -> Box:
     values = {variable.name: variable.words for variable in state.variables}
     value = values.get(name, "") if kind == "kept" else "" if kind == "task" else look.word
     plain = text.one_line(name.replace("_", " "))
-    lines = (*wrapped(f"{look.mark} {plain}".strip()), *(wrapped(text.one_line(value)) if value else ()))
+    lines = (*wrapped(f"{look.icon} {plain}".strip()), *(wrapped(text.one_line(value)) if value else ()))
     description = text.one_line(f"{plain}: {value or look.word}", 160)
     return Box(
         sub_goals=(name,), status="unscored", critical=kind == "task", lines=lines, description=description
@@ -168,36 +158,9 @@ def _style(kind: EdgeKind, look: Tokens) -> dict[str, Any]:
     return {"color": look.line, "width": 1.5, "dash": "solid"}
 
 
-def _shapes(
-    sizes: tuple[tuple[float, float], ...], layout: CanvasLayout, looks: list[_Look], *, dark: bool
-) -> Iterator[dict[str, Any]]:
-    for size, look, centre in zip(sizes, looks, layout.centres, strict=True):
-        yield {
-            "type": "path",
-            "path": rounded(*corners(size, centre)),
-            "fillcolor": shade(look.fill, dark=dark),
-            "line": {"color": shade(look.line, dark=dark), "width": look.width, "dash": look.dash},
-            "layer": "below",
-        }
-
-
-def _labels(
-    layout: CanvasLayout, labels: list[str], hover: list[str], scale: float, *, dark: bool
-) -> go.Scatter:
-    return go.Scatter(
-        x=[x for x, _ in layout.centres],
-        y=[y for _, y in layout.centres],
-        mode="text",
-        text=labels,
-        textfont={"size": max(7, round(14.5 * scale, 1)), "color": shade(INK, dark=dark)},
-        hovertext=[text.figure(words, 160) for words in hover],
-        hoverinfo="text",
-    )
-
-
 def _legend(nodes: Mapping[str, str], state: CausalState, look: Tokens) -> list[str]:
     there, drawn = set(nodes.values()), {edge.kind for edge in state.edges}
-    words = [f"{one.mark or '▢'} {one.word}" for kind, one in _NODES.items() if kind in there]
+    words = [f"{one.icon or '▢'} {one.word}" for kind, one in _NODES.items() if kind in there]
     words += [
         f'<span style="color:{_style(kind, look)["color"]}">{sign}</span> {meaning}'
         for kind, (sign, meaning) in _EDGES.items()
@@ -244,9 +207,8 @@ def _way(
         f"C {(x + next_x) / 2},{y} {(x + next_x) / 2},{next_y} {next_x},{next_y}"
         for (x, y), (next_x, next_y) in pairwise(points)
     ]
-    path = f"M {points[0][0]},{points[0][1]} {' '.join(bends)}"
-    yield {"type": "path", "path": path, "line": line, "layer": "below"}
-    yield _head(f"M {x1},{y1} L {x1 - 10},{y1 - 5} L {x1 - 10},{y1 + 5} Z", line)
+    yield path(f"M {points[0][0]},{points[0][1]} {' '.join(bends)}", line)
+    yield head(f"M {x1},{y1} L {x1 - 10},{y1 - 5} L {x1 - 10},{y1 + 5} Z", line)
 
 
 def _back(
@@ -256,17 +218,8 @@ def _back(
     (x0, y0), (x1, y1) = (layout.centres[n] for n in ends)
     y0, y1 = y0 + sizes[ends[0]][1] / 2, y1 + sizes[ends[1]][1] / 2
     low = max(y0, y1) + BELOW
-    yield {
-        "type": "path",
-        "path": f"M {x0},{y0} C {x0},{low} {x1},{low} {x1},{y1 + 9}",
-        "line": line,
-        "layer": "below",
-    }
-    yield _head(f"M {x1},{y1} L {x1 - 5},{y1 + 10} L {x1 + 5},{y1 + 10} Z", line)
-
-
-def _head(path: str, line: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "path", "path": path, "fillcolor": line["color"], "line": {"width": 0}, "layer": "below"}
+    yield path(f"M {x0},{y0} C {x0},{low} {x1},{low} {x1},{y1 + 9}", line)
+    yield head(f"M {x1},{y1} L {x1 - 5},{y1 + 10} L {x1 + 5},{y1 + 10} Z", line)
 
 
 # A model, moment by moment
@@ -320,21 +273,13 @@ def _straight(
     x0, y0 = _border_point(start, sizes[ends[0]], dx, dy)
     x1, y1 = _border_point(end, sizes[ends[1]], -dx, -dy)
     ux, uy = dx / length, dy / length
-    yield {
-        "type": "line",
-        "x0": x0,
-        "y0": y0,
-        "x1": x1 - 6 * ux,
-        "y1": y1 - 6 * uy,
-        "line": line,
-        "layer": "below",
-    }
+    ends_at = {"x0": x0, "y0": y0, "x1": x1 - 6 * ux, "y1": y1 - 6 * uy}
+    yield {"type": "line", **ends_at, "line": line, "layer": "below"}
     left, right = (
         (x1 - 10 * ux - 5 * uy, y1 - 10 * uy + 5 * ux),
         (x1 - 10 * ux + 5 * uy, y1 - 10 * uy - 5 * ux),
     )
-    head = f"M {x1},{y1} L {left[0]},{left[1]} L {right[0]},{right[1]} Z"
-    yield _head(head, line)
+    yield head(f"M {x1},{y1} L {left[0]},{left[1]} L {right[0]},{right[1]} Z", line)
 
 
 def _border_point(
@@ -344,14 +289,16 @@ def _border_point(
     return centre[0] + dx * part, centre[1] + dy * part
 
 
-def _look_of(node: Mapping[str, Any]) -> _Look:
+def _look_of(node: Mapping[str, Any]) -> StatusLook:
     if node.get("set_by"):
         return _DONE
     return _EXOGENOUS if node.get("exogenous") else _ENDOGENOUS
 
 
-def _border(look: _Look, *, dark: bool) -> str:
-    return f'<span style="color:{shade(look.line, dark=dark)}">{"╌" if look.dash == "dash" else "━"}</span>'
+def _border(look: StatusLook, *, dark: bool) -> str:
+    return (
+        f'<span style="color:{shade(look.line, dark=dark)}">{"╌" if look.line_name == "dash" else "━"}</span>'
+    )
 
 
 def _symbol(name: str) -> str:

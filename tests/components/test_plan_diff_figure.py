@@ -9,7 +9,6 @@ from drawn import a_graph
 
 from components import figures
 from components.figures.plan_diff import LOOKS
-from components.shared.palette import shade
 from untaken.plans import diff_graphs
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'
@@ -23,11 +22,12 @@ def test_each_sub_goal_is_drawn_with_the_line_and_mark_of_its_change(dark: bool)
     figure = figures.plan_diff_figure(DIFF, dark=dark)
     boxes = [shape for shape in figure.layout.shapes if shape.path.endswith("Z") and shape.line.width]
     drawn = [(box.fillcolor, box.line.color, box.line.dash) for box in boxes]
-    want = [LOOKS[change] for change in ("kept", "added", "kept", "changed", "removed")]
-    assert drawn == [(shade(look.fill, dark=dark), shade(look.line, dark=dark), look.dash) for look in want]
+    changes = ("kept", "added", "kept", "changed", "removed")
+    want = [LOOKS[change].shaded(dark=dark) for change in changes]
+    assert drawn == [(look.fill, look.line, look.line_name) for look in want]
     marks = [words.split(" ")[0] for words in figure.data[0].text]
     assert marks == ["a", "+", "c", "~", "−"]
-    assert len({(look.mark, look.dash) for look in LOOKS.values()}) == len(LOOKS)
+    assert len({(look.icon, look.line_name) for look in LOOKS.values()}) == len(LOOKS)
 
 
 def test_edges_that_came_and_went_differ_in_width_and_dash() -> None:
