@@ -18,7 +18,7 @@ from untaken.ranking.rank_report import RankReport
 from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import MARKERS, Tokens, tokens
-from .parts import row_names
+from .parts import line_trace, point_trace, row_names, text_trace
 from .theme import message, themed
 
 MOST_PANELS: Final = 12
@@ -102,12 +102,10 @@ def _crossing(one: Mapping[str, RankedAgent], other: Mapping[str, RankedAgent]) 
 
 
 def _line(column: int, ends: Sequence[float | None], crossing: bool, look: Tokens) -> go.Scatter:
-    return go.Scatter(
+    return line_trace(
         x=[column, column + 1],
         y=list(ends),
-        mode="lines",
         line={"color": look.bad if crossing else look.line, "width": 3 if crossing else 1.75},
-        hoverinfo="skip",
     )
 
 
@@ -129,10 +127,9 @@ def _spans(standings: Sequence[RankedAgent | None], place: int, look: Tokens) ->
 
 
 def _marks(at: Sequence[float | None], symbol: str, words: Sequence[str], look: Tokens) -> go.Scatter:
-    return go.Scatter(
+    return point_trace(
         x=list(range(len(at))),
         y=list(at),
-        mode="markers",
         marker={
             "symbol": symbol,
             "size": 13,
@@ -140,7 +137,6 @@ def _marks(at: Sequence[float | None], symbol: str, words: Sequence[str], look: 
             "line": {"color": look.text, "width": 2},
         },
         hovertext=list(words),
-        hoverinfo="text",
     )
 
 
@@ -252,14 +248,12 @@ def _add_panel(figure: go.Figure, column: int, places: list[int], shares: list[f
         marker={"color": look.fill, "line": {"width": 0}},
         hoverinfo="text",
     )
-    numbers = go.Scatter(
+    numbers = text_trace(
         x=[0.04] * len(places),
         y=places,
-        mode="text",
         text=[percent(share) for share in shares],
         textposition="middle right",
         textfont={"size": 12, "color": look.text},
-        hoverinfo="skip",
         cliponaxis=False,
     )
     for trace in (track, numbers, bars):

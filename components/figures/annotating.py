@@ -21,6 +21,7 @@ from ..plan.layout import CanvasLayout, larger, lay_out
 from ..shared import text
 from ..shared.palette import BORDER, STATUS, StatusLook, Tokens, tokens
 from .canvas import arrow, box_shapes, canvas, labels, on_lines
+from .parts import text_trace
 from .theme import message, themed
 
 Flow = tuple[Status | None, Status | None]
@@ -53,10 +54,9 @@ def status_changes(seen: Preview, *, dark: bool = False) -> go.Figure:
     ]
     figure.update_layout(shapes=[shape for x, y, flow, _ in cells for shape in _cell(x, y, flow, dark=dark)])
     figure.add_trace(
-        go.Scatter(
+        text_trace(
             x=[x for x, *_ in cells],
             y=[y for _, y, *_ in cells],
-            mode="text",
             text=[f"<b>{runs:,}</b>" for *_, runs in cells],
             textfont={
                 "size": 15,
@@ -66,7 +66,6 @@ def status_changes(seen: Preview, *, dark: bool = False) -> go.Figure:
                 f"{text.figure(rows[y])}: {_words(flow)}<br>{runs:,} of {seen.runs:,} runs"
                 for _, y, flow, runs in cells
             ],
-            hoverinfo="text",
         )
     )
     themed(figure, dark=dark, height=HEAD + ROW * len(rows) + 16, margin=(8, 8, HEAD, 8))

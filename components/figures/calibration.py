@@ -11,7 +11,7 @@ from untaken.crafter.calibration import Bin, Calibration, Estimator, Figure
 from untaken.present.numbers import decimal
 
 from ..shared.palette import Tokens, tokens
-from .parts import error_bars, estimates, legend_above, row_names
+from .parts import error_bars, estimates, legend_above, line_trace, row_names
 from .theme import message, themed
 
 SUPPORTS: Final = (("supported", "circle"), ("weak", "circle-open"))
@@ -113,14 +113,7 @@ def _points(bins: list[Bin], support: str, symbol: str, look: Tokens) -> go.Scat
 
 
 def _line(x: tuple[float, float], y: tuple[float, float], colour: str, dash: str) -> go.Scatter:
-    return go.Scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        line={"color": colour, "width": 1, "dash": dash},
-        showlegend=False,
-        hoverinfo="skip",
-    )
+    return line_trace(x=x, y=y, line={"color": colour, "width": 1, "dash": dash}, showlegend=False)
 
 
 def _reach(bins: list[Bin]) -> float:

@@ -20,6 +20,7 @@ from ..plan.layout import CanvasLayout, lay_out
 from ..shared import text
 from ..shared.palette import INK, STAR, StatusLook, Tokens, shade, tokens
 from .canvas import box_shapes, canvas, head, labels, on_lines, path
+from .parts import text_trace
 from .theme import message
 
 _NODES: Final[Mapping[str, StatusLook]] = {
@@ -252,14 +253,12 @@ def _captions(graph: nx.DiGraph, look: Tokens, scale: float) -> go.Scatter:
         (_ROWS[_lane(name)], _lane(name), str(graph.nodes[name].get("words", ""))) for name in graph
     )
     rows = [next(group) for _, group in groupby(lanes, key=lambda row: row[0])]
-    return go.Scatter(
+    return text_trace(
         x=[0] * len(rows),
         y=[y - rows[0][0] + _SIZE[1] / 2 for y, _, _ in rows],
-        mode="text",
         text=["<br>".join(text.figure(part) for part in wrapped(words)) for _, _, words in rows],
         textposition="middle right",
         textfont={"size": max(7, round(12 * scale, 1)), "color": look.muted},
-        hoverinfo="skip",
     )
 
 

@@ -16,7 +16,7 @@ from untaken.present.numbers import interval, signed
 from ..shared import text
 from ..shared.choice_words import SIDES, Side, context_words, side_of
 from ..shared.palette import Tokens, tokens
-from .parts import intervals
+from .parts import intervals, point_trace
 from .theme import message, themed
 
 MOST: Final = 20
@@ -130,10 +130,9 @@ def _marks(
 ) -> go.Scatter:
     styles = [SIDES[side_of(choice)] for choice in rows]
     colours = [_colour(side_of(choice), look) for choice in rows]
-    return go.Scatter(
+    return point_trace(
         x=[unknown_at if x is None else x for x in at],
         y=list(range(len(rows))),
-        mode="markers",
         marker={
             "symbol": [style.symbol for style in styles],
             "color": colours,
@@ -143,7 +142,6 @@ def _marks(
         unselected={"marker": {"opacity": 1}},
         customdata=[[choice.digest] for choice in rows],
         hovertext=list(words),
-        hoverinfo="text",
         cliponaxis=False,
     )
 

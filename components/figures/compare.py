@@ -13,7 +13,7 @@ from untaken.errors import Unscored
 
 from ..shared import text
 from ..shared.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, Tokens, tokens
-from .parts import cell, handles, row_names
+from .parts import cell, handles, row_names, text_trace
 from .theme import message, themed
 
 MOST_ROWS: Final = 60
@@ -98,13 +98,11 @@ def _words(
     rows: Sequence[AlignedRow], first: dict[str, str | None], looks: Mapping[CellStatus, StatusLook]
 ) -> go.Scatter:
     cells = [(x, y, row, cell) for y, row in enumerate(rows) for x, cell in enumerate(row.cells)]
-    return go.Scatter(
+    return text_trace(
         x=[x for x, _, _, _ in cells],
         y=[y for _, y, _, _ in cells],
-        mode="text",
         text=[_cell_words(cell, parts=first.get(cell.digest) == row.key) for _, _, row, cell in cells],
         textfont={"size": 14, "color": [looks[cell.status].ink for _, _, _, cell in cells]},
-        hoverinfo="skip",
         cliponaxis=False,
     )
 

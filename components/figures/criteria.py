@@ -29,7 +29,7 @@ from untaken.present.numbers import decimal, interval, p_value, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import caption, cell, cell_words, row_names
+from .parts import caption, cell, cell_words, line_trace, point_trace, row_names
 from .theme import message, themed
 
 ROW: Final = 52
@@ -109,7 +109,7 @@ def pass_change(steps: Sequence[PassStep], *, dark: bool = False) -> go.Figure:
         return message("It takes three passes to see a change", dark=dark)
     look = tokens(dark)
     figure = go.Figure(
-        go.Scatter(
+        point_trace(
             x=[step.passes for step in steps],
             y=[step.delta for step in steps],
             mode="lines+markers",
@@ -119,7 +119,6 @@ def pass_change(steps: Sequence[PassStep], *, dark: bool = False) -> go.Figure:
                 f"{step.passes} passes: {decimal(step.delta, 3)}, summed over {step.criteria} criteria"
                 for step in steps
             ],
-            hoverinfo="text",
         )
     )
     themed(figure, dark=dark, height=260)
@@ -171,13 +170,11 @@ def attack_matrix(found: Verification, *, dark: bool = False) -> go.Figure:
         cell_words(column, row, *_rate(test, look), size=13) for row, column, _, test in cells
     ]
     figure.add_trace(
-        go.Scatter(
+        point_trace(
             x=[column for _, column, _, _ in cells],
             y=[row for row, _, _, _ in cells],
-            mode="markers",
             marker={"size": 30, "opacity": 0},
             hovertext=[_cell_hover(check, test) for _, _, check, test in cells],
-            hoverinfo="text",
         )
     )
     themed(figure, dark=dark, height=90 + 40 * len(found.criteria), margin=(8, 8, 60, 8))
@@ -204,22 +201,18 @@ def _mark(figure: go.Figure, row: int, one: _Mean, look: Tokens) -> None:
     low, high = number(one.low), number(one.high)
     if low is not None and high is not None:
         figure.add_trace(
-            go.Scatter(
+            line_trace(
                 x=[low / one.top, high / one.top],
                 y=[y, y],
-                mode="lines",
                 line={"color": colour, "width": 3, "dash": "solid" if one.first else "dot"},
-                hoverinfo="skip",
             )
         )
     figure.add_trace(
-        go.Scatter(
+        point_trace(
             x=[one.mean / one.top],
             y=[y],
-            mode="markers",
             marker=_marker(colour, first=one.first),
             hovertext=[_mean_hover(one)],
-            hoverinfo="text",
             cliponaxis=False,
         )
     )

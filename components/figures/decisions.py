@@ -17,7 +17,7 @@ from untaken.present.numbers import interval, signed
 
 from ..shared import text
 from ..shared.palette import DELTA_WORDS, Tokens, tokens
-from .parts import intervals, row_names
+from .parts import intervals, point_trace, row_names, text_trace
 from .theme import message, themed
 
 MOST_ROWS = 60
@@ -127,14 +127,12 @@ def _add_figures(figure: go.Figure, rows: Sequence[FigureRow], at: float, look: 
     """Delta and n of each known alternative, in a column beside the intervals."""
     known = [(place, row.delta, row.branches[0].n) for place, row in enumerate(rows) if row.delta is not None]
     figure.add_trace(
-        go.Scatter(
+        text_trace(
             x=[at] * len(known),
             y=[place for place, _, _ in known],
-            mode="text",
             text=[f"<b>{signed(delta)}</b> · n {n:,}" for _, delta, n in known],
             textposition="middle right",
             textfont={"size": 12, "color": look.text},
-            hoverinfo="skip",
             cliponaxis=False,
         )
     )
@@ -152,7 +150,7 @@ def _add_marks(figure: go.Figure, rows: Sequence[FigureRow], unknown_at: float, 
     colours = [colour[verdict] for verdict in verdicts]
     deltas = [row.delta for _, row in marked]
     figure.add_trace(
-        go.Scatter(
+        point_trace(
             x=[unknown_at if d is None else d for d in deltas],
             y=[place for place, _ in marked],
             mode="markers+text",
@@ -166,7 +164,6 @@ def _add_marks(figure: go.Figure, rows: Sequence[FigureRow], unknown_at: float, 
             textposition="middle right",
             textfont={"size": 12, "color": look.text},
             hovertext=[_hover(row) for _, row in marked],
-            hoverinfo="text",
             cliponaxis=False,
         )
     )

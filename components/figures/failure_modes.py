@@ -16,7 +16,7 @@ from untaken.present.numbers import decimal, interval, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import cell, error_bars, row_names
+from .parts import cell, error_bars, point_trace, row_names
 from .theme import message, themed
 
 MOST_MODES: Final = 24
@@ -161,15 +161,7 @@ def saturation_curve(found: Saturation, *, dark: bool = False) -> go.Figure:
             hovertemplate="%{x} runs read: %{y:.1f} modes seen<extra></extra>",
         )
     )
-    figure.add_trace(
-        go.Scatter(
-            x=[runs],
-            y=[modes],
-            mode="markers",
-            marker={"size": 10, "color": look.good},
-            hoverinfo="skip",
-        )
-    )
+    figure.add_trace(point_trace(x=[runs], y=[modes], marker={"size": 10, "color": look.good}))
     figure.add_annotation(
         x=runs,
         y=modes,

@@ -18,6 +18,7 @@ from untaken.present.numbers import decimal
 
 from ..shared import text
 from ..shared.palette import DARK, FONT, STAR, Tokens, tokens
+from .parts import point_trace, text_trace
 from .theme import message, themed
 
 WIDTH, HEIGHT = VIEW
@@ -197,13 +198,11 @@ def _signs(views: Sequence[tuple[tuple[str, ...], ...]], look: Tokens, *, size: 
         for x, name in enumerate(row)
         if _FIELDS[name].sign
     ]
-    return go.Scatter(
+    return text_trace(
         x=[x for x, _, _ in found],
         y=[y for _, y, _ in found],
-        mode="text",
         text=[sign for _, _, sign in found],
         textfont={"size": size, "color": look.text, "family": FONT},
-        hoverinfo="skip",
         cliponaxis=False,
     )
 
@@ -211,12 +210,10 @@ def _signs(views: Sequence[tuple[tuple[str, ...], ...]], look: Tokens, *, size: 
 def _player(step: PlannedStep, start: int, *, size: float) -> go.Scatter:
     """The player in the middle, by the direction of a triangle; asleep a ring."""
     symbol = "circle-open" if step.sleeping else _FACING.get(step.facing, "triangle-right")
-    return go.Scatter(
+    return point_trace(
         x=[start + WIDTH // 2],
         y=[HEIGHT // 2],
-        mode="markers",
         marker={"symbol": symbol, "size": size, "color": "#FFFFFF", "line": {"color": "#FFFFFF", "width": 1}},
-        hoverinfo="skip",
     )
 
 
@@ -230,27 +227,23 @@ def _captions(shown: dict[int, PlannedStep], chosen: int) -> go.Scatter:
         lines.append((middle, -1.4, f"{head} {marks}".strip()))
         lines.append((middle, HEIGHT + 0.6, action_words(step.action)))
         lines.append((middle, HEIGHT + 1.9, win_words(step.asked) + again))
-    return go.Scatter(
+    return text_trace(
         x=[x for x, _, _ in lines],
         y=[y for _, y, _ in lines],
-        mode="text",
         text=[words for _, _, words in lines],
         textfont={"size": 11},
-        hoverinfo="skip",
         cliponaxis=False,
     )
 
 
 def _buttons(shown: dict[int, PlannedStep]) -> go.Scatter:
     """What is there to be pointed at and clicked: a square over each picture."""
-    return go.Scatter(
+    return point_trace(
         x=[place * _STEP + WIDTH / 2 - 0.5 for place in range(len(shown))],
         y=[HEIGHT / 2 - 0.5] * len(shown),
-        mode="markers",
         marker={"symbol": "square", "size": 76, "opacity": _ALMOST_NONE},
         customdata=[[str(number)] for number in shown],
         hovertext=[step_words(number, step) for number, step in shown.items()],
-        hoverinfo="text",
     )
 
 

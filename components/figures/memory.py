@@ -11,7 +11,7 @@ from untaken.present.numbers import interval, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import intervals, row_names
+from .parts import intervals, line_trace, point_trace, row_names
 from .theme import message, themed
 
 MOST_SKILLS: Final = 40
@@ -52,7 +52,7 @@ def _points(shown: pd.DataFrame, places: list[int], rates: list[float], look: To
         + (f"<br>weak signals weigh {row.weak_weight:g}" if row.weak_weight else "")
         for row in shown.itertuples()
     ]
-    return go.Scatter(
+    return point_trace(
         x=rates,
         y=places,
         mode="markers+text",
@@ -61,7 +61,6 @@ def _points(shown: pd.DataFrame, places: list[int], rates: list[float], look: To
         textposition="top center",
         textfont={"size": 11, "color": look.text},
         hovertext=words,
-        hoverinfo="text",
         cliponaxis=False,
     )
 
@@ -106,14 +105,12 @@ def _ending(last: pd.Series, signals: int) -> str:
 
 
 def _edge(steps: pd.DataFrame, name: str, fill: str | None, look: Tokens) -> go.Scatter:
-    return go.Scatter(
+    return line_trace(
         x=list(steps.index),
         y=steps[name].astype(float),
-        mode="lines",
         line={"width": 0, "shape": "hv"},
         fill=fill,
         fillcolor=look.grid,
-        hoverinfo="skip",
     )
 
 
@@ -124,30 +121,27 @@ def _line(steps: pd.DataFrame, look: Tokens) -> go.Scatter:
         f"{text.figure(row.run_id)}"
         for row in steps.itertuples()
     ]
-    return go.Scatter(
+    return point_trace(
         x=list(steps.index),
         y=steps["success_rate"].astype(float),
         mode="lines+markers",
         line={"color": look.good, "width": 2, "shape": "hv"},
         marker={"color": look.good, "size": 5 if len(steps) < 80 else 3},
         hovertext=words,
-        hoverinfo="text",
     )
 
 
 def _weak(steps: pd.DataFrame, weak: pd.Series, look: Tokens) -> go.Scatter:
     marked = steps[steps["ts"].isin(weak.index)]
-    return go.Scatter(
+    return point_trace(
         x=list(marked.index),
         y=marked["success_rate"].astype(float),
-        mode="markers",
         marker={"symbol": "diamond", "color": look.bad, "size": 12, "line": {"color": look.text, "width": 1}},
         hovertext=[
             f"{row.ts:%Y-%m-%d %H:%M} UTC<br>{weak[row.ts]} weak signals applied"
             f"<br>{percent(row.success_rate, 1)} after them"
             for row in marked.itertuples()
         ],
-        hoverinfo="text",
     )
 
 

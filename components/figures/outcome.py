@@ -16,7 +16,7 @@ from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .agents import markers
-from .parts import caption
+from .parts import caption, line_trace, point_trace
 from .theme import message, themed
 
 LEAST_APART: Final = 0.065
@@ -97,9 +97,7 @@ def _shares(reach: Sequence[float]) -> list[float]:
 def _cross(one: QuadrantPoint, across: Sequence[float], up: Sequence[float], look: Tokens) -> go.Scatter:
     xs = [*across, None, *([one.outcome] * len(up))]
     ys = [*([one.value] * len(across)), None, *up]
-    return go.Scatter(
-        x=xs, y=ys, mode="lines", line={"color": look.line, "width": 1.5}, opacity=0.75, hoverinfo="skip"
-    )
+    return line_trace(x=xs, y=ys, line={"color": look.line, "width": 1.5}, opacity=0.75)
 
 
 def _label_sides(
@@ -135,7 +133,7 @@ def _fits(box: tuple[float, float, float], occupied: Sequence[tuple[float, float
 
 def _spot(one: QuadrantPoint, symbol: str, side: str, look: Tokens) -> go.Scatter:
     odd = one.quadrant in ("outcome_flatters", "outcome_hides")
-    return go.Scatter(
+    return point_trace(
         x=[one.outcome],
         y=[one.value],
         mode="markers+text",
@@ -152,7 +150,6 @@ def _spot(one: QuadrantPoint, symbol: str, side: str, look: Tokens) -> go.Scatte
             f"{text.figure(one.agent)}: {percent(one.outcome)} succeeded"
             f"<br>{percent(one.value)} {metric_words(one.metric)}<br>{one.quadrant.replace('_', ' ')}"
         ],
-        hoverinfo="text",
         cliponaxis=False,
     )
 
@@ -185,11 +182,9 @@ def _curve(figure: go.Figure, some: Sequence[PassK], symbol: str, shift: float, 
         low, high = number(one.low), number(one.high)
         if low is not None and high is not None:
             line = {"color": look.line, "width": 1.25}
-            figure.add_trace(
-                go.Scatter(x=[x, x], y=[low, high], mode="lines", line=line, opacity=0.7, hoverinfo="skip")
-            )
+            figure.add_trace(line_trace(x=[x, x], y=[low, high], line=line, opacity=0.7))
     figure.add_trace(
-        go.Scatter(
+        point_trace(
             x=xs,
             y=values,
             mode="lines+markers",
@@ -201,7 +196,6 @@ def _curve(figure: go.Figure, some: Sequence[PassK], symbol: str, shift: float, 
                 "line": {"color": look.text, "width": 2},
             },
             hovertext=[_pass_hover(one) for one in some],
-            hoverinfo="text",
         )
     )
 

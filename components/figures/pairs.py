@@ -14,7 +14,7 @@ from untaken.ranking.comparisons import Comparison, PairedDifference, SubGoalGap
 from ..rankings.words import SIGNS, direction_of, fill_of
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import caption, cell, cell_words, handles, row_names
+from .parts import caption, cell, cell_words, handles, line_trace, point_trace, row_names
 from .theme import message, themed
 
 MOST_AGENTS: Final = 12
@@ -111,9 +111,9 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
     figure.add_vline(x=0, line={"color": look.line, "width": 1.5})
     colour = {"above": look.good, "below": look.bad}.get(direction_of(pair), look.muted)
     line = {"color": colour, "width": 4, "dash": "solid" if pair.clear_difference else "dot"}
-    figure.add_trace(go.Scatter(x=[low, high], y=[0, 0], mode="lines", line=line, hoverinfo="skip"))
+    figure.add_trace(line_trace(x=[low, high], y=[0, 0], line=line))
     figure.add_trace(
-        go.Scatter(
+        point_trace(
             x=[middle],
             y=[0],
             mode="markers+text",
@@ -122,7 +122,6 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
             textposition="top center",
             textfont={"size": 14, "color": look.text},
             hovertext=[_pair_hover(pair)],
-            hoverinfo="text",
         )
     )
     far = 1.15 * max(abs(low), abs(high), reach)
@@ -147,17 +146,13 @@ def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
         low, high = number(gap.low), number(gap.high)
         if low is not None and high is not None:
             line = {"color": look.muted, "width": 3}
-            figure.add_trace(
-                go.Scatter(x=[low, high], y=[place] * 2, mode="lines", line=line, hoverinfo="skip")
-            )
+            figure.add_trace(line_trace(x=[low, high], y=[place] * 2, line=line))
     figure.add_trace(
-        go.Scatter(
+        point_trace(
             x=[number(gap.difference) for gap in shown],
             y=list(range(len(shown))),
-            mode="markers",
             marker={"size": 11, "color": look.background, "line": {"color": look.text, "width": 2}},
             hovertext=[_gap_hover(gap) for gap in shown],
-            hoverinfo="text",
         )
     )
     themed(figure, dark=dark, height=96 + 30 * len(shown))

@@ -15,6 +15,21 @@ Estimate = tuple[float, Score | None, Score | None, Score | None, str]
 """Its place, its value, both ends of its interval, and what hovering adds."""
 
 
+def point_trace(**drawn: Any) -> go.Scatter:
+    """Marks, or whatever `mode` says; a pointer meets those that say something (`hovertext`)."""
+    return go.Scatter({"mode": "markers", "hoverinfo": "text" if "hovertext" in drawn else "skip"} | drawn)
+
+
+def line_trace(**drawn: Any) -> go.Scatter:
+    """Lines, as `point_trace`."""
+    return point_trace(mode="lines", **drawn)
+
+
+def text_trace(**drawn: Any) -> go.Scatter:
+    """Words in places, as `point_trace`."""
+    return point_trace(mode="text", **drawn)
+
+
 def row_names(
     figure: go.Figure, names: Sequence[str], *, room: float = 0.5, look: Tokens | None = None, size: int = 12
 ) -> None:

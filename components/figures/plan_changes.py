@@ -14,6 +14,7 @@ from untaken.present.numbers import interval, percent, signed
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
+from .parts import line_trace, point_trace
 from .theme import message, themed
 
 MOST: Final = 40
@@ -46,13 +47,8 @@ def plan_changes_figure(run: EvaluatedPath, *, dark: bool = False) -> go.Figure:
     look, figure = tokens(dark), go.Figure()
     chances = [number(each.forecast) for each in shown]
     figure.add_trace(
-        go.Scatter(
-            x=list(range(len(shown))),
-            y=chances,
-            mode="lines",
-            line={"color": look.line, "width": 2},
-            hoverinfo="skip",
-            showlegend=False,
+        line_trace(
+            x=list(range(len(shown))), y=chances, line={"color": look.line, "width": 2}, showlegend=False
         )
     )
     for kind in SYMBOLS:
@@ -92,7 +88,7 @@ def _add_kind(figure: go.Figure, kind: OptionKind, shown: Sequence[EvaluatedDeci
     colour = look.good if kind in ("advance", "stop_done") else look.bad
     forecasts = [number(shown[place].forecast) for place in at]
     figure.add_trace(
-        go.Scatter(
+        point_trace(
             x=at,
             y=[-0.06 if chance is None else chance for chance in forecasts],
             mode="markers+text",
@@ -107,7 +103,6 @@ def _add_kind(figure: go.Figure, kind: OptionKind, shown: Sequence[EvaluatedDeci
             textposition=["bottom center" if (chance or 0) > 0.9 else "top center" for chance in forecasts],
             textfont={"size": 12, "color": look.text},
             hovertext=[_hover(shown[place]) for place in at],
-            hoverinfo="text",
             cliponaxis=False,
         )
     )
@@ -156,13 +151,10 @@ def plan_calibration(card: CalibrationCard, *, dark: bool = False) -> go.Figure:
     """
     look, bins = tokens(dark), card.bins
     figure = go.Figure(
-        go.Scatter(
-            x=[0, 1], y=[0, 1], mode="lines", line={"color": look.line, "width": 1, "dash": "dash"},
-            hoverinfo="skip",
-        )
+        line_trace(x=[0, 1], y=[0, 1], line={"color": look.line, "width": 1, "dash": "dash"})
     )  # fmt: skip
     figure.add_trace(
-        go.Scatter(
+        point_trace(
             x=[b.predicted for b in bins],
             y=[b.observed for b in bins],
             error_y={
@@ -180,7 +172,6 @@ def plan_calibration(card: CalibrationCard, *, dark: bool = False) -> go.Figure:
             textposition="middle right",
             textfont={"size": 12, "color": look.text},
             hovertext=[_bin_words(b) for b in bins],
-            hoverinfo="text",
             cliponaxis=False,
         )
     )

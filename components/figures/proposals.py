@@ -14,7 +14,7 @@ from untaken.present.numbers import decimal, interval, percent
 
 from ..shared import text
 from ..shared.palette import MARKERS, tokens
-from .parts import error_bars, intervals, legend_above, row_names
+from .parts import error_bars, intervals, legend_above, point_trace, row_names
 from .theme import message, themed
 
 WAYS: Final = {"task": "from the task", "solution": "from the task and two runs"}
@@ -88,13 +88,11 @@ def _points(marks: Sequence[_Mark], name: str, found: Sequence[CriterionDifferen
         + f"<br>over {one.tasks:,} common tasks, {one.runs:,} runs of both"
         for one, mark in zip(found, marks, strict=True)
     ]
-    return go.Scatter(
+    return point_trace(
         x=[mark.mean for mark in marks],
         y=[mark.at for mark in marks],
-        mode="markers",
         name=text.figure(text.short(name, 30)),
         hovertext=words,
-        hoverinfo="text",
         cliponaxis=False,
     )
 
@@ -120,7 +118,7 @@ def unique_criteria(counts: Sequence[UniqueCount], *, dark: bool = False) -> go.
 def _curve(curve: Sequence[UniqueCount], colour: str, dash: str, symbol: str) -> go.Scatter:
     one = curve[0]
     words = f"{WAYS.get(one.way, text.figure(one.way))}, τ = {one.tau:g}"
-    return go.Scatter(
+    return point_trace(
         x=[point.seeds for point in curve],
         y=[point.mean for point in curve],
         error_y=error_bars([(point.mean, point.low, point.high) for point in curve], colour)
@@ -134,5 +132,4 @@ def _curve(curve: Sequence[UniqueCount], colour: str, dash: str, symbol: str) ->
             f"(95% of draws {point.low:g} to {point.high:g}, {point.draws} draws)"
             for point in curve
         ],
-        hoverinfo="text",
     )

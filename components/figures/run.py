@@ -14,6 +14,7 @@ from untaken.subgoals.model import NodeScore, RunScore
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
+from .parts import line_trace, text_trace
 from .theme import message, themed
 
 
@@ -122,25 +123,21 @@ def _add_completions(figure: go.Figure, done: Sequence[NodeScore], lane: int, lo
     if len(done) <= MOST_LINES:
         figure.add_trace(_thin_lines(done, lane, look))
     figure.add_trace(
-        go.Scatter(
+        text_trace(
             x=[node.completed_at for node in done],
             y=[lane] * len(done),
-            mode="text",
             text="✓",
             textfont={"size": 16, "color": look.good},
             hovertext=[f"completed: {text.figure(node.title or node.sub_goal, 60)}" for node in done],
-            hoverinfo="text",
         )
     )
 
 
 def _thin_lines(done: Sequence[NodeScore], lane: int, look: Tokens) -> go.Scatter:
-    return go.Scatter(
+    return line_trace(
         x=[x for node in done for x in (node.completed_at, node.completed_at, None)],
         y=[y for _ in done for y in (-0.5, lane, None)],
-        mode="lines",
         line={"color": look.good, "width": 1, "dash": "dot"},
-        hoverinfo="skip",
     )
 
 

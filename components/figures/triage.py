@@ -14,7 +14,7 @@ from untaken.present.numbers import percent, signed
 from ..shared import text
 from ..shared.choice_words import context_words
 from ..shared.palette import STAR, Tokens, tokens
-from .parts import intervals, row_names
+from .parts import intervals, row_names, text_trace
 from .theme import message, themed
 
 MOST: Final = 6
@@ -94,14 +94,12 @@ def _bars(rows: Sequence[FixFirst], look: Tokens) -> go.Bar:
 
 
 def _numbers(rows: Sequence[FixFirst], look: Tokens) -> go.Scatter:
-    return go.Scatter(
+    return text_trace(
         x=[max(item.gain, item.high) for item in rows],
         y=list(range(len(rows))),
-        mode="text",
         text=[f" {gain_words(item, item.gain)}" for item in rows],
         textposition="middle right",
         textfont={"size": 13, "color": look.text},
-        hoverinfo="skip",
         cliponaxis=False,
     )
 

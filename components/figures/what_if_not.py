@@ -15,6 +15,7 @@ from untaken.present.numbers import decimal, interval
 
 from ..shared.palette import Tokens, tokens
 from .frames import AGAIN, VERDICTS, step_words
+from .parts import point_trace
 from .theme import message, themed
 
 SPAN: Final = 1_000
@@ -123,14 +124,12 @@ def _terms(asked: Mapping[int, PlannedStep], intervention: str, look: Tokens) ->
         for term in step.asked.terms
         if term.intervention == intervention
     ]
-    return go.Scatter(
+    return point_trace(
         x=[number for number, _ in found],
         y=[term.value for _, term in found],
-        mode="markers",
         name=f"against {intervention}",
         marker={"symbol": TERMS[intervention], "size": 6, "color": look.line, "line": {"width": 1}},
         opacity=0.55,
-        hoverinfo="skip",
     )
 
 
@@ -140,15 +139,13 @@ def _wins(asked: Mapping[int, PlannedStep], verdict: Verdict, look: Tokens) -> g
     sign, symbol = VERDICTS[verdict]
     found = {number: s for number, s in asked.items() if s.asked is not None and s.asked.verdict == verdict}
     heights = [EVEN if isinstance(s.asked.win, Unscored) else s.asked.win for s in found.values() if s.asked]
-    return go.Scatter(
+    return point_trace(
         x=list(found),
         y=heights,
-        mode="markers",
         name={"tie": "tie: cannot tell", "unscored": "no WIN"}.get(verdict, f"{verdict} than these"),
         marker={"symbol": symbol, "size": 9, "color": colour, "line": {"width": 1.5, "color": colour}},
         customdata=[[str(number)] for number in found],
         hovertext=[step_words(number, step) for number, step in found.items()],
-        hoverinfo="text",
         cliponaxis=False,
         meta=sign,
     )
@@ -164,13 +161,11 @@ def _asked_again(asked: Mapping[int, PlannedStep], look: Tokens) -> go.Scatter:
         and step.action != step.asked.action
         and not step.unanswered_again
     }
-    return go.Scatter(
+    return point_trace(
         x=list(found),
         y=[EVEN if isinstance(win, Unscored) else win for win in found.values()],
-        mode="markers",
         name=f"{AGAIN} revised: something else was done",
         marker={"symbol": "circle-open", "size": 14, "color": look.muted, "line": {"width": 1}},
-        hoverinfo="skip",
         cliponaxis=False,
     )
 
@@ -181,10 +176,9 @@ Marks = Mapping[str, tuple[float, Score, Score]]
 def _ours(marks: Marks, look: Tokens, name: str, axis: str) -> go.Scatter:
     """Filled marks with intervals; one that is not known has none."""
     ends = [(v, low, high) for v, low, high in marks.values()]
-    return go.Scatter(
+    return point_trace(
         x=[value for value, _, _ in ends],
         y=list(marks),
-        mode="markers",
         name=name,
         marker={"color": look.good, "size": 11},
         error_x={
@@ -197,7 +191,6 @@ def _ours(marks: Marks, look: Tokens, name: str, axis: str) -> go.Scatter:
             "width": 0,
         },
         hovertext=[f"{arm}: {_value_words(*mark)}" for arm, mark in marks.items()],
-        hoverinfo="text",
         xaxis=f"x{axis}",
         yaxis=f"y{axis}",
         cliponaxis=False,
@@ -206,15 +199,13 @@ def _ours(marks: Marks, look: Tokens, name: str, axis: str) -> go.Scatter:
 
 def _theirs(marks: Mapping[str, tuple[float, float | None]], look: Tokens, axis: str) -> go.Scatter:
     sd: Sequence[float] = [spread or 0 for _, spread in marks.values()]
-    return go.Scatter(
+    return point_trace(
         x=[value for value, _ in marks.values()],
         y=list(marks),
-        mode="markers",
         name="published, not comparable in level",
         marker={"symbol": "diamond-open", "color": look.muted, "size": 12, "line": {"width": 2}},
         error_x={"type": "data", "array": sd, "color": look.muted, "thickness": 1, "width": 4},
         hovertext=[f"{arm}, published: {decimal(value)}" for arm, (value, _) in marks.items()],
-        hoverinfo="text",
         xaxis=f"x{axis}",
         yaxis=f"y{axis}",
         cliponaxis=False,
