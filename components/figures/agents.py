@@ -18,7 +18,7 @@ from untaken.ranking.rank_report import RankReport
 from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import MARKERS, Tokens, tokens
-from .parts import line_trace, point_trace, row_names, text_trace
+from .parts import column_names, line_trace, note, point_trace, row_names, text_trace
 from .theme import message, themed
 
 MOST_PANELS: Final = 12
@@ -75,19 +75,11 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
             if y is not None and ranked is not None:
                 _label(figure, ranked, (x, y), look.text, moved, left=x == 0)
     figure.layout.shapes = spans
-    last = len(names) - 1
     room = 62 + round(7.2 * max(len(text.short(agent, MOST_CHARS)) for agent in agents))
     row = 44 if len(agents) <= 8 else 32
     themed(figure, dark=dark, height=120 + row * len(agents), margin=(room, room + 24, 58, 8))
-    figure.update_xaxes(
-        tickvals=list(range(len(names))),
-        ticktext=[text.folded(metric_words(m), width=13, lines=3) for m in names],
-        side="top",
-        range=[-0.08, last + 0.08],
-        showgrid=True,
-        automargin=False,
-        tickfont={"color": look.text, "size": 12},
-    )
+    heads = [text.folded(metric_words(m), width=13, lines=3) for m in names]
+    column_names(figure, heads, room=0.08, look=look, showgrid=True, automargin=False)
     figure.update_yaxes(visible=False, range=[len(agents) + 0.5, 0.5])
     figure.update_layout(meta={"least_width": 2 * room + 24 + 82 * len(names)})
     return figure
@@ -173,15 +165,9 @@ def _label(
     value = number(ranked.value)
     share = percent(value)
     name = text.figure(text.short(ranked.agent, MOST_CHARS))
-    figure.add_annotation(
-        x=at[0],
-        y=at[1],
-        text=f"{name}  {share}" if left else f"{share}  {name}{moved}",
-        xanchor="right" if left else "left",
-        xshift=-14 if left else 14,
-        showarrow=False,
-        font={"color": colour, "size": 13},
-    )
+    words = f"{name}  {share}" if left else f"{share}  {name}{moved}"
+    side = {"xanchor": "right", "xshift": -14} if left else {"xanchor": "left", "xshift": 14}
+    note(figure, words, *at, colour, size=13, **side)
 
 
 def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from ..plan.layout import CanvasLayout
 from ..shared import text
 from ..shared.palette import BORDER, CRITICAL_BORDER, StatusLook, tokens
+from .parts import caption
 from .theme import themed
 
 PAD: Final = 16.0
@@ -50,18 +51,7 @@ def canvas(
     drawn.xaxis = {**hidden, "range": [-PAD, layout.width + PAD]}
     drawn.yaxis = {**hidden, "range": [layout.height + PAD, -PAD], "scaleanchor": "x"}
     drawn.meta = {"description": description} | ({} if least_width is None else {"least_width": least_width})
-    figure.add_annotation(
-        text=_GAP.join(legend),
-        x=0.5,
-        y=0,
-        yshift=-12,
-        xref="paper",
-        yref="paper",
-        xanchor="center",
-        yanchor="top",
-        showarrow=False,
-        font={"color": look.muted, "size": 12},
-    )
+    caption(figure, _GAP.join(legend), 0.5, 0, look, yshift=-12, xanchor="center", yanchor="top")
     return figure, scale
 
 

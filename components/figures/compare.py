@@ -13,7 +13,7 @@ from untaken.errors import Unscored
 
 from ..shared import text
 from ..shared.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, Tokens, tokens
-from .parts import cell, handles, row_names, text_trace
+from .parts import cell, column_names, handles, row_names, text_trace
 from .theme import message, themed
 
 MOST_ROWS: Final = 60
@@ -137,15 +137,8 @@ def _frame(
 ) -> None:
     chars = TITLE_CHARS if len(found.runs) <= MANY else SHORT_CHARS
     themed(figure, dark=dark, height=HEAD + 24 + ROW * len(rows), margin=(8, 8, HEAD, 16))
-    figure.update_xaxes(
-        tickvals=list(range(len(found.runs))),
-        ticktext=[_head(run, held=run.digest == found.reference) for run in found.runs],
-        side="top",
-        range=[-0.55, len(found.runs) - 0.45],
-        showgrid=False,
-        tickangle=0,
-        tickfont={"color": look.text, "size": 11},
-    )
+    heads = [_head(run, held=run.digest == found.reference) for run in found.runs]
+    column_names(figure, heads, room=0.55, look=look, size=11, tickangle=0)
     row_names(figure, [_title(row, chars) for row in rows], room=0.55, look=look)
     figure.update_layout(
         meta={"least_width": round(CHAR * chars) + column * len(found.runs)}, clickmode="event+select"

@@ -8,7 +8,6 @@ diamonds; the same marks distinguish recorded and disturbed runs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import plotly.graph_objects as go
@@ -29,7 +28,7 @@ from untaken.present.numbers import decimal, interval, p_value, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import caption, cell, cell_words, line_trace, point_trace, row_names
+from .parts import caption, cell, cell_words, column_names, line_trace, point_trace, row_names
 from .theme import message, themed
 
 ROW: Final = 52
@@ -44,20 +43,6 @@ APART: Final = 0.17
 """Of a row, between the marks of the two groups."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Mean:
-    """A mean to draw: of the first group (filled) or of the second (open)."""
-
-    name: str
-    first: bool
-    words: str
-    mean: float
-    low: Score
-    high: Score
-    n: int
-    top: int
-
-
 def criteria_means(means: Sequence[OutcomeMean], *, dark: bool = False) -> go.Figure:
     """Mean of each criterion for successes and for failures, with 95% intervals (source figure 3)."""
     names = list(dict.fromkeys(mean.name for mean in means))
@@ -65,17 +50,8 @@ def criteria_means(means: Sequence[OutcomeMean], *, dark: bool = False) -> go.Fi
         return message("No run with an outcome has a value", dark=dark)
     look, figure = tokens(dark), go.Figure()
     for one in means:
-        drawn = _Mean(
-            name=one.name,
-            first=one.success,
-            words=KEY[not one.success],
-            mean=one.mean,
-            low=one.low,
-            high=one.high,
-            n=one.n,
-            top=one.top,
-        )
-        _mark(figure, names.index(one.name), drawn, look)
+        ends = one.mean, one.low, one.high
+        _mark(figure, names.index(one.name), one, ends, key=KEY, look=look, first=one.success)
     return _rows(figure, names, KEY, AXIS, look, dark=dark)
 
 
@@ -133,20 +109,12 @@ def original_vs_disturbed(found: Sequence[BeforeAfter], *, dark: bool = False) -
         return message("No disturbed run has a value: the test was not done", dark=dark)
     look, figure = tokens(dark), go.Figure()
     for row, one in enumerate(found):
-        same = {"name": one.name, "n": one.n, "top": one.top}
-        before = _Mean(
-            first=True,
-            words=BEFORE_AFTER[0],
-            mean=one.before,
-            low=one.before_low,
-            high=one.before_high,
-            **same,
+        before, after = (
+            (one.before, one.before_low, one.before_high),
+            (one.after, one.after_low, one.after_high),
         )
-        after = _Mean(
-            first=False, words=BEFORE_AFTER[1], mean=one.after, low=one.after_low, high=one.after_high, **same
-        )
-        _mark(figure, row, before, look)
-        _mark(figure, row, after, look)
+        _mark(figure, row, one, before, key=BEFORE_AFTER, look=look, first=True)
+        _mark(figure, row, one, after, key=BEFORE_AFTER, look=look, first=False)
     return _rows(figure, [one.name for one in found], BEFORE_AFTER, AXIS, look, dark=dark)
 
 
@@ -178,43 +146,39 @@ def attack_matrix(found: Verification, *, dark: bool = False) -> go.Figure:
         )
     )
     themed(figure, dark=dark, height=90 + 40 * len(found.criteria), margin=(8, 8, 60, 8))
-    figure.update_xaxes(
-        tickvals=list(range(len(found.attacks))),
-        ticktext=[
-            text.figure(attack.replace("_", " "), 24).replace(" ", "<br>", 1) for attack in found.attacks
-        ],
-        side="top",
-        range=[-0.5, len(found.attacks) - 0.5],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 12},
-    )
+    attacks = [text.figure(attack.replace("_", " "), 24).replace(" ", "<br>", 1) for attack in found.attacks]
+    column_names(figure, attacks, look=look)
     names = [text.figure(check.name, CHARS) for check in found.criteria]
     row_names(figure, names, look=look, size=13)
     figure.update_layout(meta={"least_width": 180 + CELL_WIDTH * len(found.attacks)})
     return figure
 
 
-def _mark(figure: go.Figure, row: int, one: _Mean, look: Tokens) -> None:
-    """A mean with its interval."""
-    colour = look.good if one.first else look.bad
-    y = row + (-APART if one.first else APART)
-    low, high = number(one.low), number(one.high)
+def _mark(
+    figure: go.Figure,
+    row: int,
+    one: OutcomeMean | BeforeAfter,
+    ends: tuple[float, Score, Score],
+    *,
+    key: Sequence[str],
+    look: Tokens,
+    first: bool,
+) -> None:
+    """A mean with its interval: of the first group of the key (filled), or of the second (open)."""
+    (mean, *_), (low, high) = ends, map(number, ends[1:])
+    colour, y = (look.good, row - APART) if first else (look.bad, row + APART)
+    sure = reason(ends[1])
     if low is not None and high is not None:
-        figure.add_trace(
-            line_trace(
-                x=[low / one.top, high / one.top],
-                y=[y, y],
-                line={"color": colour, "width": 3, "dash": "solid" if one.first else "dot"},
-            )
-        )
+        line = {"color": colour, "width": 3, "dash": "solid" if first else "dot"}
+        figure.add_trace(line_trace(x=[low / one.top, high / one.top], y=[y, y], line=line))
+        sure = f"95% {interval(low, high)}"
+    words = (
+        f"<b>{text.figure(one.name)}</b>, {key[not first]}"
+        f"<br>level {decimal(mean)} of 0–{one.top} ({sure}), n={one.n}"
+    )
+    marker = _marker(colour, first=first)
     figure.add_trace(
-        point_trace(
-            x=[one.mean / one.top],
-            y=[y],
-            marker=_marker(colour, first=one.first),
-            hovertext=[_mean_hover(one)],
-            cliponaxis=False,
-        )
+        point_trace(x=[mean / one.top], y=[y], marker=marker, hovertext=[words], cliponaxis=False)
     )
 
 
@@ -288,10 +252,3 @@ def _cell_hover(check: CriterionCheck, test: AttackTest) -> str:
             f"sign test {p_value(p, 'p')}",
         ]
     )
-
-
-def _mean_hover(one: _Mean) -> str:
-    low, high = number(one.low), number(one.high)
-    sure = reason(one.low) if low is None or high is None else f"95% {interval(low, high)}"
-    head = f"<b>{text.figure(one.name)}</b>, {one.words}"
-    return f"{head}<br>level {decimal(one.mean)} of 0–{one.top} ({sure}), n={one.n}"

@@ -16,7 +16,7 @@ from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .agents import markers
-from .parts import caption, line_trace, point_trace
+from .parts import caption, line_trace, note, point_trace
 from .theme import message, themed
 
 LEAST_APART: Final = 0.065
@@ -206,15 +206,8 @@ def _name_ends(figure: go.Figure, ends: Sequence[PassK], look: Tokens) -> None:
     for one in sorted(ends, key=lambda end: number(end.value) or 0.0):
         y = max(number(one.value) or 0.0, last.get(one.k, -1.0) + LEAST_APART)
         last[one.k] = y
-        figure.add_annotation(
-            x=one.k,
-            y=y,
-            text=text.figure(text.short(one.agent, 20)),
-            xanchor="left",
-            xshift=12,
-            showarrow=False,
-            font={"size": 12, "color": look.text},
-        )
+        name = text.figure(text.short(one.agent, 20))
+        note(figure, name, one.k, y, look.text, xanchor="left", xshift=12)
 
 
 def _pass_hover(one: PassK) -> str:

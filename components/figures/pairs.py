@@ -14,7 +14,7 @@ from untaken.ranking.comparisons import Comparison, PairedDifference, SubGoalGap
 from ..rankings.words import SIGNS, direction_of, fill_of
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import caption, cell, cell_words, handles, line_trace, point_trace, row_names
+from .parts import caption, cell, cell_words, column_names, handles, line_trace, point_trace, row_names
 from .theme import message, themed
 
 MOST_AGENTS: Final = 12
@@ -88,14 +88,8 @@ def _pair_hover(pair: PairedDifference) -> str:
 def _frame(figure: go.Figure, agents: Sequence[str], look: Tokens, *, dark: bool) -> None:
     row = 54 if len(agents) <= 8 else 44
     themed(figure, dark=dark, height=78 + row * len(agents), margin=(8, 8, 54, 20))
-    figure.update_xaxes(
-        tickvals=list(range(len(agents))),
-        ticktext=[text.folded(agent, width=13, lines=2) for agent in agents],
-        side="top",
-        range=[-0.55, len(agents) - 0.45],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 12},
-    )
+    heads = [text.folded(agent, width=13, lines=2) for agent in agents]
+    column_names(figure, heads, room=0.55, look=look)
     row_names(figure, [text.figure(text.short(agent, 22)) for agent in agents], room=0.55, look=look)
     figure.update_layout(meta={"least_width": 170 + 100 * len(agents)}, clickmode="event+select")
 

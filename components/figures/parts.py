@@ -128,7 +128,19 @@ def handles(cells: Sequence[tuple[float, float, str, str]], size: int) -> go.Sca
 
 def caption(figure: go.Figure, words: str, x: float, y: float, look: Tokens, **more: Any) -> None:
     """Quiet words at a place of the frame, from 0 to 1."""
-    font = {"color": look.muted, "size": 12}
-    figure.add_annotation(
-        text=words, x=x, y=y, xref="paper", yref="paper", showarrow=False, **{"font": font} | more
-    )
+    note(figure, words, x, y, look.muted, **{"xref": "paper", "yref": "paper"} | more)
+
+
+def note(figure: go.Figure, words: str, x: Any, y: Any, colour: str, *, size: int = 12, **more: Any) -> None:
+    """Words at a place of the axes."""
+    font = {"color": colour, "size": size}
+    figure.add_annotation(text=words, x=x, y=y, showarrow=False, **{"font": font} | more)
+
+
+def column_names(
+    figure: go.Figure, names: Sequence[str], *, room: float = 0.5, look: Tokens, size: int = 12, **more: Any
+) -> None:
+    """Name the columns, above them; `room` is before the first one and after the last, in columns."""
+    font, ends = {"color": look.text, "size": size}, [-room, len(names) - 1 + room]
+    named = {"tickvals": list(range(len(names))), "ticktext": names, "range": ends, "tickfont": font}
+    figure.update_xaxes(named, side="top", **{"showgrid": False} | more)

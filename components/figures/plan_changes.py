@@ -14,7 +14,7 @@ from untaken.present.numbers import interval, percent, signed
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import line_trace, point_trace
+from .parts import error_bars, legend_above, line_trace, note, point_trace
 from .theme import message, themed
 
 MOST: Final = 40
@@ -73,12 +73,8 @@ def plan_changes_figure(run: EvaluatedPath, *, dark: bool = False) -> go.Figure:
         tickformat=".0%",
         title_text="chance of success after it" if known else "no forecast",
     )
-    figure.update_layout(
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.04, "yanchor": "bottom", "x": 0},
-        meta={"least_width": max(340, A_CHANGE_WIDE * len(shown))},
-    )
-    return figure
+    figure.update_layout(meta={"least_width": max(340, A_CHANGE_WIDE * len(shown))})
+    return legend_above(figure, y=1.04)
 
 
 def _add_kind(figure: go.Figure, kind: OptionKind, shown: Sequence[EvaluatedDecision], look: Tokens) -> None:
@@ -134,14 +130,8 @@ def _mark_decisive(
             figure.add_vrect(
                 x0=place - 0.45, x1=place + 0.45, fillcolor=look.band, line_width=0, layer="below"
             )
-            figure.add_annotation(
-                x=place,
-                y=1.12,
-                yanchor="top",
-                text=f"▼ decisive {signed(number(each.change) or 0.0)}",
-                showarrow=False,
-                font={"size": 12, "color": look.text},
-            )
+            words = f"▼ decisive {signed(number(each.change) or 0.0)}"
+            note(figure, words, place, 1.12, look.text, yanchor="top")
 
 
 def plan_calibration(card: CalibrationCard, *, dark: bool = False) -> go.Figure:
@@ -157,15 +147,7 @@ def plan_calibration(card: CalibrationCard, *, dark: bool = False) -> go.Figure:
         point_trace(
             x=[b.predicted for b in bins],
             y=[b.observed for b in bins],
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": [b.high - b.observed for b in bins],
-                "arrayminus": [b.observed - b.low for b in bins],
-                "color": look.good,
-                "thickness": 1.5,
-                "width": 4,
-            },
+            error_y=error_bars([(b.observed, b.low, b.high) for b in bins], look.good),
             mode="markers+text",
             marker={"size": 11, "color": look.good},
             text=[f"n {b.n:,}" for b in bins],

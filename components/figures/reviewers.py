@@ -15,7 +15,7 @@ from untaken.present.numbers import interval
 from ..shared import text
 from ..shared.palette import tokens
 from .agreement import MARKS
-from .parts import estimates, least_end, legend_above, row_names
+from .parts import estimates, least_end, legend_above, note, row_names
 from .theme import message, themed
 
 MOST_GOALS: Final = 24
@@ -77,24 +77,14 @@ def reviewer_pairs_figure(pairs: Sequence[ReviewerPair], *, dark: bool = False) 
             figure.data[-1].showlegend = not sure
     for at, one in enumerate(shown):
         if isinstance(one.kappa, Unscored):
-            figure.add_annotation(
-                x=0.0,
-                y=at,
-                text=_on_lines(f"no κ: {one.kappa.reason}"),
-                showarrow=False,
-                xanchor="left",
-                align="left",
-                font={"size": 11, "color": look.muted},
-            )
+            lines = textwrap.wrap(f"no κ: {one.kappa.reason}", WORDS_WIDE)[:3]
+            words = "<br>".join(map(text.figure, lines))
+            note(figure, words, 0.0, at, look.muted, size=11, xanchor="left", align="left")
     themed(figure, dark=dark, height=130 + 48 * len(shown), margin=(8, 8, 30, 8))
     row_names(figure, [f"{_person(one.a)} · {_person(one.b)}<br>n={one.n:,}" for one in shown])
     least = least_end(end for one in shown for end in (one.kappa, one.kappa_low, one.low))
     figure.update_xaxes(title="1 is full agreement; 0 of κ is chance", range=[least, 1.03])
     return legend_above(figure)
-
-
-def _on_lines(words: str) -> str:
-    return "<br>".join(text.figure(line) for line in textwrap.wrap(words, WORDS_WIDE)[:3])
 
 
 def _person(name: str) -> str:

@@ -15,7 +15,7 @@ from untaken.present.numbers import decimal, interval
 
 from ..shared.palette import Tokens, tokens
 from .frames import AGAIN, VERDICTS, step_words
-from .parts import point_trace
+from .parts import error_bars, point_trace
 from .theme import message, themed
 
 SPAN: Final = 1_000
@@ -175,21 +175,12 @@ Marks = Mapping[str, tuple[float, Score, Score]]
 
 def _ours(marks: Marks, look: Tokens, name: str, axis: str) -> go.Scatter:
     """Filled marks with intervals; one that is not known has none."""
-    ends = [(v, low, high) for v, low, high in marks.values()]
     return point_trace(
-        x=[value for value, _, _ in ends],
+        x=[value for value, _, _ in marks.values()],
         y=list(marks),
         name=name,
         marker={"color": look.good, "size": 11},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [_known(high, value) - value for value, _, high in ends],
-            "arrayminus": [value - _known(low, value) for value, low, _ in ends],
-            "color": look.line,
-            "thickness": 3,
-            "width": 0,
-        },
+        error_x=error_bars(marks.values(), look.line) | {"thickness": 3, "width": 0},
         hovertext=[f"{arm}: {_value_words(*mark)}" for arm, mark in marks.items()],
         xaxis=f"x{axis}",
         yaxis=f"y{axis}",
@@ -210,10 +201,6 @@ def _theirs(marks: Mapping[str, tuple[float, float | None]], look: Tokens, axis:
         yaxis=f"y{axis}",
         cliponaxis=False,
     )
-
-
-def _known(score: Score, otherwise: float) -> float:
-    return otherwise if isinstance(score, Unscored) else score
 
 
 def _value_words(value: float, low: Score, high: Score) -> str:
