@@ -68,13 +68,12 @@ def _parts(runs: Iterable[Run]) -> dict[str, str]:
         agents_of.setdefault(run.task_id, set()).add(run.agent)
     part: dict[str, str] = {}
     for first in tasks_of:
-        reached = [] if first in part else [first]
+        reached = [first]
         while reached:
             agent = reached.pop()
-            part[agent] = first
-            reached += [
-                other for task in tasks_of[agent] for other in agents_of.pop(task, ()) if other not in part
-            ]
+            if agent not in part:
+                part[agent] = first
+                reached += [other for task in tasks_of[agent] for other in agents_of.pop(task, ())]
     return part
 
 
