@@ -9,7 +9,8 @@ from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
 from components.overview import better_ways, fix_first, three_numbers, unhandled_failures
 from components.shared import cards, first_steps, state, tables, text
-from untaken.answers import contradictory, overview, review_queue, review_table, sub_goal_failures
+from untaken.answers import contradictory, review_queue, review_table, sub_goal_failures
+from untaken.answers.overview import overview
 from untaken.corpus import corpus_doubts
 from untaken.errors import Unscored
 from untaken.fix_first import triage_by_agent

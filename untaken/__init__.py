@@ -8,8 +8,9 @@ PYTEST_DONT_REWRITE (tells pytest, which loads our plugin, that this may already
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from untaken.lazy_imports import imported_on_first_use
 
 if TYPE_CHECKING:
     from untaken.answers import run_report
@@ -32,34 +33,6 @@ if TYPE_CHECKING:
     from untaken.subgoals import score_run
 
 __version__: Final = "0.1.0"
-
-_ROOMS: Final = {
-    "LedgerWriter": "ledger",
-    "PlanGraph": "plans",
-    "PolicyMemory": "memory",
-    "StateCausality": "crafter.state_causality",
-    "Unscored": "errors",
-    "UntakenError": "errors",
-    "Workspace": "store",
-    "context_hash": "ledger.context",
-    "convert": "formats",
-    "evaluate_corpus": "corpus",
-    "evaluate_run": "counterfactual",
-    "html_report": "html",
-    "judge_run": "judging",
-    "load_graph": "plans",
-    "propose_criteria": "criteria",
-    "quantify": "criteria",
-    "rank_agents": "ranking",
-    "read_ledger": "ledger",
-    "run_report": "answers",
-    "save_graph": "plans",
-    "score_run": "subgoals",
-    "triage": "fix_first",
-    "verify_criteria": "criteria",
-    "verify_ledger": "ledger",
-    "what_if_not": "crafter.win",
-}
 
 __all__ = [
     "LedgerWriter",
@@ -89,13 +62,4 @@ __all__ = [
     "what_if_not",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Imports a public name when it is first asked for, so that one room does not load all the others."""
-    if name not in _ROOMS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = imported_on_first_use(__name__)

@@ -76,6 +76,14 @@ def test_the_help_of_a_verb_loads_neither_numpy_nor_a_database() -> None:
     assert loaded & {"numpy", "sqlalchemy"} == set()
 
 
+def test_score_loads_no_answer_but_its_own() -> None:
+    loaded = loaded_by(["score", "no-such-file"])
+    assert "untaken.answers.scores" in loaded
+    assert (
+        loaded & {f"untaken.{room}" for room in ("annotating", "comparing", "crafter", "transcript")} == set()
+    )
+
+
 def test_a_verb_that_prints_no_document_loads_none_of_the_answers() -> None:
     loaded = loaded_by(["formats"])
     assert "untaken.formats" in loaded
@@ -96,7 +104,10 @@ def test_adjusting_p_values_and_exact_tests_load_no_slow_statistics() -> None:
 def test_the_package_loads_nothing_until_a_name_is_used() -> None:
     program = "import sys; before = set(sys.modules); import untaken; print(*set(sys.modules) - before)"
     done = run_python(program)
-    assert {name for name in done.stdout.split() if name.startswith("untaken")} == {"untaken"}
+    assert {name for name in done.stdout.split() if name.startswith("untaken")} == {
+        "untaken",
+        "untaken.lazy_imports",
+    }
     assert SLOW & set(done.stdout.split()) == set()
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 import untaken
 
@@ -52,6 +55,13 @@ def test_every_declared_package_is_locked_at_or_above_its_floor() -> None:
 def test_at_most_25_public_names_and_each_can_be_imported() -> None:
     assert len(untaken.__all__) <= 25
     assert [name for name in untaken.__all__ if not hasattr(untaken, name)] == []
+
+
+@pytest.mark.parametrize("room", ["", ".answers", ".judging", ".ranking", ".store"])
+def test_every_name_that_a_room_imports_on_first_use_is_there(room: str) -> None:
+    package = import_module(f"untaken{room}")
+    assert [name for name in dir(package) if not hasattr(package, name)] == []
+    assert not hasattr(package, "no_such_name")
 
 
 def test_every_public_name_has_a_docstring_and_is_in_the_docs() -> None:

@@ -6,8 +6,9 @@ import desk
 import pytest
 from builders import a_run
 
-from untaken.answers import overview, run_report, timeline
-from untaken.answers.timeline import PREVIEW_CHARS
+from untaken.answers import run_report
+from untaken.answers.overview import overview
+from untaken.answers.timeline import PREVIEW_CHARS, timeline
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored, UntakenError
 

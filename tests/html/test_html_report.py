@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from components.shared.palette import STATUS as APP_STATUS
 from untaken import html_report
-from untaken.answers import overview
+from untaken.answers.overview import overview
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.html.style import STATUS, css
 from untaken.ledger import read_ledger

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from untaken.lazy_imports import imported_on_first_use
 from untaken.judging.agreement import (
     AgreementEstimate as AgreementEstimate,
     VerdictAgreement as VerdictAgreement,
@@ -56,9 +56,5 @@ from untaken.judging.trust import (
 if TYPE_CHECKING:
     from untaken.judging.labelling import labelled_rates as labelled_rates
 
-
-def __getattr__(name: str) -> Any:
-    """Loads what computes, and NumPy with it, when it is first asked for."""
-    if name != "labelled_rates":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"{__name__}.labelling").labelled_rates
+# It computes, and NumPy is slow to load.
+__getattr__, __dir__ = imported_on_first_use(__name__)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
+from untaken.lazy_imports import imported_on_first_use
 from untaken.ranking.comparisons import (
     Comparison as Comparison,
     PairedDifference as PairedDifference,
@@ -40,15 +40,5 @@ from untaken.ranking.rules import rule_effect as rule_effect
 if TYPE_CHECKING:
     from untaken.ranking.rank import rank_agents as rank_agents, rank_comparable as rank_comparable
 
-
-_NUMERIC: Final = {
-    "rank_agents": "rank",
-    "rank_comparable": "rank",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Loads what computes, and NumPy with it, when it is first asked for."""
-    if name not in _NUMERIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_NUMERIC[name]}"), name)
+# What computes, and NumPy with it.
+__getattr__, __dir__ = imported_on_first_use(__name__)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
+from untaken.lazy_imports import imported_on_first_use
 from untaken.store.content import (
     LEDGERS as LEDGERS,
     ledgers_and_graphs as ledgers_and_graphs,
@@ -17,12 +17,5 @@ if TYPE_CHECKING:
     from untaken.store.adding_many import Incoming as Incoming, KeptTrace as KeptTrace
     from untaken.store.workspace import Workspace as Workspace
 
-_SLOW: Final = {"Incoming": "adding_many", "KeptTrace": "adding_many", "Workspace": "workspace"}
-"""Names that need the database library, and where they are."""
-
-
-def __getattr__(name: str) -> Any:
-    """Loads the workspace, and the database library behind it, when it is first asked for."""
-    if name not in _SLOW:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_SLOW[name]}"), name)
+# They need the database library.
+__getattr__, __dir__ = imported_on_first_use(__name__)

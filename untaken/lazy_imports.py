@@ -1,0 +1,45 @@
+"""Public names that a package imports when they are first used, so that one room does not load all others."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pkgutil import get_data
+from typing import Any
+
+
+def imported_on_first_use(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and `__dir__` of a package, from the imports in its ``if TYPE_CHECKING:``.
+
+    So there is one list of them, for type checkers and for the interpreter.
+
+    Args:
+        package: its full name.
+    """
+    homes: dict[str, str] = {}
+
+    def known() -> dict[str, str]:
+        if not homes:
+            homes.update(_homes(package))
+        return homes
+
+    def get(name: str) -> Any:
+        if name not in known():
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(homes[name]), name)
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *known()})
+
+    return get, names
+
+
+def _homes(package: str) -> dict[str, str]:
+    """Of each name, the module that defines it."""
+    import ast  # noqa: PLC0415 (slow)
+
+    source = get_data(package, "__init__.py") or b""
+    conditional = [block for block in ast.parse(source).body if isinstance(block, ast.If)]
+    imports = [one for block in conditional for one in block.body if isinstance(one, ast.ImportFrom)]
+    return {alias.name: str(one.module) for one in imports for alias in one.names}
