@@ -38,10 +38,10 @@ def pick(digest: str | None) -> None:
 
 def evaluated_or_not(corpus: Corpus) -> None:
     """How many runs were evaluated, against what, and why the others were not."""
-    evaluations = list(corpus.evaluations.values())
-    skipped = [e for e in evaluations if e.status != "evaluated"]
+    made = corpus.evaluations
+    skipped = [made[digest] for digest in made if made.status(digest) != "evaluated"]
     st.caption(
-        f"{counted(len(evaluations) - len(skipped), 'run')} evaluated, {len(skipped):,} not"
+        f"{counted(len(made) - len(skipped), 'run')} evaluated, {len(skipped):,} not"
         f"{cards.left_out()} · each delta uses what was known when the run started, without its own outcome"
         " · association in past runs, not causation"
     )

@@ -12,6 +12,7 @@ from histories import moment, past, seen
 
 from untaken.counterfactual import Choice, Scale, Weights, choices, evaluate_run
 from untaken.counterfactual.advantage import compare
+from untaken.counterfactual.evaluate import evaluate_runs
 from untaken.errors import Unscored
 from untaken.ledger import Run, SkillSelection
 from untaken.memory import Observed, PolicyMemory
@@ -130,6 +131,13 @@ def test_the_order_of_the_runs_changes_nothing() -> None:
     again = PolicyMemory(reversed(log))
     straight = {run.digest: evaluate_run(run, memory) for run in runs}
     assert choices(evaluations, known, again) == choices(straight, known, memory)
+
+
+def test_columns_give_the_choices_that_decisions_give() -> None:
+    runs, log = many()
+    known = {run.digest: run for run in [*runs, a_run("open").run(), past("one", "a|b", day=9)]}
+    columns = evaluate_runs(known.values(), PolicyMemory(log))
+    assert choices(columns, known, PolicyMemory(log)) == choices(dict(columns), known, PolicyMemory(log))
 
 
 def test_a_pair_met_both_ways_is_one_test_of_the_family() -> None:

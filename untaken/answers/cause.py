@@ -10,7 +10,7 @@ from untaken.errors import Unscored
 from untaken.fix_first.blame import Shape, frontier, is_failed, shape_of
 from untaken.ledger import Run
 from untaken.plans import PlanGraph
-from untaken.subgoals import NodeScore, RunScore
+from untaken.subgoals import NodeResult, RunScore
 
 ReviewKind = Literal["lucky", "unlucky", "failed", "broken", "unfinished", "fine"]
 
@@ -40,11 +40,11 @@ def shapes_of(graphs: Iterable[PlanGraph]) -> dict[str, Shape]:
     return {graph.id: shape_of(graph) for graph in graphs}
 
 
-def first_failed(score: RunScore, shapes: Mapping[str, Shape]) -> tuple[NodeScore, ...]:
+def first_failed(score: RunScore, shapes: Mapping[str, Shape]) -> tuple[NodeResult, ...]:
     """The sub-goals that failed first, critical ones before others, then by how much they hold up."""
     shape = shapes.get(score.graph_id)
     if shape is None:
-        failed = [node for node in score.nodes if is_failed(node)]
+        failed = [node for node in score.results if is_failed(node)]
         return tuple(sorted(failed, key=lambda node: not node.critical))
     found = sorted(frontier(score, shape), key=lambda one: (not one.node.critical, -one.much))
     return tuple(one.node for one in found)
@@ -60,13 +60,13 @@ def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, shapes: Map
         return RunCause(headline="Failed although every sub-goal was completed", detail=_ending(run))
     failed = first_failed(score, shapes)
     if kind == "lucky":
-        undone = [n for n in score.nodes if n.critical and n.completed is False]
+        undone = [n for n in score.results if n.critical and n.completed is False]
         failed = tuple(node for node in failed if node.critical) or tuple(undone) or failed
         named = ", ".join(repr(node.title or node.sub_goal) for node in undone or failed)
         first = failed[0] if failed else None
         return RunCause(
             headline=f"Succeeded without {named}",
-            detail=first.reason if first else "",
+            detail=score.node(first.sub_goal).reason if first else "",
             sub_goal=first.sub_goal if first else "",
         )
     if not failed:
@@ -76,7 +76,7 @@ def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, shapes: Map
     more = f" (first of {len(failed)})" if len(failed) > 1 else ""
     return RunCause(
         headline=f"{first.title or first.sub_goal!r} {did}{more}",
-        detail=first.reason,
+        detail=score.node(first.sub_goal).reason,
         sub_goal=first.sub_goal,
     )
 

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from untaken.counterfactual.evaluate import Evaluations
 from untaken.counterfactual.levels import Situation, coarse_contexts
-from untaken.counterfactual.model import Alternative, DeltaVerdict, Direction, RunEvaluation, Support
-from untaken.counterfactual.paths import THRESHOLD
+from untaken.counterfactual.model import Direction, RunEvaluation, Support
+from untaken.counterfactual.paths import THRESHOLD, PathDelta
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored, number
 from untaken.ledger.events import readable
@@ -145,28 +146,19 @@ def choices(
         First the supported ones whose alternative has a better history, by advantage × number of points;
         then the others with an advantage, in the same order; then those without, the most frequent first.
     """
-    if isinstance(memory, PolicyMemory | Snapshot):
-        return tuple(sorted(_choices(evaluations, runs, memory, weights, threshold), key=_weight))
-    made = [
-        choice
-        for one, digests in by_memory(memory, evaluations)
-        for choice in _choices({d: evaluations[d] for d in digests}, runs, one, weights, threshold)
-    ]
+    parts: Iterable[tuple[PolicyMemory | Snapshot, Iterable[str]]]
+    parts = (
+        [(memory, evaluations)]
+        if isinstance(memory, PolicyMemory | Snapshot)
+        else by_memory(memory, evaluations)
+    )
+    made: list[Choice] = []
+    for one, digests in parts:
+        comparer = PairComparer(one.snapshot() if isinstance(one, PolicyMemory) else one, weights)
+        met = _met({digest: runs[digest] for digest in digests}, evaluations, comparer)
+        trusts, adjusted = comparer.trusts(met, threshold), _adjusted(comparer, met)
+        made += [_choice(key, seen, comparer, trusts[key], adjusted) for key, seen in met.items()]
     return tuple(sorted(made, key=_weight))
-
-
-def _choices(
-    evaluations: Mapping[str, RunEvaluation],
-    runs: Mapping[str, Run],
-    memory: PolicyMemory | Snapshot,
-    weights: Weights,
-    threshold: float,
-) -> Iterable[Choice]:
-    snapshot = memory.snapshot() if isinstance(memory, PolicyMemory) else memory
-    comparer = PairComparer(snapshot, weights)
-    met = _met(evaluations, runs, comparer)
-    trusts, adjusted = comparer.trusts(met, threshold), _adjusted(comparer, met)
-    return [_choice(key, seen, comparer, trusts[key], adjusted) for key, seen in met.items()]
 
 
 @dataclass(slots=True)
@@ -176,7 +168,7 @@ class Met:
     level: int
     levels: int
     context: str | None = None
-    branches: list[Alternative] = field(default_factory=list)
+    paths: list[PathDelta] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
     tasks: set[str] = field(default_factory=set)
@@ -208,38 +200,51 @@ class PairComparer:
 
 
 def _met(
-    evaluations: Mapping[str, RunEvaluation], runs: Mapping[str, Run], comparer: PairComparer
+    runs: Mapping[str, Run], evaluations: Mapping[str, RunEvaluation], comparer: PairComparer
 ) -> dict[Key, Met]:
     """Gathered in an order that does not depend on which file was read first."""
     met: dict[Key, Met] = {}
-    ordered = sorted(evaluations.items(), key=lambda kv: (kv[1].agent, kv[1].task_id, kv[1].run_id, kv[0]))
+    ordered = sorted(runs.values(), key=lambda run: (run.agent, run.task_id, run.run_id, run.digest))
+    paths = {run.digest: _paths_of(evaluations, run.digest) for run in ordered}
     levels = comparer.levels(
-        (decision.selected, branch.alternative, selection.layers)
-        for digest, evaluation in ordered
-        for decision, selection in zip(evaluation.decisions, runs[digest].selections, strict=False)
-        for branch in decision.branches
+        (selection.selected, path.alternative, selection.layers)
+        for run in ordered
+        for selection, branches in zip(run.selections, paths[run.digest], strict=False)
         if len(selection.layers) > 1
+        for path in branches
     )
-    for digest, evaluation in ordered:
-        for decision, selection in zip(evaluation.decisions, runs[digest].selections, strict=False):
+    for run in ordered:
+        for selection, branches in zip(run.selections, paths[run.digest], strict=False):
             layers = selection.layers
-            for branch in decision.branches:
-                level = levels.get((decision.selected, branch.alternative, layers), 1)
-                key = decision.selected, branch.alternative, layers[level - 1]
-                seen = met.setdefault(key, Met(level, len(layers)))
-                seen.branches.append(branch)
-                seen.points.append(Point(digest, decision.decision_point))
-                seen.agents.add(evaluation.agent)
-                seen.tasks.add(evaluation.task_id)
+            for path in branches:
+                level = levels.get((selection.selected, path.alternative, layers), 1)
+                key = selection.selected, path.alternative, layers[level - 1]
+                if key not in met:
+                    met[key] = Met(level, len(layers))
+                seen = met[key]
+                seen.paths.append(path)
+                seen.points.append(Point(run.digest, selection.seq))
+                seen.agents.add(run.agent)
+                seen.tasks.add(run.task_id)
                 if seen.context is None and level == 1:
                     seen.context = readable(selection.context)
-    _name_coarse(met, evaluations, runs)
+    _name_coarse(met, runs.values())
     return dict(sorted(met.items()))
 
 
-def _name_coarse(met: Mapping[Key, Met], evaluations: Iterable[str], runs: Mapping[str, Run]) -> None:
+def _paths_of(evaluations: Mapping[str, RunEvaluation], digest: str) -> list[list[PathDelta]]:
+    """By decision point; from columns where there are any, so that no objects are made for counting."""
+    if isinstance(evaluations, Evaluations):
+        return evaluations.paths(digest)
+    return [
+        [PathDelta(branch.alternative, branch.delta, branch.verdict) for branch in decision.branches]
+        for decision in evaluations[digest].decisions
+    ]
+
+
+def _name_coarse(met: Mapping[Key, Met], runs: Iterable[Run]) -> None:
     if any(seen.level > 1 for seen in met.values()):
-        names = coarse_contexts(runs[digest] for digest in evaluations)
+        names = coarse_contexts(runs)
         for (_, _, context_hash), seen in met.items():
             if seen.level > 1:
                 seen.context = names.get(context_hash)
@@ -253,8 +258,8 @@ def _choice(
     adjusted: Mapping[Pair, float],
 ) -> Choice:
     selected, alternative, context_hash = key
-    verdicts: list[DeltaVerdict] = [branch.verdict for branch in met.branches]
-    deltas = [number(branch.delta) for branch in met.branches]
+    verdicts = [path.verdict for path in met.paths]
+    deltas = [number(path.delta) for path in met.paths]
     return Choice(
         selected=selected,
         alternative=alternative,

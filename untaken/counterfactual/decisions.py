@@ -32,7 +32,7 @@ from untaken.counterfactual.histories import (
 from untaken.counterfactual.insights import signals_expected
 from untaken.counterfactual.levels import at_level, finest
 from untaken.counterfactual.model import Alternative, Decision, Direction, Summary, Support
-from untaken.counterfactual.paths import MAY_BE_BETTER, outcome_of, verdict_of
+from untaken.counterfactual.paths import MAY_BE_BETTER, PathDelta, outcome_of, verdict_of
 from untaken.counterfactual.pooling import (
     NOT_POOLED,
     PooledAdvantages,
@@ -170,6 +170,16 @@ class DecisionScorer:
             deltas=[delta for _, delta in rows if not isinstance(delta, Unscored)],
             signals=signals_expected(better),
         )
+
+    def paths_of(self, run: int) -> list[list[PathDelta]]:
+        """The delta of each path of each decision point of a run; its decisions are not made for it."""
+        found = []
+        for layers, number in self._places(run):
+            asked, deltas = self._asked[layers], self._deltas[layers]
+            rows = range(*asked.first[number : number + 2].tolist())
+            called = [(asked.name(row), deltas[row]) for row in rows]
+            found.append([PathDelta(n, delta, verdict_of(delta, self._threshold)) for n, delta in called])
+        return found
 
     @cached_property
     def _deltas(self) -> dict[int, list[Score]]:

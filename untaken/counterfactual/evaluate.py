@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.counterfactual.insights import insights_of, signals_of
 from untaken.counterfactual.model import Decision, EvaluationStatus, RunEvaluation, Summary
-from untaken.counterfactual.paths import THRESHOLD
+from untaken.counterfactual.paths import THRESHOLD, PathDelta
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.summary import tally
 from untaken.errors import Finding, Score, Unscored, UntakenError, Where
@@ -120,6 +120,13 @@ class Evaluations(Mapping[str, RunEvaluation]):
             return ()
         scorer, _, number = self._scored[digest]
         return scorer.decisions(number)
+
+    def paths(self, digest: str) -> list[list[PathDelta]]:
+        """The delta of each path not taken, by decision point; none where the run was not evaluated."""
+        if digest not in self._scored:
+            return []
+        scorer, _, number = self._scored[digest]
+        return scorer.paths_of(number)
 
     def actual_score(self, digest: str) -> Score:
         """The run's own score, or why it has none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from untaken.counterfactual.model import DeltaVerdict
 from untaken.counterfactual.scoring import Outcome
@@ -13,6 +13,14 @@ from untaken.memory import priced
 
 THRESHOLD: Final = 0.1
 MAY_BE_BETTER: Final = "alternative_may_be_better"
+
+
+class PathDelta(NamedTuple):
+    """What the source's rule says of one path not taken."""
+
+    alternative: str
+    delta: Score
+    verdict: DeltaVerdict
 
 
 def verdict_of(delta: Score, threshold: float = THRESHOLD) -> DeltaVerdict:

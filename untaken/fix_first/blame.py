@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from untaken.plans import PlanGraph, topological
 from untaken.plans.structure import waiting_for_a_cycle
-from untaken.subgoals import NodeResult, NodeScore, RunScore
+from untaken.subgoals import NodeResult, RunScore
 from untaken.subgoals.compiled import compiled_graph
 
 
@@ -24,7 +24,7 @@ class First(Struct, frozen=True, kw_only=True, gc=False):
     ones) that are it or depend on it, transitively, and are known not to be completed.
     """
 
-    node: NodeScore
+    node: NodeResult
     much: float
 
 
@@ -36,6 +36,7 @@ class Shape(Struct, frozen=True, kw_only=True):
         deps, options: what it directly depends on; what it is completed by, any one of them.
         reach: itself and everything that needs it, at any distance, as a bit set; `bit`: its own.
         critical: whether the graph has a critical sub-goal.
+        frontiers: those found so far, by the results and the rule that they follow from.
     """
 
     order: tuple[str, ...]
@@ -44,6 +45,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     reach: Mapping[str, int]
     bit: Mapping[str, int]
     critical: bool
+    frontiers: dict[tuple[tuple[NodeResult, ...], str], tuple[First, ...]] = {}
 
 
 def shape_of(graph: PlanGraph) -> Shape:
@@ -76,10 +78,17 @@ def frontier(score: RunScore, shape: Shape) -> tuple[First, ...]:
     (any_of) where an option was tried and failed, or all of its options are held up. An option that is not
     required holds nobody else up. So every failed sub-goal is, or depends on, one of those returned.
     """
-    failed = {result.sub_goal for result in score.results if is_failed(result)}
+    key = score.results, score.missing
+    if key not in shape.frontiers:
+        shape.frontiers[key] = _frontier(score, shape)
+    return shape.frontiers[key]
+
+
+def _frontier(score: RunScore, shape: Shape) -> tuple[First, ...]:
+    nodes = {node.sub_goal: node for node in score.results}
+    failed = {name for name, node in nodes.items() if is_failed(node)}
     if not failed:
         return ()
-    nodes = {node.sub_goal: node for node in score.nodes}
     held: set[str] = set()
     for name in shape.order:
         unsettled = (dep in held and nodes[dep].status == "unscored" for dep in shape.deps[name])

@@ -35,7 +35,7 @@ def decisions_to_fix(
         The items, in no order yet, and the number of runs that were evaluated.
     """
     sample = TaskSample(
-        {d: corpus.runs[d].task_id for d in digests if corpus.evaluations[d].status == "evaluated"}
+        {d: corpus.runs[d].task_id for d in digests if corpus.evaluations.status(d) == "evaluated"}
     )
     found: dict[tuple[str, str], list[FixFirst]] = {}
     for choice in made:
@@ -69,10 +69,9 @@ def _points(corpus: Corpus, choice: Choice, sample: TaskSample) -> dict[str, int
 
 
 def _delta(corpus: Corpus, alternative: str, point: Point) -> float:
-    decisions = corpus.evaluations[point.run].decisions
-    decision = next(d for d in decisions if d.decision_point == point.decision_point)
-    branch = next(b for b in decision.branches if b.alternative == alternative)
-    delta = number(branch.delta)
+    made = zip(corpus.runs[point.run].selections, corpus.evaluations.paths(point.run), strict=True)
+    paths = next(paths for selection, paths in made if selection.seq == point.decision_point)
+    delta = number(next(path.delta for path in paths if path.alternative == alternative))
     return -inf if delta is None else delta
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import fsum
@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 
 from untaken.corpus import Corpus
+from untaken.errors import Unscored
 from untaken.fix_first.blame import First
 from untaken.fix_first.model import FailurePattern, Often, Way
 from untaken.ledger import Run
@@ -44,7 +45,7 @@ class _Alike:
     keys: set[tuple[str, str]] = field(default_factory=set)
     much: dict[str, list[float]] = field(default_factory=dict)
     goals: dict[str, str] = field(default_factory=dict)
-    arguments: Counter[str] = field(default_factory=Counter)
+    attempted: list[tuple[str, str]] = field(default_factory=list)
     critical: bool = False
 
 
@@ -63,8 +64,7 @@ def failure_patterns(
             one.goals.setdefault(digest, key[1])
             one.critical |= first.node.critical
             if first.node.attempted:
-                unmet = (part.field for part in first.node.differences if not part.met)
-                one.arguments.update({NUMBERED.sub("", name) for name in unmet})
+                one.attempted.append((digest, key[1]))
     units = {graph.id for graph in corpus.graphs.graphs if any(node.critical for node in graph.sub_goals)}
     made = [_pattern(corpus, name, one, sample, units) for name, one in alike.items()]
     gains = [one for one in made if one is not None]
@@ -94,7 +94,7 @@ def _pattern(
     total, often = fsum(values.values()), often_of(values, sample)
     low, high = sample.interval(values)
     ordered = largest_first(runs, values)
-    arguments = dict(sorted(one.arguments.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ARGUMENTS])
+    arguments = _arguments(corpus, one.attempted)
     return FailurePattern(
         kind="sub_goal",
         digest=sha256(msgspec.json.encode([subject, way])).hexdigest()[:16],
@@ -118,6 +118,16 @@ def _pattern(
         goals=tuple(one.goals[digest] for digest in ordered),
         arguments=arguments,
     )
+
+
+def _arguments(corpus: Corpus, attempted: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """In how many attempts an argument was not as expected, the most frequent first."""
+    met: Counter[str] = Counter()
+    for digest, sub_goal in attempted:
+        score = corpus.scores[digest]
+        parts = () if isinstance(score, Unscored) else score.node(sub_goal).differences
+        met.update({NUMBERED.sub("", part.field) for part in parts if not part.met})
+    return dict(sorted(met.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ARGUMENTS])
 
 
 def _unmet(arguments: Mapping[str, int]) -> str:
