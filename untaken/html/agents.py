@@ -8,7 +8,7 @@ from typing import Final
 
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.html.markup import Markup, short, tag, together
+from untaken.html.markup import Markup, row, run_name, section, short, table, tag
 from untaken.html.style import STAR, STATUS
 from untaken.present.numbers import counted
 from untaken.subgoals import NodeScore, RunScore, Status
@@ -36,25 +36,20 @@ def sub_goals_section(corpus: Corpus) -> Markup | None:
             f"{STATUS[status].icon} {STATUS[status].word}" for status in ("attempted", "skipped", "unscored")
         )
     )
-    return together(tag("h2", "Every sub-goal, by agent"), tag("p", f"{note}.", class_="note"), *tables)
+    return section("Every sub-goal, by agent", f"{note}.", *tables)
 
 
 def _table(graph: str, nodes: Mapping[str, NodeScore], tally: Mapping[str, Tally], *, folded: bool) -> Markup:
     agents = sorted({agent for by_agent in tally.values() for agent in by_agent})
-    head = tag(
-        "tr", tag("th", "sub-goal", scope="col"), *(tag("th", short(a, 30), scope="col") for a in agents)
-    )
     rows = [
-        tag(
-            "tr",
-            tag("th", short(node.title or goal, 120) + (f" {STAR}" if node.critical else ""), scope="row"),
-            *(tag("td", _cell(tally[goal].get(agent, Counter()))) for agent in agents),
+        row(
+            *(_cell(tally[goal].get(agent, Counter())) for agent in agents),
+            head=short(node.title or goal, 120) + (f" {STAR}" if node.critical else ""),
         )
         for goal, node in nodes.items()
     ]
-    caption = tag("caption", f"Plan graph {short(graph)}")
-    table = tag("div", tag("table", caption, tag("thead", head), tag("tbody", *rows)), class_="card scroll")
-    return tag("details", tag("summary", f"Plan graph {short(graph)}"), table) if folded else table
+    made = table(["sub-goal", *(short(a, 30) for a in agents)], rows, f"Plan graph {short(graph)}")
+    return tag("details", tag("summary", f"Plan graph {short(graph)}"), made) if folded else made
 
 
 def _cell(found: Counter[Status]) -> str:
@@ -73,27 +68,15 @@ def unused_section(corpus: Corpus) -> Markup | None:
     if not unscored:
         return None
     rows = [
-        tag(
-            "tr",
-            tag("td", tag("span", short(run.run_id), class_="run")),
-            tag("td", short(run.agent, 40)),
-            tag("td", short(run.task_id, 60)),
-            tag("td", short(why, 200)),
-        )
+        row(run_name(run.run_id), short(run.agent, 40), short(run.task_id, 60), short(why, 200))
         for run, why in unscored[:LISTED]
     ]
-    heads = (tag("th", name, scope="col") for name in ("run", "agent", "task", "why"))
     more = f"The first {LISTED} of {len(unscored)}" if len(unscored) > LISTED else f"All {len(unscored)}"
-    table = tag("table", tag("caption", more), tag("thead", tag("tr", *heads)), tag("tbody", *rows))
-    return together(
-        tag("h2", "Runs without a score"),
-        tag(
-            "p",
-            f"{counted(len(unscored), 'run')} cannot be scored, and "
-            f"{'is' if len(unscored) == 1 else 'are'} not part of any sub-goal rate.",
-            class_="note",
-        ),
-        tag("div", table, class_="card scroll"),
+    verb = "is" if len(unscored) == 1 else "are"
+    return section(
+        "Runs without a score",
+        f"{counted(len(unscored), 'run')} cannot be scored, and {verb} not part of any sub-goal rate.",
+        table(("run", "agent", "task", "why"), rows, more),
     )
 
 

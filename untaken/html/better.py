@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from untaken.errors import number
-from untaken.html.markup import Markup, short, tag, together
+from untaken.html.markup import Markup, facts, row, section, short, table, tag, together
 from untaken.present.numbers import interval, points
 from untaken.ranking import OUTCOME, PairedDifference, RankReport, WorkflowVerdict, metric_words
 
@@ -84,26 +84,15 @@ def better_section(report: RankReport, metric: str, *, full: bool) -> Markup | N
     )
     rows = [_row(report, metric, first, second) for first, second in shown]
     names = ("agents", f"by {metric_words(OUTCOME)}", f"by {metric_words(metric)}")
-    heads = (tag("th", name, scope="col") for name in names)
-    caption = tag("caption", f"Differences of {len(agents)} agents, {len(shown)} of {len(every)} pairs")
-    table = tag("table", caption, tag("thead", tag("tr", *heads)), tag("tbody", *rows))
-    return together(
-        tag("h2", "Is one agent really better?"),
-        tag("p", note, class_="note"),
-        tag("div", table, class_="card scroll"),
-        *_workflows(report.workflows),
-    )
+    caption = f"Differences of {len(agents)} agents, {len(shown)} of {len(every)} pairs"
+    made = table(names, rows, caption)
+    return section("Is one agent really better?", note, made, *_workflows(report.workflows))
 
 
 def _row(report: RankReport, metric: str, first: str, second: str) -> Markup:
-    cells = (
-        tag(
-            "td",
-            difference_words(report.comparisons[m].pair(first, second), len(report.comparisons[m].pairs)),
-        )
-        for m in (OUTCOME, metric)
-    )
-    return tag("tr", tag("th", f"{short(first, 40)} and {short(second, 40)}", scope="row"), *cells)
+    compared = (report.comparisons[m] for m in (OUTCOME, metric))
+    cells = (difference_words(found.pair(first, second), len(found.pairs)) for found in compared)
+    return row(*cells, head=f"{short(first, 40)} and {short(second, 40)}")
 
 
 def difference_words(pair: PairedDifference | None, family: int) -> Markup:
@@ -121,14 +110,10 @@ def difference_words(pair: PairedDifference | None, family: int) -> Markup:
     if not pair.clear_difference:
         lead = f"{short(ahead, 40)} ahead by {span}" if difference else f"level, {span}"
         seen = f"; these tasks can show about {points(pair.mde, sign=False)}" if number(pair.mde) else ""
-        return together(tag("strong", "no clear difference"), tag("br"), f"{lead}{seen}", _facts(rests))
+        return together(tag("strong", "no clear difference"), tag("br"), f"{lead}{seen}", facts(rests))
     if family > 1 and (number(pair.p_holm) or 0.0) > ALPHA:
         rests += f"; not clear after correction for all {family} pairs"
-    return together(tag("strong", f"{short(ahead, 40)} is better"), tag("br"), f"by {span}", _facts(rests))
-
-
-def _facts(words: str) -> Markup:
-    return together(tag("br"), tag("span", words, class_="facts"))
+    return together(tag("strong", f"{short(ahead, 40)} is better"), tag("br"), f"by {span}", facts(rests))
 
 
 def _workflows(verdicts: Sequence[WorkflowVerdict]) -> list[Markup]:

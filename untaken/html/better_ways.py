@@ -8,7 +8,7 @@ from typing import Final
 from untaken.answers.plan_words import statement_words
 from untaken.corpus import Corpus
 from untaken.fix_first import BetterWay
-from untaken.html.markup import Markup, short, tag, together
+from untaken.html.markup import Markup, run_list, section, short, tag
 from untaken.present.numbers import counted, decimal, interval, percent
 
 FOCUSED: Final = 5
@@ -29,18 +29,13 @@ def better_ways_section(corpus: Corpus, ways: Sequence[BetterWay], *, full: bool
         f"failed run counts once. {plans.supported:,} of {plans.alternatives:,} alternatives are "
         f"supported.{chance} These are associations.{left}"
     )
-    return together(
-        tag("h2", "Where another option did better"),
-        tag("p", note, class_="note"),
-        tag("ol", *(_way(corpus, way, full=full) for way in shown), class_="fix"),
-    )
+    listed = tag("ol", *(_way(corpus, way, full=full) for way in shown), class_="fix")
+    return section("Where another option did better", note, listed)
 
 
 def _way(corpus: Corpus, way: BetterWay, *, full: bool) -> Markup:
     digests = [digest for digest, _ in way.runs]
     named = digests if full else digests[:NAMED]
-    items = [tag("li", tag("span", short(corpus.runs[d].run_id), class_="run")) for d in named]
-    more = [tag("li", f"and {len(digests) - len(named)} more")] if len(digests) > len(named) else []
     took = f"{counted(way.often.count, 'failed run')} of {way.often.n:,} took the other way"
     return tag(
         "li",
@@ -48,6 +43,6 @@ def _way(corpus: Corpus, way: BetterWay, *, full: bool) -> Markup:
         tag(
             "p", f"{took}: gain {decimal(way.gain, 3)}, 95% interval {interval(way.low, way.high, digits=3)}."
         ),
-        tag("details", tag("summary", "Runs to look at"), tag("ul", *items, *more)),
+        run_list("Runs to look at", [[corpus.runs[d].run_id] for d in named], len(digests)),
         class_="card",
     )

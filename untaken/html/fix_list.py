@@ -12,7 +12,7 @@ from untaken.counterfactual.choices import Choice, choices
 from untaken.counterfactual.levels import level_words
 from untaken.errors import Unscored
 from untaken.fix_first import FixFirst, Triage
-from untaken.html.markup import Markup, short, tag, together
+from untaken.html.markup import Markup, facts, row, run_list, run_name, section, short, table, tag
 from untaken.html.style import STAR
 from untaken.html.summary import gain_words
 from untaken.present.numbers import counted, interval, p_value, percent, signed
@@ -34,7 +34,7 @@ def fix_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup:
     shown = found.items if full else found.items[:FOCUSED]
     if not shown:
         why = short(found.reason, 240) or "nothing was found"
-        return together(tag("h2", "What to fix first"), tag("p", f"Nothing: {why}.", class_="note"))
+        return section("What to fix first", f"Nothing: {why}.")
     most = max(item.gain for item in shown) or 1.0
     cards = [_card(corpus, item, most, full=full) for item in shown]
     left = (
@@ -42,15 +42,8 @@ def fix_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup:
         if len(found.items) > len(shown)
         else ""
     )
-    return together(
-        tag("h2", "What to fix first"),
-        tag(
-            "p",
-            f"By expected gain: how often it happens × how much it costs when it does. {_UNITS}{left}",
-            class_="note",
-        ),
-        tag("ol", *cards, class_="fix"),
-    )
+    note = f"By expected gain: how often it happens × how much it costs when it does. {_UNITS}{left}"
+    return section("What to fix first", note, tag("ol", *cards, class_="fix"))
 
 
 def _card(corpus: Corpus, item: FixFirst, most: float, *, full: bool) -> Markup:
@@ -73,7 +66,7 @@ def _card(corpus: Corpus, item: FixFirst, most: float, *, full: bool) -> Markup:
         bar,
         tag("p", _often(item), " ", gain_words(item)),
         tag("p", *agents),
-        _runs(names if full else names[:NAMED], len(names)),
+        run_list("Runs to look at", [[name] for name in (names if full else names[:NAMED])], len(names)),
         class_="card",
     )
 
@@ -95,12 +88,6 @@ def _often(item: FixFirst) -> str:
     return f"Made{where} in {share} evaluated runs ({span}); runs with another choice did better there."
 
 
-def _runs(names: Sequence[str], total: int) -> Markup:
-    items = [tag("li", tag("span", short(name), class_="run")) for name in names]
-    more = [tag("li", f"and {total - len(names)} more")] if total > len(names) else []
-    return tag("details", tag("summary", "Runs to look at"), tag("ul", *items, *more))
-
-
 def contradictions_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup | None:
     """Runs whose outcome and sub-goals disagree, largest effect first."""
     every = found.contradictions
@@ -108,13 +95,12 @@ def contradictions_section(corpus: Corpus, found: Triage, *, full: bool) -> Mark
         return None
     shown = every if full else every[:CONTRADICTIONS]
     rows = [
-        tag(
-            "tr",
-            tag("td", tag("span", short(c.run_id), class_="run")),
-            tag("td", short(c.agent, 40)),
-            tag("td", short(c.task_id, 60)),
-            tag("td", "succeeded" if c.kind == "lucky" else "failed"),
-            tag("td", _despite(corpus, c.digest, c.sub_goals)),
+        row(
+            run_name(c.run_id),
+            short(c.agent, 40),
+            short(c.task_id, 60),
+            "succeeded" if c.kind == "lucky" else "failed",
+            _despite(corpus, c.digest, c.sub_goals),
         )
         for c in shown
     ]
@@ -126,12 +112,8 @@ def contradictions_section(corpus: Corpus, found: Triage, *, full: bool) -> Mark
         "the plan graph is wrong."
     )
     heads = ("run", "agent", "task", "the outcome says", "the sub-goals say")
-    table = _table(
-        f"The {len(shown)} largest of {len(every)}" if len(shown) < len(every) else f"All {len(every)}",
-        heads,
-        rows,
-    )
-    return together(tag("h2", "Contradictory runs"), tag("p", note, class_="note"), table)
+    caption = f"The {len(shown)} largest of {len(every)}" if len(shown) < len(every) else f"All {len(every)}"
+    return section("Contradictory runs", note, table(heads, rows, caption))
 
 
 def _despite(corpus: Corpus, digest: str, sub_goals: Sequence[str]) -> str:
@@ -163,8 +145,7 @@ def choices_section(corpus: Corpus) -> Markup | None:
         if len(shown) < len(made)
         else f"All {len(made)} that have an advantage"
     )
-    table = _table(caption, heads, [_choice(c) for c in shown])
-    return together(tag("h2", "Choices and their alternatives"), tag("p", note, class_="note"), table)
+    return section("Choices and their alternatives", note, table(heads, map(_choice, shown), caption))
 
 
 def _choice(choice: Choice) -> Markup:
@@ -176,12 +157,11 @@ def _choice(choice: Choice) -> Markup:
         tag("td", short(choice.selected, 60), class_="break"),
         tag("td", short(choice.alternative, 60), class_="break"),
         tag("td", situation(choice.context or choice.context_hash), class_="break"),
-        tag("td", runs, tag("br"), tag("span", histories, class_="facts")),
+        tag("td", runs, facts(histories)),
         tag(
             "td",
             signed(choice.advantage),
-            tag("br"),
-            tag("span", interval(choice.low, choice.high, signed, unknown="no interval"), class_="facts"),
+            facts(interval(choice.low, choice.high, signed, unknown="no interval")),
         ),
         tag("td", short(f"{_support(choice)}: {choice.support_reason}", 160)),
     )
@@ -201,8 +181,3 @@ def situation(context: str) -> str:
     except (msgspec.DecodeError, ValueError):
         return short(context, 120)
     return short(", ".join(f"{key} {value}" for key, value in known.items()) or context, 120)
-
-
-def _table(caption: str, heads: Sequence[str], rows: Sequence[Markup]) -> Markup:
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in heads)))
-    return tag("div", tag("table", tag("caption", caption), head, tag("tbody", *rows)), class_="card scroll")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from untaken.errors import Score, Unscored
-from untaken.html.markup import Markup, short, tag, together
+from untaken.html.markup import Markup, row, section, short, table, tag
 from untaken.judging import LabelledRate, LabelledRates
 from untaken.present.numbers import decimal, interval, percent, points
 
@@ -25,14 +25,7 @@ def labels_section(found: LabelledRates | None) -> Markup | None:
         "are needed without the judge. Labels must be a random draw"
     )
     warnings = [tag("p", f"{short(finding.message, 300)}.", class_="note") for finding in found.findings]
-    head = tag("tr", *(tag("th", words, scope="col") for words in HEADINGS))
-    table = tag("table", tag("thead", head), tag("tbody", *map(_row, shown)))
-    return together(
-        tag("h2", "A few labels and a judge"),
-        tag("p", f"{note}.", class_="note"),
-        *warnings,
-        tag("div", table, class_="card scroll"),
-    )
+    return section("A few labels and a judge", f"{note}.", *warnings, table(HEADINGS, map(_row, shown)))
 
 
 def _row(one: LabelledRate) -> Markup:
@@ -40,14 +33,13 @@ def _row(one: LabelledRate) -> Markup:
     if one.other:
         name = f"{name} − {short(one.other, 60)}"
     sign = one.part == "difference"
-    return tag(
-        "tr",
-        tag("th", name, scope="row"),
-        tag("td", _span(one.value, one.low, one.high, sign=sign)),
-        tag("td", _span(one.people, one.people_low, one.people_high, sign=sign)),
-        tag("td", _percent(one.judge, sign=sign)),
-        tag("td", f"{one.labels:,} of {one.items:,}"),
-        tag("td", "–" if isinstance(one.worth, Unscored) else f"{decimal(one.worth, 1)}×"),
+    return row(
+        _span(one.value, one.low, one.high, sign=sign),
+        _span(one.people, one.people_low, one.people_high, sign=sign),
+        _percent(one.judge, sign=sign),
+        f"{one.labels:,} of {one.items:,}",
+        "–" if isinstance(one.worth, Unscored) else f"{decimal(one.worth, 1)}×",
+        head=name,
     )
 
 

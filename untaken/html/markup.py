@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
@@ -59,6 +60,43 @@ def tag(name: str, /, *children: str, **attributes: str | float | None) -> Marku
 def together(*parts: str) -> Markup:
     """Parts one after the other."""
     return Markup("".join(map(words, parts)))
+
+
+def section(title: str, note: str, *parts: str) -> Markup:
+    """A part of a page: its heading, a few words, and what it shows."""
+    return together(tag("h2", title), tag("p", note, class_="note"), *parts)
+
+
+def table(
+    heads: Iterable[str], rows: Iterable[Markup], caption: str = "", *, class_: str = "card scroll"
+) -> Markup:
+    """A table that scrolls sideways where there is little room."""
+    named = [tag("caption", caption)] if caption else []
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in heads)))
+    return tag("div", tag("table", *named, head, tag("tbody", *rows)), class_=class_)
+
+
+def row(*cells: str, head: str | None = None) -> Markup:
+    """A row of a table, with its heading if it has one."""
+    first = [] if head is None else [tag("th", head, scope="row")]
+    return tag("tr", *first, *(tag("td", cell) for cell in cells))
+
+
+def facts(words: str) -> Markup:
+    """What a number rests on, on a line of its own."""
+    return together(tag("br"), tag("span", words, class_="facts"))
+
+
+def run_name(run_id: str) -> Markup:
+    """The id of a run."""
+    return tag("span", short(run_id), class_="run")
+
+
+def run_list(title: str, runs: Sequence[Sequence[str]], total: int) -> Markup:
+    """Runs to unfold: each an id and words after it; how many more there are."""
+    items = [tag("li", run_name(run_id), *words) for run_id, *words in runs]
+    more = [tag("li", f"and {total - len(items)} more")] if total > len(items) else []
+    return tag("details", tag("summary", title), tag("ul", *items, *more))
 
 
 def page(head: Markup, body: Markup, *, language: str) -> str:

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from untaken.errors import Unscored, number
-from untaken.html.markup import Markup, short, tag, together
+from untaken.html.markup import Markup, facts, row, section, short, table, tag, together
 from untaken.present.numbers import interval, percent
 from untaken.ranking import HEADLINE, RankedAgent, RankReport, metric_words
 
@@ -40,9 +40,9 @@ def flow_section(report: RankReport, *, full: bool) -> Markup | None:
         "overlap widely, the order may be luck."
     )
     drawn = [m for m in HEADLINE if m in names] if len(names) > len(HEADLINE) else names
-    return together(
-        tag("h2", "Do success and sub-goals agree?"),
-        tag("p", note, class_="note"),
+    return section(
+        "Do success and sub-goals agree?",
+        note,
         tag("figure", tag("div", rank_flow(report, drawn), class_="scroll wide"), class_="card"),
         tag(
             "details",
@@ -166,20 +166,13 @@ def standings_table(report: RankReport, metrics: Sequence[str]) -> Markup:
     """Every agent with its value, interval and rank under each metric, and why a value is missing."""
     by = {m: {s.agent: s for s in report.metrics[m]} for m in metrics}
     agents = dict.fromkeys(s.agent for m in metrics for s in report.metrics[m])
-    head = tag(
-        "tr", tag("th", "agent", scope="col"), *(tag("th", metric_words(m), scope="col") for m in metrics)
-    )
-    rows = [
-        tag("tr", tag("th", short(agent), scope="row"), *(_cell(by[m].get(agent)) for m in metrics))
-        for agent in agents
-    ]
-    caption = tag("caption", "Value (95% interval), rank, tasks and runs")
-    return tag("div", tag("table", caption, tag("thead", head), tag("tbody", *rows)), class_="card scroll")
+    rows = [row(*(_cell(by[m].get(agent)) for m in metrics), head=short(agent)) for agent in agents]
+    return table(["agent", *map(metric_words, metrics)], rows, "Value (95% interval), rank, tasks and runs")
 
 
-def _cell(ranked: RankedAgent | None) -> Markup:
+def _cell(ranked: RankedAgent | None) -> str:
     if ranked is None or ranked.rank is None:
         why = ranked.unranked.reason if ranked and isinstance(ranked.value, Unscored) else "not ranked"
-        return tag("td", f"unscored: {short(why, 120)}")
+        return f"unscored: {short(why, 120)}"
     rests = f"rank {ranked.rank} · {ranked.n_tasks} tasks, {ranked.n_runs} runs"
-    return tag("td", share(ranked), tag("br"), tag("span", rests, class_="facts"))
+    return together(share(ranked), facts(rests))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,7 @@ from untaken.answers.cause import ReviewKind
 from untaken.answers.review import ReviewItem, review_queue
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.html.markup import Markup, short, tag, together
+from untaken.html.markup import Markup, row, run_list, section, short, table, tag, together
 from untaken.html.plan_picture import Picture, described, legend, plan_picture
 from untaken.html.style import STAR, STATUS
 from untaken.plans import PlanGraph
@@ -102,9 +102,9 @@ def courses_section(corpus: Corpus, *, full: bool) -> Markup | None:
     critical = any(node.critical for course in shown for node in course.example.nodes)
     violated = any(v.kind == "critical" for course in shown for v in course.example.violations)
     cards = [_card(course, number, full=full) for number, course in enumerate(shown, start=1)]
-    return together(
-        tag("h2", "Failed and contradictory runs"),
-        tag("p", note, class_="note"),
+    return section(
+        "Failed and contradictory runs",
+        note,
         legend(counts, critical=critical, violated=violated),
         tag("div", *cards, class_="courses"),
     )
@@ -119,7 +119,11 @@ def _card(course: RunPattern, number: int, *, full: bool) -> Markup:
         tag("p", _who(course), class_="facts"),
         _drawn(course, picture, folded=number > UNFOLDED),
         _by_sub_goal(course),
-        _runs(course.runs if full else course.runs[:NAMED], len(course.runs)),
+        run_list(
+            "Which runs",
+            [(run.run_id, f" on {short(run.task_id)}") for run in course.runs[: None if full else NAMED]],
+            len(course.runs),
+        ),
         class_="card wide" if picture and picture.width > HALF else "card",
     )
 
@@ -157,28 +161,13 @@ def _who(course: RunPattern) -> Markup:
 def _by_sub_goal(course: RunPattern) -> Markup:
     first = course.runs[0]
     rows = [
-        tag(
-            "tr",
-            tag(
-                "th",
-                short(node.title or node.sub_goal, 120) + (f" {STAR}" if node.critical else ""),
-                scope="row",
-            ),
-            tag("td", f"{STATUS[node.status].icon} {STATUS[node.status].word}"),
-            tag("td", short(node.reason, 300)),
+        row(
+            f"{STATUS[node.status].icon} {STATUS[node.status].word}",
+            short(node.reason, 300),
+            head=short(node.title or node.sub_goal, 120) + (f" {STAR}" if node.critical else ""),
         )
         for node in course.example.nodes
     ]
-    head = tag("thead", tag("tr", *(tag("th", w, scope="col") for w in ("sub-goal", "status", "reason"))))
-    caption = tag("caption", f"In run {short(first.run_id)} on task {short(first.task_id)}")
-    table = tag("div", tag("table", caption, head, tag("tbody", *rows)), class_="scroll")
-    return tag("details", tag("summary", "Sub-goal by sub-goal"), table)
-
-
-def _runs(shown: Iterable[ReviewItem], total: int) -> Markup:
-    items = [
-        tag("li", tag("span", short(item.run_id), class_="run"), f" on {short(item.task_id)}")
-        for item in shown
-    ]
-    more = [tag("li", f"and {total - len(items)} more")] if total > len(items) else []
-    return tag("details", tag("summary", "Which runs"), tag("ul", *items, *more))
+    caption = f"In run {short(first.run_id)} on task {short(first.task_id)}"
+    made = table(("sub-goal", "status", "reason"), rows, caption, class_="scroll")
+    return tag("details", tag("summary", "Sub-goal by sub-goal"), made)
