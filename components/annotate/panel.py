@@ -14,12 +14,12 @@ from components.annotate import matches as annotate_matches
 from components.annotate import session
 from components.annotate.popover import close, popover
 from components.shared import panels, state, text
-from components.shared.palette import STAR
 from untaken import limits
 from untaken.annotating import Add, Delete, Edit, Rename, Set, read_value, value_json
 from untaken.annotating.edits import Field
 from untaken.errors import UntakenError
 from untaken.plans import Check, PlanGraph, Rule, SubGoal
+from untaken.present.statuses import STAR
 
 KINDS: Final = {
     "none": "none: a verdict decides it it it it it it",

@@ -11,7 +11,6 @@ from components import figures
 from components.compare.choice import run_name
 from components.figures.compare import CELLS, MOST_ROWS, PARTS
 from components.shared import state, tables, text
-from components.shared.palette import STAR
 from components.shared.panels import panel
 from components.transcript import view
 from untaken.comparing import AlignedRow, ComparedRun, Divergence, SideBySide, Step, steps_of
@@ -19,6 +18,7 @@ from untaken.corpus import Corpus
 from untaken.errors import number
 from untaken.ledger import Run
 from untaken.present.numbers import counted, p_value
+from untaken.present.statuses import STAR
 
 COLUMNS: Final = 3
 MOST_COLUMNS: Final = 6

@@ -14,12 +14,13 @@ from untaken.annotating import Preview
 from untaken.discovery import ProposedGraph, Support
 from untaken.plans import SubGoal, edges
 from untaken.present.numbers import interval, percent
+from untaken.present.statuses import BORDER, STATUS, StatusLook
 from untaken.subgoals import Status
 
 from ..plan.drawing import Box, wrapped
 from ..plan.layout import CanvasLayout, larger, lay_out
 from ..shared import text
-from ..shared.palette import BORDER, STATUS, StatusLook, Tokens, tokens
+from ..shared.palette import Tokens, tokens
 from .canvas import arrow, box_shapes, canvas, labels, on_lines
 from .parts import text_trace
 from .theme import message, themed

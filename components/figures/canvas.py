@@ -7,9 +7,11 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from untaken.present.statuses import BORDER, CRITICAL_BORDER, StatusLook
+
 from ..plan.layout import CanvasLayout
 from ..shared import text
-from ..shared.palette import BORDER, CRITICAL_BORDER, StatusLook, tokens
+from ..shared.palette import tokens
 from .parts import caption
 from .theme import themed
 

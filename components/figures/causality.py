@@ -14,11 +14,12 @@ import plotly.graph_objects as go
 
 from untaken.crafter.scm import StructuralCausalModel
 from untaken.crafter.state_causality import CausalState, EdgeKind
+from untaken.present.statuses import INK, STAR, StatusLook, shade
 
 from ..plan.drawing import Box, wrapped
 from ..plan.layout import CanvasLayout, lay_out
 from ..shared import text
-from ..shared.palette import INK, STAR, StatusLook, Tokens, shade, tokens
+from ..shared.palette import Tokens, tokens
 from .canvas import box_shapes, canvas, head, labels, on_lines, path
 from .parts import text_trace
 from .theme import message

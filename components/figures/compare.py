@@ -10,9 +10,10 @@ import plotly.graph_objects as go
 
 from untaken.comparing import AlignedRow, Cell, CellStatus, ComparedRun, SideBySide
 from untaken.errors import Unscored
+from untaken.present.statuses import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook
 
 from ..shared import text
-from ..shared.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, Tokens, tokens
+from ..shared.palette import Tokens, tokens
 from .parts import cell, column_names, handles, row_names, text_trace
 from .theme import message, themed
 

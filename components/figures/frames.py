@@ -15,9 +15,10 @@ from untaken.crafter.win import WhatIfNot
 from untaken.crafter.win.model import Verdict
 from untaken.errors import Unscored
 from untaken.present.numbers import decimal
+from untaken.present.statuses import STAR
 
 from ..shared import text
-from ..shared.palette import DARK, FONT, STAR, Tokens, tokens
+from ..shared.palette import DARK, FONT, Tokens, tokens
 from .parts import point_trace, text_trace
 from .theme import message, themed
 

@@ -7,11 +7,12 @@ from typing import Any
 import plotly.graph_objects as go
 
 from untaken.plans.model import PlanGraph
+from untaken.present.statuses import STAR, STATUS
 from untaken.subgoals.model import RunScore
 
 from ..plan.drawing import Drawing, draw
 from ..plan.layout import larger
-from ..shared.palette import STAR, STATUS, Tokens, tokens
+from ..shared.palette import Tokens, tokens
 from .canvas import arrow, box_shapes, canvas, labels, on_lines
 from .theme import message
 

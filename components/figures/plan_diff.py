@@ -8,11 +8,12 @@ from typing import Any, Final, Literal
 import plotly.graph_objects as go
 
 from untaken.plans import GraphDiff, SubGoal, edges
+from untaken.present.statuses import INK, STAR, StatusLook, shade
 
 from ..plan.drawing import Box, wrapped
 from ..plan.layout import larger, lay_out
 from ..shared import text
-from ..shared.palette import INK, STAR, StatusLook, Tokens, shade, tokens
+from ..shared.palette import Tokens, tokens
 from .canvas import arrow, box_shapes, canvas, labels, on_lines
 from .theme import message
 

@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 
 from untaken.fix_first import FixFirst, Kind
 from untaken.present.numbers import percent, signed
+from untaken.present.statuses import STAR
 
 from ..shared import text
 from ..shared.choice_words import context_words
-from ..shared.palette import STAR, Tokens, tokens
+from ..shared.palette import Tokens, tokens
 from .parts import intervals, row_names, text_trace
 from .theme import message, themed
 

@@ -11,7 +11,6 @@ from components import figures
 from components.figures.triage import MOST, gain_words
 from components.shared import state, tables, text
 from components.shared.choice_words import context_words
-from components.shared.palette import STAR
 from components.shared.panels import panel
 from untaken.answers import triage_table
 from untaken.corpus import Corpus
@@ -20,6 +19,7 @@ from untaken.errors import Unscored
 from untaken.fix_first import FailurePattern, FixFirst, Kind, Triage
 from untaken.ledger import Run
 from untaken.present.numbers import counted
+from untaken.present.statuses import STAR
 
 HEADINGS: Final[dict[Kind, str]] = {
     "sub_goal": "◆ **Sub-goals** that fail first: completion that a fix could unlock, at most",

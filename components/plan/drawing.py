@@ -15,10 +15,10 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Final, Literal
 
 from untaken.plans.model import PlanGraph, SubGoal
+from untaken.present.statuses import STAR, STATUS
 from untaken.subgoals.model import RunScore, Status
 
 from ..shared import text
-from ..shared.palette import STAR, STATUS
 from .layout import CanvasLayout, lay_out
 
 Line = tuple[int, int, Literal["needs", "violated", "option"]]

@@ -14,7 +14,9 @@ from typing import Any, Final
 import pyvis
 from pyvis.network import Network
 
-from ..shared.palette import BORDER, CRITICAL_BORDER, DARK, FONT, LIGHT, NIGHT, STAR, STATUS, Tokens
+from untaken.present.statuses import BORDER, CRITICAL_BORDER, NIGHT, STAR, STATUS
+
+from ..shared.palette import DARK, FONT, LIGHT, Tokens
 from .drawing import Drawing
 
 FONT_SIZE: Final = 15

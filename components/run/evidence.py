@@ -19,11 +19,11 @@ from components.run.events import event_table
 from components.run.marking import marking
 from components.run.verdicts import verdicts_on
 from components.shared import state, tables, text
-from components.shared.palette import STAR, STATUS
 from components.shared.panels import panel
 from untaken.answers import RunReport
 from untaken.ledger import Verdict
 from untaken.plans import PlanGraph, SubGoal
+from untaken.present.statuses import STAR, STATUS
 from untaken.subgoals import NodeScore, RunScore
 
 MOST_CHARS: Final = 20_000

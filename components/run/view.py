@@ -7,11 +7,11 @@ from typing import Final
 import streamlit as st
 
 from components.shared import state, text
-from components.shared.palette import STAR
 from components.shared.panels import panel
 from untaken.answers import RunReport
 from untaken.errors import Score, Unscored, number
 from untaken.present.numbers import money, percent
+from untaken.present.statuses import STAR
 from untaken.subgoals import RunScore
 
 DIAGNOSIS_WORDS: Final = {

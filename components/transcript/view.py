@@ -10,11 +10,11 @@ import msgspec
 import streamlit as st
 
 from components.shared import state, text
-from components.shared.palette import STATUS
 from untaken.answers import run_transcript
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.failure_modes import Taxonomy, kept_taxonomy
+from untaken.present.statuses import STATUS
 from untaken.subgoals import NodeScore
 from untaken.transcript import Transcript, align_transcripts
 

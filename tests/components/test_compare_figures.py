@@ -7,10 +7,10 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from components.figures import compare_matrix
-from components.shared.palette import BORDER, CRITICAL_BORDER, STATUS
 from untaken.comparing import SideBySide, align_runs
 from untaken.corpus import score_runs
 from untaken.plans import GraphSet, PlanGraph
+from untaken.present.statuses import BORDER, CRITICAL_BORDER, STATUS
 
 EVIL = "<b>x</b> $e$ %{y}\n[a](http://a.b)"
 GRAPH = a_graph(

@@ -17,9 +17,10 @@ from drawn import a_graph, a_score
 from components import figures
 from components.figures.annotating import GONE
 from components.figures.compare import CELLS
-from components.shared.palette import LIGHT, STATUS, tokens
+from components.shared.palette import LIGHT, tokens
 from untaken.counterfactual import Alternative, Decision, RunEvaluation, Summary
 from untaken.errors import Unscored
+from untaken.present.statuses import STATUS
 from untaken.ranking import DiscordantPair, RankedAgent, RankReport
 from untaken.subgoals import Status
 

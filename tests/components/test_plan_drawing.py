@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from components.plan.drawing import READABLE, Drawing, draw
 from components.plan.layout import CanvasLayout
-from components.shared.palette import STATUS
+from untaken.present.statuses import STATUS
 from untaken.subgoals.model import Status
 
 STATUSES: list[Status] = list(STATUS)

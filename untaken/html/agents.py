@@ -9,8 +9,8 @@ from typing import Final
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.html.markup import Markup, row, run_name, section, short, table, tag
-from untaken.html.style import STAR, STATUS
 from untaken.present.numbers import counted
+from untaken.present.statuses import STAR, STATUS
 from untaken.subgoals import NodeScore, RunScore, Status
 
 Tally = Mapping[str, Counter[Status]]

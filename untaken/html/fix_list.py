@@ -13,9 +13,9 @@ from untaken.counterfactual.levels import level_words
 from untaken.errors import Unscored
 from untaken.fix_first import FixFirst, Triage
 from untaken.html.markup import Markup, facts, row, run_list, run_name, section, short, table, tag
-from untaken.html.style import STAR
 from untaken.html.summary import gain_words
 from untaken.present.numbers import counted, interval, p_value, percent, signed
+from untaken.present.statuses import STAR
 
 FOCUSED: Final = 5
 CONTRADICTIONS: Final = 8

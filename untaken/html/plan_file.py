@@ -9,8 +9,8 @@ from typing import Final
 from untaken.errors import UntakenError
 from untaken.html.markup import short, stylesheet, tag
 from untaken.html.plan_picture import PAD, plan_picture
-from untaken.html.style import STAR, STATUS
 from untaken.plans import PlanGraph
+from untaken.present.statuses import STAR, STATUS
 from untaken.subgoals import RunScore
 
 LARGEST: Final = 400

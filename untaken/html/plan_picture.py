@@ -13,11 +13,13 @@ from typing import Final, Literal
 
 from untaken.html.markup import Markup, short, tag
 from untaken.html.plan_layout import Edge, Layout, Point, lay_out
-from untaken.html.style import PLANNED, STAR, STATUS, StatusStyle
 from untaken.plans import PlanGraph
+from untaken.present.statuses import STAR, STATUS, StatusLook
 from untaken.subgoals import RunScore, Status
 
 Kind = Literal["needs", "option", "violated"]
+PLANNED: Final = StatusLook(word="planned", icon="", fill="#FFFFFF", line="#6B7280")
+"""Of a plan that no run is laid over."""
 READABLE: Final = 40
 """Larger graphs are described in words, because their picture is not readable."""
 LINE_CHARS: Final = 21
@@ -114,7 +116,7 @@ def _edges(graph: PlanGraph, score: RunScore | None) -> dict[Edge, Kind]:
     return {edge: kind for edge, kind in kinds.items() if edge in kept}
 
 
-def _box(centre: Point, label: Sequence[str], look: StatusStyle, critical: bool) -> Markup:
+def _box(centre: Point, label: Sequence[str], look: StatusLook, critical: bool) -> Markup:
     x, y = centre
     height = len(label) * LINE_HEIGHT + 22.0
     width = 4 if critical else 2
@@ -128,7 +130,7 @@ def _box(centre: Point, label: Sequence[str], look: StatusStyle, critical: bool)
         fill=look.fill,
         stroke=look.line,
         stroke_width=width,
-        stroke_dasharray=look.dash,
+        stroke_dasharray=_dash(look),
     )
     marks = "".join(f"{mark} " for mark in (look.icon, STAR if critical else "") if mark)
     first = y - (len(label) - 1) * LINE_HEIGHT / 2 + 5
@@ -178,6 +180,10 @@ def _swatch(status: Status) -> Markup:
         fill=look.fill,
         stroke=look.line,
         stroke_width=2,
-        stroke_dasharray=look.dash,
+        stroke_dasharray=_dash(look),
     )
     return tag("svg", box, width=26, height=16, aria_hidden="true")
+
+
+def _dash(look: StatusLook) -> str | None:
+    return " ".join(map(str, look.dash)) or None

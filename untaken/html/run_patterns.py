@@ -13,8 +13,8 @@ from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.html.markup import Markup, row, run_list, section, short, table, tag, together
 from untaken.html.plan_picture import Picture, described, legend, plan_picture
-from untaken.html.style import STAR, STATUS
 from untaken.plans import PlanGraph
+from untaken.present.statuses import STAR, STATUS
 from untaken.subgoals import NodeScore, RunScore, Status
 
 FOCUSED: Final = 4
