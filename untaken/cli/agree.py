@@ -99,40 +99,25 @@ def _print_trust(
     shown = [one for one in trust if one.part == "all" or one.trust == "unreliable"]
     if shown:
         console.say()
-        headings = (
-            "judge",
-            "on",
-            "n",
-            "share",
-            "kappa",
-            "95%",
-            "both met",
-            "only a",
-            "only b",
-            "neither",
-            "",
+
+        console.columns(
+            shown[:MOST_SHOWN],
+            ("judge", lambda one: one.judge),
+            ("on", lambda one: f"{one.graph} {one.name}".strip() or "everything"),
+            ("n", lambda one: one.n),
+            ("share", lambda one: rate(one.agreement)),
+            ("kappa", lambda one: rate(one.kappa)),
+            ("95%", lambda one: span(one.kappa_low, one.kappa_high)),
+            ("both met", lambda one: one.both_met),
+            ("only a", lambda one: one.only_a),
+            ("only b", lambda one: one.only_b),
+            ("neither", lambda one: one.both_not),
+            ("", lambda one: TRUST[one.trust]),
         )
-        console.table(headings, [_trust_row(one) for one in shown[:MOST_SHOWN]])
     for one in differences:
         gap = f"{signed(one.difference)} ({span(one.low, one.high)}, {p_value(one.p, 'p')})"
         agrees = f"{one.first} agrees with people on {one.first_agrees} of {one.n}, {one.second} on "
         console.say(plain(f"{agrees}{one.second_agrees}: {gap}"))
-
-
-def _trust_row(one: JudgeTrust) -> tuple[object, ...]:
-    return (
-        one.judge,
-        f"{one.graph} {one.name}".strip() or "everything",
-        one.n,
-        rate(one.agreement),
-        rate(one.kappa),
-        span(one.kappa_low, one.kappa_high),
-        one.both_met,
-        one.only_a,
-        one.only_b,
-        one.both_not,
-        TRUST[one.trust],
-    )
 
 
 def read_odds(path: str | None) -> dict[tuple[str, str], float] | None:

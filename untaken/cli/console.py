@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
 from untaken.errors import Finding, Score, Unscored, UntakenError
 from untaken.present import numbers
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 CELL_CHARS: Final = 72
 SHOWN_OF_A_KIND: Final = 3
 NOTHING: Final = "–"
+Row = TypeVar("Row")
 
 
 def plain(text: object, limit: int | None = None) -> str:
@@ -93,6 +94,10 @@ class Console:
                 for cell, width, flush in zip(row, widths, right, strict=True)
             )
             self.say("  ".join(padded).rstrip())
+
+    def columns(self, rows: Iterable[Row], *columns: tuple[str, Callable[[Row], object]]) -> None:
+        """A table of one row each, by columns: the heading, and the value of a row."""
+        self.table([name for name, _ in columns], [[value(row) for _, value in columns] for row in rows])
 
     def warn(self, text: str) -> None:
         """A line on stderr, in either mode."""

@@ -51,21 +51,16 @@ def _print_balance(balance: tuple[Balance, ...], console: Console) -> None:
     both = sum(bool(one.strata_both) for one in balance)
     pairs = counted(len(balance), "pair")
     console.say(f"balance: in {both} of {pairs} both skills were taken within a task and agent")
-    console.table(
-        ("taken", "not taken", "context", "runs", "tasks", "agents", "strata with both", "runs in them"),
-        [
-            (
-                one.selected,
-                one.alternative,
-                one.context_hash[:CONTEXT_CHARS],
-                f"{one.runs_selected}, {one.runs_alternative}",
-                f"{one.tasks_selected}, {one.tasks_alternative}",
-                f"{one.agents_selected}, {one.agents_alternative}",
-                one.strata_both,
-                one.runs_both,
-            )
-            for one in balance
-        ],
+    console.columns(
+        balance,
+        ("taken", lambda one: one.selected),
+        ("not taken", lambda one: one.alternative),
+        ("context", lambda one: one.context_hash[:CONTEXT_CHARS]),
+        ("runs", lambda one: f"{one.runs_selected}, {one.runs_alternative}"),
+        ("tasks", lambda one: f"{one.tasks_selected}, {one.tasks_alternative}"),
+        ("agents", lambda one: f"{one.agents_selected}, {one.agents_alternative}"),
+        ("strata with both", lambda one: one.strata_both),
+        ("runs in them", lambda one: one.runs_both),
     )
 
 
@@ -78,32 +73,17 @@ def _print_influence(influence: tuple[Influence, ...], console: Console) -> None
     console.say(
         f"without single runs: {alone} of {counted(len(influence), 'supported comparison')} lose support"
     )
-    console.table(
-        (
-            "taken",
-            "not taken",
-            "context",
-            "advantage",
-            "95%",
-            "runs",
-            "moved most by",
-            "without it",
-            "lost without",
-        ),
-        [
-            (
-                one.selected,
-                one.alternative,
-                one.context_hash[:CONTEXT_CHARS],
-                signed(one.advantage),
-                interval(one.low, one.high, signed, unknown=NOTHING),
-                one.runs,
-                one.moved_by,
-                signed(one.advantage_without),
-                len(one.lost_without),
-            )
-            for one in influence
-        ],
+    console.columns(
+        influence,
+        ("taken", lambda one: one.selected),
+        ("not taken", lambda one: one.alternative),
+        ("context", lambda one: one.context_hash[:CONTEXT_CHARS]),
+        ("advantage", lambda one: signed(one.advantage)),
+        ("95%", lambda one: interval(one.low, one.high, signed, unknown=NOTHING)),
+        ("runs", lambda one: one.runs),
+        ("moved most by", lambda one: one.moved_by),
+        ("without it", lambda one: signed(one.advantage_without)),
+        ("lost without", lambda one: len(one.lost_without)),
     )
 
 
@@ -113,34 +93,17 @@ def _print_contrasts(contrasts: tuple[OffPolicyContrast, ...], console: Console)
         console.say(f"no probabilities were logged for these choices: each figure is an {ASSOCIATION}")
         return
     console.say(f"{FROM_ODDS}: expected score of the alternative minus that of the selected skill")
-    console.table(
-        (
-            "taken",
-            "not taken",
-            "context",
-            "n",
-            "left out",
-            "runs' worth",
-            "top share",
-            "SNIPS",
-            "95%",
-            "DR",
-            "95%",
-        ),
-        [
-            (
-                one.selected,
-                one.alternative,
-                one.context_hash[:CONTEXT_CHARS],
-                f"{one.n_selected}+{one.n_alternative}",
-                one.left_out,
-                rate(one.effective),
-                rate(one.largest_share),
-                signed(one.snips),
-                interval(one.snips_low, one.snips_high, signed, unknown=NOTHING),
-                signed(one.dr),
-                interval(one.dr_low, one.dr_high, signed, unknown=NOTHING),
-            )
-            for one in contrasts
-        ],
+    console.columns(
+        contrasts,
+        ("taken", lambda one: one.selected),
+        ("not taken", lambda one: one.alternative),
+        ("context", lambda one: one.context_hash[:CONTEXT_CHARS]),
+        ("n", lambda one: f"{one.n_selected}+{one.n_alternative}"),
+        ("left out", lambda one: one.left_out),
+        ("runs' worth", lambda one: rate(one.effective)),
+        ("top share", lambda one: rate(one.largest_share)),
+        ("SNIPS", lambda one: signed(one.snips)),
+        ("95%", lambda one: interval(one.snips_low, one.snips_high, signed, unknown=NOTHING)),
+        ("DR", lambda one: signed(one.dr)),
+        ("95%", lambda one: interval(one.dr_low, one.dr_high, signed, unknown=NOTHING)),
     )

@@ -38,36 +38,21 @@ def plan_part(
 
 def _print_statements(evaluation: PlanEvaluation, console: Console) -> None:
     console.say()
-    rows = [
-        (
-            situation_words(s.situation),
-            option_words(s.option),
-            f"{s.k1} of {s.n1}",
-            option_words(s.against),
-            f"{s.k0} of {s.n0}",
-            f"{s.informative_tasks} of {s.tasks}",
-            f"{signed(s.difference)} ({span(s.low, s.high, 2)})",
-            p_value(s.p),
-            p_value(s.q, unknown=NOTHING),
-            "supported" if s.supported else "no",
-            LABELS[s.label],
-        )
-        for s in distinct(evaluation.statements)[:SHOWN]
-    ]
-    heads = (
-        "situation",
-        "option",
-        "",
-        "against",
-        "",
-        "tasks",
-        "difference (95%)",
-        "p",
-        "q",
-        "support",
-        "label",
+
+    console.columns(
+        distinct(evaluation.statements)[:SHOWN],
+        ("situation", lambda s: situation_words(s.situation)),
+        ("option", lambda s: option_words(s.option)),
+        ("", lambda s: f"{s.k1} of {s.n1}"),
+        ("against", lambda s: option_words(s.against)),
+        ("", lambda s: f"{s.k0} of {s.n0}"),
+        ("tasks", lambda s: f"{s.informative_tasks} of {s.tasks}"),
+        ("difference (95%)", lambda s: f"{signed(s.difference)} ({span(s.low, s.high, 2)})"),
+        ("p", lambda s: p_value(s.p)),
+        ("q", lambda s: p_value(s.q, unknown=NOTHING)),
+        ("support", lambda s: "supported" if s.supported else "no"),
+        ("label", lambda s: LABELS[s.label]),
     )
-    console.table(heads, rows)
     console.say()
     console.say(
         f"{counted(evaluation.decisions, 'plan decision')}, "
@@ -90,18 +75,16 @@ def _print_card(card: CalibrationCard | Unscored, console: Console) -> None:
     if isinstance(card, Unscored):
         console.say(f"No calibration card: {card.reason}")
         return
-    rows = [
-        (
-            span(b.above, b.up_to, 1),
-            decimal(b.predicted, 2),
-            f"{decimal(b.observed, 2)} ({span(b.low, b.high, 2)})",
-            b.n,
-            b.runs,
-            b.tasks,
-        )
-        for b in card.bins
-    ]
-    console.table(("forecast", "mean", "observed (95%)", "n", "runs", "tasks"), rows)
+
+    console.columns(
+        card.bins,
+        ("forecast", lambda b: span(b.above, b.up_to, 1)),
+        ("mean", lambda b: decimal(b.predicted, 2)),
+        ("observed (95%)", lambda b: f"{decimal(b.observed, 2)} ({span(b.low, b.high, 2)})"),
+        ("n", lambda b: b.n),
+        ("runs", lambda b: b.runs),
+        ("tasks", lambda b: b.tasks),
+    )
     console.say(
         f"{counted(card.n, 'forecast')} of {counted(card.runs, 'run')}, {counted(card.tasks, 'task')}: "
         f"Brier {decimal(card.brier)}, skill {signed(card.skill)} over the mean of all, "

@@ -12,7 +12,6 @@ from untaken.cli.grammar import verb
 from untaken.crafter.calibration import (
     Calibration,
     Figure,
-    Measure,
     calibration_document,
     write_calibration,
 )
@@ -74,20 +73,18 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _print(found: Calibration, console: Console) -> None:
     used = found.settings
-    console.table(
-        (
-            "estimate",
-            "part",
-            "pairs",
-            "maps",
-            "three verdicts",
-            "sign",
-            "n",
-            "rank",
-            "rmse",
-            "interval holds",
-        ),
-        [_row(measure) for measure in found.measures],
+    console.columns(
+        found.measures,
+        ("estimate", lambda measure: measure.estimator),
+        ("part", lambda measure: measure.part),
+        ("pairs", lambda measure: measure.pairs),
+        ("maps", lambda measure: measure.maps),
+        ("three verdicts", lambda measure: _words(measure.three_way)),
+        ("sign", lambda measure: _words(measure.sign)),
+        ("n", lambda measure: measure.sign.n),
+        ("rank", lambda measure: _words(measure.spearman)),
+        ("rmse", lambda measure: _words(measure.rmse)),
+        ("interval holds", lambda measure: _words(measure.coverage)),
     )
     console.say()
     console.say(
@@ -102,21 +99,6 @@ def _print(found: Calibration, console: Console) -> None:
         "agreement of two halves of the draws"
     )
     console.document(calibration_document(found))
-
-
-def _row(measure: Measure) -> tuple[object, ...]:
-    return (
-        measure.estimator,
-        measure.part,
-        measure.pairs,
-        measure.maps,
-        _words(measure.three_way),
-        _words(measure.sign),
-        measure.sign.n,
-        _words(measure.spearman),
-        _words(measure.rmse),
-        _words(measure.coverage),
-    )
 
 
 def _words(figure: Figure) -> str:

@@ -18,7 +18,6 @@ from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
 from untaken.criteria import (
     ATTACKS,
-    AcrossRuns,
     CriterionAgreement,
     CriterionCheck,
     CriterionMeans,
@@ -114,7 +113,15 @@ def run_quantify(args: argparse.Namespace, console: Console) -> int:
             console.say(f"{counted(len(one.unparseable), 'reply')} unreadable")
         console.say()
     if len(found.passes) > 1:
-        console.table(_ACROSS, [_across_row(across) for across in across_runs(found.passes)])
+        console.columns(
+            across_runs(found.passes),
+            ("over all passes", lambda across: across.name),
+            ("passes", lambda across: across.runs),
+            ("mean gap", lambda across: signed(across.mean_of_run_gaps)),
+            ("sd of a run", lambda across: rate(across.mean_within_problem_sd)),
+            ("runs", lambda across: across.problems),
+            ("right order", lambda across: f"{across.runs_ordered_rightly}/{across.runs}"),
+        )
         console.say()
     console.say("Levels count from 0, the worst accepted value; n is the number of runs with one")
     people = None
@@ -268,20 +275,6 @@ def _say_people(found: Sequence[CriterionAgreement], console: Console) -> None:
     console.say()
     headings = ("pass", "criterion", "n", "agree", "95%", "kappa", "95%", "", "people → quantifier")
     console.table(headings, rows)
-
-
-_ACROSS = ("over all passes", "passes", "mean gap", "sd of a run", "runs", "right order")
-
-
-def _across_row(across: AcrossRuns) -> tuple[object, ...]:
-    return (
-        across.name,
-        across.runs,
-        signed(across.mean_of_run_gaps),
-        rate(across.mean_within_problem_sd),
-        across.problems,
-        f"{across.runs_ordered_rightly}/{across.runs}",
-    )
 
 
 _CHECKS = ("criterion", "", "CV", "sd/scale", "α", "success above failed", "95%", "redundant with")

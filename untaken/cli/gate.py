@@ -166,21 +166,16 @@ def _in_sequence(
 
 
 def _print_sequence(checks: Sequence[SequentialCheck], console: Console) -> None:
-    headings = ("agent", "requirement", "verdict", "value", "at every look", "n", "left out")
-    console.table(
-        headings,
-        [
-            (
-                check.agent,
-                check.requirement,
-                IN_SEQUENCE[check.verdict],
-                signed(check.value) if check.baseline else rate(check.value),
-                _span(check),
-                check.n,
-                check.left_out,
-            )
-            for check in checks
-        ],
+
+    console.columns(
+        checks,
+        ("agent", lambda check: check.agent),
+        ("requirement", lambda check: check.requirement),
+        ("verdict", lambda check: IN_SEQUENCE[check.verdict]),
+        ("value", lambda check: signed(check.value) if check.baseline else rate(check.value)),
+        ("at every look", _span),
+        ("n", lambda check: check.n),
+        ("left out", lambda check: check.left_out),
     )
     console.say()
     for check in checks:

@@ -190,17 +190,15 @@ def _unanswered(verdicts: Sequence[NodeVerdict]) -> Iterator[Finding]:
 
 def _print(verdicts: Sequence[NodeVerdict], console: Console) -> None:
     wording = {True: "met", False: "not met", None: "unscored"}
-    rows = [
-        (
-            verdict.run_id,
-            verdict.sub_goal,
-            wording[verdict.passed],
-            ", ".join(str(cited.seq) for cited in verdict.evidence) or NOTHING,
-            verdict.reason,
-        )
-        for verdict in verdicts
-    ]
-    console.table(("run", "sub-goal", "verdict", "events", "why"), rows)
+
+    console.columns(
+        verdicts,
+        ("run", lambda verdict: verdict.run_id),
+        ("sub-goal", lambda verdict: verdict.sub_goal),
+        ("verdict", lambda verdict: wording[verdict.passed]),
+        ("events", lambda verdict: ", ".join(str(cited.seq) for cited in verdict.evidence) or NOTHING),
+        ("why", lambda verdict: verdict.reason),
+    )
     counts = Counter(wording[verdict.passed] for verdict in verdicts)
     totals = ", ".join(f"{counts[word]} {word}" for word in wording.values() if counts[word])
     console.say()

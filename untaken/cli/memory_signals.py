@@ -127,7 +127,12 @@ def verify(args: argparse.Namespace, console: Console) -> int:
     runs = [run for _, run in ledgers.runs] if args.paths else None
     memory, differences = verify_memory(args.file, runs)
     if differences:
-        console.table(("difference", "key", "what"), [(d.kind, d.key, d.message) for d in differences])
+        console.columns(
+            differences,
+            ("difference", lambda d: d.kind),
+            ("key", lambda d: d.key),
+            ("what", lambda d: d.message),
+        )
         console.say()
     what = "its log and its ledgers" if args.paths else "its log"
     same = f"{counted(len(differences), 'difference')} from" if differences else "the same as rebuilt from"

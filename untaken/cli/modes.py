@@ -147,12 +147,16 @@ def _print_notes(runs: Sequence[Run], taxonomy: Taxonomy, top: int | None, conso
     ]
     console.table(("run", "note", "by", "about", "text"), rows)
     words = [one for run in runs for one in assignments_of(run)]
-    assigned = [
-        (one.run_id, taxonomy.name(taxonomy.current(one.mode)), one.status, one.by, _place(one.place))
-        for one in words[:top]
-    ]
+
     console.say()
-    console.table(("run", "mode", "status", "by", "at"), assigned)
+    console.columns(
+        words[:top],
+        ("run", lambda one: one.run_id),
+        ("mode", lambda one: taxonomy.name(taxonomy.current(one.mode))),
+        ("status", lambda one: one.status),
+        ("by", lambda one: one.by),
+        ("at", lambda one: _place(one.place)),
+    )
     for kind, total in (("note", len(lines)), ("word on modes", len(words))):
         if top is not None and total > top:
             console.say(f"… and more: {counted(total, kind)} in all; --top 0 lists them")

@@ -41,40 +41,35 @@ def _print_modes(found: Sequence[ModeAgreement], taxonomy: Taxonomy, console: Co
     if not found:
         console.say("no two people have read the same run: a note, or a word on a mode")
         return
-    rows = [
-        (
-            one.a,
-            one.b,
-            taxonomy.name(one.mode) if one.mode else "all modes",
-            one.n,
-            one.both,
-            one.only_a,
-            one.only_b,
-            rate(one.kappa),
-            span(one.kappa_low, one.kappa_high),
-            f"{one.same_step}/{one.located}",
-            f"{one.near_step}/{one.located}",
-        )
-        for one in found
-    ]
-    headings = ("a", "b", "mode", "n", "both", "only a", "only b", "kappa", "95%", "same step", "±1")
-    console.table(headings, rows)
+
+    console.columns(
+        found,
+        ("a", lambda one: one.a),
+        ("b", lambda one: one.b),
+        ("mode", lambda one: taxonomy.name(one.mode) if one.mode else "all modes"),
+        ("n", lambda one: one.n),
+        ("both", lambda one: one.both),
+        ("only a", lambda one: one.only_a),
+        ("only b", lambda one: one.only_b),
+        ("kappa", lambda one: rate(one.kappa)),
+        ("95%", lambda one: span(one.kappa_low, one.kappa_high)),
+        ("same step", lambda one: f"{one.same_step}/{one.located}"),
+        ("±1", lambda one: f"{one.near_step}/{one.located}"),
+    )
 
 
 def _print_causes(found: Sequence[RootCauseAgreement], console: Console) -> None:
     if not found:
         return
-    rows = [
-        (
-            one.a,
-            one.b,
-            f"{one.same_step}/{one.runs}",
-            span(one.same_low, one.same_high),
-            f"{one.near_step}/{one.runs}",
-            rate(one.median_distance),
-            f"{one.same_sub_goal}/{one.named}",
-            rate(one.kappa),
-        )
-        for one in found
-    ]
-    console.table(("root cause: a", "b", "same step", "95%", "±1", "apart", "same sub-goal", "kappa"), rows)
+
+    console.columns(
+        found,
+        ("root cause: a", lambda one: one.a),
+        ("b", lambda one: one.b),
+        ("same step", lambda one: f"{one.same_step}/{one.runs}"),
+        ("95%", lambda one: span(one.same_low, one.same_high)),
+        ("±1", lambda one: f"{one.near_step}/{one.runs}"),
+        ("apart", lambda one: rate(one.median_distance)),
+        ("same sub-goal", lambda one: f"{one.same_sub_goal}/{one.named}"),
+        ("kappa", lambda one: rate(one.kappa)),
+    )

@@ -149,19 +149,17 @@ def _print_rule(rule: RuleEffect, console: Console) -> None:
 
 
 def _print_agreement(report: RankReport, console: Console) -> None:
-    rows = [
-        (
-            a.a,
-            a.b,
-            signed(a.tau_b),
-            interval(a.low, a.high, signed, unknown=NOTHING),
-            p_value(a.p, unknown=NOTHING),
-            signed(a.spearman),
-            a.n,
-        )
-        for a in report.agreement
-    ]
-    console.table(("metric", "against", "τ-b", "95%", "p", "Spearman", "agents"), rows)
+
+    console.columns(
+        report.agreement,
+        ("metric", lambda a: a.a),
+        ("against", lambda a: a.b),
+        ("τ-b", lambda a: signed(a.tau_b)),
+        ("95%", lambda a: interval(a.low, a.high, signed, unknown=NOTHING)),
+        ("p", lambda a: p_value(a.p, unknown=NOTHING)),
+        ("Spearman", lambda a: signed(a.spearman)),
+        ("agents", lambda a: a.n),
+    )
     if report.discordant:
         console.say()
     for pair in report.discordant[:MOST]:

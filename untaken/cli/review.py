@@ -122,8 +122,19 @@ def _print(
     top: int | None,
     console: Console,
 ) -> None:
-    headings = ("status", "kind", "agent", "task", "assignee", "tags", "notes", "run", "why")
-    console.table(headings, [_row(case) for case in shown[:top]])
+
+    console.columns(
+        shown[:top],
+        ("status", lambda case: case.review.status),
+        ("kind", lambda case: case.item.kind),
+        ("agent", lambda case: case.item.agent),
+        ("task", lambda case: case.item.task_id),
+        ("assignee", lambda case: case.review.assignee or NOTHING),
+        ("tags", lambda case: ", ".join(case.review.tags) or NOTHING),
+        ("notes", lambda case: case.notes),
+        ("run", lambda case: case.item.run_id),
+        ("why", lambda case: case.item.why),
+    )
     _more(len(shown), top, "runs", console)
     progress = progress_of(shown)
     counts = ", ".join(f"{n} {status}" for status, n in progress.statuses.items())
@@ -159,40 +170,23 @@ def _print_pairs(pairs: Sequence[ReviewerPair], console: Console, top: int | Non
     if not pairs:
         return
     console.say()
-    headings = ("two by two", "n", "agree", "share", "95%", "kappa", "95%", "only first", "only second")
-    console.table(headings, [_pair(pair) for pair in pairs[:top]])
+
+    console.columns(
+        pairs[:top],
+        ("two by two", lambda pair: f"{pair.a}, {pair.b}"),
+        ("n", lambda pair: pair.n),
+        ("agree", lambda pair: pair.agreed),
+        ("share", lambda pair: rate(pair.agreement)),
+        ("95%", lambda pair: span(pair.low, pair.high)),
+        ("kappa", lambda pair: rate(pair.kappa)),
+        ("95%", lambda pair: span(pair.kappa_low, pair.kappa_high)),
+        ("only first", lambda pair: pair.only_a),
+        ("only second", lambda pair: pair.only_b),
+    )
     _more(len(pairs), top, "pairs of reviewers", console)
     reasons = dict.fromkeys(pair.kappa.reason for pair in pairs if isinstance(pair.kappa, Unscored))
     for reason in reasons:
         console.say(f"no kappa: {reason}")
-
-
-def _pair(pair: ReviewerPair) -> tuple[object, ...]:
-    return (
-        f"{pair.a}, {pair.b}",
-        pair.n,
-        pair.agreed,
-        rate(pair.agreement),
-        span(pair.low, pair.high),
-        rate(pair.kappa),
-        span(pair.kappa_low, pair.kappa_high),
-        pair.only_a,
-        pair.only_b,
-    )
-
-
-def _row(case: Case) -> tuple[object, ...]:
-    return (
-        case.review.status,
-        case.item.kind,
-        case.item.agent,
-        case.item.task_id,
-        case.review.assignee or NOTHING,
-        ", ".join(case.review.tags) or NOTHING,
-        case.notes,
-        case.item.run_id,
-        case.item.why,
-    )
 
 
 def _reliability(one: Reliability) -> tuple[object, ...]:

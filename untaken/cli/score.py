@@ -20,7 +20,7 @@ from untaken.ledger import Run
 from untaken.plans import GraphSet
 from untaken.present.numbers import counted
 from untaken.scaling.reading import Ledgers, Scoring
-from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents
+from untaken.subgoals import MissingRule, RunScore, score_agents
 
 
 def add_to(verbs: Verbs) -> None:
@@ -144,7 +144,22 @@ def score(args: argparse.Namespace, console: Console) -> int:
         resamples=0,
     )
     findings = (*scored.findings, *pooled_reversals(agents, ranking))
-    console.table(_AGENT_HEADINGS, [_agent_row(agent) for agent in agents])
+    console.columns(
+        agents,
+        ("agent", lambda agent: agent.agent),
+        ("runs", lambda agent: agent.runs),
+        ("success", lambda agent: rate(agent.success_rate, of=f"{agent.successes}/{agent.outcome_runs}")),
+        ("coverage", lambda agent: rate(agent.coverage, of=f"{agent.attempted}/{agent.sub_goals}")),
+        ("completion", lambda agent: rate(agent.completion, of=f"{agent.completed}/{agent.sub_goals}")),
+        ("(mean of runs)", lambda agent: rate(agent.completion_macro, of=f"n={agent.scored_runs}")),
+        (
+            "critical",
+            lambda agent: rate(agent.critical_completion, of=f"{agent.critical_completed}/{agent.critical}"),
+        ),
+        ("with deps", lambda agent: f"{agent.completed_with_deps}/{agent.sub_goals}"),
+        ("violations", lambda agent: agent.violations),
+        ("replans/run", lambda agent: rate(agent.replanning_events_per_trace)),
+    )
     if args.runs:
         console.say()
         console.table(_RUN_HEADINGS, [_run_row(run) for run in scored.known])
@@ -162,35 +177,6 @@ def score(args: argparse.Namespace, console: Console) -> int:
         )
     )
     return 1 if scored.broken else 0
-
-
-_AGENT_HEADINGS = (
-    "agent",
-    "runs",
-    "success",
-    "coverage",
-    "completion",
-    "(mean of runs)",
-    "critical",
-    "with deps",
-    "violations",
-    "replans/run",
-)
-
-
-def _agent_row(agent: AgentScore) -> tuple[object, ...]:
-    return (
-        agent.agent,
-        agent.runs,
-        rate(agent.success_rate, of=f"{agent.successes}/{agent.outcome_runs}"),
-        rate(agent.coverage, of=f"{agent.attempted}/{agent.sub_goals}"),
-        rate(agent.completion, of=f"{agent.completed}/{agent.sub_goals}"),
-        rate(agent.completion_macro, of=f"n={agent.scored_runs}"),
-        rate(agent.critical_completion, of=f"{agent.critical_completed}/{agent.critical}"),
-        f"{agent.completed_with_deps}/{agent.sub_goals}",
-        agent.violations,
-        rate(agent.replanning_events_per_trace),
-    )
 
 
 _RUN_HEADINGS = ("run", "agent", "task", "success", "completion", "critical", "diagnosis", "not completed")

@@ -111,40 +111,39 @@ def _print(
 
 
 def _print_patterns(patterns: Sequence[FailurePattern], console: Console) -> None:
-    rows = [
+
+    console.columns(
+        patterns,
+        ("gain", lambda one: decimal(one.gain)),
+        ("95%", lambda one: span(one.low, one.high)),
+        ("runs", lambda one: f"{one.often.count}/{one.often.n}"),
+        ("tasks", lambda one: one.tasks),
+        ("sub-goals", lambda one: one.sub_goals),
+        ("about", lambda one: one.subject),
+        ("how", lambda one: one.way),
         (
-            decimal(one.gain),
-            span(one.low, one.high),
-            f"{one.often.count}/{one.often.n}",
-            one.tasks,
-            one.sub_goals,
-            one.subject,
-            one.way,
-            ", ".join(f"{name} {runs}" for name, runs in one.arguments.items()) or NOTHING,
-        )
-        for one in patterns
-    ]
-    console.table(("gain", "95%", "runs", "tasks", "sub-goals", "about", "how", "not as expected"), rows)
+            "not as expected",
+            lambda one: ", ".join(f"{name} {runs}" for name, runs in one.arguments.items()) or NOTHING,
+        ),
+    )
     console.say("Sub-goals that fail alike in several tasks; each is listed below by itself, too")
     console.say()
 
 
 def _print_ways(ways: Sequence[BetterWay], corpus: Corpus, top: int | None, console: Console) -> None:
-    rows = [
-        (
-            decimal(way.gain),
-            span(way.low, way.high),
-            f"{way.often.count}/{way.often.n}",
-            signed(way.statement.difference, 2),
-            p_value(way.statement.q, unknown=NOTHING),
-            situation_words(way.statement.situation),
-            option_words(way.statement.against),
-            option_words(way.statement.option),
-            corpus.runs[way.runs[0][0]].run_id,
-        )
-        for way in ways[:top]
-    ]
-    console.table(("gain", "95%", "runs", "much", "q", "situation", "taken", "better way", "look at"), rows)
+
+    console.columns(
+        ways[:top],
+        ("gain", lambda way: decimal(way.gain)),
+        ("95%", lambda way: span(way.low, way.high)),
+        ("runs", lambda way: f"{way.often.count}/{way.often.n}"),
+        ("much", lambda way: signed(way.statement.difference, 2)),
+        ("q", lambda way: p_value(way.statement.q, unknown=NOTHING)),
+        ("situation", lambda way: situation_words(way.statement.situation)),
+        ("taken", lambda way: option_words(way.statement.against)),
+        ("better way", lambda way: option_words(way.statement.option)),
+        ("look at", lambda way: corpus.runs[way.runs[0][0]].run_id),
+    )
     console.say(
         f"Gain in success, by association, over {counted(ways[0].often.n, 'run')} with plan decisions; "
         "each failed run counts in one better way"
