@@ -22,7 +22,7 @@ from untaken.plans import Check, PlanGraph, Rule, SubGoal
 from untaken.present.statuses import STAR
 
 KINDS: Final = {
-    "none": "none: a verdict decides it it it it it it",
+    "none": "none: a verdict decides it",
     "expr": "an expression over the state",
     "tool_call": "a tool call",
     "verdict": "a recorded verdict",

@@ -63,7 +63,7 @@ def agree(args: argparse.Namespace, console: Console) -> int:
     """Prints how far two authors agree; 1 where a ledger is broken."""
     from untaken.judging import labelled_rates  # noqa: PLC0415 (slow: it brings NumPy)
 
-    ledgers = read_ledgers(_ledger_paths(args), console)
+    ledgers = read_ledgers(paths_of(args), console)
     runs = [run for _, run in ledgers.runs]
     found = verdict_agreement(runs, args.a, args.b)
     everybody = reviewers_agreement(runs, tuple(dict.fromkeys((*args.a, *args.b))))
@@ -183,12 +183,6 @@ def _rate_row(one: LabelledRate) -> tuple[object, ...]:
     )
 
 
-def _ledger_paths(args: argparse.Namespace) -> list[str]:
-    if not args.paths and not hasattr(args, "greedy"):
-        raise UsageError("no-ledgers", "no PATH of a ledger or folder of ledgers given")
-    return paths_of(args)
-
-
 def _print_agreement(found: VerdictAgreement, console: Console) -> None:
     whose = f"a = {', '.join(found.a)}; b = {', '.join(found.b)}"
     headings = ("", "n", "agree", "share", "95%", "kappa", "95%", "only a", "only b")
@@ -202,8 +196,7 @@ def _print_agreement(found: VerdictAgreement, console: Console) -> None:
     console.say()
     console.say(plain(f"{whose}; met or not met by {counted(found.overall.n, 'pair')} of verdicts"))
     console.say(
-        f"{counted(found.left_out, 'sub-goal')} with a verdict from only one of them; intervals treat"
-        f" "
+        f"{counted(found.left_out, 'sub-goal')} with a verdict from only one of them; intervals treat "
         f"{found.cluster}s as independent"
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from untaken.cli.console import Console
 from untaken.cli.grammar import takes_ledgers, takes_many, takes_missing
-from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
+from untaken.cli.inputs import paths_of, read_graphs, read_ledgers, workspace_folder
 from untaken.corpus import Corpus, Graphs, evaluate_corpus
 from untaken.errors import Finding
 from untaken.failure_modes import Taxonomy, kept_taxonomy, load_taxonomy
@@ -51,9 +51,7 @@ def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
         taxonomy = load_taxonomy(args.taxonomy) if args.taxonomy else Taxonomy()
         corpus = _evaluated(args, runs, graphs, console)
         return Analysed(corpus=corpus, taxonomy=taxonomy, reviews={}, findings=tuple(findings), broken=broken)
-    folder = Path(args.workspace)
-    if not folder.is_dir():
-        raise UsageError("source-not-found", f"no folder {args.workspace!r}")
+    folder = workspace_folder(args)
     from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
 
     with Workspace.open_folder(folder, progress=console.progress) as store:
@@ -72,7 +70,7 @@ def workspace_path(args: argparse.Namespace) -> Path:
     """Where the workspace named keeps its files."""
     from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
 
-    with Workspace.open_folder(args.workspace) as store:
+    with Workspace.open_folder(workspace_folder(args)) as store:
         return store.path
 
 

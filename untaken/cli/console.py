@@ -126,11 +126,7 @@ class Console:
 
     def error(self, error: UntakenError) -> None:
         """What went wrong, where, and what to do next."""
-        where = plain(error.where)
-        place = f"{where}: " if where else ""
-        self.warn(f"error: {place}{plain(error.message)} [{error.code}]")
-        if error.hint:
-            self.warn(f"  → {plain(error.hint)}")
+        self.findings([error.finding()])
 
     def progress(self, done: int, total: int, what: str) -> None:
         """How far the work is, on a terminal only."""

@@ -48,11 +48,7 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument(
         "--card", action="store_true", help="accuracy of forecasts for left-out tasks (needs --graphs)"
     )
-    parser.add_argument(
-        "--append",
-        action="store_true",
-        help="append the insights to the ledgers, once only only only only only only",
-    )
+    parser.add_argument("--append", action="store_true", help="append the insights to the ledgers, once only")
     parser.add_argument(
         "--weights", default="0.5,0.3,0.2", metavar="S,C,T", help="of success, cost, steps (0.5,0.3,0.2)"
     )

@@ -61,13 +61,7 @@ def add_to(inner: Any) -> None:
     whole = parser.add_argument
     whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; default: open play")
     whole("--episodes", type=int, default=1, metavar="N", help="worlds, one per seed (default 1)")
-    whole(
-        "--seed",
-        type=int,
-        default=1,
-        metavar="S",
-        help="seed seed seed seed seed seed of the first world (default 1)",
-    )
+    whole("--seed", type=int, default=1, metavar="S", help="seed of the first world (default 1)")
     whole("--steps", type=int, default=STEPS, metavar="N", help=f"planning horizon (default {STEPS})")
     whole("--sce", action="store_true", help="give the policy the causes that act on its task")
     whole("--win", action="store_true", help="ask again if What-If-Not is 0.5 or less")

@@ -30,13 +30,7 @@ def add_to(inner: Any) -> None:
     whole = parser.add_argument
     whole("--policy", choices=list(POLICIES), default="random", help="the policy (default random)")
     whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; default: open play")
-    whole(
-        "--seed",
-        type=int,
-        default=1,
-        metavar="S",
-        help="seed seed seed seed seed seed of the world and of all draws (default 1)",
-    )
+    whole("--seed", type=int, default=1, metavar="S", help="of the world and of all draws (default 1)")
     whole("--steps", type=int, default=STEPS, metavar="N", help=f"steps at most (default {STEPS})")
     whole("--reward", default=SHAPED, metavar="R", help=f"f_R: env, shaped or rollout-N (default {SHAPED})")
     whole(

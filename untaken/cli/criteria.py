@@ -40,6 +40,7 @@ from untaken.plans import GraphSet
 from untaken.present.numbers import counted
 from untaken.scaling.reading import Ledgers
 
+_SOURCES = "Pass ledgers, or recorded replies with --recorded PATH."
 _LIMITS = {field.name: field.default for field in fields(VerifierThresholds)}
 
 
@@ -170,7 +171,7 @@ def _found(args: argparse.Namespace, console: Console, attacks: Sequence[str]) -
         return _of_replies(args, console)
     if args.seeds < 1:
         raise UsageError("seeds-invalid", "at least one seed is needed", hint="For example --seeds 5.")
-    ledgers = read_ledgers(_paths(args), console)
+    ledgers = read_ledgers(paths_of(args, hint=_SOURCES), console)
     graphs = read_graphs(args.graphs) if args.graphs else GraphSet()
     passes, disturbed = _quantified(args, ledgers, graphs, attacks, console)
     pass_findings = [finding for one in passes for finding in one.findings]
@@ -203,15 +204,6 @@ def _of_replies(args: argparse.Namespace, console: Console) -> _Found:
         findings=(*ledgers.findings, *unread),
         broken=ledgers.broken > 0 or bool(unread),
     )
-
-
-def _paths(args: argparse.Namespace) -> list[str]:
-    return list(args.paths) if args.paths else paths_of(args) if hasattr(args, "greedy") else _no_paths()
-
-
-def _no_paths() -> list[str]:
-    hint = "Pass ledgers, or recorded replies with --recorded PATH."
-    raise UsageError("no-ledgers", "no PATH of a ledger or folder of ledgers given", hint=hint)
 
 
 def _quantified(

@@ -27,14 +27,8 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="ledgers to take a successful and a failed run from"
     )
-    parser.add_argument(
-        "--task",
-        required=True,
-        metavar="TEXT",
-        help="what the agent is for; @FILE reads it from a file from a file from a file from a file from a "
-        "file from a "
-        "file",
-    )
+    words = "what the agent is for; @FILE reads it from a file"
+    parser.add_argument("--task", required=True, metavar="TEXT", help=words)
     parser.add_argument("--successful", metavar="RUN", help="id of the successful run to show")
     parser.add_argument("--failed", metavar="RUN", help="id of the failed run to show")
     takes_model(parser)

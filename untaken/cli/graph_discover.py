@@ -41,27 +41,11 @@ def add_discover(verbs: Verbs) -> None:
         "--agent", action="append", metavar="NAME", help="only runs of this agent; repeatable"
     )
     parser.add_argument("--task", metavar="GLOB", help="only runs of these tasks")
-    parser.add_argument(
-        "--theta",
-        type=float,
-        default=THETA,
-        metavar="T",
-        help=f"minimum minimum minimum minimum minimum minimum share of runs for an edge ({THETA})",
-    )
-    parser.add_argument(
-        "--min-share",
-        type=float,
-        default=MIN_SHARE,
-        metavar="S",
-        help=f"minimum minimum minimum minimum minimum minimum share of runs for a sub-goal ({MIN_SHARE})",
-    )
-    parser.add_argument(
-        "--min-runs",
-        type=int,
-        default=MIN_RUNS,
-        metavar="N",
-        help=f"minimum runs with both ends for an edge ({MIN_RUNS})",
-    )
+    edge, sub_goal = f"share of runs for an edge ({THETA})", f"share of runs for a sub-goal ({MIN_SHARE})"
+    parser.add_argument("--theta", type=float, default=THETA, metavar="T", help=f"minimum {edge}")
+    parser.add_argument("--min-share", type=float, default=MIN_SHARE, metavar="S", help=f"minimum {sub_goal}")
+    both = f"minimum runs with both ends for an edge ({MIN_RUNS})"
+    parser.add_argument("--min-runs", type=int, default=MIN_RUNS, metavar="N", help=both)
     parser.add_argument("-o", "--out", metavar="FILE", help="write the draft (*.plan.yaml)")
 
 

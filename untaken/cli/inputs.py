@@ -21,7 +21,7 @@ class UsageError(UntakenError):
     """The command cannot be carried out as it was given (exit code 2)."""
 
 
-def paths_of(args: argparse.Namespace) -> list[str]:
+def paths_of(args: argparse.Namespace, *, hint: str = "") -> list[str]:
     """The ledgers on a command line with options that take several values.
 
     If no path comes before such options, the last of them took the paths: its own value is the first one.
@@ -34,8 +34,20 @@ def paths_of(args: argparse.Namespace) -> list[str]:
         setattr(args, args.greedy, [own])
         args.paths = paths
     if not args.paths:
-        raise UsageError("no-ledgers", "no PATH of a ledger or folder of ledgers given")
+        raise UsageError("no-ledgers", "no PATH of a ledger or folder of ledgers given", hint=hint)
     return list(args.paths)
+
+
+def workspace_folder(args: argparse.Namespace) -> Path:
+    """The folder that ``--workspace`` names.
+
+    Raises:
+        UsageError: ``source-not-found``.
+    """
+    folder = Path(args.workspace)
+    if not folder.is_dir():
+        raise UsageError("source-not-found", f"no folder {args.workspace!r}")
+    return folder
 
 
 def ledger_files(paths: Sequence[str]) -> tuple[list[Place], list[Finding]]:

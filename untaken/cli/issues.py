@@ -39,8 +39,6 @@ def add_to(verbs: Verbs) -> None:
 
 def issues(args: argparse.Namespace, console: Console) -> int:
     """Prints every issue; 1 where one is reopened, or a ledger is broken."""
-    if args.workspace is not None and not Path(args.workspace).is_dir():
-        raise UsageError("source-not-found", f"no folder {args.workspace!r}")
     file = workspace_path(args) / ISSUES if args.workspace is not None else Path(args.file or ISSUES)
     _change(args, file)
     known = load_issues(file) if args.workspace is None or file.exists() else IssueList()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from untaken.answers.modes import ModesListDocument, ModesOverview, modes_overview
 from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import Verbs, takes_top, verb
-from untaken.cli.inputs import UsageError
+from untaken.cli.inputs import workspace_folder
 from untaken.failure_modes import (
     PRESETS,
     Taxonomy,
@@ -30,37 +29,42 @@ if TYPE_CHECKING:
     from untaken.store import Workspace
 
 TOP = 20
-Change = Callable[[Taxonomy, argparse.Namespace, str], Taxonomy]
+CHANGES: Final[dict[str, Callable[[Taxonomy, argparse.Namespace, str], Taxonomy]]] = {
+    "import": lambda known, args, by: import_modes(known, preset_modes(args.preset), by=by),
+    "rename": lambda known, args, by: edit_mode(
+        known, args.mode, name=args.name, definition=args.definition, by=by, why=args.why
+    ),
+    "merge": lambda known, args, by: merge_modes(known, args.modes, args.into, by=by, why=args.why),
+    "split": lambda known, args, by: split_mode(known, args.mode, args.into, by=by, why=args.why),
+    "retire": lambda known, args, by: retire_mode(known, args.mode, by=by, why=args.why),
+    "restore": lambda known, args, by: restore_mode(known, args.mode, by=by, why=args.why),
+}
+"""What each verb makes of the taxonomy, by what was given and who asks."""
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verbs to those of ``modes``."""
-    parser = _changes(verbs, "import", "add the modes of a preset to the taxonomy", _imported, why=False)
+    parser = _changes(verbs, "import", "add the modes of a preset to the taxonomy")
     offered = "; ".join(f"{name}: {title}" for name, title in TITLES.items())
     parser.add_argument("preset", choices=tuple(PRESETS), metavar="PRESET", help=offered)
-    parser = _changes(verbs, "rename", "give a mode another name or definition; its id stays", _renamed)
+    parser = _changes(verbs, "rename", "give a mode another name or definition; its id stays")
     _takes_mode(parser)
     parser.add_argument("name", metavar="NAME", help="the new name")
     parser.add_argument("--definition", metavar="TEXT", help="another definition, too")
-    parser = _changes(verbs, "merge", "merge modes into one: their runs count as it", _merged)
+    parser = _changes(verbs, "merge", "merge modes into one: their runs count as it")
     parser.add_argument("modes", nargs="+", metavar="MODE", help="ids or names")
     parser.add_argument("--into", required=True, metavar="MODE", help="the one that takes them over")
-    parser = _changes(
-        verbs, "split", "split a mode into new ones; its runs wait to be assigned again", _split
-    )
+    parser = _changes(verbs, "split", "split a mode into new ones; its runs wait to be assigned again")
     _takes_mode(parser)
     parser.add_argument("--into", nargs="+", required=True, metavar="NAME", help="names, two at least")
-    _takes_mode(_changes(verbs, "retire", "no longer offer a mode; its runs still count", _retired))
-    _takes_mode(_changes(verbs, "restore", "make a merged, split or retired mode active again", _restored))
+    _takes_mode(_changes(verbs, "retire", "no longer offer a mode; its runs still count"))
+    _takes_mode(_changes(verbs, "restore", "make a merged, split or retired mode active again"))
 
 
-def _changes(
-    verbs: Verbs, name: str, does: str, change: Change, *, why: bool = True
-) -> argparse.ArgumentParser:
+def _changes(verbs: Verbs, name: str, does: str) -> argparse.ArgumentParser:
     parser = verb(verbs, name, does, changed)
-    parser.set_defaults(change=change)
     takes_workspace(parser, by=True)
-    if why:
+    if name != "import":
         parser.add_argument("--why", default="", metavar="TEXT", help="kept in the history of the mode")
     return parser
 
@@ -81,35 +85,13 @@ def takes_workspace(parser: argparse.ArgumentParser, *, by: bool = False) -> Non
 def changed(args: argparse.Namespace, console: Console) -> int:
     """Changes the taxonomy in one step, and prints it."""
     with open_workspace(args) as store:
-        after = change_taxonomy(store.path, lambda known: args.change(known, args, f"human:{args.by}"))
+        after = change_taxonomy(
+            store.path, lambda known: CHANGES[args.modes_verb](known, args, f"human:{args.by}")
+        )
         found = modes_overview(store.read_runs()[0], after)
     print_modes(found, None, console)
     console.document(ModesListDocument.of(found))
     return 0
-
-
-def _imported(known: Taxonomy, args: argparse.Namespace, by: str) -> Taxonomy:
-    return import_modes(known, preset_modes(args.preset), by=by)
-
-
-def _renamed(known: Taxonomy, args: argparse.Namespace, by: str) -> Taxonomy:
-    return edit_mode(known, args.mode, name=args.name, definition=args.definition, by=by, why=args.why)
-
-
-def _merged(known: Taxonomy, args: argparse.Namespace, by: str) -> Taxonomy:
-    return merge_modes(known, args.modes, args.into, by=by, why=args.why)
-
-
-def _split(known: Taxonomy, args: argparse.Namespace, by: str) -> Taxonomy:
-    return split_mode(known, args.mode, args.into, by=by, why=args.why)
-
-
-def _retired(known: Taxonomy, args: argparse.Namespace, by: str) -> Taxonomy:
-    return retire_mode(known, args.mode, by=by, why=args.why)
-
-
-def _restored(known: Taxonomy, args: argparse.Namespace, by: str) -> Taxonomy:
-    return restore_mode(known, args.mode, by=by, why=args.why)
 
 
 def open_workspace(args: argparse.Namespace) -> Workspace:
@@ -118,9 +100,7 @@ def open_workspace(args: argparse.Namespace) -> Workspace:
     Raises:
         UsageError: ``source-not-found``.
     """
-    folder = Path(args.workspace)
-    if not folder.is_dir():
-        raise UsageError("source-not-found", f"no folder {args.workspace!r}")
+    folder = workspace_folder(args)
     from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
 
     return Workspace.open_folder(folder)

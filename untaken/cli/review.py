@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from untaken.answers.reviewing import (
@@ -23,7 +22,7 @@ from untaken.answers.reviewing import (
 )
 from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import Verbs, rules_in_words, takes_each, takes_missing, takes_top, verb
-from untaken.cli.inputs import UsageError
+from untaken.cli.inputs import UsageError, workspace_folder
 from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored
@@ -54,9 +53,7 @@ def add_to(verbs: Verbs) -> None:
 
 def review(args: argparse.Namespace, console: Console) -> int:
     """Prints the queue and its progress; 1 where a ledger is broken, or somebody else changed a review."""
-    folder = Path(args.workspace)
-    if not folder.is_dir():
-        raise UsageError("source-not-found", f"no folder {args.workspace!r}")
+    folder = workspace_folder(args)
     if (args.set is not None or args.assign is not None) and not args.by:
         raise UsageError(
             "review-invalid", "--set and --assign need --by NAME", hint="The name signs the change."
