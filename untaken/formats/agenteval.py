@@ -9,7 +9,7 @@ the run took; and no plan graph.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from itertools import groupby
@@ -23,7 +23,8 @@ from untaken.formats.readings import amount, cut_name, objects, text, truth, who
 from untaken.formats.recording import EPOCH, TICK, RunDraft
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile
 from untaken.formats.who_and_when_texts import code_in, exit_code
 from untaken.ledger import Message, Observation, RunFinished, RunStarted, ToolCall
 
@@ -77,18 +78,17 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 def _read(source: Source, intake: Intake) -> tuple[Source, dict[str, Any], FileLog] | None:
     """The record of one file; ``None``, with a finding, if there is none."""
     intake.step(source.name)
-    log = intake.open(source)
-    reader = intake.reader(source, log)
-    if reader is None:
+    file = TraceFile.opened(source, intake, PLACES)
+    if file is None:
         return None
-    for element in reader.values():
-        record, held = Tidier(PLACES, log.findings).record(element.value, "")
-        log.records += 1
+    for element in file.reader.values():
+        record, held = file.tidier.record(element.value, "")
+        file.log.records += 1
         is_record = isinstance(record, dict) and isinstance(record.get("messages"), list)
-        log.count(held, PLACES.kept if is_record else frozenset())
+        file.log.count(held, PLACES.kept if is_record else frozenset())
         if is_record:
-            return source, record, log
-        log.findings.add("not-this-format", "not a problem record: no messages", severity="error")
+            return source, record, file.log
+        file.refuse("not a problem record: no messages")
     return None
 
 
@@ -135,7 +135,8 @@ def _write_entries(run: RunDraft, record: Mapping[str, Any], log: FileLog) -> in
         log.findings.add("missing-trajectory", "there are no messages", run=run.run_id)
     steps = 0
     code: str | None = None
-    for now, call_id, message in _numbered(messages):
+    for place, message in enumerate(messages, start=1):
+        now, call_id = EPOCH + place * TICK, f"call-{place}"
         role, content = text(message.get("role")) or "unknown", message.get("content")
         output = content if isinstance(content, str) else ""
         ended = None if role == _AGENTS else exit_code(output)
@@ -150,11 +151,6 @@ def _write_entries(run: RunDraft, record: Mapping[str, Any], log: FileLog) -> in
             steps += 1
             code = code_in(output) or code
     return steps
-
-
-def _numbered(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[Any, str, dict[str, Any]]]:
-    for place, message in enumerate(messages, start=1):
-        yield EPOCH + place * TICK, f"call-{place}", message
 
 
 def _finish(run: RunDraft, record: Mapping[str, Any], steps: int, log: FileLog) -> None:
@@ -186,5 +182,4 @@ IMPORTER: Final = Importer(
     ),
     recognise=_recognise,
     convert=_convert,
-    passes=1,
 )

@@ -6,20 +6,17 @@ trajectory, the system's first, as the `index` of the records does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from untaken.formats import tau_bench
 from untaken.formats.agentrx_labels import AgentRxLabels
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
-from untaken.formats.losses import FileLog
 from untaken.formats.model import FormatInfo
-from untaken.formats.readings import text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tau_bench_runs import Survey, TauRecords, named_file
-from untaken.formats.tidy import Tidier
+from untaken.formats.tau_bench_runs import Survey
 
 
 def _recognise(sample: Sample) -> Confidence:
@@ -36,36 +33,12 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         if not labels.read(source, intake):
             runs.append(source)
     for source in runs:
-        for record in _records(source, intake):
-            survey.add(record, named_file(source.stem))
+        tau_bench.look(source, survey, intake)
     for source in sources:
         intake.step(source.name)
         if source in runs:
-            _write(source, survey, labels, intake)
+            tau_bench.write(source, survey, intake, labels)
     labels.unmet()
-
-
-def _records(source: Source, intake: Intake) -> Iterator[dict[str, Any]]:
-    ignored = FileLog(source.name)
-    reader = intake.reader(source, ignored)
-    return (
-        tau_bench.records(reader, Tidier(tau_bench.PLACES, ignored.findings), ignored) if reader else iter(())
-    )
-
-
-def _write(source: Source, survey: Survey, labels: AgentRxLabels, intake: Intake) -> None:
-    log = intake.open(source)
-    reader = intake.reader(source, log)
-    if reader is None:
-        return
-    tidier = Tidier(tau_bench.PLACES, log.findings)
-    records = TauRecords(named_file(source.stem), survey, intake=intake, log=log, tidier=tidier)
-    with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
-        for record in tau_bench.records(reader, tidier, log):
-            if (run := records.run(record)) is not None:
-                labels.add_to(run, text(record["task_id"]), records.places, log)
-                write(run, log)
-    records.conclude()
 
 
 IMPORTER: Final = Importer(

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Final
 
 from untaken.formats.intake import Intake
-from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import FileLog, clip
 from untaken.formats.readings import cut_name, mapping, objects, text, whole
 from untaken.formats.recording import EPOCH, TICK, RunDraft
 from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile
 from untaken.formats.who_and_when_texts import first_line
 from untaken.ledger import Evidence, Message, ModeAssignment, Observation, ReviewNote, ToolCall, Verdict
 
@@ -68,18 +67,18 @@ class AgentRxLabels:
         first = next(iter(peeked.values()), None) if peeked else None
         if first is None or "trajectory_id" not in mapping(first.value):
             return False
-        log = intake.open(source)
-        reader: JsonReader | None = intake.reader(source, log)
-        tidier = Tidier(LABELS, log.findings)
-        for element in reader.values() if reader else ():
-            record, held = tidier.record(element.value, "[]")
+        file = TraceFile.opened(source, intake, LABELS)
+        if file is None:
+            return True
+        for element in file.reader.values():
+            record, held = file.tidier.record(element.value, "[]")
             task = text(mapping(record).get("trajectory_id"))
-            log.records += 1
-            log.count(held, LABELS.kept if task else frozenset())
+            file.log.records += 1
+            file.log.count(held, LABELS.kept if task else frozenset())
             if task is None:
-                log.findings.add("not-this-format", f"label {element.index} names no run", severity="error")
+                file.refuse(f"label {element.index} names no run")
             else:
-                self.by_task[task], self.logs[task] = record, log
+                self.by_task[task], self.logs[task] = record, file.log
         return True
 
     def add_to(
@@ -136,20 +135,15 @@ def _label(
             run.add(ModeAssignment, now, mode=mode, by=AUTHOR, reason=reason, **at)
         if failure.get("failure_id") == root:
             blamed = spelled(text(failure.get("failed_agent")) or "the agent")
-            _blame(run, now, blamed, f"{category}: {reason}", evidence)
-
-
-def _blame(run: RunDraft, now: datetime, blamed: str, reason: str, evidence: list[Evidence] | None) -> None:
-    """The root cause: the failing agent, and the labelled step as evidence."""
-    run.add(
-        Verdict,
-        now,
-        sub_goal=cut_name(f"work of {blamed}"),
-        passed=False,
-        by=AUTHOR,
-        evidence=evidence,
-        reason=reason,
-    )
+            run.add(
+                Verdict,
+                now,
+                sub_goal=cut_name(f"work of {blamed}"),
+                passed=False,
+                by=AUTHOR,
+                evidence=evidence,
+                reason=f"{category}: {reason}",
+            )
 
 
 def _evidence(run: RunDraft, place: int) -> Evidence:

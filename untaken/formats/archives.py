@@ -18,7 +18,6 @@ from untaken.errors import UntakenError, Where
 from untaken.formats.losses import Findings, clip
 
 _LOCAL_HEADER: Final = 30
-_LOCAL_MARK: Final = b"PK\x03\x04"
 _DAMAGED: Final = (
     zipfile.BadZipFile,
     zlib.error,

@@ -20,6 +20,7 @@ from untaken.formats.readings import amount, items, mapping, moment, number, obj
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import (
     UNKNOWN_TASK,
     Answered,
@@ -193,23 +194,16 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
     read: dict[str, AtifTrajectory] = {}
     for source in sources:
         intake.step(source.name)
-        log = intake.open(source)
-        reader = intake.reader(source, log)
-        if reader is None:
+        file = TraceFile.opened(source, intake, PLACES)
+        if file is None:
             continue
-        tidier = Tidier(PLACES, log.findings)
-        for element in reader.values():
-            log.records += 1
-            document, held = tidier.record(element.value, "")
-            log.count(held, PLACES.kept)
-            if not is_trajectory(document):
-                log.findings.add(
-                    "not-this-format", "there are no steps: no ATIF trajectory", severity="error"
-                )
-                continue
-            place = element.index or 0
-            name = f"{source.name}#{place}" if place else source.name
-            read[name] = AtifTrajectory(name, document, log, place)
+        for element in file.reader.values():
+            document, place = file.record(element.value), element.index
+            if is_trajectory(document):
+                name = f"{source.name}#{place}" if place else source.name
+                read[name] = AtifTrajectory(name, document, file.log, place)
+            else:
+                file.refuse("there are no steps: no ATIF trajectory")
     for chain in _chains(read):
         _write(chain, intake)
 

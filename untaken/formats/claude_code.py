@@ -12,14 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
-from untaken.formats.losses import FileLog, Findings
+from untaken.formats.losses import Findings
 from untaken.formats.model import FormatInfo
-from untaken.formats.readings import amount, mapping, moment, objects, text, whole
+from untaken.formats.readings import amount, mapping, moment, objects, text, totals, whole
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
-from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text, write_traces
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text
 
 Line = Mapping[str, Any]
 
@@ -184,12 +183,7 @@ def _tokens(spoken: Sequence[Line], findings: Findings) -> dict[str, float | boo
         message = mapping(line["message"])
         if message.get("usage"):
             usage[text(message.get("id")) or n] = mapping(message["usage"])
-    totals: dict[str, float | bool] = {}
-    for key, name in TOKENS.items():
-        each = [amount(one.get(key), findings, f"message.usage.{key}") for one in usage.values()]
-        if known := [value for value in each if value is not None]:
-            totals[name] = sum(known)
-    return totals
+    return totals(usage.values(), TOKENS, findings, "message.usage.")
 
 
 def _items(spoken: Sequence[Line], findings: Findings) -> list[Item]:
@@ -228,36 +222,12 @@ def _block(block: Mapping[str, Any], role: str, at: Any, called: set[str]) -> It
             return
 
 
-def read_lines(source: Source, intake: Intake, log: FileLog) -> list[Line]:
-    """The lines of a file, tidied and counted; empty where it cannot be had."""
-    reader = intake.reader(source, log)
-    lines: list[Line] = []
-    if reader is not None:
-        tidier = Tidier(PLACES, log.findings)
-        for element in reader.values():
-            log.records += 1
-            line, held = tidier.record(element.value, "")
-            log.count(held, PLACES.kept)
-            if isinstance(line, dict):
-                lines.append(line)
-    return lines
-
-
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    for source in sources:
-        intake.step(source.name)
-        log = intake.open(source)
-        lines = read_lines(source, intake, log)
-        runs = session_runs(lines, log.findings)
-        if lines and not runs:
-            log.findings.add("not-this-format", "there is no message of a session in it", severity="error")
-        write_traces(
-            runs,
-            f"{source.stem}-{log.sha256[:8]}",
-            intake=intake,
-            log=log,
-            tidier=Tidier(PLACES, log.findings),
-        )
+def _read(file: TraceFile) -> list[TraceRun]:
+    lines = [line for line in file.records() if isinstance(line, dict)]
+    runs = session_runs(lines, file.findings)
+    if lines and not runs:
+        file.refuse("there is no message of a session in it")
+    return runs
 
 
 IMPORTER: Final = Importer(
@@ -268,5 +238,5 @@ IMPORTER: Final = Importer(
         what="Session files and stream-json logs; each sub-agent is a separate run.",
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=converter(_read, PLACES),
 )

@@ -15,7 +15,7 @@ from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import is_message, message_items
 from untaken.formats.model import FormatInfo
-from untaken.formats.readings import amount, mapping, moment, parsed, text, whole
+from untaken.formats.readings import mapping, moment, parsed, text, totals, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -191,10 +191,8 @@ def _error(events: Sequence[Line]) -> str | None:
 
 def _tokens(events: Sequence[Line], findings: Findings) -> dict[str, float | bool]:
     """The running totals that were counted last."""
-    totals = (mapping(mapping(event.get("info")).get("total_token_usage")) for event in reversed(events))
-    last = next((total for total in totals if total), {})
-    read = {name: amount(last.get(key), findings, key) for key, name in TOKENS.items()}
-    return {name: value for name, value in read.items() if value is not None}
+    counts = (mapping(mapping(event.get("info")).get("total_token_usage")) for event in reversed(events))
+    return totals([next(filter(None, counts), {})], TOKENS, findings)
 
 
 def _metadata(meta: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.formats.losses import Findings
-from untaken.formats.readings import amount, mapping, objects, text, whole
+from untaken.formats.readings import mapping, objects, text, totals, whole
 from untaken.formats.trace_run import Answered, Called, Item, Planned, TraceRun, Utterance, content_text
 
 Line = Mapping[str, Any]
@@ -48,7 +48,6 @@ def thread_runs(lines: Sequence[Line], name: str, findings: Findings) -> Iterato
             line for line in events if text(line.get("type")) in ("turn.completed", "turn.failed", "error")
         ]
         usage = next((mapping(line.get("usage")) for line in reversed(turns) if line.get("usage")), {})
-        read = {name: amount(usage.get(key), findings, key) for key, name in TOKENS.items()}
         yield TraceRun(
             run_id=f"codex/{thread}",
             agent="codex",
@@ -56,7 +55,7 @@ def thread_runs(lines: Sequence[Line], name: str, findings: Findings) -> Iterato
             record=events,
             items=[item for line in _last_of_each(events) for item in _items(_item(line), findings)],
             error=_error(turns[-1]) if turns else None,
-            metrics={name: value for name, value in read.items() if value is not None},
+            metrics=totals([usage], TOKENS, findings),
             metadata={"format": "codex"},
         )
 

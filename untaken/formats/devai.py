@@ -246,6 +246,5 @@ IMPORTER: Final = Importer(
     ),
     recognise=_recognise,
     convert=_convert,
-    passes=1,
     joins=True,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -143,14 +142,14 @@ def _write_verdicts(run: RunDraft, judgment: Judgment, plan: Sheet, now: datetim
         if given is None:
             continue
         now += TICK
-        differs = given.criteria != planned.criteria
+        judged = f"criteria as judged: {given.criteria}"
         run.add(
             Verdict,
             now,
             sub_goal=sub_goal_id(planned.id),
             passed=given.passed,
             by=judgment.by,
-            **({"reason": f"criteria as judged: {given.criteria}"} if differs else {}),
+            reason=None if given.criteria == planned.criteria else judged,
         )
     return now
 
@@ -169,14 +168,11 @@ def _compare(sheet: Sheet, plan: Sheet, run_id: str, findings: Findings) -> None
         "verdicts on what the plan does not hold",
         [k for k in theirs if k not in ours],
     )
-    note("missing-verdicts", "requirements without a verdict", _unjudged(ours, theirs))
+    unjudged = [key for key in ours if key not in theirs or theirs[key].passed is None]
+    note("missing-verdicts", "requirements without a verdict", unjudged)
     note("criteria-differ", "criteria worded differently than in the plan", _differing(both, "criteria"))
     note("prerequisites-differ", "prerequisites that differ from the plan", _differing(both, "prerequisites"))
     _check_flags(sheet, run_id, findings)
-
-
-def _unjudged(ours: Mapping[str, DevAIRequirement], theirs: Mapping[str, DevAIRequirement]) -> list[str]:
-    return [key for key in ours if key not in theirs or theirs[key].passed is None]
 
 
 def _differing(both: list[tuple[DevAIRequirement, DevAIRequirement]], part: str) -> list[str]:

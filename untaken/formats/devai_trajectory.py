@@ -65,8 +65,8 @@ def write_steps(run: RunDraft, steps: list[dict[str, Any]], start: datetime, log
         totals.end = max(begun, _end(step, usage, begun, log))
         thinking = amount(usage.get("llm_inference_time"), log.findings, "llm_inference_time") or 0.0
         acted = min(begun + thinking, totals.end)
-        moments = (start + _seconds(begun), start + _seconds(acted), start + _seconds(totals.end))
-        _write_step(run, step, index, moments)
+        begun_at, acted_at, ended_at = (start + timedelta(seconds=s) for s in (begun, acted, totals.end))
+        _write_step(run, step, index, (begun_at, acted_at, ended_at))
         _add(totals, step, usage, log)
     log.synthesised["ts"] += len(steps)
     return totals
@@ -126,7 +126,3 @@ def _add(totals: DevAITotals, step: Mapping[str, Any], usage: Mapping[str, Any],
 
 def _sum(total: float | None, more: float | None) -> float | None:
     return None if total is None or more is None else total + more
-
-
-def _seconds(seconds: float) -> timedelta:
-    return timedelta(seconds=seconds)

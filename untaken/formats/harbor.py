@@ -18,10 +18,11 @@ from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog
 from untaken.formats.model import FormatInfo
-from untaken.formats.readings import amount, mapping, moment, number, objects, text
+from untaken.formats.readings import amount, mapping, moment, number, objects, text, totals
 from untaken.formats.sample import Confidence, Sample, source_sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import Judged, TraceRun, verdict_graph, write_traces
 from untaken.plans.model import PlanGraph
 
@@ -120,13 +121,9 @@ class _Reader:
         """A JSON file of the trial, tidied; empty where it is missing or cannot be read."""
         if name not in self.trial.files:
             return {}
-        log = self.log(name)
-        reader = self.intake.reader(self.trial.files[name], log, copies=name != "result.json")
-        value = next((element.value for element in reader.values()), None) if reader else None
-        document, held = Tidier(places, log.findings).record(value, "")
-        log.records += value is not None
-        log.count(held, places.kept)
-        return mapping(document)
+        log, copies = self.log(name), name != "result.json"
+        file = TraceFile.opened(self.trial.files[name], self.intake, places, log, copies=copies)
+        return mapping(next(file.records(), None)) if file else {}
 
     def reward(self, result: dict[str, Any]) -> float | None:
         """From the result, else from the verifier's own file."""
@@ -153,10 +150,9 @@ class _Reader:
         name = "agent/claude-code.txt"
         if name in self.trial.files:
             log = self.log(name)
-            runs = claude_code.session_runs(
-                claude_code.read_lines(self.trial.files[name], self.intake, log), log.findings
-            )
-            return runs[0] if runs else None
+            file = TraceFile.opened(self.trial.files[name], self.intake, claude_code.PLACES, log)
+            lines = [line for line in file.records() if isinstance(line, dict)] if file else []
+            return next(iter(claude_code.session_runs(lines, log.findings)), None)
         return None
 
     def _parts(self, name: str | None) -> Iterator[dict[str, Any]]:
@@ -213,10 +209,8 @@ def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> Tra
     run.finished = moment(result.get("finished_at"), log.findings, "finished_at") or run.finished
     run.error = ": ".join(p for p in (raised, text(exception.get("exception_message"))) if p) or None
     run.limit = "time" if raised and "Timeout" in raised else None
-    read = {
-        name: amount(outcome.get(key), log.findings, f"agent_result.{key}") for key, name in TOKENS.items()
-    }
-    run.metrics |= {name: value for name, value in (*read.items(), ("reward", reward)) if value is not None}
+    run.metrics |= totals([outcome], TOKENS, log.findings, "agent_result.")
+    run.metrics |= {} if reward is None else {"reward": reward}
     run.metadata = {"format": "harbor", "source": text(result.get("source")) or "", **run.metadata}
     run.metadata["format"] = "harbor"
     return run

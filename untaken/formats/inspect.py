@@ -7,21 +7,22 @@ was cut off has no header of its own; its journal says what was run. Text that t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from hashlib import file_digest, sha256
+from hashlib import file_digest
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
 from untaken.errors import UntakenError
-from untaken.formats.archives import Archive, Member
+from untaken.formats.archives import Archive
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.jsontext import Broken, JsonReader, decode_text
 from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.model import FormatInfo
-from untaken.formats.readings import amount, items, mapping, moment, number, objects, text, whole
+from untaken.formats.readings import amount, items, mapping, moment, number, objects, text, totals, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import ZIP, OnDisk, Source
 from untaken.formats.tidy import Places, Tidier
@@ -36,6 +37,8 @@ from untaken.formats.trace_run import (
     write_traces,
 )
 
+EvalLog = tuple[Mapping[str, Any], Callable[[], Iterator[Any]]]
+"""The header of a log, and what gives its samples, one after the other, as often as they are asked for."""
 ATTACHED: Final = "attachment://"
 VALUES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Inspect's letters as it counts them: correct, partial, incorrect, no answer."""
@@ -108,46 +111,6 @@ def _parsed(content: bytes, findings: Findings, name: str) -> Any:
         return None
 
 
-class _EvalArchive:
-    """A log as an archive: its header, then one sample after the other."""
-
-    def __init__(self, archive: Archive, findings: Findings) -> None:
-        self._archive = archive
-        self._findings = findings
-        self._members = {member.name: member for member in archive.members(findings)}
-
-    def header(self) -> dict[str, Any]:
-        for name in HEADERS:
-            if name in self._members:
-                return mapping(self._read(self._members[name]))
-        return {}
-
-    def samples(self) -> Iterator[Any]:
-        for name in sorted(self._members):
-            if name.startswith("samples/"):
-                yield self._read(self._members[name])
-
-    def _read(self, member: Member) -> Any:
-        try:
-            return _parsed(self._archive.read(member), self._findings, member.name)
-        except UntakenError as error:
-            self._findings.add(error.code, f"{clip(member.name)}: {error.message}", severity="error")
-            return None
-
-
-class _EvalDocument:
-    """A log as one JSON object."""
-
-    def __init__(self, document: Mapping[str, Any]) -> None:
-        self._document = document
-
-    def header(self) -> Mapping[str, Any]:
-        return self._document
-
-    def samples(self) -> Iterator[Any]:
-        yield from items(self._document.get("samples"))
-
-
 def _sample_run(sample: Mapping[str, Any], about: EvalInfo, findings: Findings) -> TraceRun:
     sample_id, epoch = text(sample.get("id")) or "sample", whole(sample.get("epoch"), findings, "epoch")
     events = objects(sample.get("events"))
@@ -198,11 +161,8 @@ def _metrics(sample: Mapping[str, Any], findings: Findings) -> dict[str, float |
             read = VALUES.get(each) if isinstance(each, str) else number(each, findings, "scores")
             if read is not None:
                 found[f"score:{name}.{part}" if part else f"score:{name}"] = read
-    for key, name in TOKENS.items():
-        usage = mapping(sample.get("model_usage")).values()
-        each = [amount(mapping(one).get(key), findings, f"model_usage.{key}") for one in usage]
-        if known := [value for value in each if value is not None]:
-            found[name] = sum(known)
+    usage = [mapping(one) for one in mapping(sample.get("model_usage")).values()]
+    found |= totals(usage, TOKENS, findings, "model_usage.")
     if (seconds := amount(sample.get("total_time"), findings, "total_time")) is not None:
         found["total_time"] = seconds
     return found
@@ -271,18 +231,16 @@ def _attached(value: Any, attachments: Mapping[str, Any]) -> Any:
 
 
 @contextmanager
-def _opened(source: Source, intake: Intake, log: FileLog) -> Iterator[_EvalArchive | _EvalDocument | None]:
+def _opened(source: Source, intake: Intake, log: FileLog) -> Iterator[EvalLog | None]:
     """The log in a file; ``None``, with a finding, where it cannot be had."""
-    place = source.place
     if not _is_zip(source):
         reader = intake.reader(source, log)
         document = next((element.value for element in reader.values()), None) if reader else None
-        yield _EvalDocument(document) if isinstance(document, dict) else None
+        yield (document, lambda: iter(items(document.get("samples")))) if isinstance(document, dict) else None
         return
     try:
-        on_disk = isinstance(place, OnDisk)
-        content = None if on_disk else source.stored()
-        path = place.path if isinstance(place, OnDisk) else Path(source.name)
+        content = None if isinstance(source.place, OnDisk) else source.stored()
+        path = source.place.path if isinstance(source.place, OnDisk) else Path(source.name)
         archive = Archive(path, content)
     except (UntakenError, OSError) as error:
         code = error.code if isinstance(error, UntakenError) else "unreadable-file"
@@ -290,11 +248,25 @@ def _opened(source: Source, intake: Intake, log: FileLog) -> Iterator[_EvalArchi
         yield None
         return
     log.bytes = path.stat().st_size if content is None else len(content)
-    log.sha256 = _digest(path) if content is None else sha256(content).hexdigest()
-    try:
-        yield _EvalArchive(archive, log.findings)
-    finally:
-        archive.close()
+    with path.open("rb") if content is None else BytesIO(content) as stream:
+        log.sha256 = file_digest(stream, "sha256").hexdigest()
+    with closing(archive):
+        yield _archived(archive, log.findings)
+
+
+def _archived(archive: Archive, findings: Findings) -> EvalLog:
+    """A log as an archive: its header, or its journal, and one sample after the other."""
+    members = {member.name: member for member in archive.members(findings)}
+
+    def read(name: str) -> Any:
+        try:
+            return _parsed(archive.read(members[name]), findings, name)
+        except UntakenError as error:
+            findings.add(error.code, f"{clip(name)}: {error.message}", severity="error")
+            return None
+
+    header = next((mapping(read(name)) for name in HEADERS if name in members), {})
+    return header, lambda: (read(name) for name in sorted(members) if name.startswith("samples/"))
 
 
 def _is_zip(source: Source) -> bool:
@@ -308,15 +280,10 @@ def _is_zip(source: Source) -> bool:
     return source.name.endswith(".eval")
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return file_digest(stream, "sha256").hexdigest()
-
-
 def _runs(
-    log_file: _EvalArchive | _EvalDocument, about: EvalInfo, log: FileLog, tidier: Tidier, *, count: bool
+    samples: Iterable[Any], about: EvalInfo, log: FileLog, tidier: Tidier, *, count: bool
 ) -> Iterator[TraceRun]:
-    for sample in log_file.samples():
+    for sample in samples:
         if not isinstance(sample, dict):
             continue
         tidied, held = tidier.record(_attached(sample, mapping(sample.get("attachments"))), "")
@@ -335,8 +302,8 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
                 _write(log_file, source, intake, log)
 
 
-def _write(log_file: _EvalArchive | _EvalDocument, source: Source, intake: Intake, log: FileLog) -> None:
-    header = log_file.header()
+def _write(log_file: EvalLog, source: Source, intake: Intake, log: FileLog) -> None:
+    header, samples = log_file
     if not mapping(header.get("eval")):
         message = "no task name: not an Inspect log, or truncated at the start"
         log.findings.add("not-this-format", message, severity="error")
@@ -346,9 +313,9 @@ def _write(log_file: _EvalArchive | _EvalDocument, source: Source, intake: Intak
         message = f"the log's status is {clip(about.status)!r}: it may not hold every sample"
         log.findings.add("log-not-complete", message)
     tidier = Tidier(PLACES, Findings(None))  # the first pass asks for tools alone; the second one tells
-    tools = tools_by_task(_runs(log_file, about, FileLog(source.name), tidier, count=False))
+    tools = tools_by_task(_runs(samples(), about, FileLog(source.name), tidier, count=False))
     tidier = Tidier(PLACES, log.findings)
-    runs = _runs(log_file, about, log, tidier, count=True)
+    runs = _runs(samples(), about, log, tidier, count=True)
     stem = f"{source.stem}-{log.sha256[:8]}"
     write_traces(runs, stem, intake=intake, log=log, tidier=tidier, tools=tools)
     if not log.runs:

@@ -16,7 +16,7 @@ from untaken.formats.losses import Findings, clip
 from untaken.formats.messages import MessageTranscript, asked, is_message, message_items, replied, tokens_of
 from untaken.formats.model import FormatInfo
 from untaken.formats.otel import SUCCESS
-from untaken.formats.readings import amount, mapping, moment, number, objects, text
+from untaken.formats.readings import amount, mapping, moment, number, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -25,7 +25,7 @@ from untaken.formats.trace_run import Answered, Called, Item, TraceRun
 Node = Mapping[str, Any]
 
 MODELS: Final = ("llm", "chat_model")
-TOKENS: Final = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+TOKENS: Final = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 PLACES: Final = Places(
     kept=[
         *("id", "trace_id", "parent_run_id", "dotted_order", "name", "run_type", "start_time", "end_time"),
@@ -36,7 +36,7 @@ PLACES: Final = Places(
             "extra.metadata.thread_id",
             "extra.metadata.session_id",
         ),
-        *("extra.metadata.ls_model_name", "extra.invocation_params.model", *TOKENS.values()),
+        *("extra.metadata.ls_model_name", "extra.invocation_params.model", *TOKENS),
     ],
     dropped=["serialized.**", "events.**", "extra.runtime.**", "extra.options.**", "manifest.**"],
 )
@@ -122,9 +122,7 @@ def _feedback(root: Node, findings: Findings) -> tuple[bool | None, dict[str, fl
 
 def _tokens(root: Node, models: Sequence[Node], findings: Findings) -> dict[str, float | bool]:
     """The totals of the root, else the sums over the models' replies."""
-    totals = {name: amount(root.get(key), findings, key) for name, key in TOKENS.items()}
-    known: dict[str, float | bool] = {name: value for name, value in totals.items() if value is not None}
-    if known:
+    if known := totals([root], TOKENS, findings):
         return known
     outputs = [mapping(node.get("outputs")) for node in models]
     return tokens_of([each for output in outputs for each in (replied(output) or [output])], findings)

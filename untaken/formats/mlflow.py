@@ -17,14 +17,14 @@ from untaken.formats.messages import MessageTranscript, asked, replied
 from untaken.formats.model import FormatInfo
 from untaken.formats.otel import SUCCESS, TASK
 from untaken.formats.otel_spans import Span, spans_of
-from untaken.formats.readings import amount, mapping, number, objects, parsed, text
+from untaken.formats.readings import amount, mapping, number, objects, parsed, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
 
 MODELS: Final = ("CHAT_MODEL", "LLM")
-TOKENS: Final = ("input_tokens", "output_tokens")
+TOKENS: Final = {name: name for name in ("input_tokens", "output_tokens")}
 PARTS: Final = ("trace_metadata", "request_metadata", "tags")
 """Where the attributes of a trace are, in the present form and the older one."""
 KIND: Final = "mlflow.spanType"
@@ -154,12 +154,7 @@ def _tokens(about: Mapping[str, Any], models: Sequence[Span], findings: Findings
     """The trace's own totals, else the sums over its models."""
     total = mapping(parsed(about.get("mlflow.trace.tokenUsage")))
     usages = [total] if total else [mapping(span.attributes.get(USAGE)) for span in models]
-    found: dict[str, float | bool] = {}
-    for name in TOKENS:
-        each = [amount(usage.get(name), findings, name) for usage in usages]
-        if known := [value for value in each if value is not None]:
-            found[name] = sum(known)
-    return found
+    return totals(usages, TOKENS, findings)
 
 
 def _items(root: Span, spans: Sequence[Span]) -> Iterator[Item]:

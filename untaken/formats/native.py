@@ -92,5 +92,4 @@ IMPORTER: Final = Importer(
     ),
     recognise=_recognise,
     convert=_convert,
-    passes=1,
 )

@@ -15,7 +15,7 @@ from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import FIELDS, TOKENS, MessageTranscript, asked, replied
 from untaken.formats.model import FormatInfo
-from untaken.formats.readings import amount, mapping, moment, objects, text
+from untaken.formats.readings import mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -24,6 +24,7 @@ from untaken.formats.trace_run import Answered, Called, Item, TraceRun
 Span = Mapping[str, Any]
 
 MODELS: Final = ("generation", "response")
+USAGE: Final = {key: name for name, keys in TOKENS.items() for key in keys}
 INPUTS: Final = ("input", "_input")
 OUTPUTS: Final = ("output", "response", "_response")
 _SPAN: Final = (
@@ -36,7 +37,7 @@ _SPAN: Final = (
     *(f"span_data.{side}[].{name}" for side in ("input", "_input", "output") for name in FIELDS),
     *(f"span_data.{side}.output[].{name}" for side in ("response", "_response") for name in FIELDS),
     *("span_data.input", "span_data.data.sdk_span_type"),
-    *(f"span_data.usage.{key}" for keys in TOKENS.values() for key in keys),
+    *(f"span_data.usage.{key}" for key in USAGE),
 )
 PLACES: Final = Places(
     kept=[f"{home}{name}" for home in ("", "data[].") for name in _SPAN],
@@ -79,6 +80,7 @@ def trace_run(trace: Mapping[str, Any], spans: Sequence[Span], findings: Finding
     agents = (text(_data(span).get("name")) for span in ordered if _type(span) == "agent")
     ends = [at for span in ordered if (at := _at(span, "ended_at", findings))]
     metadata = {"format": "openai-agents", "workflow": text(trace.get("workflow_name"))}
+    usages = [mapping(_data(span).get("usage")) for span in models]
     metadata["group"] = text(trace.get("group_id"))
     return TraceRun(
         run_id=f"openai-agents/{trace_id}",
@@ -91,7 +93,7 @@ def trace_run(trace: Mapping[str, Any], spans: Sequence[Span], findings: Finding
         finished=max(ends) if ends else None,
         steps=len(models) or None,
         error=next((e for span in ordered if _type(span) != "function" and (e := _error(span))), None),
-        metrics={**_tokens(models, findings), **_guardrails(ordered)},
+        metrics={**totals(usages, USAGE, findings), **_guardrails(ordered)},
         metadata={name: value for name, value in metadata.items() if value is not None},
     )
 
@@ -103,17 +105,6 @@ def _model(span: Span) -> str | None:
 
 def _error(span: Span) -> str | None:
     return text(mapping(span.get("error")).get("message"))
-
-
-def _tokens(models: Sequence[Span], findings: Findings) -> dict[str, float | bool]:
-    found: dict[str, float | bool] = {}
-    for name, keys in TOKENS.items():
-        each = [
-            amount(mapping(_data(s).get("usage")).get(key), findings, key) for s in models for key in keys
-        ]
-        if known := [value for value in each if value is not None]:
-            found[name] = sum(known)
-    return found
 
 
 def _guardrails(spans: Sequence[Span]) -> dict[str, bool]:

@@ -21,7 +21,7 @@ from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
+from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text, write_traces
 
@@ -208,11 +208,9 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         records: list[Any] = []
         for source in group:
             intake.step(source.name)
-            log = intake.open(source)
-            reader = intake.reader(source, log)
-            if reader is not None:
-                files.append(TraceFile(source, reader, log, Tidier(PLACES, log.findings)))
-                records += files[-1].records()
+            if (file := TraceFile.opened(source, intake, PLACES)) is not None:
+                files.append(file)
+                records += file.records()
         if not files:
             continue
         first, *others = files

@@ -13,7 +13,7 @@ from untaken.formats.importer import Importer
 from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import Findings
 from untaken.formats.model import FormatInfo
-from untaken.formats.readings import amount, items, mapping, moment, objects, text
+from untaken.formats.readings import amount, items, mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -29,15 +29,15 @@ SPOKEN: Final = {
     "thinking": "reasoning",
 }
 TOKENS: Final = {
-    "input_tokens": ("input_tokens", "request_tokens"),
-    "output_tokens": ("output_tokens", "response_tokens"),
-    "cached_tokens": ("cache_read_tokens",),
+    **dict.fromkeys(("input_tokens", "request_tokens"), "input_tokens"),
+    **dict.fromkeys(("output_tokens", "response_tokens"), "output_tokens"),
+    "cache_read_tokens": "cached_tokens",
 }
 _MESSAGE: Final = (
     *("kind", "timestamp", "instructions", "model_name", "run_id", "conversation_id"),
     *("parts[].part_kind", "parts[].content.**", "parts[].timestamp", "parts[].tool_name"),
     *("parts[].args.**", "parts[].tool_call_id", "parts[].outcome", "usage.cost"),
-    *(f"usage.{key}" for keys in TOKENS.values() for key in keys),
+    *(f"usage.{key}" for key in TOKENS),
 )
 PLACES: Final = Places(
     kept=[f"{home}{name}" for home in ("[].", "", *(f"{h}[]." for h in HISTORIES)) for name in _MESSAGE],
@@ -102,7 +102,7 @@ def history_run(messages: Sequence[Mapping[str, Any]], name: str, findings: Find
         finished=max(times, default=None),
         cost=_cost(replies, findings),
         steps=len(replies),
-        metrics=_tokens(replies, findings),
+        metrics=totals([mapping(reply.get("usage")) for reply in replies], TOKENS, findings),
         metadata={"format": "pydantic-ai"},
     )
 
@@ -137,15 +137,6 @@ def _part(part: Mapping[str, Any], at: datetime | None) -> Iterator[Item]:
         yield Answered(content=content, source_id=call_id, ok=False, at=at)
     elif kind in ("retry-prompt", "retry-feedback"):  # the reply as a whole was refused, not a call
         yield Utterance(role="user", content=content, at=at)
-
-
-def _tokens(replies: Sequence[Mapping[str, Any]], findings: Findings) -> dict[str, float | bool]:
-    found: dict[str, float | bool] = {}
-    for name, keys in TOKENS.items():
-        each = [amount(mapping(r.get("usage")).get(key), findings, key) for r in replies for key in keys]
-        if known := [value for value in each if value is not None]:
-            found[name] = sum(known)
-    return found
 
 
 def _cost(replies: Sequence[Mapping[str, Any]], findings: Findings) -> float | None:

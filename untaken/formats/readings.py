@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
@@ -73,6 +74,25 @@ def amount(value: Any, findings: Findings, place: str) -> float | None:
         findings.add("negative-amount", f"{place} is {read}; treated as not recorded")
         return None
     return read
+
+
+def totals(
+    parts: Iterable[Mapping[str, Any]], names: Mapping[str, str], findings: Findings, place: str = ""
+) -> dict[str, float | bool]:
+    """Amounts summed over the parts that record them, by name; what none of them records is left out.
+
+    Args:
+        parts: of a record, such as the usage of each reply.
+        names: what an amount is called, by the key it is recorded under.
+        findings: of the file.
+        place: of the parts, before the key.
+    """
+    found: dict[str, float | bool] = {}
+    for key, name in names.items():
+        for value in (amount(part.get(key), findings, place + key) for part in parts):
+            if value is not None:
+                found[name] = found.get(name, 0) + value
+    return found
 
 
 def whole(value: Any, findings: Findings, place: str) -> int | None:

@@ -36,7 +36,7 @@ class RunDraft:
     run_id: str
     drafts: list[Draft] = field(default_factory=list)
 
-    def add(self, kind: type[e.AnyEvent], ts: datetime, **fields: Any) -> None:
+    def add(self, kind: type[e.AnyEvent], ts: datetime, /, **fields: Any) -> None:
         """Puts an event at the end."""
         self.drafts.append(Draft(kind, fields, ts))
 
@@ -159,13 +159,8 @@ class Conversation:
         if side == "agent":
             self._decide(named)
         read = self._arguments(arguments)
-        self._add(
-            e.ToolCall,
-            call_id=call_id,
-            tool=named,
-            arguments=read,
-            **({} if side == "agent" else {"requestor": side}),
-        )
+        asked_by = None if side == "agent" else side
+        self._add(e.ToolCall, call_id=call_id, tool=named, arguments=read, requestor=asked_by)
         self._open.add(_Call(source_id or "", call_id, named, side))
         return read
 
@@ -177,12 +172,7 @@ class Conversation:
             self._log.findings.add("observation-without-call", message, run=self.run.run_id)
         elif ok is not False and call.side == "agent":
             self._succeeded[call.tool] += 1
-        self._add(
-            e.Observation,
-            content=content,
-            **({"call_id": call.call_id} if call else {}),
-            **({} if ok is None else {"ok": ok}),
-        )
+        self._add(e.Observation, content=content, call_id=call.call_id if call else None, ok=ok)
 
     def _add(self, kind: type[e.AnyEvent], **fields: Any) -> None:
         self.run.add(kind, self.now, **fields)

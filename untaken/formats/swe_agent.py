@@ -14,7 +14,7 @@ from typing import Any, Final
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.model import FormatInfo
-from untaken.formats.readings import amount, mapping, objects, text
+from untaken.formats.readings import amount, mapping, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places
@@ -64,9 +64,6 @@ def _run(document: dict[str, Any], source: Source, findings: Findings) -> TraceR
     info = mapping(document.get("info"))
     stats = mapping(info.get("model_stats"))
     path = PurePosixPath(source.name)
-    read = {
-        name: amount(stats.get(key), findings, f"info.model_stats.{key}") for key, name in STATISTICS.items()
-    }
     cost = amount(stats.get("instance_cost"), findings, "info.model_stats.instance_cost")
     exit_status = text(info.get("exit_status"))
     steps = objects(document.get("trajectory"))
@@ -78,7 +75,7 @@ def _run(document: dict[str, Any], source: Source, findings: Findings) -> TraceR
         items=[*_prompt(document), *(item for step in steps for item in _items(step))],
         cost=cost,
         steps=len(steps),
-        metrics={name: value for name, value in read.items() if value is not None},
+        metrics=totals([stats], STATISTICS, findings, "info.model_stats."),
         metadata={
             "format": "swe-agent",
             "environment": text(document.get("environment")) or "",

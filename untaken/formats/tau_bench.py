@@ -11,16 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from untaken.formats.agentrx_labels import AgentRxLabels
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
-from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import FileLog
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tau_bench_runs import Survey, TauRecords, named_file
-from untaken.formats.tidy import Places, Tidier
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile
 
 PLACES: Final = Places(
     kept=[
@@ -58,41 +59,45 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
     survey = Survey()
     for source in sources:
         intake.step(source.name)
-        ignored = FileLog(source.name)
-        reader = intake.reader(source, ignored)
-        for record in records(reader, Tidier(PLACES, ignored.findings), ignored) if reader else ():
-            survey.add(record, named_file(source.stem))
+        look(source, survey, intake)
     for source in sources:
         intake.step(source.name)
-        _write(source, survey, intake)
+        write(source, survey, intake)
 
 
-def _write(source: Source, survey: Survey, intake: Intake) -> None:
-    log = intake.open(source)
-    reader = intake.reader(source, log)
-    if reader is None:
+def look(source: Source, survey: Survey, intake: Intake) -> None:
+    """Takes the records of a file into account."""
+    file = TraceFile.opened(source, intake, PLACES, FileLog(source.name))
+    for record in _records(file) if file else ():
+        survey.add(record, named_file(source.stem))
+
+
+def write(source: Source, survey: Survey, intake: Intake, labels: AgentRxLabels | None = None) -> None:
+    """Writes the runs of a file, with the labels that people gave them."""
+    file = TraceFile.opened(source, intake, PLACES)
+    if file is None:
         return
-    tidier = Tidier(PLACES, log.findings)
-    runs = TauRecords(named_file(source.stem), survey, intake=intake, log=log, tidier=tidier)
-    with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
-        for record in records(reader, tidier, log):
+    runs = TauRecords(named_file(source.stem), survey, intake=intake, log=file.log, tidier=file.tidier)
+    with intake.ledger(file.ledger) as write_run:
+        for record in _records(file):
             if (run := runs.run(record)) is not None:
-                write(run, log)
+                if labels is not None:
+                    labels.add_to(run, text(record["task_id"]), runs.places, file.log)
+                write_run(run, file.log)
     runs.conclude()
 
 
-def records(reader: JsonReader, tidier: Tidier, log: FileLog) -> Iterator[dict[str, Any]]:
+def _records(file: TraceFile) -> Iterator[dict[str, Any]]:
     """The records, counted; what is none is named and left out."""
-    for element in reader.values():
-        record, held = tidier.record(element.value, "[]")
+    for element in file.reader.values():
+        record, held = file.tidier.record(element.value, "[]")
         is_record = isinstance(record, dict) and text(record.get("task_id")) is not None
-        log.records += 1
-        log.count(held, PLACES.kept if is_record else frozenset())
+        file.log.records += 1
+        file.log.count(held, PLACES.kept if is_record else frozenset())
         if is_record:
             yield record
         else:
-            message = f"record {element.index} is no tau-bench result: it names no task"
-            log.findings.add("not-this-format", message, severity="error")
+            file.refuse(f"record {element.index} is no tau-bench result: it names no task")
 
 
 IMPORTER: Final = Importer(

@@ -37,10 +37,38 @@ class TraceFile:
     log: FileLog
     tidier: Tidier
 
+    @classmethod
+    def opened(
+        cls,
+        source: Source,
+        intake: Intake,
+        places: Places,
+        log: FileLog | None = None,
+        *,
+        copies: bool = False,
+    ) -> TraceFile | None:
+        """A file, ready to be read; ``None``, with a finding, where it cannot be (`Intake.reader`).
+
+        Args:
+            source: the file.
+            intake: the conversion.
+            places: of the format.
+            log: its account; by default a new one of the conversion.
+            copies: whether the same bytes may come again.
+        """
+        log = intake.open(source) if log is None else log
+        reader = intake.reader(source, log, copies=copies)
+        return None if reader is None else cls(source, reader, log, Tidier(places, log.findings))
+
     @property
     def stem(self) -> str:
         """Its name without the ending."""
         return self.source.stem
+
+    @property
+    def ledger(self) -> str:
+        """The stem of the ledger that its runs go to."""
+        return f"{self.stem}-{self.log.sha256[:8]}"
 
     @property
     def findings(self) -> Findings:
@@ -75,21 +103,15 @@ def converter(
     def convert(sources: Sequence[Source], intake: Intake) -> None:
         for source in sources:
             intake.step(source.name)
-            log = intake.open(source)
-            reader = intake.reader(source, log)
-            if reader is None:
+            file = TraceFile.opened(source, intake, places)
+            if file is None:
                 continue
-            file = TraceFile(source, reader, log, Tidier(places, log.findings))
-            tools = _tools(source, intake) if log.bytes > _READ_TWICE_FROM else None
-            stem = f"{source.stem}-{log.sha256[:8]}"
-            write_traces(read(file), stem, intake=intake, log=log, tidier=file.tidier, tools=tools)
+            log, tools = file.log, _tools(source, intake) if file.log.bytes > _READ_TWICE_FROM else None
+            write_traces(read(file), file.ledger, intake=intake, log=log, tidier=file.tidier, tools=tools)
 
     def _tools(source: Source, intake: Intake) -> dict[str, set[str]]:
         """The tools of each task: known before the runs are read again, none of them is kept in memory."""
-        ignored = FileLog(source.name)
-        reader = intake.reader(source, ignored)
-        if reader is None:
-            return {}
-        return tools_by_task(read(TraceFile(source, reader, ignored, Tidier(places, ignored.findings))))
+        file = TraceFile.opened(source, intake, places, FileLog(source.name))
+        return {} if file is None else tools_by_task(read(file))
 
     return convert

@@ -203,19 +203,16 @@ def _draft(trace: TraceRun, tools: set[str], intake: Intake, log: FileLog, tidie
         message = "no times are recorded; generated so that trials follow one another"
         log.findings.once("synthetic-timestamps", message, severity="note")
     graph = intake.graphs.add(trace.graph, log) if trace.graph is not None else None
-    given = {
-        "task_repeat": trace.task_repeat,
-        "graph": graph,
-        "model": trace.model,
-        "kind": trace.kind,
-        "metadata": trace.metadata or None,
-    }
     run.add(
         RunStarted,
         start,
         agent=intake.agent_name(intake.agent or trace.agent, log),
         task_id=cut_name(trace.task_id),
-        **{name: value for name, value in given.items() if value is not None},
+        task_repeat=trace.task_repeat,
+        graph=graph,
+        model=trace.model,
+        kind=trace.kind,
+        metadata=trace.metadata or None,
     )
     tick = timedelta(0) if timed else TICK
     chat = Conversation(
@@ -224,14 +221,13 @@ def _draft(trace: TraceRun, tools: set[str], intake: Intake, log: FileLog, tidie
     for item in trace.items:
         _write_item(item, chat, timed=timed)
     for verdict in trace.verdicts:
-        reason = {} if verdict.reason is None else {"reason": verdict.reason}
         run.add(
             Verdict,
             chat.now,
             sub_goal=cut_name(verdict.sub_goal),
             passed=verdict.passed,
             by=verdict.by,
-            **reason,
+            reason=verdict.reason,
         )
     _finish(trace, chat, log)
     return run
@@ -284,12 +280,13 @@ def _finish(trace: TraceRun, chat: Conversation, log: FileLog) -> None:
     if trace.steps is None:
         log.synthesised["RUN_FINISHED.steps"] += 1
     end = trace.finished if trace.finished is not None and trace.finished >= chat.now else chat.now
-    given = {"metrics": trace.metrics or None, "error": trace.error, "limit": trace.limit}
     chat.run.add(
         RunFinished,
         end,
         success=trace.success,
         cost=cost,
         steps=trace.turns,
-        **{name: value for name, value in given.items() if value is not None},
+        metrics=trace.metrics or None,
+        error=trace.error,
+        limit=trace.limit,
     )

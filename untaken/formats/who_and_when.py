@@ -19,7 +19,8 @@ from untaken.formats.model import FormatInfo
 from untaken.formats.readings import objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile
 from untaken.formats.who_and_when_runs import METADATA, write_record
 
 PLACES: Final = Places(
@@ -70,20 +71,18 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 
 
 def _write(source: Source, labels: AgentRxLabels, intake: Intake) -> None:
-    log = intake.open(source)
-    reader = intake.reader(source, log)
-    if reader is None:
+    file = TraceFile.opened(source, intake, PLACES)
+    if file is None:
         return
-    tidier = Tidier(PLACES, log.findings)
-    with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
-        for element in reader.values():
-            record, held = tidier.record(element.value, "")
+    log = file.log
+    with intake.ledger(file.ledger) as write:
+        for element in file.reader.values():
+            record, held = file.tidier.record(element.value, "")
             log.records += 1
             is_record = isinstance(record, dict) and isinstance(record.get("history"), list)
             log.count(held, _kept(record) if is_record else frozenset())
             if not is_record:
-                message = f"record {element.index} is no Who&When record: it has no history"
-                log.findings.add("not-this-format", message, severity="error")
+                file.refuse(f"record {element.index} is no Who&When record: it has no history")
                 continue
             stem = f"{source.stem}/{element.index}" if element.index else source.stem
             if (run := write_record(record, stem, intake, log, labels)) is not None:
