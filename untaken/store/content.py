@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import mkstemp
-from typing import BinaryIO, Final
+from typing import Final
 
 import msgspec
 import zstandard
@@ -50,7 +50,7 @@ def ledgers_and_graphs(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def opened(data: bytes | Path) -> Iterator[BinaryIO]:
+def opened(data: bytes | Path) -> Iterator[io.BytesIO | io.BufferedReader]:
     """A binary stream over bytes or a file."""
     if isinstance(data, bytes):
         yield io.BytesIO(data)
@@ -61,11 +61,8 @@ def opened(data: bytes | Path) -> Iterator[BinaryIO]:
 
 def digest_of(data: bytes | Path) -> str:
     """SHA-256 of the content, in hex."""
-    hasher = hashlib.sha256()
     with opened(data) as stream:
-        while piece := stream.read(_CHUNK):
-            hasher.update(piece)
-    return hasher.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def source_identity(name: str, digest: str) -> str:

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
 
@@ -16,6 +15,7 @@ from untaken.errors import UntakenError
 from untaken.ledger import verify_ledger
 from untaken.limits import MIB
 from untaken.store import records
+from untaken.store.content import digest_of
 from untaken.store.database import reading
 from untaken.store.model import StoredFile
 from untaken.store.removing import KEPT_DAYS
@@ -169,7 +169,7 @@ def _fault(engine: Engine, folder: Path, file: StoredFile) -> str | None:
     if file.path is None or not file.path.is_file():
         return "gone"
     bytes_digest = file.path.name.split(".")[0]  # of a trace, `file.digest` is that of its name too
-    same = _sha256(file.path) == bytes_digest
+    same = digest_of(file.path) == bytes_digest
     if file.kind == "ledger":
         return _broken(engine, folder, file, same=same)
     return None if same else "other bytes"
@@ -251,11 +251,3 @@ def some(names: Iterable[str]) -> tuple[str, ...]:
     listed = list(names)
     more = (f"and {len(listed) - NAMED} more",) if len(listed) > NAMED else ()
     return (*listed[:NAMED], *more)
-
-
-def _sha256(path: Path) -> str:
-    hasher = sha256()
-    with path.open("rb") as stream:
-        while piece := stream.read(MIB):
-            hasher.update(piece)
-    return hasher.hexdigest()

@@ -7,10 +7,10 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from untaken import limits
-from untaken.store.faults import row_reader
+from untaken.store.faults import of_row, row_reader
 from untaken.store.records import now
 from untaken.store.tables import graph_drafts, review_log
 from untaken.store.versions import too_large
@@ -53,7 +53,7 @@ def keep(
 
 def find(connection: Connection, graph_id: str, author: str) -> GraphDraft | None:
     """The draft of one author."""
-    row = connection.execute(_all().where(_of(graph_id, author))).one_or_none()
+    row = connection.execute(select(graph_drafts).where(_of(graph_id, author))).one_or_none()
     return None if row is None else _draft(row)
 
 
@@ -64,7 +64,7 @@ def discard(connection: Connection, graph_id: str, author: str) -> bool:
 
 def every(connection: Connection) -> list[GraphDraft]:
     """All drafts, the one written last first."""
-    latest = _all().order_by(graph_drafts.c.updated_at.desc(), graph_drafts.c.position)
+    latest = select(graph_drafts).order_by(graph_drafts.c.updated_at.desc(), graph_drafts.c.position)
     return [_draft(row) for row in connection.execute(latest)]
 
 
@@ -82,16 +82,6 @@ def _of(graph_id: str, author: str) -> Any:
     return (graph_drafts.c.graph_id == graph_id) & (graph_drafts.c.author == author[: limits.AUTHOR_CHARS])
 
 
-def _all() -> Select[Any]:
-    return select(graph_drafts)
-
-
 @row_reader
 def _draft(row: Row[Any]) -> GraphDraft:
-    return GraphDraft(
-        graph_id=row.graph_id,
-        author=row.author,
-        content=row.content,
-        based_on=row.based_on,
-        updated_at=datetime.fromisoformat(row.updated_at),
-    )
+    return of_row(GraphDraft, row)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Run, heads_path, read_ledger
 from untaken.ledger.source import open_view
-from untaken.limits import MIB
 from untaken.store.archive import LOOSE_FILE
-from untaken.store.content import GRAPHS, LEDGERS
+from untaken.store.content import GRAPHS, LEDGERS, digest_of
 from untaken.store.database import open_engine, writing
 from untaken.store.diagnosing import Diagnosis, HealthCheck, Progress, diagnose, free_space, some
 from untaken.store.faults import damaged, integrity
@@ -85,7 +83,7 @@ def kept_files(folder: Path) -> Iterator[KeptFile]:
 
 
 def _kept(path: Path, digest: str, kind: str) -> KeptFile:
-    same = _sha256(path) == digest
+    same = digest_of(path) == digest
     if kind == "graph":
         return KeptFile(path=path, digest=digest, kind=kind, fault="" if same else "other bytes")
     try:
@@ -148,14 +146,6 @@ def _rebuildable(kept: list[KeptFile], fault: UntakenError) -> list[HealthCheck]
     )
     hint = "`untaken workspace doctor --rebuild FOLDER` creates a new workspace from them."
     return [HealthCheck(name="rebuild", state="note", message=message, hint=hint)]
-
-
-def _sha256(path: Path) -> str:
-    hasher = sha256()
-    with path.open("rb") as stream:
-        while piece := stream.read(MIB):
-            hasher.update(piece)
-    return hasher.hexdigest()
 
 
 def loose_files(folder: Path) -> list[Path]:

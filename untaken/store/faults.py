@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import wraps
 from typing import Any, Final, TypeVar
 
@@ -75,6 +76,13 @@ def row_reader(function: Callable[..., _R]) -> Callable[..., _R]:
             ) from error
 
     return reader
+
+
+def of_row(kind: type[_R], row: Row[Any], **changed: Any) -> _R:
+    """The object of a row, its attributes named like the columns; moments are read, `changed` is as given."""
+    known = {name: value for name, value in row._mapping.items() if name in kind.__annotations__}
+    moments = (name for name in known if name == "ts" or name.endswith("_at"))
+    return kind(**{**known, **{name: datetime.fromisoformat(known[name]) for name in moments}, **changed})
 
 
 def integrity(engine: Engine) -> str:

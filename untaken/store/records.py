@@ -15,7 +15,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, Select, func, ins
 from untaken.errors import Finding
 from untaken.ledger import Head
 from untaken.store.anchoring import Anchored
-from untaken.store.faults import row_reader
+from untaken.store.faults import of_row, row_reader
 from untaken.store.model import AuditEntry, StoredFile
 from untaken.store.tables import audit, files, heads, removals
 
@@ -43,17 +43,10 @@ def bounded(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 @row_reader
 def stored_file(row: Row[Any], folder: Path) -> StoredFile:
     """A row of `files` as the object callers see."""
-    return StoredFile(
-        digest=row.digest,
-        name=row.name,
-        kind=row.kind,
-        added_at=datetime.fromisoformat(row.added_at),
-        bytes=row.bytes,
+    return of_row(
+        StoredFile,
+        row,
         path=folder / row.path if row.path else None,
-        runs=row.runs,
-        origin=row.origin,
-        graph_id=row.graph_id,
-        graph_version=row.graph_version,
         findings=msgspec.json.decode(row.findings, type=tuple[Finding, ...]),
         loss=msgspec.json.decode(row.loss, type=tuple[str, ...]),
     )
@@ -71,18 +64,10 @@ def insert_files(connection: Connection, given: Iterable[StoredFile], folder: Pa
     """Writes the rows of files that are not here yet."""
     rows = [
         {
-            "digest": file.digest,
-            "name": file.name,
-            "kind": file.kind,
+            **{name: getattr(file, name) for name in StoredFile.__slots__},
             "added_at": file.added_at.isoformat(timespec="microseconds"),
-            "bytes": file.bytes,
             "path": file.path.relative_to(folder).as_posix() if file.path else None,
-            "runs": file.runs,
-            "origin": file.origin,
-            "graph_id": file.graph_id,
-            "graph_version": file.graph_version,
-            "findings": msgspec.json.encode(bounded(file.findings)).decode(),
-            "loss": msgspec.json.encode(file.loss).decode(),
+            **_account(file),
         }
         for file in given
     ]
@@ -102,14 +87,14 @@ def known_runs(connection: Connection, run_ids: Iterable[str]) -> set[str]:
     return {run_id for one in asked for run_id in connection.scalars(one)}
 
 
-def update_account(connection: Connection, file: StoredFile) -> bool:
-    """Updates the findings and the loss report of a known file; false, because it is not new."""
-    account = {
-        "findings": msgspec.json.encode(bounded(file.findings)).decode(),
-        "loss": msgspec.json.encode(file.loss).decode(),
-    }
-    connection.execute(update(files).where(files.c.digest == file.digest).values(account))
-    return False
+def update_account(connection: Connection, file: StoredFile) -> None:
+    """Updates the findings and the loss report of a known file."""
+    connection.execute(update(files).where(files.c.digest == file.digest).values(_account(file)))
+
+
+def _account(file: StoredFile) -> dict[str, str]:
+    findings = msgspec.json.encode(bounded(file.findings)).decode()
+    return {"findings": findings, "loss": msgspec.json.encode(file.loss).decode()}
 
 
 def find_file(connection: Connection, digest: str, folder: Path) -> StoredFile | None:
@@ -260,9 +245,7 @@ def audit_entries(connection: Connection) -> list[AuditEntry]:
 
 @row_reader
 def _audit_entry(row: Row[Any]) -> AuditEntry:
-    return AuditEntry(
-        ts=datetime.fromisoformat(row.ts), code=row.code, message=row.message, run=row.run or None
-    )
+    return of_row(AuditEntry, row, run=row.run or None)
 
 
 @row_reader

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import Connection, Engine, Row, insert, select, update
@@ -12,7 +11,7 @@ from sqlalchemy import Connection, Engine, Row, insert, select, update
 from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.store.database import reading, writing
-from untaken.store.faults import row_reader
+from untaken.store.faults import of_row, row_reader
 from untaken.store.records import now
 from untaken.store.review_model import STATUSES, Review, ReviewChange, ReviewConflict, ReviewStatus
 from untaken.store.tables import review_log
@@ -28,7 +27,8 @@ class Reviews:
     def every(self) -> dict[str, Review]:
         """The review of each run, by the run's digest; without runs that have none."""
         with reading(self._engine) as connection:
-            return _every(connection)
+            rows = connection.execute(select(table).order_by(table.c.position))
+            return {row.run: _review(row) for row in rows}
 
     def change(
         self,
@@ -51,12 +51,11 @@ class Reviews:
 
     def history(self, runs: Iterable[str] | None = None) -> list[ReviewChange]:
         """Every change, oldest first; with `runs`, of these only (digests)."""
+        chosen = select(review_log).order_by(review_log.c.position)
+        if runs is not None:
+            chosen = chosen.where(review_log.c.run.in_(list(runs)))
         with reading(self._engine) as connection:
-            return _history(connection, runs)
-
-
-def _every(connection: Connection) -> dict[str, Review]:
-    return {row.run: _review(row) for row in connection.execute(select(table).order_by(table.c.position))}
+            return [_logged(row) for row in connection.execute(chosen)]
 
 
 def _change(
@@ -79,13 +78,6 @@ def _change(
     return _review(connection.execute(select(table).where(table.c.run == seen.run)).one())
 
 
-def _history(connection: Connection, runs: Iterable[str] | None = None) -> list[ReviewChange]:
-    chosen = select(review_log).order_by(review_log.c.position)
-    if runs is not None:
-        chosen = chosen.where(review_log.c.run.in_(list(runs)))
-    return [_logged(row) for row in connection.execute(chosen)]
-
-
 def _write(connection: Connection, known: Review, changed: dict[str, Any], author: str, moment: str) -> None:
     values = {
         **{field: _stored(value) for field, value in changed.items()},
@@ -102,28 +94,12 @@ def _write(connection: Connection, known: Review, changed: dict[str, Any], autho
 
 @row_reader
 def _logged(row: Row[Any]) -> ReviewChange:
-    return ReviewChange(
-        run=row.run,
-        author=row.author,
-        ts=datetime.fromisoformat(row.ts),
-        field=row.field,
-        before=row.before,
-        after=row.after,
-    )
+    return of_row(ReviewChange, row)
 
 
 @row_reader
 def _review(row: Row[Any]) -> Review:
-    return Review(
-        run=row.run,
-        run_id=row.run_id,
-        status=cast(ReviewStatus, row.status),
-        assignee=row.assignee,
-        tags=msgspec.json.decode(row.tags, type=tuple[str, ...]),
-        revision=row.revision,
-        updated_at=datetime.fromisoformat(row.updated_at),
-        updated_by=row.updated_by,
-    )
+    return of_row(Review, row, tags=msgspec.json.decode(row.tags, type=tuple[str, ...]))
 
 
 def _stored(value: str | Sequence[str]) -> str:
@@ -147,10 +123,6 @@ def _tags(tags: Sequence[str], seen: Review) -> tuple[str, ...]:
     return kept
 
 
-def _name(assignee: str, seen: Review) -> str:
-    return _short(assignee, limits.AUTHOR_CHARS, seen)
-
-
 def _short(words: str, most: int, seen: Review) -> str:
     """On one line, without what no database can hold."""
     line = " ".join(words.encode(errors="replace").decode().split())
@@ -165,6 +137,6 @@ def _invalid(message: str, hint: str, seen: Review) -> UntakenError:
 
 _CHECKED: Final[dict[str, Callable[[Any, Review], Any]]] = {
     "status": _status,
-    "assignee": _name,
+    "assignee": lambda assignee, seen: _short(assignee, limits.AUTHOR_CHARS, seen),
     "tags": _tags,
 }

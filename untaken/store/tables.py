@@ -17,6 +17,7 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
 )
+from sqlalchemy.schema import SchemaItem
 
 metadata = MetaData()
 
@@ -43,10 +44,14 @@ class Words(TypeDecorator[str]):
         return re.sub("\x1a([\x1a0])", lambda m: "\x00" if m[1] == "0" else "\x1a", value)
 
 
-files = Table(
+def _numbered(name: str, *columns: SchemaItem) -> Table:
+    """A table whose rows are numbered in the order in which they came."""
+    position = Column("position", Integer, primary_key=True, autoincrement=True)
+    return Table(name, metadata, position, *columns)
+
+
+files = _numbered(
     "files",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
     Column("digest", String(64), nullable=False, unique=True),
     Column("name", Words, nullable=False),
     Column("kind", String(40), nullable=False),
@@ -61,10 +66,8 @@ files = Table(
     Column("loss", Text, nullable=False),
 )
 
-heads = Table(
+heads = _numbered(
     "heads",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
     Column("run_id", Words, nullable=False, index=True),
     Column("file", String(64), nullable=False, index=True),
     Column("events", Integer, nullable=False),
@@ -78,10 +81,8 @@ heads = Table(
 
 `accepted`: this row is the run's recorded head. `superseded`: it was, until another took its place."""
 
-audit = Table(
+audit = _numbered(
     "audit",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
     Column("ts", String(40), nullable=False),
     Column("code", String(80), nullable=False),
     Column("message", Words, nullable=False),
@@ -90,10 +91,8 @@ audit = Table(
 )
 """What happened, once for the same words about the same run: a digest of the three, in the column `said`."""
 
-removals = Table(
+removals = _numbered(
     "removals",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
     Column("file", String(64), nullable=False, index=True),
     Column("removed_at", String(40), nullable=False),
     Column("restored_at", String(40)),
@@ -103,10 +102,8 @@ removals = Table(
 
 `purged_at`: its bytes were deleted. The rows of a file stay, and with them the heads of its runs."""
 
-graph_versions = Table(
+graph_versions = _numbered(
     "graph_versions",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
     Column("graph_id", Words, nullable=False),
     Column("version", BigInteger, nullable=False),
     Column("file", String(64), nullable=False, index=True),
@@ -118,10 +115,8 @@ graph_versions = Table(
 )
 """Every version of every plan graph: `file` digests its bytes, `based_on` is the version it was made from."""
 
-graph_drafts = Table(
+graph_drafts = _numbered(
     "graph_drafts",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
     Column("graph_id", Words, nullable=False),
     Column("author", Words, nullable=False),
     Column("content", Words, nullable=False),
@@ -131,10 +126,8 @@ graph_drafts = Table(
 )
 """What somebody is writing and has not saved."""
 
-text_drafts = Table(
+text_drafts = _numbered(
     "text_drafts",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
     Column("author", Words, nullable=False),
     Column("place", String(64), nullable=False),
     Column("content", Words, nullable=False),
@@ -143,10 +136,8 @@ text_drafts = Table(
 )
 """Texts typed into fields and not saved: `place` is a digest of the field and of what it is about."""
 
-reviews = Table(
+reviews = _numbered(
     "reviews",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
     Column("run", String(64), nullable=False, unique=True),
     Column("run_id", Words, nullable=False),
     Column("status", String(20), nullable=False),
@@ -158,10 +149,8 @@ reviews = Table(
 )
 """The review of a run: `run` is `Run.digest`, `tags` a JSON list, `revision` counts changes."""
 
-review_log = Table(
+review_log = _numbered(
     "review_log",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
     Column("run", String(64), nullable=False, index=True),
     Column("author", Words, nullable=False),
     Column("ts", String(40), nullable=False),
@@ -171,10 +160,8 @@ review_log = Table(
 )
 """Every change of a review."""
 
-appends = Table(
+appends = _numbered(
     "appends",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
     Column("file", String(64), nullable=False, index=True),
     Column("run_id", Words, nullable=False),
     Column("events_before", Integer, nullable=False),
@@ -186,10 +173,8 @@ appends = Table(
 )
 """Appends to stored ledgers that were announced and are not done: recovery completes or undoes them."""
 
-own_events = Table(
+own_events = _numbered(
     "own_events",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
     Column("run_id", Words, nullable=False, index=True),
     Column("events_before", Integer, nullable=False),
     Column("sha256_before", String(64), nullable=False),
@@ -199,10 +184,8 @@ own_events = Table(
 )
 """Every append to a run that this workspace completed: what else a ledger holds came with a file."""
 
-conversions = Table(
+conversions = _numbered(
     "conversions",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
     Column("source", String(64), nullable=False),
     Column("result", String(64), nullable=False, index=True),
     UniqueConstraint("source", "result"),

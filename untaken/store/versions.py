@@ -14,7 +14,7 @@ from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.plans import PlanGraph, export_graph, read_graph
 from untaken.store.content import graph_suffix
-from untaken.store.faults import row_reader
+from untaken.store.faults import of_row, row_reader
 from untaken.store.records import now, removed_files
 from untaken.store.tables import graph_versions
 
@@ -203,7 +203,4 @@ def _reads_as(data: bytes, graph: PlanGraph) -> bool:
 
 @row_reader
 def _version(row: Row[Any]) -> GraphVersion:
-    values = {name: getattr(row, name) for name in GraphVersion.__slots__}
-    return GraphVersion(
-        **{**values, "saved_at": datetime.fromisoformat(row.saved_at), "removed": bool(row.removed)}
-    )
+    return of_row(GraphVersion, row, removed=bool(row.removed))
