@@ -12,7 +12,8 @@ from components import figures
 from components.decisions import choice_view
 from components.shared import cards, filters, into_view, state, tables
 from components.shared.panels import panel
-from untaken.answers import choice_review, choices_table, count_choices
+from untaken.answers import choice_review, count_choices
+from untaken.answers.choices import table_of_choices
 from untaken.corpus import Corpus
 from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice
 
@@ -52,7 +53,7 @@ def draw(corpus: Corpus) -> None:
     if chosen:
         choice_view.detail(chosen, review, corpus.runs)
     into_view.into_view("choice", chosen.digest if chosen else None)
-    _every_choice(paths)
+    _every_choice(choices)
     _every_path(paths, chosen)
 
 
@@ -97,11 +98,10 @@ def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | Non
         tables.figure(drawn, key="spread", name="Delta distribution")
 
 
-def _every_choice(paths: pd.DataFrame) -> None:
+def _every_choice(choices: Sequence[Choice]) -> None:
     st.subheader("Every choice", anchor=False)
-    every = state.derived(choices_table)
     tables.table(
-        every[every["choice"].isin(paths["choice"])],
+        table_of_choices(choices),
         key="every",
         name="Choices",
         height=320,

@@ -140,6 +140,14 @@ def test_columns_give_the_choices_that_decisions_give() -> None:
     assert choices(columns, known, PolicyMemory(log)) == choices(dict(columns), known, PolicyMemory(log))
 
 
+def test_asking_whether_a_run_is_evaluated_makes_no_decision_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, log = many()
+    columns = evaluate_runs(runs, PolicyMemory(log))
+    monkeypatch.delattr(type(columns), "_make")
+    assert columns.keys() >= {run.digest for run in runs}
+    assert "another" not in columns
+
+
 def test_a_pair_met_both_ways_is_one_test_of_the_family() -> None:
     log = [*arm("a", 2, 8), *arm("b", 9, 1), *arm("c", 5, 5)]
     both = found([past("r", "a|b|z", "b|a|c", day=9)], log)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -84,7 +84,12 @@ def corpus_choices(corpus: Corpus) -> tuple[Choice, ...]:
 
 def choices_table(corpus: Corpus) -> pd.DataFrame:
     """One row per (selected, alternative, context), what weighs most first (columns: `CHOICES`)."""
-    return frame(CHOICES, corpus_choices(corpus))
+    return table_of_choices(corpus_choices(corpus))
+
+
+def table_of_choices(made: Iterable[Choice]) -> pd.DataFrame:
+    """One row per choice, in the order given (columns: `CHOICES`)."""
+    return frame(CHOICES, made)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,15 +133,20 @@ def choice_review(corpus: Corpus) -> ChoiceReview:
     import pandas as pd  # noqa: PLC0415 (slow)
 
     made, paths = corpus_choices(corpus), decisions_table(corpus)
-    behind = {(*point, choice.alternative): choice for choice in made for point in choice.points}
+    behind = {
+        (*point, choice.alternative): found
+        for choice in made
+        for found in ((choice.digest, choice.support),)
+        for point in choice.points
+    }
     of_path = zip(paths["digest"], paths["decision_point"], paths["alternative"], strict=True)
     instance_of = [behind[path] for path in of_path]
     units = {memory.snapshot().cost_unit for memory, _ in corpus.by_memory()}
     return ChoiceReview(
         choices=made,
         paths=paths.assign(
-            choice=pd.array([choice.digest for choice in instance_of], dtype="string"),
-            choice_support=pd.array([choice.support for choice in instance_of], dtype="string"),
+            choice=pd.array([digest for digest, _ in instance_of], dtype="string"),
+            choice_support=pd.array([support for _, support in instance_of], dtype="string"),
         ),
         cost_unit=units.pop() if len(units) == 1 else None,
         logged=corpus_logged(corpus),

@@ -109,6 +109,9 @@ class Evaluations(Mapping[str, RunEvaluation]):
             self._made[digest] = self._make(digest)
         return self._made[digest]
 
+    def __contains__(self, digest: object) -> bool:
+        return digest in self._runs
+
     def status(self, digest: str) -> EvaluationStatus:
         """How the evaluation of a run ended."""
         refusal = None if digest in self._scored else refusal_of(self._runs[digest])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from untaken.errors import Finding, Where
@@ -19,6 +20,8 @@ from untaken.ledger import Run, as_mapping
 from untaken.ledger.events import AFTER_RUN, Event, Message, Observation, SkillSelection
 
 QUOTE_CHARS: Final = 160
+REPEATED_CHARS: Final = 2_000
+"""Texts up to this length repeat from run to run (calls, plans, prompts), so the last ones are remembered."""
 _NO_TEXT: Final = frozenset({"type", "run_id", "seq", "ts", "prev", "call_id", "role", "context_hash"})
 
 
@@ -32,6 +35,10 @@ class Addressing:
 
 def addresses_judge(text: str) -> str | None:
     """The words in a text that speak to a judge, as they are read; ``None`` where there are none."""
+    return _known(text) if len(text) <= REPEATED_CHARS else _addresses(text)
+
+
+def _addresses(text: str) -> str | None:
     for reading in readings(text):
         lowered = reading.lower()
         for speech in SPEECHES:
@@ -41,6 +48,9 @@ def addresses_judge(text: str) -> str | None:
         if hidden := SQUEEZED.search(squeezed(lowered)):
             return hidden[0][:QUOTE_CHARS]
     return None
+
+
+_known: Final = lru_cache(maxsize=4_096)(_addresses)
 
 
 def texts_to_judges(run: Run) -> tuple[Addressing, ...]:

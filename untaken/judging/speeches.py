@@ -46,7 +46,10 @@ class Speech:
     def find(self, text: str) -> re.Match[str] | None:
         """Where `text`, in lower case, speaks so."""
         for group in self.stems:
-            if not any(stem in text for stem in group):
+            for stem in group:
+                if stem in text:
+                    break
+            else:
                 return None
         return self.pattern.search(text)
 
