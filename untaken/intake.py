@@ -27,8 +27,9 @@ from untaken.formats import (
 from untaken.formats.archives import Archive
 from untaken.formats.likeness import likeness
 from untaken.formats.losses import Findings
-from untaken.formats.sources import OnDisk, Source, stem_of
+from untaken.formats.sources import InMemory, OnDisk, Source, stem_of
 from untaken.ledger import Integrity, heads_path
+from untaken.ledger.ledger_file import HeldLedgers
 from untaken.store import Added, Incoming, KeptTrace, Workspace
 from untaken.store import sniff as sniff_native
 from untaken.store.content import digest_of, source_identity
@@ -190,9 +191,9 @@ def _unpacked(
     noted = Findings(name)
     members: list[tuple[str, bytes | Path]] = []
     room = UNPACKED_BYTES
-    path = _on_disk(data, folder / "archive.zip")
     try:
-        with closing(Archive(path)) as archive:
+        opened = Archive(data) if isinstance(data, Path) else Archive(Path(name), data)
+        with closing(opened) as archive:
             for member in archive.members(noted):
                 target: bytes | Path
                 try:
@@ -212,13 +213,6 @@ def _unpacked(
     except UntakenError as error:
         noted.add(error.code, error.message, hint=error.hint, severity="error")
     return members, noted.all()
-
-
-def _on_disk(data: bytes | Path, target: Path) -> Path:
-    if isinstance(data, Path):
-        return data
-    target.write_bytes(data)
-    return target
 
 
 def _native(context: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[tuple[int, UploadResult]]:
@@ -326,9 +320,9 @@ def _converted(
     staged: dict[str, IntakeFile] = {}
     for one in batch:
         root = one.position if one.archive is None else one.archive
-        source = _source(f"{root:06}", one, format, scratch)
+        source = _source(f"{root:06}", one, format)
         if source.name in staged:  # two names that differ only in what is not safe
-            source = _source(f"{one.position:06}-again", one, format, scratch)
+            source = _source(f"{one.position:06}-again", one, format)
         sources.append(source)
         staged[source.name] = one
     earlier: dict[str, str] = {}
@@ -336,14 +330,16 @@ def _converted(
         for kept in context.workspace.sources(format):
             if kept.origin == context.agent and kept.path:
                 known = IntakeFile(position=len(sources), name=kept.name, data=kept.path)
-                source = _source(f"{len(sources):06}-earlier", known, format, scratch)
+                source = _source(f"{len(sources):06}-earlier", known, format)
                 sources.append(source)
                 earlier[source.name] = kept.digest
+    held: HeldLedgers = {}
     try:
         done = convert(
             format,
             sources,
             scratch / "out",
+            held=held,
             agent=context.agent,
             progress=lambda _done, _total, place: context.report(
                 staged[place].name if place in staged else place
@@ -354,7 +350,7 @@ def _converted(
             yield one.position, UploadResult(name=one.name, kind=format, findings=(error.finding(),))
         return
     made_from = [source_identity(one.name, digest_of(one.data)) for one in batch] + list(earlier.values())
-    added, general = _add_conversion(context.workspace, done, made_from)
+    added, general = _add_conversion(context.workspace, done, held, made_from)
     losses = {loss.name: loss for loss in done.losses}
     for place, digest in earlier.items():
         if place in losses:
@@ -427,7 +423,7 @@ def _not_read(one: IntakeFile, format: str) -> Finding:
 
 
 def _add_conversion(
-    workspace: Workspace, done: Conversion, made_from: Collection[str]
+    workspace: Workspace, done: Conversion, held: HeldLedgers, made_from: Collection[str]
 ) -> tuple[dict[str, str], tuple[Finding, ...]]:
     """Puts ledgers and graphs into the workspace.
 
@@ -438,29 +434,28 @@ def _add_conversion(
     findings = [f for f in done.findings if f.where.file is None and f.code != "no-runs"]  # each row says it
     traces = frozenset(made_from)
 
-    def add(paths: Sequence[Path]) -> Iterator[tuple[str, Added]]:
-        for part in _parts(paths, _size):
-            given = [
-                Incoming(
-                    name=f"{done.format}/{path.name}",
-                    data=path.read_bytes() if len(part) > 1 else path,  # read once; a part is short
-                    heads=heads_path(path) if heads_path(path).exists() else None,
-                    origin=done.format,
-                    made_from=traces,
-                )
-                for path in part
-            ]
-            yield from zip((path.name for path in part), workspace.add_all(given), strict=True)
+    def add(given: Iterable[Incoming]) -> Iterator[tuple[str, Added]]:
+        for part in _parts(given, lambda one: _size(one.data)):
+            names = (PurePosixPath(one.name).name for one in part)
+            yield from zip(names, workspace.add_all(part), strict=True)
 
-    for name, added in add(done.ledgers):
+    def incoming(path: Path) -> Incoming:
+        short, heads = held.get(path.name), heads_path(path)
+        name, origin = f"{done.format}/{path.name}", done.format
+        if short:
+            return Incoming(name=name, data=short.content, heads=short.heads, origin=origin, made_from=traces)
+        beside = heads if heads.exists() else None
+        return Incoming(name=name, data=path, heads=beside, origin=origin, made_from=traces)
+
+    for name, added in add(map(incoming, done.ledgers)):
         digests[name] = added.digest
         findings += added.findings
-    for _, added in add(done.graphs):
+    for _, added in add(map(incoming, done.graphs)):
         findings += [finding for finding in added.findings if finding.severity == "error"]
     return digests, tuple(findings)
 
 
-def _source(root: str, one: IntakeFile, format: str, scratch: Path) -> Source:
+def _source(root: str, one: IntakeFile, format: str) -> Source:
     """A trace as the importer sees it: its name with nothing harmful in it.
 
     Folders are kept, because some formats say by folder whose run a file speaks of. Files of one archive have
@@ -474,11 +469,12 @@ def _source(root: str, one: IntakeFile, format: str, scratch: Path) -> Source:
     if not last.lower().removesuffix(".gz").removesuffix(".zst").endswith(endings):
         last += endings[0]
     folders = [root, "benchmark", *folders]
+    data = one.data
     return Source(
         name="/".join((*folders, last)),
         stem=stem_of(last),
         folders=tuple(folders),
-        place=OnDisk(path=_on_disk(one.data, scratch / f"{one.position}")),
+        place=OnDisk(path=data) if isinstance(data, Path) else InMemory(content=data),
     )
 
 

@@ -24,6 +24,7 @@ from untaken.errors import UntakenError
 from untaken.formats import Conversion, convert, formats, importers, sniff, sniff_path
 from untaken.formats.output import file_stem
 from untaken.ledger import heads_path, read_ledger
+from untaken.ledger.ledger_file import SHORT_BYTES, HeldLedgers
 from untaken.plans import load_graphs
 from untaken.present.numbers import counted
 
@@ -51,6 +52,21 @@ def test_the_same_sources_give_the_same_bytes(tmp_path: Path, format: str) -> No
     assert {name.split("/")[0] for name in first} == {"ledgers", "loss.json"} | (
         {"graphs"} if again.graphs else set()
     )
+
+
+def test_short_ledgers_are_held_and_long_ones_are_files_with_the_same_bytes(tmp_path: Path) -> None:
+    for name, said in [("short", "done"), ("long", "x" * SHORT_BYTES), ("other", "done too")]:
+        chat = [{"role": "user", "content": "ticket"}, {"role": "assistant", "content": said}]
+        put(tmp_path / "in" / f"{name}.json", chat)
+    held: HeldLedgers = {}
+    plain = convert("openai-messages", [tmp_path / "in"], tmp_path / "a")
+    done = convert("openai-messages", [tmp_path / "in"], tmp_path / "b", held=held)
+    assert [ledger.name for ledger in done.ledgers] == [ledger.name for ledger in plain.ledgers]
+    assert [name.split("-")[0] for name in held] == ["other", "short"]
+    given = {f"ledgers/{name}": ledger.content for name, ledger in held.items()}
+    given |= {f"ledgers/{name}.heads.json": ledger.heads for name, ledger in held.items()}
+    assert written(tmp_path / "b") | given == written(tmp_path / "a")
+    assert not written(tmp_path / "b").keys() & given.keys()
 
 
 def test_nothing_is_left_behind_but_the_result(tmp_path: Path) -> None:

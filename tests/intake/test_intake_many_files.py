@@ -69,7 +69,7 @@ def test_a_small_trace_of_an_archive_is_opened_few_times(tmp_path: Path) -> None
 
     added(1)()
     few, many = (calls_of(added(number), io.open, os.open) for number in (5, 55))
-    assert (many - few) / 50 <= 11
+    assert (many - few) / 50 <= 4
 
 
 def statements_of(work: Callable[[], object]) -> list[str]:

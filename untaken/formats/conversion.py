@@ -26,6 +26,7 @@ from untaken.formats.registry import (
 )
 from untaken.formats.sample import sample_of, source_sample
 from untaken.formats.sources import Source, found_sources
+from untaken.ledger.ledger_file import HeldLedgers
 
 _SAMPLED: Final = 200
 """Files of a folder or archive looked at to recognise its format."""
@@ -58,6 +59,7 @@ def convert(
     progress: Progress | None = None,
     agent: str | None = None,
     outcomes: Path | str | None = None,
+    held: HeldLedgers | None = None,
 ) -> Conversion:
     """Reads foreign traces and writes them as run ledgers and plan graphs.
 
@@ -74,6 +76,7 @@ def convert(
             behind.
         agent: the agent's name where the files do not record it.
         outcomes: a table of how runs ended, where the traces do not say (`read_outcomes`).
+        held: where short ledgers are put, with their heads, by name; no file is made of these.
 
     Raises:
         UntakenError: ``format-unknown``, ``format-not-recognised``, ``source-not-found``,
@@ -86,7 +89,7 @@ def convert(
     findings = Findings(None)
     with (
         found_sources(paths, endings, findings, leave=Path(out), whole=_whole) as found,
-        staged_output(Path(out)) as output,
+        staged_output(Path(out), held) as output,
     ):
         shares = {names[0]: found} if len(names) == 1 else _shares(found, findings)
         steps = {name: importer_named(name).passes * len(share) for name, share in shares.items()}

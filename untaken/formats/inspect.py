@@ -271,13 +271,10 @@ def _archived(archive: Archive, findings: Findings) -> EvalLog:
 
 def _is_zip(source: Source) -> bool:
     """Recognised by the first bytes, not by the name."""
-    if isinstance(source.place, OnDisk):
-        try:
-            with source.place.path.open("rb") as stream:
-                return stream.read(len(ZIP)) == ZIP
-        except OSError:
-            return False
-    return source.name.endswith(".eval")
+    try:
+        return next(source.place.pieces(), b"").startswith(ZIP)
+    except (UntakenError, OSError):
+        return False
 
 
 def _runs(

@@ -106,10 +106,11 @@ def _listed(record: Any) -> list[dict[str, Any]]:
 def _part(document: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
     """The first of the members, named by their path, that is an object and not empty."""
     for place in places:
-        part = document
-        for name in place.split("."):
-            part = mapping(part.get(name))
-        if part:
+        name, *inside = place.split(".")
+        part = document.get(name)
+        for name in inside:
+            part = mapping(part).get(name)
+        if part and isinstance(part, dict):
             return dict(part)
     return {}
 

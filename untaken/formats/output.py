@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -17,11 +17,14 @@ import msgspec
 from untaken.errors import Finding, UntakenError, Where
 from untaken.formats.model import FieldCount, FileLoss
 from untaken.ledger import Draft, LedgerWriter, heads_path
+from untaken.ledger.ledger_file import HeldLedgers
 from untaken.plans import save_graph
 from untaken.plans.model import PlanGraph
 
 RunSink = Callable[[str, Sequence[Draft]], None]
 LOSS_SCHEMA: Final = "untaken.loss/1"
+HELD_BYTES: Final = 32 << 20
+"""Of the short ledgers of a conversion so much may be in memory."""
 _SLUG_CHARS: Final = 120
 _SAFE: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
@@ -48,9 +51,11 @@ def ledger_name(stem: str) -> str:
 class Output:
     """A folder in the making, beside the files it will replace."""
 
-    def __init__(self, out: Path, staging: Path) -> None:
+    def __init__(self, out: Path, staging: Path, held: HeldLedgers | None) -> None:
         self._out = out
         self._staging = staging
+        self._held = held
+        self._room = HELD_BYTES
         self._ledgers: list[str] = []
         self._graphs: list[str] = []
         for room in ("ledgers", "graphs"):
@@ -61,17 +66,20 @@ class Output:
         """Writes runs into one ledger; the file begins with the first run."""
         name = ledger_name(stem)
         path = self._staging / "ledgers" / name
+        held = self._held if self._room > 0 else None
         with ExitStack() as opened:
             writer: LedgerWriter | None = None
 
             def write(run_id: str, drafts: Sequence[Draft]) -> None:
                 nonlocal writer
                 if writer is None:
-                    writer = opened.enter_context(LedgerWriter(path, scratch=True))
+                    writer = opened.enter_context(LedgerWriter(path, scratch=True, held=held))
                     self._ledgers.append(name)
                 writer.append(run_id, drafts)
 
             yield write
+        if held is not None and name in held:
+            self._room -= len(held[name].content)
 
     def write_graph(self, graph: PlanGraph) -> None:
         """Writes a graph.
@@ -97,27 +105,38 @@ class Output:
         Returns:
             The ledgers, the graphs, and the loss report.
         """
-        for room in ("ledgers", "graphs"):
-            (self._out / room).mkdir(exist_ok=True)
-        ledgers = tuple(self._place("ledgers", name) for name in self._ledgers)
-        graphs = tuple(self._place("graphs", name) for name in sorted(self._graphs))
+        held = self._held or {}
+        self._place("ledgers", [name for name in self._ledgers if name not in held])
+        self._place("graphs", self._graphs)
         text = msgspec.json.encode(_merged(self._out / "loss.json", reports))
         (self._staging / "loss.json").write_bytes(msgspec.json.format(text, indent=1) + b"\n")
-        return ledgers, graphs, self._place("", "loss.json")
+        report = self._out / "loss.json"
+        (self._staging / "loss.json").replace(report)
+        return (
+            tuple(self._out / "ledgers" / name for name in self._ledgers),
+            tuple(self._out / "graphs" / name for name in sorted(self._graphs)),
+            report,
+        )
 
-    def _place(self, room: str, name: str) -> Path:
-        """Moves one file. Old heads go first and new ones come last: never heads without their ledger."""
-        made, target = self._staging / room / name, self._out / room / name
-        heads = heads_path(target)
-        heads.unlink(missing_ok=True)
-        made.replace(target)
-        with suppress(FileNotFoundError):  # a graph has none
-            heads_path(made).replace(heads)
-        return target
+    def _place(self, room: str, names: Iterable[str]) -> None:
+        """Moves the files of a room, at once where it is new.
+
+        Else old heads go first and new ones come last: never heads without their ledger.
+        """
+        made, target = self._staging / room, self._out / room
+        if not target.exists():
+            made.replace(target)
+            return
+        for name in names:
+            heads = heads_path(target / name)
+            heads.unlink(missing_ok=True)
+            (made / name).replace(target / name)
+            with suppress(FileNotFoundError):  # a graph has none
+                heads_path(made / name).replace(heads)
 
 
 @contextmanager
-def staged_output(out: Path) -> Iterator[Output]:
+def staged_output(out: Path, held: HeldLedgers | None = None) -> Iterator[Output]:
     """An output beside whatever is in the folder; it vanishes unless it is published.
 
     Raises:
@@ -130,7 +149,7 @@ def staged_output(out: Path) -> Iterator[Output]:
     out.mkdir(parents=True, exist_ok=True)
     staging = Path(mkdtemp(prefix=".converting-", dir=out))
     try:
-        yield Output(out, staging)
+        yield Output(out, staging, held)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 

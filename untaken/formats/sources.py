@@ -70,6 +70,22 @@ class OnDisk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InMemory:
+    """A short file that was read before."""
+
+    content: bytes
+
+    @property
+    def size(self) -> int:
+        """Number of its bytes."""
+        return len(self.content)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Its bytes, piece by piece."""
+        return (self.content[at : at + _CHUNK] for at in range(0, len(self.content), _CHUNK))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InArchive:
     """A member of a zip archive."""
 

@@ -9,8 +9,10 @@ the next writer completes or undoes the last append.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Final, Literal
 
 import filelock
 
@@ -24,6 +26,7 @@ from untaken.ledger.lines import is_compressed
 from untaken.ledger.model import Head
 
 FsyncPolicy = Literal["always", "close", "never"]
+SHORT_BYTES: Final = 64 * limits.KIB
 _CHECKPOINT_EVERY = 4096
 _CLOSED = -1
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -197,22 +200,39 @@ class LedgerFile:
         return UntakenError(code, message, where=Where(file=str(self.path)), hint=hint)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldLedger:
+    """A short ledger in memory, and its heads sidecar."""
+
+    content: bytes
+    heads: bytes
+
+
+HeldLedgers = dict[str, HeldLedger]
+"""By file name."""
+
+
 class ScratchFile:
     """A new ledger that no other program sees before it is moved to its place: no lock, no journal.
 
-    A crash loses it, as it loses the folder it is in. The attributes are those of `LedgerFile`.
+    A crash loses it, as it loses the folder it is in. The attributes are those of `LedgerFile`. Given `held`,
+    a ledger that stays short is put there, and no file is made.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, held: HeldLedgers | None) -> None:
         self.heads: dict[str, Head] = {}
         self.findings: list[Finding] = []
         self.size = 0
         self.torn = b""
         self._path = path
-        self._ledger = path.open("xb")
+        self._held = held
+        self._ledger: BinaryIO = path.open("xb") if held is None else BytesIO()
 
     def append(self, run_id: str, data: bytes, end: Head) -> None:
         """Append `data`, whole lines of one run, which move its head to `end`."""
+        if isinstance(self._ledger, BytesIO) and self._ledger.tell() + len(data) > SHORT_BYTES:
+            short, self._ledger = self._ledger, self._path.open("xb")
+            self._ledger.write(short.getbuffer())
         self._ledger.write(data)
         self.heads[run_id] = end
 
@@ -221,9 +241,14 @@ class ScratchFile:
 
     def close(self) -> None:
         """Write what is left, and the heads."""
-        if not self._ledger.closed:
-            self._ledger.close()
+        if self._ledger.closed:
+            return
+        if self._held is not None and isinstance(self._ledger, BytesIO):
+            held = HeldLedger(content=self._ledger.getvalue(), heads=heads_text(self.heads))
+            self._held[self._path.name] = held
+        else:
             heads_path(self._path).write_bytes(heads_text(self.heads))
+        self._ledger.close()
 
 
 def _locked(path: Path, timeout: float) -> filelock.BaseFileLock:

@@ -28,7 +28,7 @@ from untaken.ledger.decoding import decode_event, encode_event
 from untaken.ledger.encoding import plain_fields
 from untaken.ledger.events import AnyEvent, Event, RunStarted, event_type
 from untaken.ledger.journal import journal_path
-from untaken.ledger.ledger_file import FsyncPolicy, LedgerFile, ScratchFile
+from untaken.ledger.ledger_file import FsyncPolicy, HeldLedgers, LedgerFile, ScratchFile
 from untaken.ledger.model import Draft, Head
 from untaken.ledger.reading import Reading
 from untaken.ledger.run_writer import RunWriter
@@ -64,6 +64,7 @@ class LedgerWriter:
             noted in the run as a MESSAGE of the role ``untaken``, as far as that can be written.
         scratch: the file is new, in a folder that no other program uses, and is moved to its place when it is
             closed: neither lock nor journal, no waiting for the disk.
+        held: where a scratch ledger that stays short is put with its heads, by name; no file is made.
 
     Raises:
         UntakenError: ``ledger-locked``, ``ledger-compressed``, ``ledger-torn-line``, ``ledger-heads``,
@@ -80,6 +81,7 @@ class LedgerWriter:
         torn: Literal["remove", "refuse"] = "remove",
         on_error: OnError = "raise",
         scratch: bool = False,
+        held: HeldLedgers | None = None,
     ) -> None:
         self.path = Path(path)
         self._torn = torn
@@ -90,7 +92,7 @@ class LedgerWriter:
         self._chains: dict[str, Chain] = {}
         with self._unrecorded.guard("the ledger cannot be opened"):
             if scratch:
-                self._file = ScratchFile(self.path)
+                self._file = ScratchFile(self.path, held)
                 return
             self._file = LedgerFile(self.path, fsync=fsync, timeout=timeout)
             try:

@@ -65,7 +65,7 @@ def add_ledger(arrival: Arrival, sidecar: Mapping[str, Head]) -> Added:
     A file without a recognisable run is not stored.
     """
     name, copy = arrival.name, arrival.copy
-    verdicts = verify_ledger(copy.path, heads=sidecar, name=name)
+    verdicts = verify_ledger(copy.content, heads=sidecar, name=name)
     runs = [verdict for verdict in verdicts if verdict.run_id]
     faults = [verdict for verdict in verdicts if not verdict.run_id]
     if not runs:
@@ -88,7 +88,7 @@ def add_graph(arrival: Arrival) -> Added:
     name, copy = arrival.name, arrival.copy
     if copy.bytes > limits.GRAPH_FILE_BYTES:
         raise versions.too_large(name, copy.bytes)
-    data = copy.path.read_bytes()
+    data = copy.content if isinstance(copy.content, bytes) else copy.content.read_bytes()
     graph, graph_findings = read_graph(data, name=name)
     path = arrival.place("graphs", graph_suffix(data))
     with writing(arrival.engine) as connection:
@@ -103,7 +103,7 @@ def add_graph(arrival: Arrival) -> Added:
 
 def add_heads(arrival: Arrival) -> Added:
     """Records the heads of runs that have none yet; a sidecar never overrules what is recorded."""
-    given = read_heads(arrival.copy.path, name=arrival.name)
+    given = read_heads(arrival.copy.content, name=arrival.name)
     with writing(arrival.engine) as connection:
         recorded = records.recorded_heads(connection, given)
         differing = [r for r, head in given.items() if r in recorded and recorded[r][0] != head]

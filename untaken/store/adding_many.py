@@ -99,7 +99,7 @@ def _verified(one: Incoming, copy: Staged, engine: Engine, folder: Path) -> _Ver
     name = one.name[: limits.NAME_CHARS]
     try:
         sidecar = {} if one.heads is None else read_heads(one.heads, name=f"{name}.heads.json")
-        verdicts = verify_ledger(copy.path, heads=sidecar, name=name)
+        verdicts = verify_ledger(copy.content, heads=sidecar, name=name)
     except UntakenError:
         return None  # said when it is added by itself
     arrival = Arrival(name=name, copy=copy, folder=folder, engine=engine, origin=one.origin)

@@ -163,7 +163,7 @@ def ledger_snapshot(engine: Engine, folder: Path, digest: str) -> Iterator[Ledge
 def extended_here(engine: Engine, folder: Path, copy: Staged) -> StoredFile | None:
     """The ledger that was appended to here, and of which a copy is the present or an earlier state."""
     with reading(engine) as connection:
-        stored = records.ledgers_of(connection, folder, first_runs(peek(copy.path)))
+        stored = records.ledgers_of(connection, folder, first_runs(peek(copy.content)))
     for file in stored:
         if file.path is None or not heads_path(file.path).exists() or not file.path.is_file():
             continue

@@ -129,19 +129,24 @@ def graph_suffix(head: bytes) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """A whole copy under a temporary name, with its digest; synced, or to be `synced_together`.
+    """What is to be kept, with its digest: bytes, or a whole copy in `folder` under a temporary name.
 
     `compression` is the ending of a file that is compressed like this one.
     """
 
-    path: Path
+    content: bytes | Path
+    folder: Path
     digest: str
     bytes: int
     compression: str
 
     def keep(self, target: Path) -> None:
-        """Gives the copy its lasting name, so that it survives a power cut."""
-        self.path.replace(target)
+        """Gives the copy its lasting name; it survives a power cut, now or once `synced_together` ends."""
+        if isinstance(self.content, Path):
+            self.content.replace(target)
+        else:
+            with _copied([self.content], self.folder) as path:
+                path.replace(target)
         waiting = _UNSYNCED.get()
         if waiting is None:
             _sync_folder(target.parent)
@@ -204,21 +209,39 @@ def _compression(start: bytes) -> str:
 
 @contextmanager
 def staged(data: bytes | Path, folder: Path) -> Iterator[Staged]:
-    """Copies the content into `folder`, hashing it on the way; the copy vanishes unless it is kept."""
+    """The content with its digest; of a file a copy in `folder`, which vanishes unless it is kept."""
+    if isinstance(data, bytes):
+        start = _compression(data)
+        yield Staged(content=data, folder=folder, digest=digest_of(data), bytes=len(data), compression=start)
+        return
     hasher, size, compression = hashlib.sha256(), 0, ""
-    descriptor, name = mkstemp(dir=folder, prefix=_STAGED)
-    path = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as stream, opened(data) as source:
+
+    def hashed() -> Iterator[bytes]:
+        nonlocal size, compression
+        with data.open("rb") as source:
             while piece := source.read(_CHUNK):
                 if not size:
                     compression = _compression(piece)
                 hasher.update(piece)
                 size += len(piece)
-                stream.write(piece)
+                yield piece
+
+    with _copied(hashed(), folder) as path:
+        digest = hasher.hexdigest()
+        yield Staged(content=path, folder=folder, digest=digest, bytes=size, compression=compression)
+
+
+@contextmanager
+def _copied(pieces: Iterable[bytes], folder: Path) -> Iterator[Path]:
+    """A new file under a temporary name, which vanishes unless it is moved."""
+    descriptor, name = mkstemp(dir=folder, prefix=_STAGED)
+    path = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.writelines(pieces)
             stream.flush()
             if _UNSYNCED.get() is None:
                 os.fsync(stream.fileno())
-        yield Staged(path=path, digest=hasher.hexdigest(), bytes=size, compression=compression)
+        yield path
     finally:
         path.unlink(missing_ok=True)
