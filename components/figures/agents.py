@@ -18,7 +18,7 @@ from untaken.ranking.rank_report import RankReport
 from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import MARKERS, Tokens, tokens
-from .parts import column_names, line_trace, note, point_trace, row_names, text_trace
+from .parts import column_names, line_trace, point_trace, row_names, text_trace, words_at
 from .theme import message, themed
 
 MOST_PANELS: Final = 12
@@ -167,7 +167,7 @@ def _label(
     name = text.figure(text.short(ranked.agent, MOST_CHARS))
     words = f"{name}  {share}" if left else f"{share}  {name}{moved}"
     side = {"xanchor": "right", "xshift": -14} if left else {"xanchor": "left", "xshift": 14}
-    note(figure, words, *at, colour, size=13, **side)
+    words_at(figure, words, *at, colour, size=13, **side)
 
 
 def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:

@@ -16,7 +16,7 @@ from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .agents import markers
-from .parts import caption, line_trace, note, point_trace
+from .parts import caption, line_trace, point_trace, words_at
 from .theme import message, themed
 
 LEAST_APART: Final = 0.065
@@ -38,7 +38,7 @@ def outcome_scatter(
     *,
     dark: bool = False,
 ) -> go.Figure:
-    """Outcome against a sub-goal metric, an agent a mark with both 95% intervals, parted at the means."""
+    """Outcome against a sub-goal metric, a mark per agent with both 95% intervals, split at the means."""
     if not placed:
         return message("No agent has a value under both metrics", dark=dark)
     look, figure = tokens(dark), go.Figure()
@@ -207,7 +207,7 @@ def _name_ends(figure: go.Figure, ends: Sequence[PassK], look: Tokens) -> None:
         y = max(number(one.value) or 0.0, last.get(one.k, -1.0) + LEAST_APART)
         last[one.k] = y
         name = text.figure(text.short(one.agent, 20))
-        note(figure, name, one.k, y, look.text, xanchor="left", xshift=12)
+        words_at(figure, name, one.k, y, look.text, xanchor="left", xshift=12)
 
 
 def _pass_hover(one: PassK) -> str:

@@ -128,10 +128,12 @@ def handles(cells: Sequence[tuple[float, float, str, str]], size: int) -> go.Sca
 
 def caption(figure: go.Figure, words: str, x: float, y: float, look: Tokens, **more: Any) -> None:
     """Quiet words at a place of the frame, from 0 to 1."""
-    note(figure, words, x, y, look.muted, **{"xref": "paper", "yref": "paper"} | more)
+    words_at(figure, words, x, y, look.muted, **{"xref": "paper", "yref": "paper"} | more)
 
 
-def note(figure: go.Figure, words: str, x: Any, y: Any, colour: str, *, size: int = 12, **more: Any) -> None:
+def words_at(
+    figure: go.Figure, words: str, x: Any, y: Any, colour: str, *, size: int = 12, **more: Any
+) -> None:
     """Words at a place of the axes."""
     font = {"color": colour, "size": size}
     figure.add_annotation(text=words, x=x, y=y, showarrow=False, **{"font": font} | more)

@@ -14,7 +14,7 @@ from untaken.present.numbers import interval, percent, signed
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import error_bars, legend_above, line_trace, note, point_trace
+from .parts import error_bars, legend_above, line_trace, point_trace, words_at
 from .theme import message, themed
 
 MOST: Final = 40
@@ -131,7 +131,7 @@ def _mark_decisive(
                 x0=place - 0.45, x1=place + 0.45, fillcolor=look.band, line_width=0, layer="below"
             )
             words = f"▼ decisive {signed(number(each.change) or 0.0)}"
-            note(figure, words, place, 1.12, look.text, yanchor="top")
+            words_at(figure, words, place, 1.12, look.text, yanchor="top")
 
 
 def plan_calibration(card: CalibrationCard, *, dark: bool = False) -> go.Figure:

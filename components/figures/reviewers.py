@@ -15,7 +15,7 @@ from untaken.present.numbers import interval
 from ..shared import text
 from ..shared.palette import tokens
 from .agreement import MARKS
-from .parts import estimates, least_end, legend_above, note, row_names
+from .parts import estimates, least_end, legend_above, row_names, words_at
 from .theme import message, themed
 
 MOST_GOALS: Final = 24
@@ -79,7 +79,7 @@ def reviewer_pairs_figure(pairs: Sequence[ReviewerPair], *, dark: bool = False) 
         if isinstance(one.kappa, Unscored):
             lines = textwrap.wrap(f"no κ: {one.kappa.reason}", WORDS_WIDE)[:3]
             words = "<br>".join(map(text.figure, lines))
-            note(figure, words, 0.0, at, look.muted, size=11, xanchor="left", align="left")
+            words_at(figure, words, 0.0, at, look.muted, size=11, xanchor="left", align="left")
     themed(figure, dark=dark, height=130 + 48 * len(shown), margin=(8, 8, 30, 8))
     row_names(figure, [f"{_person(one.a)} · {_person(one.b)}<br>n={one.n:,}" for one in shown])
     least = least_end(end for one in shown for end in (one.kappa, one.kappa_low, one.low))

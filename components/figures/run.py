@@ -14,7 +14,7 @@ from untaken.subgoals.model import NodeScore, RunScore
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import line_trace, note, text_trace
+from .parts import line_trace, text_trace, words_at
 from .theme import message, themed
 
 
@@ -42,10 +42,10 @@ def progress_curve(score: RunScore, *, dark: bool = False) -> go.Figure:
     themed(figure, dark=dark, height=250, margin=(8, 24, 28, 8))
     figure.add_hline(y=score.required, line={"color": look.line, "width": 1, "dash": "dash"})
     words, place = f"{score.required} required", {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}
-    note(figure, words, 0, score.required, look.muted, **place)
+    words_at(figure, words, 0, score.required, look.muted, **place)
     side = {"yanchor": "bottom", "yshift": 3} if counts[-1] < top else {"yanchor": "top", "yshift": -3}
     words = f"{counts[-1]} completed"
-    note(figure, words, steps[-1], counts[-1], look.good, size=13, xanchor="right", **side)
+    words_at(figure, words, steps[-1], counts[-1], look.good, size=13, xanchor="right", **side)
     figure.update_xaxes(title_text="step", showgrid=False, rangemode="tozero", dtick=_every(steps[-1]))
     figure.update_yaxes(title_text="sub-goals completed", range=[0, top * 1.15], dtick=_every(top, 5))
     return figure
