@@ -44,7 +44,7 @@ def main() -> None:
     st.subheader("Where each run differs from the reference", anchor=False)
     view.divergences(found)
     with st.expander("All levels as a table"):
-        tables.table(divergences_table(found), key="partings", name="Divergences", height=320)
+        tables.table(divergences_table(found), key="divergences", name="Divergences", height=320)
 
     st.subheader("What goes with success", anchor=False)
     view.outcomes(found)

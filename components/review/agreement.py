@@ -32,7 +32,7 @@ from untaken.failure_modes.root_causes import RootCauseAgreement, ceiling_words
 from untaken.judging import ReviewerPair, Reviewers
 from untaken.present.numbers import counted, decimal, interval
 
-SEEN: Final = "parted_row_seen"
+SEEN: Final = "disagreement_row_seen"
 PAIR_HIDDEN: Final = ("clusters", "cluster", "low_reason", "kappa_reason", "kappa_low_reason")
 
 
@@ -53,7 +53,7 @@ def disagreements() -> None:
     )
     row = tables.table(
         reviewer_disagreements_table(queue),
-        key="parted",
+        key="disagreements",
         name="Where reviewers disagree",
         selectable=True,
         height=min(38 + 35 * len(queue), 420),

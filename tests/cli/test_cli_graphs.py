@@ -10,7 +10,7 @@ import desk
 import jsonschema
 import pytest
 
-from untaken.answers import json_schema
+from untaken.answers import SCHEMAS, json_schema
 from untaken.cli import main
 from untaken.plans import load_graph
 
@@ -186,3 +186,17 @@ def test_a_picture_in_another_format_is_refused_before_anything_is_written(
     assert "only SVG is drawn" in said
     assert "ends in .svg" in said
     assert not picture.exists()
+
+
+def test_a_picture_and_the_list_of_schemas_are_documents_with_a_schema(
+    world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = world / "a.svg"
+    assert main(["graph", "draw", OLD.format(w=world), "-o", str(target), "--json"]) == 0
+    drawn = json.loads(capsys.readouterr().out)
+    jsonschema.validate(drawn, json_schema("graph-draw"))
+    assert (drawn["bytes"], drawn["run_id"]) == (target.stat().st_size, None)
+    assert main(["schema", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    jsonschema.validate(listed, json_schema("schemas"))
+    assert listed["names"] == list(SCHEMAS)

@@ -19,7 +19,7 @@ from doc_pages import ROOT, listed_keys, names, occurring_keys, page, plain_name
 import untaken
 from components.compare import choice
 from components.memory import view
-from components.shared import navigation, palette, state
+from components.shared import navigation, state
 from untaken import answers as report
 from untaken import limits
 from untaken.answers import SCHEMAS, json_schema
@@ -45,6 +45,7 @@ from untaken.plans import (
     ToolCallSpec,
     parse_graph,
 )
+from untaken.present import statuses
 from untaken.ranking.tables import METRICS
 from untaken.store.database import STORE
 from untaken.subgoals.model import Diagnosis, Status
@@ -295,13 +296,13 @@ def test_every_query_parameter_is_listed_and_no_other() -> None:
 
 def test_the_colours_are_those_of_the_app() -> None:
     told = rows(section(TEXT, "## 6. Colours"), "status")
-    drawn = [[f"`{s}`", y.fill, y.line, y.icon, y.line_name] for s, y in palette.STATUS.items()]
+    drawn = [[f"`{s}`", y.fill, y.line, y.icon, y.line_name] for s, y in statuses.STATUS.items()]
     assert told == drawn
-    dark = {s: y.shaded(dark=True) for s, y in palette.STATUS.items()}
+    dark = {s: y.shaded(dark=True) for s, y in statuses.STATUS.items()}
     want = [[f"`{s}`", y.fill, y.line, y.ink] for s, y in dark.items()]
     assert rows(section(TEXT, "## 6. Colours"), "in the dark theme") == want
     assert (
-        f"{palette.STAR} and a border of {palette.CRITICAL_BORDER} pixels instead of {palette.BORDER}" in TEXT
+        f"{statuses.STAR} and a border of {statuses.CRITICAL_BORDER} pixels instead of {statuses.BORDER}" in TEXT
     )
 
 

@@ -29,6 +29,16 @@ class GraphCheckDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.g
     graphs: Sequence[CheckedGraph]
 
 
+class GraphDrawDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.graph-draw/1"):
+    """The picture that was written."""
+
+    file: str
+    bytes: Count
+    graph: str
+    version: int
+    run_id: str | None
+
+
 class ComparedVersion(DocumentPart, frozen=True, kw_only=True):
     """A version of a plan graph, and its file."""
 

@@ -189,7 +189,7 @@ CASES: Final[Columns[Case]] = {
     "assignee": text("who looks into it", lambda case: case.review.assignee or None),
     "tags": text("tags", lambda case: ", ".join(case.review.tags) or None),
     "notes": count("review notes in its ledger", "notes"),
-    "parted": count("sub-goals where reviewers disagree", "disagreements"),
+    "disagreements": count("sub-goals where reviewers disagree", "disagreements"),
     "completion": figure("completed / required", "item.completion"),
     "model": text("the model", lambda case: case.model or None),
     "diagnosis": text("what kind of failure it is", "diagnosis"),

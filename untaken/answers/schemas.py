@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -32,7 +32,12 @@ from untaken.answers.memory import (
 from untaken.answers.mode_agreement import ModesAgreeDocument
 from untaken.answers.mode_analysis import ModesDocument
 from untaken.answers.modes import ModesListDocument, ModesNotesDocument, ModesSuggestDocument
-from untaken.answers.plans import GraphCheckDocument, GraphDiffDocument, GraphDiscoverDocument
+from untaken.answers.plans import (
+    GraphCheckDocument,
+    GraphDiffDocument,
+    GraphDiscoverDocument,
+    GraphDrawDocument,
+)
 from untaken.answers.proposing import CriteriaProposalDocument
 from untaken.answers.rankings import RankDocument
 from untaken.answers.reviewing import ReviewDocument
@@ -54,6 +59,12 @@ from untaken.memory import Observed, Signal
 from untaken.plans import PlanGraph
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+class SchemasDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.schemas/1"):
+    """The names that `json_schema` knows."""
+
+    names: Sequence[str]
 
 
 def json_schema(name: str) -> Schema:
@@ -115,6 +126,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "graph-check": GraphCheckDocument,
     "graph-diff": GraphDiffDocument,
     "graph-discover": GraphDiscoverDocument,
+    "graph-draw": GraphDrawDocument,
     "memory": MemoryDocument,
     "memory-queue": MemoryQueueDocument,
     "memory-preview": MemoryPreviewDocument,
@@ -123,6 +135,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "workspace-backup": WorkspaceBackupDocument,
     "workspace-restore": WorkspaceRestoreDocument,
     "workspace-doctor": WorkspaceDoctorDocument,
+    "schemas": SchemasDocument,
 }
 """By name, the type of ledger lines, heads sidecars, plan graphs, lines of a memory and of its queue; then of
 the ``--json`` documents."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from untaken.answers import graph_diff_document
-from untaken.answers.plans import CheckedGraph, GraphCheckDocument
+from untaken.answers.plans import CheckedGraph, GraphCheckDocument, GraphDrawDocument
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.graph_diff import print_diff
@@ -115,14 +115,13 @@ def draw(args: argparse.Namespace, console: Console) -> int:
     shown = f", coloured by run {run.run_id}" if run else ""
     console.say(plain(f"{args.out}: {counted(len(graph.sub_goals), 'sub-goal')}{shown}"))
     console.document(
-        {
-            "schema": "untaken.graph-draw/1",
-            "file": args.out,
-            "bytes": len(text.encode()),
-            "graph": graph.id,
-            "version": graph.version,
-            "run_id": run.run_id if run else None,
-        }
+        GraphDrawDocument(
+            file=args.out,
+            bytes=len(text.encode()),
+            graph=graph.id,
+            version=graph.version,
+            run_id=run.run_id if run else None,
+        )
     )
     return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from untaken.answers import SCHEMAS, dump, json_schema
+from untaken.answers.schemas import SchemasDocument
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
@@ -23,7 +24,7 @@ def schema(args: argparse.Namespace, console: Console) -> int:
     """Prints a schema, which is JSON with or without ``--json``, or the names there are."""
     if args.name is None:
         console.say("\n".join(SCHEMAS))
-        console.document({"schema": "untaken.schemas/1", "names": list(SCHEMAS)})
+        console.document(SchemasDocument(names=list(SCHEMAS)))
         return 0
     if args.name not in SCHEMAS:
         raise UsageError("schema-unknown", f"no schema {args.name!r}", hint=f"One of: {', '.join(SCHEMAS)}.")

@@ -127,7 +127,7 @@ class _Reader:
             self.real_ids[alias] = values[0]
 
     def statements(self, text: str) -> None:
-        """The statements of one line, parted by semicolons."""
+        """The statements of one line, separated by semicolons."""
         at = _skip(_SEPARATORS, text, 0)
         while at < len(text):
             at = _skip(_SEPARATORS, text, self.statement(text, at))
@@ -271,7 +271,7 @@ def _skip(what: re.Pattern[str], text: str, at: int) -> int:
 
 
 def _json_values(text: str) -> list[Any]:
-    """JSON values parted by spaces."""
+    """JSON values separated by spaces."""
     decoder, values, at = json.JSONDecoder(), [], 0
     while at < len(text):
         value, at = decoder.raw_decode(text, at)

@@ -13,7 +13,7 @@ import re
 from untaken.plans.model import PlanGraph
 
 NOTE = "%% untaken "
-"""Begins a comment that carries what Mermaid has no place for, as JSON texts parted by spaces."""
+"""Begins a comment that carries what Mermaid has no place for, as JSON texts separated by spaces."""
 
 _SAFE_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _ALIAS = re.compile(r"n[0-9]+\Z")

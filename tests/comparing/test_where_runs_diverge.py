@@ -1,0 +1,169 @@
+"""Where a run and the reference part: by status, by decision, by what was done."""
+
+from __future__ import annotations
+
+import pytest
+from builders import RunBuilder, a_graph, a_run
+
+from untaken.comparing import Divergence, Level, Split, align_runs, steps_of
+from untaken.corpus import score_runs
+from untaken.plans import GraphSet
+
+GRAPH = a_graph(
+    {"id": "look", "rules": [{"tool": "look*"}], "check": {"expr": "state.seen == true"}},
+    {"id": "read", "deps": ["look"], "rules": [{"tool": "read"}], "check": {"expr": "state.read == true"}},
+    {"id": "pay", "deps": ["read"], "any_of": ["cash", "card"]},
+    {"id": "cash", "rules": [{"tool": "cash"}], "check": {"tool_call": {"name": "cash"}}},
+    {"id": "card", "rules": [{"tool": "card"}], "check": {"tool_call": {"name": "card"}}},
+)
+
+
+def reference() -> RunBuilder:
+    run = a_run("best", agent="a", task="t").select("by_number", "by_mail", context="find")
+    run.call("look", ok=True, order=17, note="x").state(seen=True)
+    run.select("read_it", "guess", context="policy").call("read", ok=True).state(read=True)
+    return run.call("cash", ok=True).finish(True)
+
+
+def diverged(other: RunBuilder) -> Divergence:
+    runs = [reference().run(), other.run()]
+    graphs = GraphSet.of([GRAPH])
+    (found,) = align_runs(
+        "t", runs, score_runs(runs, graphs)[0], graphs, reference=runs[0].digest
+    ).divergences
+    return found
+
+
+def another() -> RunBuilder:
+    return a_run("other", agent="b", task="t")
+
+
+def split(other: RunBuilder, level: Level) -> Split:
+    found = diverged(other).split(level)
+    assert found is not None
+    return found
+
+
+def late_reader() -> RunBuilder:
+    """Pays first and never reads; what it looks up is the same."""
+    run = another().select("by_number", "by_mail", context="find").call("card", ok=False)
+    return run.call("look", ok=True, order=18, extra=1).state(seen=True).finish(False)
+
+
+def test_the_same_run_again_parts_nowhere() -> None:
+    run = another().select("by_number", "by_mail", context="find")
+    run.call("look", ok=True, order=17, note="x").state(seen=True)
+    run.select("read_it", "guess", context="policy").call("read", ok=True).state(read=True)
+    found = diverged(run.call("cash", ok=True).finish(True))
+    assert (found.alike, found.different, found.unknown, found.splits) == (4, 0, 1, ())
+
+
+def test_the_first_status_that_differs_in_the_order_of_the_plan() -> None:
+    found = split(late_reader(), "plan")
+    assert (found.key, found.alike, found.reference_seq, found.seq) == ("read", 1, 6, None)
+    assert found.words == "read: completed (event 6) in the reference, skipped here"
+
+
+def test_an_option_that_was_not_needed_is_no_difference_its_group_speaks_for_it() -> None:
+    run = another().call("look").state(seen=True).call("read").state(read=True).call("card").finish(True)
+    found = diverged(run)
+    assert (found.different, found.unknown, found.split("plan")) == (0, 2, None)
+
+
+def test_what_is_unscored_in_one_of_them_is_not_known_to_differ() -> None:
+    blind = a_graph({"id": "nice", "check": {"verdict": True}})
+    runs = [
+        a_run("a", task="t").call("x").verdict("nice", True).finish().run(),
+        another().call("x").finish().run(),
+    ]
+    graphs = GraphSet.of([blind])
+    (found,) = align_runs("t", runs, score_runs(runs, graphs)[0], graphs).divergences
+    assert (found.alike, found.different, found.unknown, found.splits) == (0, 0, 1, ())
+
+
+def test_the_difference_that_was_worked_on_earliest_is_listed_where_it_is_another_one() -> None:
+    run = another().call("look").state(seen=True).call("read", ok=False).finish(False)
+    assert diverged(run).split("time") is None  # reading is the first in the plan and in time
+    paid_first = another().call("cash", ok=True).call("look").state(seen=False, read=False).finish(False)
+    assert split(paid_first, "plan").key == "look"
+    assert diverged(paid_first).split("time") is None
+
+
+def test_the_first_other_choice_in_the_same_context() -> None:
+    run = another().select("by_number", "by_mail", context="find").select("x", "y", context="elsewhere")
+    found = split(run.select("guess", "read_it", context="policy").finish(False), "decision")
+    assert (found.alike, found.reference_seq, found.seq) == (1, 5, 3)
+    assert "chose read_it (event 5), this run guess (event 3)" in found.words
+
+
+def test_choices_in_other_contexts_are_not_held_against_each_other() -> None:
+    run = another().select("by_mail", "by_number", context="lost").finish(False)
+    assert diverged(run).split("decision") is None
+
+
+def test_where_the_work_goes_on_to_another_sub_goal() -> None:
+    run = another().call("look").call("look_again").call("card").finish(False)
+    found = split(run, "sub_goal")
+    assert (found.key, found.alike, found.reference_seq, found.seq) == ("card", 1, 6, 3)
+
+
+def test_a_run_that_stops_early_parts_where_it_ends() -> None:
+    found = split(another().call("look", order=17, note="x").finish(False), "tool")
+    assert (found.alike, found.reference_seq, found.seq) == (1, 6, None)
+    assert (
+        found.words == "After 1 call alike, the reference calls read (event 6), this run makes no more calls"
+    )
+
+
+def test_arguments_that_differ_are_named_with_both_values() -> None:
+    found = split(
+        another().call("look", order=18, extra=1).call("read").call("cash").finish(True), "arguments"
+    )
+    assert (found.alike, found.reference_seq, found.seq) == (0, 2, 1)
+    assert "order: 17 ≠ 18; note: x ≠ left out; extra: left out ≠ 1" in found.words
+
+
+def test_arguments_after_the_tools_part_are_not_compared() -> None:
+    found = diverged(late_reader())
+    assert found.split("arguments") is None
+    assert split(late_reader(), "tool").alike == 0
+
+
+@pytest.mark.parametrize("by", ["user"])
+def test_what_the_user_calls_is_not_the_agents_doing(by: str) -> None:
+    run = (
+        another()
+        .call("toggle", by=by)
+        .call("look", order=17, note="x")
+        .call("read")
+        .call("cash")
+        .finish(True)
+    )
+    assert diverged(run).split("tool") is None
+
+
+def test_step_beside_step_marks_the_arguments_that_differ() -> None:
+    runs = [
+        reference().run(),
+        another().call("look", ok=False, order=18, note="x").call("look").finish(False).run(),
+    ]
+    graphs = GraphSet.of([GRAPH])
+    found = align_runs("t", runs, score_runs(runs, graphs)[0], graphs)
+    steps = steps_of(found.rows[0], {run.digest: run for run in runs})
+    (mine,), (first, second) = (steps[run.digest] for run in runs)
+    assert [(one.name, one.text, one.differs) for one in mine.arguments] == [
+        ("order", "17", True),
+        ("note", "x", False),
+    ]
+    assert [(one.text, one.differs) for one in first.arguments] == [("18", True), ("x", False)]
+    assert ([one.ok for one in first.answers], second.arguments, second.answers) == ([False], (), ())
+
+
+def test_a_message_that_served_a_sub_goal_is_a_step() -> None:
+    hears = a_graph({"id": "greet", "rules": [{"text": "*hello*"}], "check": {"verdict": True}})
+    runs = [a_run(name, agent=name, task="t").say("Hello there").finish().run() for name in "ab"]
+    graphs = GraphSet.of([hears])
+    found = align_runs("t", runs, score_runs(runs, graphs)[0], graphs)
+    steps = steps_of(found.rows[0], {run.digest: run for run in runs})
+    assert [(step.tool, step.text) for step in steps[runs[0].digest]] == [("", "Hello there")]
+    assert found.rows[0].cells[0].tools == (("message", 1),)
