@@ -301,9 +301,8 @@ def test_the_colours_are_those_of_the_app() -> None:
     dark = {s: y.shaded(dark=True) for s, y in statuses.STATUS.items()}
     want = [[f"`{s}`", y.fill, y.line, y.ink] for s, y in dark.items()]
     assert rows(section(TEXT, "## 6. Colours"), "in the dark theme") == want
-    assert (
-        f"{statuses.STAR} and a border of {statuses.CRITICAL_BORDER} pixels instead of {statuses.BORDER}" in TEXT
-    )
+    border = f"a border of {statuses.CRITICAL_BORDER} pixels instead of {statuses.BORDER}"
+    assert f"{statuses.STAR} and {border}" in TEXT
 
 
 # Reserved names
