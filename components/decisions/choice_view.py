@@ -135,8 +135,8 @@ def _from_odds(found: OffPolicyContrast) -> None:
         st.caption("No action probabilities were logged for these choices, so this is an association.")
         return
     rests = (
-        f"{counted(found.n_selected, 'choice')} of the one and {found.n_alternative:,} of the other "
-        f"among {found.offered:,} that could go either way; {found.left_out:,} without logged odds left out"
+        f"of {found.offered:,} decisions that offered both, {found.n_selected:,} took the selected skill and "
+        f"{found.n_alternative:,} the alternative; {found.left_out:,} without logged probabilities left out"
     )
     share, effective = number(found.largest_share), number(found.effective)
     if share is None or effective is None:

@@ -66,7 +66,7 @@ def _made_card(corpus: Corpus) -> CalibrationCard | Unscored:
 def _nothing(found: PlanEvaluation) -> None:
     reasons = sorted({why.reason for why in found.silent.values()})
     st.info(text.label("No run has plan decisions: " + "; ".join(reasons) + ".", 500))
-    st.page_link("pages/annotate.py", label="Say on Annotate which tools change something")
+    st.page_link("pages/annotate.py", label="Declare the tools that change something (Annotate)")
 
 
 def _counts(found: PlanEvaluation) -> None:
@@ -99,8 +99,8 @@ def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
         st.info("No task lets two options be compared: no agent took both, and no two agents differ enough.")
         return
     st.caption(
-        "The option on the left goes with more success. A statement that repeats the counts of a finer layer "
-        "is left out. Choose a row to read it as a sentence, with the failed runs that took the other way."
+        "Runs that took the option on the left succeeded more often. Select a row to read it as a sentence, "
+        "with the failed runs that took the other way. Repeats of a finer layer are left out."
     )
     row = tables.table(
         _shown(listed),
@@ -148,7 +148,7 @@ def _chosen(corpus: Corpus, statement: Statement) -> None:
     runs = runs_against(corpus.plans, statement)
     with st.container(border=True):
         st.text(text.one_line(statement_words(statement), 700))
-        st.caption(f"{counted(len(runs), 'failed run')} took the worse way where this statement decides.")
+        st.caption(f"{counted(len(runs), 'failed run')} took the worse option here.")
         for start in range(0, min(LINKS, len(runs)), COLUMNS):
             for place, (digest, seq) in zip(
                 st.columns(COLUMNS), runs[start : min(start + COLUMNS, LINKS)], strict=False
@@ -180,7 +180,7 @@ def _card(card: CalibrationCard | Unscored) -> None:
         st.caption(text.label(f"No calibration card: {card.reason}.", 300))
         return
     st.caption(
-        "The chance of success after each plan change, from runs of other tasks, against what came of it. "
+        "The chance of success after each plan change, from runs of other tasks, against the actual outcome. "
         "Runs of one task are alike, so the intervals count tasks."
     )
     drawn, side = st.columns([3, 2], gap="large")

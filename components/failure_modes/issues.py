@@ -87,9 +87,10 @@ def _detail(corpus: Corpus, one: TrackedIssue) -> None:
             )
         if one.unknown:
             unknown = counted(one.unknown, "run")
-            st.caption(f"Not known of {unknown}: {text.label(one.unknown_reason, 160)}.")
+            st.caption(f"The rule could not be checked on {unknown}: {text.label(one.unknown_reason, 160)}.")
         if one.undated:
-            st.caption(f"{counted(one.undated, 'matching run')} without a clock; they reopen nothing.")
+            undated = counted(one.undated, "matching run")
+            st.caption(f"{undated} without timestamps: these cannot reopen the issue.")
         _buttons(one)
         rates = dict.fromkeys(("rate", "low", "high"), PERCENT) | {"rate_reason": None}
         tables.table(issue_rates_table(one), key="issue-rates", name="Issue rates", columns=rates)
@@ -155,7 +156,7 @@ def _form(*, folder_is_new: bool) -> None:
             placeholder="*card was declined*",
             help="A glob over what was said, called and answered. With an expression, both must hold.",
         )
-        st.caption("Without a rule, the issue is seen where people assign its mode.")
+        st.caption("Without a rule, a run has the issue if somebody assigned its mode.")
         author = reviewer.author()
         sent = st.form_submit_button(
             "Add issue", disabled=author is None, help="Enter your name first." if author is None else None

@@ -60,8 +60,8 @@ def _draw(found: ModeAnalysis) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown("**Random draw**")
         st.caption(
-            "Rates and the estimate of unseen modes hold for runs drawn at random, successful ones included. "
-            "Read along this draw when a number must be defended."
+            "Rates and the estimate of unseen modes are unbiased for a random sample of all runs. "
+            "To report such numbers, read the runs in this order."
         )
         st.caption(f"{counted(len(drawn.read), 'run')} of the draw read · {drawn.outside:,} read outside it")
         if drawn.outside > len(drawn.read):

@@ -175,7 +175,7 @@ def over_time(found: ModeAnalysis) -> None:
     tables.figure(drawn, key="mode-course", name="Failure mode over time")
     if found.trend.undated:
         left = counted(found.trend.undated, "failed run")
-        st.caption(f"{left} left out: the trace carries no clock.")
+        st.caption(f"{left} left out: no timestamps.")
     with st.expander("Every mode and period"):
         tables.table(mode_trend_table(found), key="mode-trend", name="Failure modes over time", columns=RATES)
     review_panel.link_to_this()

@@ -28,7 +28,7 @@ def agreement_figure(agreement: VerdictAgreement, *, dark: bool = False) -> go.F
     """Share (circles) and κ (diamonds) with 95% intervals: all runs first, then each agent."""
     parts = [one for one in (agreement.overall, *agreement.agents) if one.n][: MOST_AGENTS + 1]
     if not parts:
-        return message("No sub-goal has an opinion of both", dark=dark)
+        return message("No sub-goal was judged by both", dark=dark)
     look = tokens(dark)
     figure = go.Figure()
     for place, (name, symbol, values) in enumerate(MARKS):

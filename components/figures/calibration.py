@@ -53,7 +53,7 @@ def calibration_figure(
     reach = _reach(bins)
     figure.update_xaxes(title=f"{NAMES[estimator]}, from ledgers alone", range=[-reach, reach])
     figure.update_yaxes(
-        title="what came of it in clones (score)",
+        title="measured in clones (score)",
         range=[-reach, reach],
         zeroline=True,
         zerolinecolor=look.line,

@@ -122,7 +122,7 @@ def mode_course(trend: ModeTrend, mode: str, *, dark: bool = False) -> go.Figure
     """The rate of one mode by period, with 95% intervals and counts."""
     cells = [cell for cell in trend.cells if cell.mode == mode]
     if not cells:
-        return message("No run that was read has a clock", dark=dark)
+        return message("No reviewed run has timestamps", dark=dark)
     look = tokens(dark)
     figure = go.Figure(
         go.Scatter(

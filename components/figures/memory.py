@@ -21,7 +21,7 @@ OUTCOME_WORDS: Final = {1.0: "succeeded", 0.0: "failed"}
 def skill_rates(records: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     """Success rate of each skill in one context, with its 95% interval and the outcomes behind it."""
     if records.empty:
-        return message("No outcome was known in this context at that moment", dark=dark)
+        return message("No outcomes in this context yet", dark=dark)
     look = tokens(dark)
     ordered = records.sort_values(["success_rate", "n", "skill"], ascending=[False, False, True])
     shown = ordered.head(MOST_SKILLS)
@@ -73,7 +73,7 @@ def estimate_course(estimates: pd.DataFrame, *, dark: bool = False) -> go.Figure
     """
     known = estimates[estimates["success_rate"].notna()]
     if known.empty:
-        return message("No outcome was known of this skill at that moment", dark=dark)
+        return message("No outcomes of this skill yet", dark=dark)
     look = tokens(dark)
     steps = known.drop_duplicates("ts", keep="last").reset_index(drop=True)
     weak = known[known["kind"] == "weak"].groupby("ts").size()

@@ -29,7 +29,7 @@ def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool =
     """
     agents = compared.agents[:MOST_AGENTS]
     if len(agents) < 2:
-        return message("It takes two agents to compare", dark=dark)
+        return message("Comparing takes two agents or more", dark=dark)
     look = tokens(dark)
     figure = go.Figure()
     cells: list[tuple[int, int, str, str]] = []

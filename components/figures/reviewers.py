@@ -32,7 +32,7 @@ def reliability_figure(found: Reviewers, *, dark: bool = False) -> go.Figure:
     """
     parts = [one for one in (found.overall, *found.sub_goals) if one.items][: MOST_GOALS + 1]
     if not parts:
-        return message("No sub-goal has an opinion of two reviewers", dark=dark)
+        return message("No sub-goal was judged by two reviewers", dark=dark)
     look, figure = tokens(dark), go.Figure()
     rows = [(at, one.alpha, one.low, one.high, _words(one)) for at, one in enumerate(parts)]
     hover = "α %{x:.3f}<br>%{customdata}"

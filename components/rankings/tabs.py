@@ -46,7 +46,7 @@ def several_agents(report: RankReport) -> bool:
 def flow(report: RankReport) -> None:
     """Ranks by each metric; without two rankings a sentence."""
     if not several_agents(report):
-        st.caption("One agent only: there is nobody to rank it against.")
+        st.caption("Only one agent, so there is nothing to rank.")
         return
     ranked = ranked_metrics(report)
     if len(ranked) < 2:

@@ -69,7 +69,7 @@ def chosen(shown: Sequence[Case], everything: Sequence[Case]) -> Case | None:
     if asked in by_digest:
         return by_digest[asked]
     if asked is not None and shown:
-        st.caption("The linked run is not to be reviewed. This is the first run in the queue.")
+        st.caption("The linked run needs no review. This is the first run in the queue.")
     if not shown:
         return None
     state.select(run=shown[0].item.digest)

@@ -49,7 +49,7 @@ def changes(corpus: Corpus, digest: str) -> None:
         why = corpus.plans.silent.get(digest, Unscored("the run is not evaluated"))
         st.info(text.label(f"No plan changes: {why.reason}.", 300))
         if "mutates" in why.reason:
-            st.page_link("pages/annotate.py", label="Say on Annotate which tools change something")
+            st.page_link("pages/annotate.py", label="Declare the tools that change something (Annotate)")
         return
     silence = plan_silence(run)
     if silence:

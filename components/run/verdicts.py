@@ -33,7 +33,7 @@ def warning(report: RunReport) -> None:
         return
     with st.container(border=True, gap="xsmall", key="addressing"):
         st.markdown(":material/record_voice_over: **Possible prompt injection in this run.**")
-        st.caption("Passes by a judge do not count for this run. Read the text yourself.")
+        st.caption("Passes by a judge do not count for this run. Check the text.")
         for finding in report.addressing[:MOST_WARNINGS]:
             st.text(text.one_line(finding.message, 240))
         if len(report.addressing) > MOST_WARNINGS:

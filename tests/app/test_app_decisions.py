@@ -127,7 +127,9 @@ def test_logged_odds_give_estimates_with_their_effective_size(tmp_path: Path, mo
     assert "SNIPS" in words
     assert "doubly robust" in words
     assert "Effective number of runs" in words
-    assert "4 choices of the one and 8 of the other among 12 that could go either way" in words.lower()
+    assert (
+        "of 12 decisions that offered both, 4 took the selected skill and 8 the alternative" in words.lower()
+    )
 
 
 def test_an_unknown_alternative_is_shown_as_unknown(app: AppTest) -> None:

@@ -133,7 +133,7 @@ def test_one_agent_alone_has_no_comparison(tmp_path: Path, monkeypatch: Patch) -
     app = session(tmp_path, monkeypatch, "rankings")
     assert not app.selectbox
     assert not app.get("plotly_chart")
-    assert "nobody to rank it against" in said(app)
+    assert "Only one agent, so there is nothing to rank." in said(app)
     assert [tab.label for tab in app.tabs] == ["Missing verdicts", "Standings"]
 
 

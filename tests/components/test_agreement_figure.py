@@ -33,4 +33,4 @@ def test_share_and_kappa_are_drawn_for_all_and_for_each_agent() -> None:
 @pytest.mark.parametrize("dark", [False, True])
 def test_without_a_pair_it_says_so(dark: bool) -> None:
     figure = agreement_figure(verdict_agreement([]), dark=dark)
-    assert "opinion of both" in figure.layout.annotations[0].text
+    assert "judged by both" in figure.layout.annotations[0].text

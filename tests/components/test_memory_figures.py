@@ -77,9 +77,9 @@ def test_a_history_without_weak_signals_marks_none() -> None:
 
 
 def test_without_a_history_the_figure_says_so() -> None:
-    assert "No outcome was known" in words(rates())
-    assert "No outcome was known" in words(course(skill="unseen"))
-    assert "No outcome was known" in words(course(weak("w1")))
+    assert "No outcomes in this context yet" in words(rates())
+    assert "No outcomes of this skill yet" in words(course(skill="unseen"))
+    assert "No outcomes of this skill yet" in words(course(weak("w1")))
 
 
 def test_a_long_list_of_skills_is_cut_and_says_so() -> None:
