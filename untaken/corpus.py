@@ -157,16 +157,16 @@ def score_runs(
             file or folder of them.
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
-        known: evaluated before; what it says of a run that is still the same object, under the same rules and
-            graphs, is taken over.
+        known: evaluated before; what it says of a run that is still the same object, with the same graphs and
+            verdicts, is taken over.
         progress: called now and then.
 
     Returns:
         By run digest, the score or why there is none (a broken ledger, no graph, two graphs); and what was
         noticed on the way.
     """
-    everyone, graph_set, rules = list(runs), _graph_set(graphs), (missing, tuple(verdicts))
-    if known and (known.graphs, known.missing, known.verdicts) != (graph_set, *rules):
+    everyone, graph_set = list(runs), _graph_set(graphs)
+    if known and (known.graphs, known.verdicts) != (graph_set, tuple(verdicts)):
         known = None
     scores: dict[str, RunScore | Unscored] = {}
     findings: list[Finding] = list(unmatched_authors(verdicts, everyone))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from untaken.errors import Unscored
 from untaken.plans import PlanGraph, ancestors
 from untaken.scaling.packing import pack, unpack
-from untaken.subgoals import NodeResult, NodeScore, RunScore, score_agents, score_run
+from untaken.subgoals import NodeResult, NodeScore, RunScore, recounted, score_agents, score_run
 from untaken.subgoals.attempts import Attempt
 from untaken.subgoals.checks import NodeDecision
 from untaken.subgoals.compiled import compiled_graph
@@ -248,6 +248,7 @@ def test_a_critical_violation_is_a_reached_sub_goal_with_a_missing_critical_ance
 def test_dropping_leaves_out_exactly_the_unscored(run: RunBuilder, graph: PlanGraph) -> None:
     fail, drop = (score_run(run.run(), graph, missing=rule) for rule in ("fail", "drop"))
     assert fail.nodes == drop.nodes
+    assert (recounted(fail, "drop"), recounted(drop, "fail")) == (drop, fail)
     assert fail.required - drop.required == fail.unscored == drop.unscored
     assert fail.completed == drop.completed
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from untaken.counterfactual.insights import insights_of, signals_of
 from untaken.counterfactual.model import Decision, EvaluationStatus, RunEvaluation, Summary
@@ -79,6 +79,14 @@ def evaluate_runs(
     return Evaluations({run.digest: run for run in runs}, memory, weights, threshold)
 
 
+class Scored(NamedTuple):
+    """Where the decisions of a run are: columns, what they are compared with, and the run's place."""
+
+    scorer: DecisionScorer
+    given: Snapshot
+    number: int
+
+
 class Evaluations(Mapping[str, RunEvaluation]):
     """The evaluations of many runs, by content digest.
 
@@ -98,11 +106,15 @@ class Evaluations(Mapping[str, RunEvaluation]):
 
         self._runs = runs
         self._made: dict[str, RunEvaluation] = {}
-        self._scored: dict[str, tuple[DecisionScorer, Snapshot, int]] = {}
+        self._scored: dict[str, Scored] = {}
         open_to_it = [digest for digest, run in runs.items() if refusal_of(run) is None]
         for given, digests in _by_snapshot(memory, open_to_it):
             scorer = DecisionScorer([runs[digest] for digest in digests], given, weights, threshold)
-            self._scored |= {digest: (scorer, given, number) for number, digest in enumerate(digests)}
+            self._scored |= {digest: Scored(scorer, given, number) for number, digest in enumerate(digests)}
+
+    def _scored_run(self, digest: str) -> Scored | None:
+        """Where the columns of a run are; ``None`` where it was not evaluated."""
+        return self._scored.get(digest)
 
     def __getitem__(self, digest: str) -> RunEvaluation:
         if digest not in self._made:
@@ -114,36 +126,28 @@ class Evaluations(Mapping[str, RunEvaluation]):
 
     def status(self, digest: str) -> EvaluationStatus:
         """How the evaluation of a run ended."""
-        refusal = None if digest in self._scored else refusal_of(self._runs[digest])
+        refusal = None if self._scored_run(digest) else refusal_of(self._runs[digest])
         return "evaluated" if refusal is None else refusal.status
 
     def decisions(self, digest: str) -> tuple[Decision, ...]:
         """A run's decision points; none where it was not evaluated. They are made again each time."""
-        if digest not in self._scored:
-            return ()
-        scorer, _, number = self._scored[digest]
-        return scorer.decisions(number)
+        found = self._scored_run(digest)
+        return found.scorer.decisions(found.number) if found else ()
 
     def paths(self, digest: str) -> list[list[PathDelta]]:
         """The delta of each path not taken, by decision point; none where the run was not evaluated."""
-        if digest not in self._scored:
-            return []
-        scorer, _, number = self._scored[digest]
-        return scorer.paths_of(number)
+        found = self._scored_run(digest)
+        return found.scorer.paths_of(found.number) if found else []
 
     def actual_score(self, digest: str) -> Score:
         """The run's own score, or why it has none."""
-        if digest not in self._scored:
-            return self[digest].actual_score
-        scorer, _, number = self._scored[digest]
-        return scorer.actual_score(number)
+        found = self._scored_run(digest)
+        return found.scorer.actual_score(found.number) if found else self[digest].actual_score
 
     def summary(self, digest: str) -> Summary:
         """The counts of a run's evaluation, without the objects of its decisions."""
-        if digest in self._scored:
-            scorer, _, number = self._scored[digest]
-            return scorer.summary(number)
-        return self[digest].summary
+        found = self._scored_run(digest)
+        return found.scorer.summary(found.number) if found else self[digest].summary
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._runs)
@@ -164,7 +168,9 @@ class Evaluations(Mapping[str, RunEvaluation]):
             where = Where(file=run.source or None, line=run.integrity.line, run=run.run_id)
             known = {"digest": run.digest, "agent": run.agent, "task_id": run.task_id}
             return _refused(refusal, run_id=run.run_id, where=where, **known)
-        scorer, given, number = self._scored[digest]
+        found = self._scored_run(digest)
+        assert found is not None  # noqa: S101 (a run that is not refused is scored)
+        scorer, given, number = found
         decisions, used = scorer.decisions(number), scorer.snapshot(number)
         insights = insights_of(run.run_id, decisions, used.digest)
         ended = run.finished.ts if run.finished else run.started.ts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from untaken.counterfactual import THRESHOLD, Evaluations, RunEvaluation, Weights, evaluate_runs
-from untaken.counterfactual.evaluate import refusal_of
+from untaken.counterfactual.evaluate import Scored, refusal_of
 from untaken.ledger import Run, SkillSelection
 from untaken.memory import Memories, Snapshot, by_memory
 from untaken.memory.model import Observed
@@ -106,13 +106,13 @@ class DistantEvaluations(Evaluations):
         self._packed = answers
         self._open: dict[int, dict[str, Evaluations]] = {}
 
-    def _make(self, digest: str) -> RunEvaluation:
+    def _scored_run(self, digest: str) -> Scored | None:
         number = self._part.get(digest)
         if number is None:
-            return super()._make(digest)
+            return None
         if number not in self._open:
             self._open[number] = unpack(self._packed[number], inside=self._inside)
-        return self._open[number][digest][digest]
+        return self._open[number][digest]._scored_run(digest)
 
     def _inside(self, place: Place) -> Run | History | SkillSelection:
         if isinstance(place, tuple):

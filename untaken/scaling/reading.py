@@ -18,7 +18,7 @@ from untaken.scaling.held import held
 from untaken.scaling.packing import pack, unpack
 from untaken.scaling.places import Place, at_hand, find_ledgers, size_of
 from untaken.scaling.pool import Cluster
-from untaken.subgoals import MissingRule, RunScore, ScoreDetail, score_outcome, score_run
+from untaken.subgoals import MissingRule, RunScore, ScoreDetail, recounted, score_outcome, score_run
 from untaken.subgoals.model import DetailLater
 
 Progress = Callable[[int, int, str], None]
@@ -140,7 +140,7 @@ def score_one(
         graphs: the plan graphs.
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
-        known: its score under these rules and graphs, if it was scored before.
+        known: its score with these graphs and verdicts, under either rule for missing ones, if there is one.
     """
     if isinstance(run, DistantRun) and run.graphs is graphs and run.verdicts == tuple(verdicts):
         before = run.scored.get(missing)
@@ -154,6 +154,8 @@ def score_one(
     score = known
     if not isinstance(score, RunScore):
         score = score_run(run, graph, missing=missing, verdicts=verdicts)
+    elif score.missing != missing:
+        score = recounted(score, missing)
     return score, [*findings, *score.findings]
 
 

@@ -18,4 +18,8 @@ from untaken.subgoals.model import (
     Status as Status,
     Violation as Violation,
 )
-from untaken.subgoals.scoring import score_outcome as score_outcome, score_run as score_run
+from untaken.subgoals.scoring import (
+    recounted as recounted,
+    score_outcome as score_outcome,
+    score_run as score_run,
+)

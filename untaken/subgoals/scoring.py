@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from untaken.errors import Finding, Score, Unscored, Where
 from untaken.ledger.model import Run
@@ -63,6 +63,11 @@ def score_run(
     """
     run.refuse_broken()
     return _assemble(run, graph, verdicts, missing)
+
+
+def recounted(score: RunScore, missing: MissingRule) -> RunScore:
+    """The same score under another rule for missing verdicts, which changes counts and rates alone."""
+    return structs.replace(score, missing=missing, **structs.asdict(Tally.of(score.results, missing)))
 
 
 def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> RunScore:
