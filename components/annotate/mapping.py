@@ -21,7 +21,9 @@ OFFERED: Final = 12
 @panel
 def workbench(graph: PlanGraph) -> None:
     """Draw it for the runs that the graph covers."""
-    bench = _bench(graph)
+    store = state.workspace()
+    key = (str(store.path), state.content(store), graph_digest(graph))
+    bench = _laid(key, state.corpus(), graph)
     if not bench.runs:
         st.info("No run in this workspace is scored with this graph.")
         return
@@ -100,11 +102,6 @@ def _contradictions(bench: Workbench) -> None:
             st.caption(f"**{text.label(use.sub_goal, 60)}** · {rule} · {why}")
         with st.expander("All rules and what they match"):
             tables.table(rules_table(bench), key="rules-table", name="Rules in this graph", height=260)
-
-
-def _bench(graph: PlanGraph) -> Workbench:
-    store = state.workspace()
-    return _laid((str(store.path), state.content(store), graph_digest(graph)), state.corpus(), graph)
 
 
 @st.cache_resource(ttl=3600, max_entries=8, show_spinner="Mapping actions …")

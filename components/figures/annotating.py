@@ -72,7 +72,9 @@ def status_changes(seen: Preview, *, dark: bool = False) -> go.Figure:
     themed(figure, dark=dark, height=HEAD + ROW * len(rows) + 16, margin=(8, 8, HEAD, 8))
     _axes(figure, columns, rows, look)
     least = 220 + COLUMN * len(columns)
-    figure.update_layout(meta={"description": _description(seen), "least_width": min(least, 1_600)})
+    moved = len({change.digest for change in seen.changes})
+    words = f"{moved} of {seen.runs} runs would change the status of a sub-goal if the graph were saved"
+    figure.update_layout(meta={"description": words, "least_width": min(least, 1_600)})
     return figure
 
 
@@ -128,11 +130,6 @@ def _short(style: StatusLook) -> str:
 def _words(flow: Flow) -> str:
     before, after = map(_style, flow)
     return f"{before.icon} {before.word} → {after.icon} {after.word}"
-
-
-def _description(seen: Preview) -> str:
-    runs = len({change.digest for change in seen.changes})
-    return f"{runs} of {seen.runs} runs would change the status of a sub-goal if the graph were saved"
 
 
 def draft_figure(

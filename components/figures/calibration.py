@@ -50,7 +50,8 @@ def calibration_figure(
         if some:
             figure.add_trace(_points(some, support, symbol, look))
     themed(figure, dark=dark, height=420, margin=(8, 8, 36, 8))
-    reach = _reach(bins)
+    ends = [abs(v) for b in bins for v in (b.estimate, b.truth, b.low, b.high) if v is not None]
+    reach = min(1.05, max(ends) + 0.05)
     figure.update_xaxes(title=f"{NAMES[estimator]}, from ledgers alone", range=[-reach, reach])
     figure.update_yaxes(
         title="measured in clones (score)",
@@ -114,8 +115,3 @@ def _points(bins: list[Bin], support: str, symbol: str, look: Tokens) -> go.Scat
 
 def _line(x: tuple[float, float], y: tuple[float, float], colour: str, dash: str) -> go.Scatter:
     return line_trace(x=x, y=y, line={"color": colour, "width": 1, "dash": dash}, showlegend=False)
-
-
-def _reach(bins: list[Bin]) -> float:
-    values = [abs(v) for b in bins for v in (b.estimate, b.truth, b.low, b.high) if v is not None]
-    return min(1.05, max(values) + 0.05)

@@ -44,7 +44,10 @@ def delta_figure(evaluation: RunEvaluation, *, threshold: float = THRESHOLD, dar
     """
     every = _rows(evaluation.decisions)
     if not every:
-        return message(_nothing(evaluation), dark=dark)
+        why = "No decision point of this run had an alternative"
+        if evaluation.status != "evaluated":
+            why = text.figure(f"Not evaluated: {evaluation.reason}", 120)
+        return message(why, dark=dark)
     look = tokens(dark)
     rows = every[:MOST_ROWS]
     known = [abs(end) for row in rows for end in (row.delta, *row.interval) if end is not None]
@@ -117,12 +120,6 @@ def _rows(decisions: Sequence[Decision]) -> list[FigureRow]:
     return rows
 
 
-def _nothing(evaluation: RunEvaluation) -> str:
-    if evaluation.status != "evaluated":
-        return text.figure(f"Not evaluated: {evaluation.reason}", 120)
-    return "No decision point of this run had an alternative"
-
-
 def _add_figures(figure: go.Figure, rows: Sequence[FigureRow], at: float, look: Tokens) -> None:
     """Delta and n of each known alternative, in a column beside the intervals."""
     known = [(place, row.delta, row.branches[0].n) for place, row in enumerate(rows) if row.delta is not None]
@@ -146,8 +143,8 @@ def _add_marks(figure: go.Figure, rows: Sequence[FigureRow], unknown_at: float, 
         "unknown": look.muted,
     }
     marked = [(place, row) for place, row in enumerate(rows) if row.branches]
-    verdicts = [row.branches[0].verdict for _, row in marked]
-    colours = [colour[verdict] for verdict in verdicts]
+    first = [row.branches[0] for _, row in marked]
+    colours = [colour[branch.verdict] for branch in first]
     deltas = [row.delta for _, row in marked]
     figure.add_trace(
         point_trace(
@@ -155,7 +152,7 @@ def _add_marks(figure: go.Figure, rows: Sequence[FigureRow], unknown_at: float, 
             y=[place for place, _ in marked],
             mode="markers+text",
             marker={
-                "symbol": [_symbol(row.branches[0]) for _, row in marked],
+                "symbol": [SYMBOL[b.verdict] + "-open" * (b.support == "weak") for b in first],
                 "color": colours,
                 "size": 11,
                 "line": {"width": 1.5, "color": colours},
@@ -172,11 +169,6 @@ def _add_marks(figure: go.Figure, rows: Sequence[FigureRow], unknown_at: float, 
 def _interval_words(row: FigureRow) -> str:
     low, high = row.interval
     return "" if low is None or high is None else f", 95% interval {interval(low, high, signed)}"
-
-
-def _symbol(branch: Alternative) -> str:
-    hollow = branch.support == "weak"
-    return f"{SYMBOL[branch.verdict]}-open" if hollow else SYMBOL[branch.verdict]
 
 
 def _hover(row: FigureRow) -> str:

@@ -83,9 +83,11 @@ def estimate_course(estimates: pd.DataFrame, *, dark: bool = False) -> go.Figure
     figure.add_trace(_line(steps, look))
     figure.add_trace(_weak(steps, weak, look))
     themed(figure, dark=dark, height=300, margin=(8, 24, 24, 40))
+    last, signals = known.iloc[-1], int(weak.sum())
+    applied = f", {signals} weak signals ◆" if signals else ""
     ticks = sorted({round(share * (len(steps) - 1)) for share in (0, 1 / 3, 2 / 3, 1)})
     figure.update_xaxes(
-        title_text=_ending(known.iloc[-1], int(weak.sum())),
+        title_text=f"{_rate(last)} after {last['n']:,} outcomes{applied}",
         tickvals=ticks,
         ticktext=[f"{steps['ts'][place]:%Y-%m-%d}" for place in ticks],
         range=[-0.5, len(steps) - 0.5],
@@ -97,11 +99,6 @@ def estimate_course(estimates: pd.DataFrame, *, dark: bool = False) -> go.Figure
 
 def _rate(row: Any) -> str:
     return f"{percent(row.success_rate, 1)} ({interval(row.success_low, row.success_high, percent)})"
-
-
-def _ending(last: pd.Series, signals: int) -> str:
-    applied = f", {signals} weak signals ◆" if signals else ""
-    return f"{_rate(last)} after {last['n']:,} outcomes{applied}"
 
 
 def _edge(steps: pd.DataFrame, name: str, fill: str | None, look: Tokens) -> go.Scatter:

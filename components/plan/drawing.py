@@ -56,7 +56,8 @@ class Box:
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in pixels."""
-        longest = max(_columns(line) for line in self.lines)
+        wide = (sum(unicodedata.east_asian_width(c) in "WF" for c in line) for line in self.lines)
+        longest = max(len(line) + 0.9 * more for line, more in zip(self.lines, wide, strict=True))
         width = max(150.0, longest * CHARACTER_WIDTH + 2 * MARGIN)
         return round(width), round(len(self.lines) * LINE_HEIGHT + 2 * MARGIN - 2)
 
@@ -282,11 +283,6 @@ def _description(goals: list[SubGoal], status: dict[str, Status]) -> str:
     counts = Counter(status[goal.id] for goal in goals)
     parts = [f"{counts[name]} {STATUS[name].word}" for name in STATUS if counts[name]]
     return f"Plan graph with {len(goals)} sub-goals: {', '.join(parts)}"
-
-
-def _columns(line: str) -> float:
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in line)
-    return len(line) + wide * 0.9
 
 
 def wrapped(words: str) -> tuple[str, ...]:

@@ -107,7 +107,10 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
         f"{cards.KIND_ICONS[one.item.kind]}\u00a0{text.short(one.item.cause.headline, CAUSE_CHARS)}"
         for one in shown
     ]
-    frame["task_id"] = [_task(one) for one in shown]
+    frame["task_id"] = [
+        one.item.task_id if one.item.task_repeat is None else f"{one.item.task_id} #{one.item.task_repeat}"
+        for one in shown
+    ]
     frame = frame[[*FIRST_SEEN, *(name for name in frame.columns if name not in FIRST_SEEN)]]
     here = [("▸" if case and one.item.digest == case.item.digest else "") for one in shown]
     frame.insert(0, "here", here)
@@ -138,11 +141,6 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
         state.select(run=shown[row].item.digest)
         st.rerun()
     st.session_state[ROW_SEEN] = row
-
-
-def _task(case: Case) -> str:
-    repeat = case.item.task_repeat
-    return case.item.task_id if repeat is None else f"{case.item.task_id} #{repeat}"
 
 
 @panel

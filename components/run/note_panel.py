@@ -195,7 +195,9 @@ def _suggested(run: Run, place: Place, words: Sequence[Assignment], taxonomy: Ta
     judged = [one for one in judged_suggestions(run, taxonomy) if one.place == place]
     rows = [(taxonomy.current(one.mode), f"{one.by}: {one.reason or 'no reason given'}") for one in judged]
     asked = _asked(run, place)
-    suggester, quality = _suggester(*_key(taxonomy), state.runs(), taxonomy)
+    store = state.workspace()
+    key = str(store.path), state.content(store), taxonomy.version
+    suggester, quality = _suggester(*key, state.runs(), taxonomy)
     if asked:
         without = settled | {mode for mode, _ in rows}
         rows += [(s.mode, _why(s.like, s.likeness)) for s in suggester.suggest(asked, without=without)]
@@ -342,11 +344,6 @@ def _creator(run: Run, place: Place, note: int | None) -> None:
 def _mode_words(name: str, definition: str) -> str:
     short = text.one_line(name, limits.MODE_NAME_CHARS)
     return f"{short} · {text.one_line(definition, 90)}" if definition else short
-
-
-def _key(taxonomy: Taxonomy) -> tuple[str, str, int]:
-    store = state.workspace()
-    return str(store.path), state.content(store), taxonomy.version
 
 
 @st.cache_resource(ttl=3600, max_entries=4, show_spinner=False)

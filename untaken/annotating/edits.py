@@ -100,7 +100,9 @@ def read_edit(data: str | bytes | Mapping[str, Any]) -> Edit:
     try:
         edit: Edit = msgspec.convert(value, Edit)
     except msgspec.ValidationError as error:
-        raise _invalid(str(error)) from None
+        hint = "See docs/interface.md for the commands."
+        message = f"not a command that edits a plan graph: {error}"
+        raise UntakenError("edit-invalid", message, hint=hint) from None
     return edit
 
 
@@ -129,8 +131,3 @@ def in_words(edit: Edit) -> str:
         case Set(field="critical"):
             return f"{edit.sub_goal!r} is {'critical' if edit.value else 'no longer critical'}"
     return f"{edit.field.replace('_', ' ')} of {edit.sub_goal!r}"
-
-
-def _invalid(message: str) -> UntakenError:
-    hint = "See docs/interface.md for the commands."
-    return UntakenError("edit-invalid", f"not a command that edits a plan graph: {message}", hint=hint)

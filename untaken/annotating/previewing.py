@@ -200,6 +200,7 @@ class _Scoring:
 def _summary(seen: Sequence[_Compared], left: int, edited: PlanGraph, missing: MissingRule) -> Preview:
     olds = [one.before for one in seen if one.before]
     news = [one.after for one in seen if one.after]
+    then, now = ({one.agent: one for one in score_agents(scores)} for scores in (olds, news))
     return Preview(
         runs=len(seen),
         left=left,
@@ -207,7 +208,9 @@ def _summary(seen: Sequence[_Compared], left: int, edited: PlanGraph, missing: M
         moved=tuple(one.run.digest for one in seen if _counts(one.before) != _counts(one.after)),
         joining=tuple(one.run.digest for one in seen if one.before is None),
         leaving=tuple(one.run.digest for one in seen if one.after is None),
-        agents=_agents(olds, news),
+        agents=tuple(
+            AgentEffect(agent=a, before=then.get(a), after=now.get(a)) for a in sorted({*then, *now})
+        ),
         scores={score.digest: score for score in news},
         doubts=graph_doubts([edited], ((one.run, one.after) for one in seen if one.after is not None)),
         unmapped_before=sum(len(score.extra) for score in olds),
@@ -239,9 +242,3 @@ def _counts(score: RunScore | None) -> object:
         return None
     nodes = [(node.sub_goal, node.status, node.attempted, node.critical) for node in score.nodes]
     return nodes, score.violations, score.mapped, score.extra
-
-
-def _agents(before: Sequence[RunScore], after: Sequence[RunScore]) -> tuple[AgentEffect, ...]:
-    olds, news = ({one.agent: one for one in score_agents(scores)} for scores in (before, after))
-    names = sorted({*olds, *news})
-    return tuple(AgentEffect(agent=name, before=olds.get(name), after=news.get(name)) for name in names)

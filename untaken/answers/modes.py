@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -35,8 +35,7 @@ UNKNOWN: Final[Literal["unknown"]] = "unknown"
 """Status of a mode that ledgers name and the taxonomy does not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModeCount:
+class ModeCount(DocumentPart, frozen=True, kw_only=True):
     """A failure mode with the number of runs that have it: people accepted it, under this id or a merged one.
 
     Attributes:
@@ -46,16 +45,15 @@ class ModeCount:
     id: str
     name: str
     definition: str
-    examples: tuple[str, ...]
+    examples: Sequence[str]
     colour: str
     status: Known
-    into: tuple[str, ...]
+    into: Sequence[str]
     origin: str
     runs: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModesOverview:
+class ModesOverview(DocumentPart, frozen=True, kw_only=True, tag="untaken.modes-list/1"):
     """The taxonomy over the runs of a workspace.
 
     Attributes:
@@ -63,10 +61,10 @@ class ModesOverview:
         runs: unbroken runs; `read`: those on which a person wrote a note or a word on a mode.
     """
 
-    version: int
-    runs: int
-    read: int
-    modes: tuple[ModeCount, ...]
+    version: Count
+    runs: Count
+    read: Count
+    modes: Sequence[ModeCount]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +85,10 @@ def modes_overview(runs: Iterable[Run], taxonomy: Taxonomy) -> ModesOverview:
         version=taxonomy.version,
         runs=len(found),
         read=sum(one.read for one in found.values()),
-        modes=tuple(_counted(mode, counts, mode.status) for mode in taxonomy.modes)
-        + tuple(_counted(mode, counts, UNKNOWN) for mode in unknown),
+        modes=[
+            *(ModeCount.of(mode, runs=counts[mode.id]) for mode in taxonomy.modes),
+            *(ModeCount.of(mode, runs=counts[mode.id], status=UNKNOWN) for mode in unknown),
+        ],
     )
 
 
@@ -107,15 +107,6 @@ def unfiled_notes(
         if note not in known
     )
     return found, suggestion_quality(filed)
-
-
-class ModesListDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.modes-list/1"):
-    """The taxonomy over the runs (`ModesOverview`)."""
-
-    version: Count
-    runs: Count
-    read: Count
-    modes: Sequence[ModeCount]
 
 
 class NoteEntry(DocumentPart, frozen=True, kw_only=True):
@@ -216,20 +207,6 @@ def modes_suggest_document(
             )
             for one in notes
         ],
-    )
-
-
-def _counted(mode: FailureMode, counts: Mapping[str, int], status: Known) -> ModeCount:
-    return ModeCount(
-        id=mode.id,
-        name=mode.name,
-        definition=mode.definition,
-        examples=tuple(mode.examples),
-        colour=mode.colour,
-        status=status,
-        into=tuple(mode.into),
-        origin=mode.origin,
-        runs=counts.get(mode.id, 0),
     )
 
 

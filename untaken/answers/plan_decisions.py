@@ -13,7 +13,6 @@ from untaken.answers.plan_words import situation_words, statement_words
 from untaken.counterfactual.plan import (
     CalibrationCard,
     EvaluatedDecision,
-    EvaluatedPath,
     PlanAlternative,
     PlanEvaluation,
     PlanState,
@@ -96,7 +95,10 @@ def plan_document(evaluation: PlanEvaluation, card: CalibrationCard | Unscored |
     places = {id(statement): place for place, statement in enumerate(evaluation.statements)}
     return PlanDocument.of(
         evaluation,
-        runs=[_run(run, ids, places) for run in evaluation.runs.values()],
+        runs=[
+            PlanPathEntry.of(run.path, run, decisions=[_decision(one, ids, places) for one in run.decisions])
+            for run in evaluation.runs.values()
+        ],
         silent=dict(evaluation.silent_alternatives),
         silent_runs=dict(sorted(silent_runs.items())),
         statements=[_statement(statement, names) for statement in evaluation.statements],
@@ -134,11 +136,6 @@ def _statement(statement: Statement, names: Mapping[tuple[str, ...], str]) -> St
         statement=statement,
         words=statement_words(statement),
     )
-
-
-def _run(run: EvaluatedPath, ids: Mapping[str, str], places: Mapping[int, int]) -> PlanPathEntry:
-    decisions = [_decision(decision, ids, places) for decision in run.decisions]
-    return PlanPathEntry.of(run.path, run, decisions=decisions)
 
 
 def _decision(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -188,9 +187,5 @@ def terms_table(found: WhatIfNot) -> pd.DataFrame:
 
 def ablation_table(found: Ablation) -> pd.DataFrame:
     """One row per arm of an ablation, beside the published figures (columns: `ABLATION`)."""
-    return frame(ABLATION, _arms(found))
-
-
-def _arms(found: Ablation) -> Iterable[ArmRow]:
     known = {difference.without: difference for difference in found.differences}
-    return (ArmRow(arm=arm, difference=known.get(arm.name)) for arm in found.arms)
+    return frame(ABLATION, (ArmRow(arm=arm, difference=known.get(arm.name)) for arm in found.arms))

@@ -31,7 +31,7 @@ from untaken.answers.memory import (
 )
 from untaken.answers.mode_agreement import ModesAgreeDocument
 from untaken.answers.mode_analysis import ModesDocument
-from untaken.answers.modes import ModesListDocument, ModesNotesDocument, ModesSuggestDocument
+from untaken.answers.modes import ModesNotesDocument, ModesOverview, ModesSuggestDocument
 from untaken.answers.plans import (
     GraphCheckDocument,
     GraphDiffDocument,
@@ -106,7 +106,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "review": ReviewDocument,
     "modes": ModesDocument,
     "issues": IssuesDocument,
-    "modes-list": ModesListDocument,
+    "modes-list": ModesOverview,
     "modes-notes": ModesNotesDocument,
     "modes-suggest": ModesSuggestDocument,
     "modes-agree": ModesAgreeDocument,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from untaken.answers.modes import (
-    ModesListDocument,
     modes_notes_document,
     modes_overview,
 )
@@ -67,7 +66,7 @@ def listed(args: argparse.Namespace, console: Console) -> int:
     with open_workspace(args) as store:
         found = modes_overview(store.read_runs()[0], kept_taxonomy(store.path))
     print_modes(found, args.top or None, console)
-    console.document(ModesListDocument.of(found))
+    console.document(found)
     return 0
 
 

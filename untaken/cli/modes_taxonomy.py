@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from untaken.answers.modes import ModesListDocument, ModesOverview, modes_overview
+from untaken.answers.modes import ModesOverview, modes_overview
 from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import Verbs, takes_top, verb
 from untaken.cli.inputs import workspace_folder
@@ -90,7 +90,7 @@ def changed(args: argparse.Namespace, console: Console) -> int:
         )
         found = modes_overview(store.read_runs()[0], after)
     print_modes(found, None, console)
-    console.document(ModesListDocument.of(found))
+    console.document(found)
     return 0
 
 

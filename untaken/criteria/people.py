@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from untaken.criteria.model import Quantified, QuantifierRun, Value
 from untaken.errors import Score
-from untaken.stats.kappa import Pair, agreement_share, cohen_kappa
+from untaken.stats.kappa import Pair, agreement_figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,20 +100,12 @@ def _compared(
     clusters: dict[str, list[Pair]] = defaultdict(list)
     for task, a, b in both:
         clusters[task].append((a, b))
-    pairs = [*clusters.values()]
-    share = agreement_share(pairs)
-    kappa = cohen_kappa(pairs, share)
     counts = Counter((a, b) for _, a, b in both)
     return CriterionAgreement(
         run=one.name,
         people=people.name,
         name=name,
         n=len(both),
-        agreement=share[0],
-        low=share[1],
-        high=share[2],
-        kappa=kappa[0],
-        kappa_low=kappa[1],
-        kappa_high=kappa[2],
+        **agreement_figures([*clusters.values()]),
         confusion=tuple(ConfusionCell(people=a, quantifier=b, n=n) for (a, b), n in sorted(counts.items())),
     )

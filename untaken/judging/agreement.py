@@ -10,7 +10,7 @@ from typing import Literal
 from untaken.errors import Score
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
-from untaken.stats.kappa import agreement_share, cohen_kappa
+from untaken.stats.kappa import agreement_figures
 from untaken.subgoals.verdicts import not_withdrawn, ruling, whose_count
 
 
@@ -177,9 +177,8 @@ def _pairs(run: Run, a: Sequence[str], b: Sequence[str]) -> tuple[list[VerdictPa
     return found, alone
 
 
-def _least_first(estimate_agreement: AgreementEstimate) -> tuple[float, int, str, str]:
-    share = estimate_agreement.agreement if isinstance(estimate_agreement.agreement, float) else 1.0
-    return share, -estimate_agreement.n, estimate_agreement.graph, estimate_agreement.name
+def _least_first(one: AgreementEstimate) -> tuple[float, int, str, str]:
+    return one.agreement if isinstance(one.agreement, float) else 1.0, -one.n, one.graph, one.name
 
 
 def independent(pairs: Iterable[VerdictPair]) -> Literal["task", "run"]:
@@ -199,8 +198,6 @@ def estimate_agreement(
     for pair in pairs:
         clusters[pair.task_id if cluster == "task" else pair.digest].append(pair)
     verdicts = [[(pair.a, pair.b) for pair in some] for some in clusters.values()]
-    share = agreement_share(verdicts)
-    kappa = cohen_kappa(verdicts, share)
     return AgreementEstimate(
         part=part,
         name=name,
@@ -210,11 +207,6 @@ def estimate_agreement(
         only_a=sum(pair.a and not pair.b for pair in pairs),
         only_b=sum(pair.b and not pair.a for pair in pairs),
         both_not=sum(not pair.a and not pair.b for pair in pairs),
-        agreement=share[0],
-        low=share[1],
-        high=share[2],
-        kappa=kappa[0],
-        kappa_low=kappa[1],
-        kappa_high=kappa[2],
+        **agreement_figures(verdicts),
         clusters=len(clusters),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
@@ -15,7 +15,7 @@ from untaken.ledger import Run
 from untaken.ledger.events import Event, Message, Observation, RunFinished, State, ToolCall
 from untaken.plans import PlanGraph, graph_digest
 from untaken.plans.model import SubGoal
-from untaken.subgoals import NodeScore, RunScore, score_run
+from untaken.subgoals import NodeScore, score_run
 
 EXCERPT_CHARS: Final = 12_000
 """Of the events that a question shows; with tools the judge may read on."""
@@ -65,7 +65,9 @@ def questions_of(
     score, text, events = score_run(run, graph), template(), record_of(run)
     record, policy = run.digest, graph_digest(graph)
     found = []
-    for node, scored in zip(graph.sub_goals, _in_order(score, graph), strict=True):
+    scores = {scored.sub_goal: scored for scored in score.nodes}
+    for node in graph.sub_goals:
+        scored = scores[node.id]
         if node.id not in sub_goals if sub_goals is not None else scored.decided_by in DECIDED:
             continue
         nonce = nonce_for(salt, record, policy, node.id, str(text.version))
@@ -87,11 +89,6 @@ def described(node: SubGoal) -> str:
     words += [f"description: {node.description[:DESCRIPTION_CHARS]}"] if node.description else []
     words += [f"depends on: {', '.join(node.deps[:DEPS])}"] if node.deps else []
     return "\n".join(words)
-
-
-def _in_order(score: RunScore, graph: PlanGraph) -> Sequence[NodeScore]:
-    by_id = {node.sub_goal: node for node in score.nodes}
-    return [by_id[node.id] for node in graph.sub_goals]
 
 
 def _prompt(graph: PlanGraph, node: SubGoal, scored: NodeScore, view: LedgerView, nonce: str) -> str:

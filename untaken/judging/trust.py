@@ -180,15 +180,10 @@ def _trust(
     runs: Sequence[Run], people: Sequence[str], author: str, *, least: float, fewest: int
 ) -> list[JudgeTrust]:
     found = verdict_agreement(runs, people, [escape_glob(author)])
-    goals = sorted(found.sub_goals, key=_least_first)
+    goals = sorted(found.sub_goals, key=lambda one: 2.0 if isinstance(one.kappa, Unscored) else one.kappa)
     return [_judged(author, one, least, fewest) for one in (found.overall, *goals) if one.n]
 
 
 def _judged(author: str, one: AgreementEstimate, least: float, fewest: int) -> JudgeTrust:
     known = {field.name: getattr(one, field.name) for field in fields(one)}
     return JudgeTrust(judge=author, trust=trust_of(one.kappa, one.n, least=least, fewest=fewest), **known)
-
-
-def _least_first(one: AgreementEstimate) -> float:
-    kappa = number(one.kappa)
-    return 2.0 if kappa is None else kappa

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from typing import TypedDict, cast
 
 from untaken.errors import Score, Unscored
 from untaken.stats.jackknife import agreement_interval
@@ -36,6 +37,25 @@ def agreement_share(clusters: Clusters) -> Interval:
     centre = (share + t * t / (2 * size)) / (1 + t * t / size)
     half = t * math.sqrt(share * (1 - share) / size + t * t / (4 * size * size)) / (1 + t * t / size)
     return share, max(0.0, centre - half), min(1.0, centre + half)
+
+
+class AgreementFigures(TypedDict):
+    """Share of one opinion and Cohen's κ, each with its 95% interval."""
+
+    agreement: Score
+    low: Score
+    high: Score
+    kappa: Score
+    kappa_low: Score
+    kappa_high: Score
+
+
+def agreement_figures(clusters: Clusters) -> AgreementFigures:
+    """`agreement_share` and `cohen_kappa` of the same pairs."""
+    share = agreement_share(clusters)
+    kappa = cohen_kappa(clusters, share)
+    names = AgreementFigures.__annotations__
+    return cast("AgreementFigures", dict(zip(names, (*share, *kappa), strict=True)))
 
 
 def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
