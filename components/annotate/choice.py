@@ -43,15 +43,14 @@ def choose() -> session.EditorSession | None:
         st.warning(f"{words}{hint} Or choose another one.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if known:
-            st.session_state["annotate_graph"] = chosen
-            st.selectbox(
+            cards.picker(
                 "Plan graph",
-                known,
+                {name: text.one_line(name, 80) for name in known},
+                chosen,
+                lambda name: state.select(graph=name),
+                key="annotate_graph",
                 index=None if missing else 0,
                 placeholder="Choose a graph",
-                format_func=lambda name: text.one_line(name, 80),
-                key="annotate_graph",
-                on_change=lambda: state.select(graph=st.session_state["annotate_graph"]),
                 width=360,
             )
         with popover("New …", key="annotate_pop_new"):

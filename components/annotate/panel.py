@@ -13,7 +13,7 @@ import streamlit as st
 from components.annotate import matches as annotate_matches
 from components.annotate import session
 from components.annotate.popover import close, popover
-from components.shared import panels, state, text
+from components.shared import cards, panels, state, text
 from untaken import limits
 from untaken.annotating import Add, Delete, Edit, Rename, Set, read_value, value_json
 from untaken.annotating.edits import Field
@@ -64,14 +64,9 @@ def _chosen(graph: PlanGraph) -> SubGoal | None:
     asked = state.selected("sub_goal")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if ids:
-            st.session_state["annotate_sub_goal"] = asked if asked in ids else ids[0]
-            st.selectbox(
-                "Sub-goal",
-                ids,
-                key="annotate_sub_goal",
-                format_func=lambda name: text.one_line(name, 60),
-                on_change=lambda: select(st.session_state["annotate_sub_goal"]),
-            )
+            words = {name: text.one_line(name, 60) for name in ids}
+            shown = asked if asked in ids else ids[0]
+            cards.picker("Sub-goal", words, shown, select, key="annotate_sub_goal")
         with (
             popover("Add …", key="annotate_pop_add"),
             st.form(f"annotate_add_{_mark(graph.id)}", border=False, clear_on_submit=True),

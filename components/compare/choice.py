@@ -10,7 +10,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import state, text
+from components.shared import cards, state, text
 from components.shared.panels import panel
 from untaken.answers import compared_tasks
 from untaken.comparing import MOST_SHOWN, ComparedRun, SideBySide, TaskRuns, align_runs
@@ -68,13 +68,12 @@ def choose_task(corpus: Corpus) -> TaskRuns | None:
         st.warning("The link names a task with fewer than two runs here.", icon=":material/link_off:")
     if not offered:
         return None
-    st.session_state["compare_task_picker"] = asked if asked in offered else next(iter(offered))
-    chosen = st.selectbox(
+    chosen = cards.picker(
         "Task",
-        list(offered),
-        format_func=lambda task: _task_words(offered[task]),
+        {name: _task_words(task) for name, task in offered.items()},
+        asked if asked in offered else next(iter(offered)),
+        lambda name: _choose(task=name),
         key="compare_task_picker",
-        on_change=lambda: _choose(task=st.session_state["compare_task_picker"]),
         filter_mode="contains",
     )
     if not _chosen("task"):

@@ -10,7 +10,7 @@ import streamlit as st
 from components import figures
 from components.compare.choice import run_name
 from components.figures.compare import CELLS, MOST_ROWS, PARTS
-from components.shared import state, tables, text
+from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from components.transcript import view
 from untaken.comparing import AlignedRow, ComparedRun, Divergence, SideBySide, Step, steps_of
@@ -109,13 +109,12 @@ def pick_row(found: SideBySide, row: AlignedRow) -> None:
         one.key: f"{f'{PARTS} ' * one.parts}{f'{STAR} ' * one.critical}{text.one_line(one.title, 90)}"
         for one in found.rows
     }
-    st.session_state["compare_row_picker"] = row.key
-    st.selectbox(
+    cards.picker(
         "Sub-goal" if found.basis == "sub_goal" else "Tool",
         titles,
-        format_func=titles.__getitem__,
+        row.key,
+        _pick_row,
         key="compare_row_picker",
-        on_change=lambda: _pick_row(st.session_state["compare_row_picker"]),
         help="Or click a cell of the matrix. ≠ marks rows where two of the runs differ.",
         filter_mode="contains",
     )

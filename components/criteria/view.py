@@ -269,15 +269,10 @@ def chosen(review: CriteriaReview, known: CriteriaSet) -> str:
         dict.fromkeys([*(c.name for c in review.verification.criteria), *(c.name for c in known.criteria)])
     )
     asked = state.selected("criterion")
-    st.session_state["criterion_picker"] = asked if asked in names else names[0]
-    st.selectbox(
-        "Criterion",
-        names,
-        format_func=lambda name: text.one_line(name, 80),
-        key="criterion_picker",
-        on_change=lambda: state.select(criterion=st.session_state["criterion_picker"]),
-    )
-    return str(st.session_state["criterion_picker"])
+    shown = asked if asked in names else names[0]
+    words = {name: text.one_line(name, 80) for name in names}
+    cards.picker("Criterion", words, shown, lambda name: state.select(criterion=name), key="criterion_picker")
+    return shown
 
 
 @panel

@@ -84,15 +84,14 @@ def more_rows(shown: int, total: int, *, step: int) -> None:
 def picker(shown: Sequence[Choice], chosen: Choice | None) -> None:
     """Every choice shown, by name; for those who do not click in figures."""
     options = {choice.digest: choice for choice in (*shown, *([chosen] if chosen else []))}
-    st.session_state["choice_picker"] = chosen.digest if chosen else None
-    st.selectbox(
+    cards.picker(
         "Choice",
-        options=list(options),
-        index=None,
-        format_func=lambda digest: _name(options[digest]),
+        {digest: _name(choice) for digest, choice in options.items()},
+        chosen.digest if chosen else None,
+        pick,
         key="choice_picker",
+        index=None,
         placeholder="Choose one, or click its mark in the chart",
-        on_change=lambda: pick(st.session_state["choice_picker"]),
         filter_mode="contains",
     )
 

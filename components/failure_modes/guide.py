@@ -38,13 +38,7 @@ def draw(corpus: Corpus, *, home: bool = False) -> None:
                 width="stretch",
             )
             st.button("Start", key="guide_start", on_click=first_steps.keep_guide, args=("on",))
-            st.button(
-                "Dismiss",
-                key="guide_dismiss",
-                type="tertiary",
-                on_click=first_steps.keep_guide,
-                args=("off",),
-            )
+            _dismiss("Dismiss")
     elif home:
         st.button(
             "Show the five steps",
@@ -78,10 +72,7 @@ def _steps(corpus: Corpus) -> None:
                 st.caption("One round done. Fix, then watch whether the issue reopens.", width="content")
             else:
                 _button(current)
-            end = "Close" if current is None else "Dismiss"
-            st.button(
-                end, key="guide_dismiss", type="tertiary", on_click=first_steps.keep_guide, args=("off",)
-            )
+            _dismiss("Close" if current is None else "Dismiss")
 
 
 def _button(one: RoundStep) -> None:

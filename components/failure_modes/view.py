@@ -10,7 +10,7 @@ import streamlit as st
 from components import figures
 from components.figures.failure_modes import MOST_GROUPS
 from components.review import panel as review_panel
-from components.shared import state, tables, text
+from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from untaken.answers.mode_analysis import (
     ModeAnalysis,
@@ -161,15 +161,11 @@ def over_time(found: ModeAnalysis) -> None:
     if not found.pivot.modes:
         nothing_read()
         return
-    modes = list(found.pivot.modes)
+    modes = {mode: text.one_line(found.names[mode], 80) for mode in found.pivot.modes}
     asked = state.selected("mode")
-    st.session_state["modes_course"] = asked if asked in modes else modes[0]
-    mode = st.selectbox(
-        "Failure mode",
-        modes,
-        format_func=lambda mode: text.one_line(found.names[mode], 80),
-        key="modes_course",
-        on_change=lambda: state.select(view="time", mode=st.session_state["modes_course"]),
+    shown = asked if asked in modes else next(iter(modes))
+    mode = cards.picker(
+        "Failure mode", modes, shown, lambda one: state.select(view="time", mode=one), key="modes_course"
     )
     drawn = figures.mode_course(found.trend, mode, dark=state.is_dark())
     tables.figure(drawn, key="mode-course", name="Failure mode over time")

@@ -11,7 +11,7 @@ import streamlit as st
 from components import figures
 from components.rankings import words as ranking_words
 from components.rankings.words import metric_words
-from components.shared import into_view, state, tables, text
+from components.shared import cards, into_view, state, tables, text
 from components.shared.panels import panel
 from untaken.ledger import Run
 from untaken.present.numbers import counted, points
@@ -77,15 +77,8 @@ def pair(compared: Comparison) -> PairedDifference | None:
     if not offered:
         return None
     found = offered.get(state.selected("pair") or "", compared.pairs[0])
-    st.session_state["pair_picker"] = found.digest
-    st.selectbox(
-        "Pair",
-        list(offered),
-        format_func=lambda digest: _name(offered[digest]),
-        key="pair_picker",
-        on_change=lambda: pick(st.session_state["pair_picker"]),
-        help="Or click a cell of the matrix.",
-    )
+    words = {digest: _name(one) for digest, one in offered.items()}
+    cards.picker("Pair", words, found.digest, pick, key="pair_picker", help="Or click a cell of the matrix.")
     return found
 
 

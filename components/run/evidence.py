@@ -18,7 +18,7 @@ from components.plan.view import plan_view
 from components.run.events import event_table
 from components.run.marking import marking
 from components.run.verdicts import verdicts_on
-from components.shared import state, tables, text
+from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import RunReport
 from untaken.ledger import Verdict
@@ -126,14 +126,13 @@ def _large_graph_controls(graph: PlanGraph, chosen: str | None) -> tuple[str | N
 
 def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, *, columns: int) -> None:
     nodes = {node.sub_goal: node for node in report.nodes}
-    st.session_state["sub_goal_picker"] = chosen
-    st.selectbox(
+    cards.picker(
         "Sub-goal",
-        options=list(goals),
-        format_func=lambda goal: node_words(goals[goal], nodes.get(goal)),
+        {name: node_words(goal, nodes.get(name)) for name, goal in goals.items()},
+        chosen,
+        _pick,
         key="sub_goal_picker",
         placeholder="Choose a sub-goal, or click it in the graph",
-        on_change=lambda: _pick(st.session_state["sub_goal_picker"]),
         filter_mode="contains",
     )
     if chosen is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -24,6 +25,37 @@ def headline(name: str, question: str) -> None:
             if name in explanations.COMPUTED:
                 with st.popover("How is this computed?", type="tertiary"):
                     st.markdown(explanations.COMPUTED[name])
+
+
+def picker(
+    label: str,
+    words: Mapping[str, str],
+    chosen: str | None,
+    pick: Callable[[str], None],
+    *,
+    key: str,
+    **more: Any,
+) -> str | None:
+    """A list to choose from that shows what was chosen elsewhere, in the address or in a figure.
+
+    Args:
+        label: of the list.
+        words: what each value is called.
+        chosen: the value.
+        pick: called with a value that is chosen here.
+        key: unique on the page.
+        more: passed on to `st.selectbox`.
+    """
+    st.session_state[key] = chosen
+    found: str | None = st.selectbox(
+        label,
+        list(words),
+        format_func=words.__getitem__,
+        key=key,
+        on_change=lambda: pick(st.session_state[key]),
+        **more,
+    )
+    return found
 
 
 @panel

@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components.compare import choice
-from components.shared import state, text
+from components.shared import cards, state, text
 from untaken.crafter.record import PlannedStep, PlanningRecord
 from untaken.crafter.record_index import RecordIndex
 from untaken.errors import Unscored
@@ -35,15 +35,8 @@ def choose_run(runs: dict[str, Run], evaluated: frozenset[str]) -> Run:
     chosen = asked if asked in runs else next(iter(runs))
     if asked is not None and asked not in runs:
         st.caption("The selected run has no planning record. Showing the first run that has one.")
-    st.session_state[PICKER] = chosen
-    st.selectbox(
-        "Run",
-        options=list(runs),
-        format_func=lambda digest: _run_words(runs[digest], evaluated),
-        key=PICKER,
-        on_change=lambda: state.select(run=st.session_state[PICKER]),
-        filter_mode="contains",
-    )
+    words = {digest: _run_words(run, evaluated) for digest, run in runs.items()}
+    cards.picker("Run", words, chosen, lambda run: state.select(run=run), key=PICKER, filter_mode="contains")
     return runs[chosen]
 
 
