@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-import unicodedata
 from typing import Final
+
+from untaken.present.visible import visible
 
 JOINER: Final = "\u2060"
 """Word joiner: invisible, and no part of any word that a markdown extension looks for."""
@@ -23,16 +24,8 @@ def one_line(text: object, limit: int = 120) -> str:
     Control and format characters (line breaks, escapes, bidirectional overrides) become a visible
     mark: no name can pose as another one.
     """
-    shown = str(text)[: limit + 1]
-    if not shown.isprintable():
-        shown = "".join(_visible(c) for c in shown)
+    shown = visible(str(text)[: limit + 1])
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
-
-
-def _visible(character: str) -> str:
-    if character in "\n\r\t":
-        return " "
-    return "\ufffd" if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} else character
 
 
 def label(text: object, limit: int = 80) -> str:

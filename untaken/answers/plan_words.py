@@ -47,22 +47,19 @@ def option_words(option: Option) -> str:
             return "stop with nothing left"
 
 
+_FORMS: Final = {"make": ("made", "making"), "stop": ("stopped", "stopping"), "hand": ("handed", "handing")}
+
+
 def did_words(option: Option) -> str:
     """An option as what a run did: ``made …``, ``stopped …``, ``handed over``."""
-    words = option_words(option)
-    for verb, past in (("make", "made"), ("stop", "stopped"), ("hand", "handed")):
-        if words.startswith(verb):
-            return past + words.removeprefix(verb)
-    return words
+    verb, rest = option_words(option).split(" ", 1)
+    return f"{_FORMS[verb][0]} {rest}"
 
 
 def doing_words(option: Option) -> str:
     """An option as a way to go on: ``making …``, ``stopping …``, ``handing over``."""
-    words = option_words(option)
-    for verb, going in (("make", "making"), ("stop", "stopping"), ("hand", "handing")):
-        if words.startswith(verb):
-            return going + words.removeprefix(verb)
-    return words
+    verb, rest = option_words(option).split(" ", 1)
+    return f"{_FORMS[verb][1]} {rest}"
 
 
 def situation_words(situation: Situation) -> str:

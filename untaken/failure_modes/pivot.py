@@ -67,31 +67,25 @@ def pivot_modes(runs: Iterable[ReadRun], by: By) -> Pivot:
         by=by,
         modes=modes,
         groups=groups,
-        cells=tuple(_cell(mode, group, members[group], by) for mode in modes for group in groups),
-        totals=tuple(_cell(mode, "all", failed, "agent") for mode in modes),
+        cells=tuple(cell_of(mode, group, members[group], by) for mode in modes for group in groups),
+        totals=tuple(cell_of(mode, "all", failed) for mode in modes),
         failed=len(failed),
     )
 
 
-def _cell(mode: str, group: str, runs: Sequence[ReadRun], by: By) -> PivotCell:
+def cell_of(mode: str, group: str, runs: Sequence[ReadRun], by: By = "agent") -> PivotCell:
+    """The cell of a mode in a group of failed runs."""
     shown = [run for run in runs if ((mode, group) in run.modes if by == "sub_goal" else run.has(mode))]
-    rate, low, high = rate_of(runs, shown)
+    none = Unscored("no failed run was read here")
+    sample = TaskSample({run.run: run.task_id for run in runs})
+    low, high = sample.interval({run.run: 1.0 for run in shown}) if runs else (none, none)
     return PivotCell(
         mode=mode,
         group=group,
         count=len(shown),
         n=len(runs),
-        rate=rate,
+        rate=len(shown) / len(runs) if runs else none,
         low=low,
         high=high,
         runs=tuple(run.run for run in shown),
     )
-
-
-def rate_of(runs: Sequence[ReadRun], shown: Sequence[ReadRun]) -> tuple[Score, Score, Score]:
-    """Share of `runs` that are in `shown`, with its 95% interval: Wilson's, clustered by task."""
-    if not runs:
-        none = Unscored("no failed run was read here")
-        return none, none, none
-    sample = TaskSample({run.run: run.task_id for run in runs})
-    return len(shown) / len(runs), *sample.interval({run.run: 1.0 for run in shown})

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final, Literal
 
-from untaken.failure_modes.pivot import PivotCell, rate_of
+from untaken.failure_modes.pivot import PivotCell, cell_of
 from untaken.failure_modes.reading import ReadRun, modes_seen
 
 Unit = Literal["day", "week", "month"]
 MOST_PERIODS: Final = 14
-
-
 _STARTS: Final[dict[Unit, Callable[[datetime], date]]] = {
     "day": lambda moment: moment.date(),
     "week": lambda moment: (moment - timedelta(days=moment.weekday())).date(),
@@ -47,7 +45,11 @@ def mode_trend(runs: Iterable[ReadRun]) -> ModeTrend:
     periods: dict[date, list[ReadRun]] = defaultdict(list)
     for moment, run in dated:
         periods[_STARTS[unit](moment)].append(run)
-    cells = [_cell(mode, start, periods[start]) for mode in modes_seen(failed) for start in sorted(periods)]
+    cells = [
+        cell_of(mode, start.isoformat(), periods[start])
+        for mode in modes_seen(failed)
+        for start in sorted(periods)
+    ]
     return ModeTrend(unit=unit, cells=tuple(cells), undated=len(failed) - len(dated))
 
 
@@ -57,18 +59,3 @@ def _unit(moments: Sequence[datetime]) -> Unit:
     span = (max(moments) - min(moments)).days + 1
     units: tuple[Unit, ...] = ("day", "week")
     return next((unit for unit in units if span <= _DAYS[unit] * MOST_PERIODS), "month")
-
-
-def _cell(mode: str, start: date, runs: Sequence[ReadRun]) -> PivotCell:
-    shown = [run for run in runs if run.has(mode)]
-    rate, low, high = rate_of(runs, shown)
-    return PivotCell(
-        mode=mode,
-        group=start.isoformat(),
-        count=len(shown),
-        n=len(runs),
-        rate=rate,
-        low=low,
-        high=high,
-        runs=tuple(run.run for run in shown),
-    )

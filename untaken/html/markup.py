@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import html
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
-"""Categories of characters that are not seen, or steer what is seen."""
+from untaken.present.visible import visible
+
 _VOID: Final = frozenset({"meta", "br", "hr"})
 
 
@@ -22,14 +21,7 @@ def words(text: str) -> Markup:
     """Text as text: nothing in it is a tag, an attribute, a reference or an invisible character."""
     if isinstance(text, Markup):
         return text
-    shown = text if text.isprintable() else "".join(_visible(character) for character in text)
-    return Markup(html.escape(shown, quote=True))
-
-
-def _visible(character: str) -> str:
-    if character in "\n\r\t":
-        return " "
-    return "\ufffd" if unicodedata.category(character) in HIDDEN else character
+    return Markup(html.escape(visible(text), quote=True))
 
 
 def short(text: object, limit: int = 80) -> str:

@@ -1,0 +1,20 @@
+"""Text of others with nothing invisible in it: no name can pose as another one."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+"""Categories of characters that are not seen, or steer what is seen."""
+
+
+def visible(text: str) -> str:
+    """Line breaks and tabs become blanks; escapes, direction marks and the like a visible mark."""
+    return text if text.isprintable() else "".join(map(_visible, text))
+
+
+def _visible(character: str) -> str:
+    if character in "\n\r\t":
+        return " "
+    return "\ufffd" if unicodedata.category(character) in _HIDDEN else character
