@@ -98,19 +98,19 @@ class Chain:
         That is one of another run, one that `extend` must look at closely (RUN_STARTED, RUN_FINISHED and what
         comes after it, the last one of a recorded head), or one that does not follow at all.
         """
-        run_id, count, last, begin = self.run_id, self.events, self.last, at
+        run_id, count, last = self.run_id, self.events, self.last
         if self.finished or self.broken is not None or not count:
             return at
-        end = min(len(events), at + self._room - count - 1)
-        while at < end:
-            event = events[at]
-            if event.run_id != run_id or event.seq != count or event.prev != last or type(event) in _ENDS:
+        for place in range(at, min(len(events), at + self._room - count - 1)):
+            event = events[place]
+            if event.prev != last or event.seq != count or event.run_id != run_id or type(event) in _ENDS:
                 break
-            last = sha256(lines[at]).hexdigest()
-            count, at = count + 1, at + 1
-        if at > begin:
-            self.last, self.last_line, self.events = last, before + at, count
-        return at
+            last = sha256(lines[place]).hexdigest()
+            count += 1
+        followed = count - self.events
+        if followed:
+            self.last, self.last_line, self.events = last, before + at + followed, count
+        return at + followed
 
     def fail(self, fault: LineFault, number: int) -> None:
         """A line of this run is not a valid event."""

@@ -116,7 +116,7 @@ def _refuse_misfits(events: Sequence[AnyEvent]) -> None:
         if event.ts.tzinfo is not UTC:
             raise _Misfit
         open_field = OPEN_FIELDS.get(type(event))
-        if open_field is not None and type(value := open_field(event)) is not str:
+        if open_field is not None and type(value := open_field(event)) is not str and value is not None:
             _count_keys(value, _JSON_DEPTH - 1)
 
 

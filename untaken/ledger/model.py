@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta
 
@@ -121,11 +121,11 @@ class Run:
 
     def of(self, kind: type[E]) -> Sequence[E]:
         """The events of one kind, in order; all kinds are sorted out in one pass over the run."""
-        return cast(Sequence[E], self._by_kind.get(kind, ()))
+        return self._by_kind.get(kind, ())
 
     @cached_property
-    def _by_kind(self) -> dict[type[Event], list[AnyEvent]]:
-        found: dict[type[Event], list[AnyEvent]] = defaultdict(list)
+    def _by_kind(self) -> dict[type[Event], list[Any]]:
+        found: dict[type[Event], list[Any]] = defaultdict(list)
         for event in self.events:
             found[type(event)].append(event)
         return dict(found)

@@ -67,12 +67,11 @@ def _served(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Mapp
     check that it fulfils.
     """
     mapped: dict[str, list[int]] = defaultdict(list)
-    claimed: set[int] = set()
-    for seq, sub_goal, authority in mapping.mapped:
+    for seq, sub_goal, _ in mapping.mapped:
         mapped[sub_goal].append(seq)
-        if authority in ("tag", "rule"):
-            claimed.add(seq)
-    for name, spec in rubric.calls.items() if claimed else ():
+    specs = rubric.calls.items()
+    claimed = {seq for seq, _, authority in mapping.mapped if authority in ("tag", "rule")} if specs else ()
+    for name, spec in specs if claimed else ():
         calls = [call for call in trace.calls_of(spec.name) if call.seq in claimed]
         if calls and trace.affords(spec):
             also = [call.seq for call in calls if plans.call_matches(spec, call)]

@@ -93,7 +93,7 @@ class ExpressionResults:
         trying: list[tuple[int, CompiledSubGoal]] = []
         budget, fold = limits.STEP_CHECKS, self._fold
         for end in ends:
-            if fold.ahead > end and not (coming and coming[-1][0] <= end):
+            if (fold.ahead > end or not trying) and not (coming and coming[-1][0] <= end):
                 continue  # most steps
             moved, begun = fold.forward(end), []
             while coming and coming[-1][0] <= end:
