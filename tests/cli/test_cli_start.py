@@ -90,9 +90,10 @@ def test_a_verb_that_prints_no_document_loads_none_of_the_answers() -> None:
     assert loaded & {"untaken.answers", "untaken.criteria", "untaken.ranking"} == set()
 
 
-def test_adjusting_p_values_and_exact_tests_load_no_slow_statistics() -> None:
+def test_adjusting_p_values_exact_tests_and_rank_correlation_load_no_slow_statistics() -> None:
     program = (
         "import sys; from untaken.stats.exact import fisher_p, sign_p; from untaken.stats.multiple import *; "
+        "from untaken.stats.correlation import kendall_p; assert kendall_p(range(9), range(9)) < 0.01; "
         "print(benjamini_hochberg([0.1, 0.2]), sign_p(3, 1), fisher_p(1, 1, 0, 1)); print(*sys.modules)"
     )
     done = run_python(program)

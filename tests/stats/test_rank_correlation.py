@@ -62,6 +62,14 @@ def test_beyond_8_agents_p_is_approximate_and_near_that_of_permutations() -> Non
     assert kendall_p(a, b) == pytest.approx((np.abs(taus) >= abs(seen) - 1e-12).mean(), abs=0.03)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_beyond_8_agents_p_equals_scipys_with_ties(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 12, size=(2, rng.integers(9, 60)))
+    found = stats.kendalltau(a, b, method="asymptotic").pvalue
+    assert kendall_p(a, b) == pytest.approx(found, rel=1e-12, abs=1e-15)
+
+
 def test_exact_p_with_ties_counts_permutations() -> None:
     # a has one tie; of the 6 orders of b, 4 reach |C − D| = 2, the observed one
     assert kendall_p([1, 1, 2], [1, 2, 3]) == pytest.approx(4 / 6)
