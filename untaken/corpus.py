@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from untaken.counterfactual import Evaluations, RunEvaluation, collect_signals
+from untaken.counterfactual import Choice, Evaluations, RunEvaluation, choices, collect_signals
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run
@@ -74,6 +74,7 @@ class Corpus:
     missing: MissingRule
     verdicts: tuple[str, ...]
     findings: tuple[Finding, ...]
+    _choices: Callable[[], tuple[Choice, ...]] = field(repr=False, compare=False)
     _plans: Callable[[], PlanEvaluation] = field(repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -124,6 +125,11 @@ class Corpus:
         """Evaluations refused because the ledger is broken; for an audit log, never for the ledger itself."""
         made = self.evaluations
         return tuple(made[digest] for digest in made if made.status(digest) == "aborted")
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Every choice of the runs, what weighs most first; gathered when they are first asked for."""
+        return self._choices()
 
     @property
     def plans(self) -> PlanEvaluation:
@@ -302,6 +308,7 @@ def evaluate_corpus(
         missing=missing,
         verdicts=tuple(verdicts),
         findings=tuple(dict.fromkeys((*found, *graph_set.findings, *graph_findings, *left_out, *not_ranked))),
+        _choices=cache(lambda: choices(evaluated, by_digest, memories)),
         _plans=_plans_of(by_digest, graph_set, scores, known),
     )
 
@@ -344,15 +351,18 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
     counted = countable(runs.values(), corpus.scores, corpus.missing)
     ranking, not_ranked = _ranked(runs.values(), counted, corpus.missing, resamples)
     lasting = [finding for finding in corpus.findings if finding.code not in OF_THE_RANKING]
+    evaluations = corpus.evaluations.among(runs)
+    memories = {digest: corpus.memories[digest] for digest in runs}
     return replace(
         corpus,
         runs=runs,
         scores={digest: corpus.scores[digest] for digest in runs},
         agents=tuple(score_agents(counted)),
-        evaluations=corpus.evaluations.among(runs),
-        memories={digest: corpus.memories[digest] for digest in runs},
+        evaluations=evaluations,
+        memories=memories,
         ranking=ranking,
         findings=(*lasting, *not_ranked, *left_out(corpus.runs, runs)),
+        _choices=cache(lambda: choices(evaluations, runs, memories)),
         _plans=cache(lambda: corpus.plans.among(runs)),
     )
 

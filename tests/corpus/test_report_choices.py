@@ -7,7 +7,6 @@ import pytest
 from histories import past
 
 from untaken import answers as report
-from untaken.answers.choices import corpus_choices
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual import Choice
 from untaken.plans import GraphSet
@@ -58,7 +57,7 @@ def test_the_choices_among_some_paths_keep_their_order(corpus: Corpus) -> None:
 
 
 def test_choices_are_counted_by_what_supports_them(corpus: Corpus) -> None:
-    made = corpus_choices(corpus)
+    made = corpus.choices
     counts = report.count_choices(made)
     want = {"choices": 3, "compared": 2, "ahead": 1, "ahead_small_q": 1, "behind": 1, "weak": 0, "unknown": 1}
     assert {name: getattr(counts, name) for name in want} == want

@@ -14,7 +14,6 @@ from untaken.counterfactual import (
     LoggedChoice,
     OffPolicyContrast,
     Point,
-    choices,
     contrast,
     logged_choices,
 )
@@ -77,14 +76,9 @@ CHOICES: Final[Columns[Choice]] = {
 }
 
 
-def corpus_choices(corpus: Corpus) -> tuple[Choice, ...]:
-    """Every choice of the corpus's runs, what weighs most first; its histories are of the whole memory."""
-    return choices(corpus.evaluations, corpus.runs, corpus.memories)
-
-
 def choices_table(corpus: Corpus) -> pd.DataFrame:
     """One row per (selected, alternative, context), what weighs most first (columns: `CHOICES`)."""
-    return table_of_choices(corpus_choices(corpus))
+    return table_of_choices(corpus.choices)
 
 
 def table_of_choices(made: Iterable[Choice]) -> pd.DataFrame:
@@ -132,7 +126,7 @@ def choice_review(corpus: Corpus) -> ChoiceReview:
     """The choices of a corpus, and the paths not taken that they are made of."""
     import pandas as pd  # noqa: PLC0415 (slow)
 
-    made, paths = corpus_choices(corpus), decisions_table(corpus)
+    made, paths = corpus.choices, decisions_table(corpus)
     behind = {
         (*point, choice.alternative): found
         for choice in made

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from untaken.corpus import Corpus
-from untaken.counterfactual.choices import SMALL_Q, Choice, choices
+from untaken.counterfactual.choices import SMALL_Q
 from untaken.errors import UntakenError
 from untaken.fix_first.conflicts import conflicts
 from untaken.fix_first.decisions import decisions_to_fix
@@ -31,24 +31,19 @@ def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:
             raise UntakenError(
                 "agent-unknown", f"no run is by the agent {agent!r}", hint=f"There are: {named}."
             )
-    return _triage(corpus, _choices(corpus), agents)
+    return _triage(corpus, agents)
 
 
 def triage_by_agent(corpus: Corpus) -> dict[str | None, Triage]:
     """`triage` of all runs (under ``None``) and of each agent's own, by name."""
-    made = _choices(corpus)
     agents = sorted({run.agent for run in corpus.runs.values()})
-    return {None: _triage(corpus, made, ())} | {agent: _triage(corpus, made, (agent,)) for agent in agents}
+    return {None: _triage(corpus, ())} | {agent: _triage(corpus, (agent,)) for agent in agents}
 
 
-def _choices(corpus: Corpus) -> tuple[Choice, ...]:
-    return choices(corpus.evaluations, corpus.runs, corpus.memories)
-
-
-def _triage(corpus: Corpus, made: Iterable[Choice], agents: Collection[str]) -> Triage:
+def _triage(corpus: Corpus, agents: Collection[str]) -> Triage:
     digests = {digest: None for digest, run in corpus.runs.items() if not agents or run.agent in agents}
     sub_goals = sub_goals_to_fix(corpus, digests)
-    decisions, evaluated = decisions_to_fix(corpus, made, digests)
+    decisions, evaluated = decisions_to_fix(corpus, corpus.choices, digests)
     items = sorted((*sub_goals.items, *decisions), key=_order)
     return Triage(
         items=tuple(items),

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from untaken.corpus import Corpus
-from untaken.counterfactual.choices import Choice, choices
+from untaken.counterfactual.choices import Choice
 from untaken.counterfactual.levels import level_words
 from untaken.errors import Unscored
 from untaken.fix_first import FixFirst, Triage
@@ -126,11 +126,7 @@ def _despite(corpus: Corpus, digest: str, sub_goals: Sequence[str]) -> str:
 
 def choices_section(corpus: Corpus) -> Markup | None:
     """Choices over all runs, with the history of the alternative."""
-    made = [
-        c
-        for c in choices(corpus.evaluations, corpus.runs, corpus.memories)
-        if not isinstance(c.advantage, Unscored)
-    ]
+    made = [c for c in corpus.choices if not isinstance(c.advantage, Unscored)]
     if not made:
         return None
     shown = made[:CHOICES]
