@@ -79,7 +79,7 @@ def evaluate_runs(
     return Evaluations({run.digest: run for run in runs}, memory, weights, threshold)
 
 
-class Scored(NamedTuple):
+class ScoredDecisions(NamedTuple):
     """Where the decisions of a run are: columns, what they are compared with, and the run's place."""
 
     scorer: DecisionScorer
@@ -106,13 +106,15 @@ class Evaluations(Mapping[str, RunEvaluation]):
 
         self._runs = runs
         self._made: dict[str, RunEvaluation] = {}
-        self._scored: dict[str, Scored] = {}
+        self._scored: dict[str, ScoredDecisions] = {}
         open_to_it = [digest for digest, run in runs.items() if refusal_of(run) is None]
         for given, digests in _by_snapshot(memory, open_to_it):
             scorer = DecisionScorer([runs[digest] for digest in digests], given, weights, threshold)
-            self._scored |= {digest: Scored(scorer, given, number) for number, digest in enumerate(digests)}
+            self._scored |= {
+                digest: ScoredDecisions(scorer, given, number) for number, digest in enumerate(digests)
+            }
 
-    def _scored_run(self, digest: str) -> Scored | None:
+    def _scored_run(self, digest: str) -> ScoredDecisions | None:
         """Where the columns of a run are; ``None`` where it was not evaluated."""
         return self._scored.get(digest)
 

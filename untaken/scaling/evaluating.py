@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from untaken.counterfactual import THRESHOLD, Evaluations, RunEvaluation, Weights, evaluate_runs
-from untaken.counterfactual.evaluate import Scored, refusal_of
+from untaken.counterfactual.evaluate import ScoredDecisions, refusal_of
 from untaken.ledger import Run, SkillSelection
 from untaken.memory import Memories, Snapshot, by_memory
 from untaken.memory.model import Observed
@@ -106,7 +106,7 @@ class DistantEvaluations(Evaluations):
         self._packed = answers
         self._open: dict[int, dict[str, Evaluations]] = {}
 
-    def _scored_run(self, digest: str) -> Scored | None:
+    def _scored_run(self, digest: str) -> ScoredDecisions | None:
         number = self._part.get(digest)
         if number is None:
             return None
