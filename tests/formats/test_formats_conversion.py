@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,77 @@ def test_a_file_that_fits_two_formats_is_named(tmp_path: Path) -> None:
     assert [f.message for f in done.findings if f.code == "format-ambiguous"] == [
         "both.json may be swe-agent or langsmith; read as swe-agent"
     ]
+
+
+TALK_FILE = {"messages": [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "Done."}]}
+
+
+@pytest.mark.parametrize("format", ["codex", "openai-messages", "otel"])
+def test_what_is_no_trace_beside_traces_of_one_format_is_named_and_left_out(
+    tmp_path: Path, format: str
+) -> None:
+    sources(tmp_path / "in", format)
+    want = convert(format, [tmp_path / "in"], tmp_path / "apart")
+    put(tmp_path / "in" / "notes.jsonl", {"hello": 1})
+    put(tmp_path / "README.md", "# Traces\n\nRecorded on Monday.\n")
+    done = convert(None, [tmp_path / "in", tmp_path / "README.md"], tmp_path / "out")
+    assert [p.read_bytes() for p in done.ledgers] == [p.read_bytes() for p in want.ledgers]
+    assert [loss.name for loss in done.losses] == [loss.name for loss in want.losses]
+    assert [f.message for f in done.findings if f.code == "format-not-recognised"] == [
+        "notes.jsonl is of no known format; left out",
+        "README.md is of no known format; left out",
+    ]
+    assert codes(done)["nothing-added"] == 0
+
+
+def lying_archive(path: Path, members: dict[str, bytes], liar: str, size: int) -> Path:
+    """A zip archive whose directory states another size for one of its members."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    data = bytearray(path.read_bytes())
+    entry = data.rindex(liar.encode()) - 46  # its entry in the directory; the name follows 46 bytes
+    assert data[entry : entry + 4] == b"PK\x01\x02"
+    struct.pack_into("<I", data, entry + 24, size)
+    path.write_bytes(data)
+    return path
+
+
+def test_a_member_that_lies_about_its_size_is_refused_with_the_reason(tmp_path: Path) -> None:
+    talk = json.dumps(TALK_FILE).encode()
+    alone = lying_archive(tmp_path / "a.zip", {"chat.json": talk}, "chat.json", 10)
+    with pytest.raises(UntakenError, match=r"a\.zip/chat\.json: the member is damaged: Bad CRC-32") as caught:
+        convert(None, [alone], tmp_path / "out")
+    assert caught.value.code == "format-not-recognised"
+    many = {"chat.json": talk, **{f"{n}.jsonl": stored(n) for n in ("codex", "openai-messages")}}
+    done = convert(None, [lying_archive(tmp_path / "b.zip", many, "chat.json", 10)], tmp_path / "out")
+    assert done.runs == 2
+    assert [(f.code, f.severity) for f in done.findings if "chat.json" in f.message] == [
+        ("unreadable-file", "error")
+    ]
+
+
+def stored(format: str) -> bytes:
+    """A file of a format, as one line of JSON for each of its records."""
+    content = next(iter(FILES[format].values()))
+    return content.encode() if isinstance(content, str) else json.dumps(content).encode()
+
+
+@pytest.mark.parametrize("span_first", [True, False])
+def test_a_file_whose_records_mix_two_formats_is_named(tmp_path: Path, span_first: bool) -> None:
+    (span,) = list(FILES["otel"].values())[:1]
+    lines = [span if isinstance(span, str) else json.dumps(span), json.dumps(TALK_FILE)]
+    put(tmp_path / "mix.jsonl", "\n".join(lines if span_first else lines[::-1]))
+    done = convert(None, [tmp_path / "mix.jsonl"], tmp_path / "out")
+    other = {"otel": "openai-messages", "openai-messages": "otel"}[done.format]
+    assert [f.message for f in done.findings if f.code == "format-mixed"] == [
+        f"mix.jsonl also holds records that look like {other}; read as {done.format}"
+    ]
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_a_file_of_one_format_is_not_called_mixed(tmp_path: Path, format: str) -> None:
+    assert codes(convert(None, [sources(tmp_path / "in", format)], tmp_path / "out"))["format-mixed"] == 0
 
 
 @pytest.mark.parametrize(

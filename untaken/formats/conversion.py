@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +13,7 @@ from typing import Any, Final
 from untaken.errors import Finding, Severity, UntakenError
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
-from untaken.formats.likeness import ignored
+from untaken.formats.likeness import ignored, likeness
 from untaken.formats.losses import Findings, clip
 from untaken.formats.model import Conversion, FileLoss, Progress
 from untaken.formats.outcomes import Outcomes, read_outcomes
@@ -24,7 +26,7 @@ from untaken.formats.registry import (
     recognise,
     recognise_files,
 )
-from untaken.formats.sample import sample_of, source_sample
+from untaken.formats.sample import Confidence, Sample, sample_of, source_sample
 from untaken.formats.sources import Source, found_sources
 from untaken.ledger.ledger_file import HeldLedgers
 
@@ -107,6 +109,9 @@ def convert(
             )
             importer_named(name).convert(share, intake)
         known.unmatched(findings)
+        if format is None:
+            for name, intake in intakes.items():
+                _leave_out(shares[name], intake)
         runs = sum(intake.runs for intake in intakes.values())
         logs = list(chain.from_iterable(intake.logs for intake in intakes.values()))
         empty = [log for log in logs if log.gave_nothing]
@@ -159,8 +164,7 @@ def _shares(found: Sequence[Source], findings: Findings) -> dict[str, list[Sourc
     shares: dict[str, list[Source]] = {name: [] for name in importers()}
     for source, sample, name in zip(found, samples, recognise_files(samples), strict=True):
         if name is None:
-            message = f"{clip(source.name)} is of no known format; left out"
-            findings.add("format-not-recognised", message, hint="Name its format with --from.")
+            _note_unknown(source, findings)
             continue
         shares[name].append(source)
         others = [other for other in equally_sure(sample) if other != name]
@@ -170,14 +174,57 @@ def _shares(found: Sequence[Source], findings: Findings) -> dict[str, list[Sourc
     return {name: share for name, share in shares.items() if share}
 
 
+def _note_unknown(source: Source, findings: Findings) -> None:
+    if error := _unreadable(source):
+        message = f"{clip(source.name)}: {error.message}"
+        findings.add(error.code, message, hint=error.hint, severity="error")
+    else:
+        message = f"{clip(source.name)} is of no known format; left out"
+        findings.add("format-not-recognised", message, hint="Name its format with --from.")
+
+
+def _unreadable(source: Source) -> UntakenError | None:
+    """Why not even the start of a source can be read."""
+    try:
+        next(source.pieces(), b"")
+    except UntakenError as error:
+        return error
+    return None
+
+
+def _leave_out(sources: Sequence[Source], intake: Intake) -> None:
+    """Drops the account of each source that gave nothing and is no trace, such as a readme, and names it."""
+    empty = {log.name: log for log in intake.logs if log.gave_nothing}
+    samples = [source_sample(source) for source in sources] if empty else []
+    for source, sample, name in zip(sources, samples, recognise_files(samples), strict=False):
+        if name is None and source.name in empty and not likeness(sample).failed:
+            _note_unknown(source, intake.findings)
+            intake.logs.remove(empty[source.name])
+
+
 def _name_other_formats(sources: Sequence[Source], intake: Intake, importer: Importer) -> None:
-    """Says of each source that gave no run, and looks like another format, which."""
+    """Says of each source that looks like another format, as a whole or in some of its records, which."""
     empty = {log.name for log in intake.logs if not log.runs}
     for source in sources:
-        other = recognise(source_sample(source)) if source.name in empty else None
-        if other not in (None, importer.info.name):
+        sample = source_sample(source)
+        if source.name not in empty:
+            if other := _other_records(sample, importer):
+                message = f"{clip(source.name)} also holds records that look like {other}"
+                message += f"; read as {importer.info.name}"
+                intake.findings.add("format-mixed", message, hint="Split it into a file for each format.")
+        elif (other := recognise(sample)) not in (None, importer.info.name):
             message = f"{clip(source.name)} looks like {other}"
             intake.findings.add("other-format", message, hint=f"Convert it with --from {other}.")
+
+
+def _other_records(sample: Sample, importer: Importer) -> str | None:
+    """The format of a record that is surely not of the importer's format; one is looked at of each shape."""
+    shapes = {frozenset(record): record for record in sample.records if isinstance(record, dict)}
+    for record in shapes.values() if len(shapes) > 1 else ():
+        alone = replace(sample, shape="object", records=(record,), text=json.dumps(record))
+        if importer.recognise(alone) is Confidence.NO and (other := recognise(alone)):
+            return other
+    return None
 
 
 def _recognised(paths: Sequence[Path | Source], out: Path) -> list[str]:
@@ -185,8 +232,10 @@ def _recognised(paths: Sequence[Path | Source], out: Path) -> list[str]:
     left_out = Findings(None)
     with found_sources(paths, _extensions(), left_out, leave=out, whole=_whole) as sources:
         found = set(recognise_files(map(source_sample, sources)))
-    if names := [name for name in importers() if name in found]:
-        return names
+        if names := [name for name in importers() if name in found]:
+            return names
+        for source in sources:
+            _note_unknown(source, left_out)
     refused = next((f": {f.message}" for f in left_out.all() if f.severity == "error"), "")
     message = f"no file has a known format: {ignored(_files(paths))}{refused}"
     hint = f"Name one with --from: {', '.join(importers())}."
