@@ -115,14 +115,15 @@ JSON_REFUSED = [
     {
         "desc": "duplicate key",
         "json": '{"id": "g", "id": "h", "sub_goals": []}',
-        "says": "'id' is given twice",
+        "says": '"id" occurs twice',
     },
     {"desc": "NaN", "json": '{"id": "g", "metadata": {"x": NaN}, "sub_goals": []}', "says": "NaN"},
     {"desc": "infinity", "json": '{"id": "g", "metadata": {"x": -Infinity}}', "says": "Infinity"},
     {"desc": "overflowing number", "json": '{"id": "g", "metadata": {"x": 1e999}}', "says": "fit"},
     {"desc": "huge whole number", "json": '{"id": "g", "version": ' + "9" * 5000 + "}", "says": "fit"},
-    {"desc": "lone surrogate", "json": '{"id": "\\ud800", "sub_goals": []}', "says": "surrogates"},
-    {"desc": "trailing comma", "json": '{"id": "g",}', "says": "not valid JSON"},
+    {"desc": "no column holds it", "json": f'{{"id": "g", "version": {1 << 63}}}', "says": "fit"},
+    {"desc": "lone surrogate", "json": '{"id": "\\ud800", "sub_goals": []}', "says": "surrogate"},
+    {"desc": "trailing comma", "json": '{"id": "g",}', "says": "not JSON"},
     {"desc": "deep", "json": '{"id":' + "[" * 100_000, "says": "deeper"},
     {"desc": "somewhat deep", "json": '{"id":' + "[" * 40 + "]" * 40 + "}", "says": "deeper"},
 ]
@@ -134,6 +135,7 @@ def test_json_is_refused(case: dict[str, Any]) -> None:
         parse_graph(case["json"], name="g.plan.json")
     assert caught.value.code == "plan-json"
     assert case["says"] in caught.value.message
+    assert (caught.value.where.line, caught.value.where.column) > (0, 0)
 
 
 SCHEMA = [

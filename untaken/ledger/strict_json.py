@@ -46,7 +46,7 @@ class JsonFault(ValueError):
         self.column = at - (text.rfind("\n", 0, at) + 1) + 1
 
 
-def parse_json(data: bytes, *, depth: int = limits.JSON_DEPTH) -> Any:
+def parse_json(data: bytes, *, depth: int = limits.JSON_DEPTH, highest: int = INTEGER_HIGH) -> Any:
     """Parse one JSON document strictly.
 
     Raises:
@@ -61,7 +61,7 @@ def parse_json(data: bytes, *, depth: int = limits.JSON_DEPTH) -> Any:
             text,
             object_pairs_hook=_unique_keys(text),
             parse_constant=_refuse(text, "not-finite", "{} is not a JSON number"),
-            parse_int=_integer(text),
+            parse_int=_integer(text, highest),
             parse_float=_float(text),
         )
     except json.JSONDecodeError as error:
@@ -85,7 +85,7 @@ def _text(data: bytes) -> str:
     if text.startswith(_BOM):
         raise JsonFault("byte-order-mark", "begins with a byte order mark (U+FEFF)", text)
     if not text.strip(" \t\r\n"):
-        raise JsonFault("blank", "the line is blank")
+        raise JsonFault("blank", "it is blank")
     return text
 
 
@@ -124,12 +124,12 @@ def _refuse(text: str, code: str, message: str) -> Callable[[str], NoReturn]:
     return refuse
 
 
-def _integer(text: str) -> Callable[[str], int]:
+def _integer(text: str, highest: int) -> Callable[[str], int]:
     refuse = _refuse(text, "number-too-large", "{} does not fit in 64 bits")
 
     def integer(literal: str) -> int:
         # The length comes first: int() of a million digits is an attack in itself.
-        if len(literal) > _INTEGER_CHARS or not INTEGER_LOW <= int(literal) <= INTEGER_HIGH:
+        if len(literal) > _INTEGER_CHARS or not INTEGER_LOW <= int(literal) <= highest:
             refuse(literal)
         return int(literal)
 

@@ -7,10 +7,8 @@ stay text.
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -19,11 +17,14 @@ import yaml
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
+from untaken.ledger.strict_json import JsonFault, parse_json
 
 Path = tuple[str | int, ...]
 
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?\Z")
+_HIGHEST = (1 << (limits.INTEGER_BITS - 1)) - 1
+"""What a column of the database can hold."""
 _WORDS: dict[str, bool | None] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
@@ -92,21 +93,10 @@ def read_json(text: str, name: str) -> Document:
         UntakenError: ``plan-json``.
     """
     try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_unique,
-            parse_int=_integer,
-            parse_float=_finite,
-            parse_constant=_no_constant,
-        )
-        _bounded(value)
-    except json.JSONDecodeError as error:
-        where = Where(file=name, line=error.lineno, column=error.colno)
-        raise UntakenError("plan-json", f"not valid JSON: {error.msg}", where=where) from None
-    except RecursionError:
-        raise _json_fault(name, _too_deep()) from None
-    except ValueError as error:
-        raise _json_fault(name, str(error)) from None
+        value = parse_json(text.encode(), depth=limits.YAML_DEPTH, highest=_HIGHEST)
+    except JsonFault as fault:
+        where = Where(file=name, line=fault.line, column=fault.column)
+        raise UntakenError("plan-json", fault.message, where=where) from None
     return Document(value=value, name=name, lines={})
 
 
@@ -201,16 +191,8 @@ class _YamlReader:
             self._refuse(event, str(error), "Quote it if it is text.")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    mapping = dict(pairs)
-    if len(mapping) < len(pairs):
-        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the key {twice!r} is given twice")
-    return mapping
-
-
 def _integer(text: str) -> int:
-    if len(text) > limits.INTEGER_BITS or int(text).bit_length() >= limits.INTEGER_BITS:
+    if len(text) > limits.INTEGER_BITS or abs(int(text)) > _HIGHEST:
         raise ValueError(f"the number {text[:40]} does not fit {limits.INTEGER_BITS} bits")
     return int(text)
 
@@ -221,30 +203,5 @@ def _finite(text: str) -> float:
     return value
 
 
-def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not JSON")
-
-
-def _bounded(value: Any) -> None:
-    """Depth as in YAML; and no half of a surrogate pair, which could never be written again."""
-    layer = [value]
-    for _ in range(limits.YAML_DEPTH + 1):
-        below: list[Any] = []
-        for item in layer:
-            if isinstance(item, dict):
-                below += [*item, *item.values()]
-            elif isinstance(item, list):
-                below += item
-            elif isinstance(item, str):
-                item.encode("utf-8")
-        layer = below
-    if layer:
-        raise ValueError(_too_deep())
-
-
 def _too_deep() -> str:
     return f"nested deeper than {limits.YAML_DEPTH} levels"
-
-
-def _json_fault(name: str, message: str) -> UntakenError:
-    return UntakenError("plan-json", message, where=Where(file=name))
