@@ -197,7 +197,7 @@ def _unpacked(
             for member in archive.members(noted):
                 target: bytes | Path
                 try:
-                    if archive.size(member) <= min(room, SMALL_BYTES):
+                    if member.file_size <= min(room, SMALL_BYTES):
                         target = archive.read(member)
                         room -= len(target)
                     else:
@@ -206,10 +206,10 @@ def _unpacked(
                             stream.writelines(archive.pieces(member))
                 except UntakenError as error:
                     noted.add(
-                        error.code, f"{member.name}: {error.message}", hint=error.hint, severity="error"
+                        error.code, f"{member.filename}: {error.message}", hint=error.hint, severity="error"
                     )
                     continue
-                members.append((f"{name}/{member.name}", target))
+                members.append((f"{name}/{member.filename}", target))
     except UntakenError as error:
         noted.add(error.code, error.message, hint=error.hint, severity="error")
     return members, noted.all()

@@ -7,7 +7,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -32,14 +31,6 @@ _ZSTANDARD: Final = 93
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD)
 _ENCRYPTED: Final = 0x1
 _AGAIN: Final = "Export or download it again, or use its files by themselves."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
-    """A file in an archive; `index` finds it again, its name is untrusted text."""
-
-    index: int
-    name: str
 
 
 class Archive:
@@ -70,36 +61,31 @@ class Archive:
         """Lets go of the file."""
         self._zip.close()
 
-    def members(self, findings: Findings) -> Iterator[Member]:
-        """The files that may be read; the others are named."""
-        for index, info in enumerate(self._listed):
+    def members(self, findings: Findings) -> Iterator[zipfile.ZipInfo]:
+        """The files that may be read, in order; the others are named. A name is untrusted text."""
+        for info in self._listed:
             if info.is_dir() or _is_clutter(info.filename):
                 continue
             if (fault := _fault(info)) is None:
-                yield Member(index=index, name=info.filename)
+                yield info
             else:
                 message = f"{clip(info.filename)}: {fault}"
                 findings.add("archive-member-refused", message, hint=_AGAIN, severity="error")
 
-    def size(self, member: Member) -> int:
-        """Bytes of a member's content, as the archive says."""
-        return self._listed[member.index].file_size
-
-    def read(self, member: Member) -> bytes:
+    def read(self, info: zipfile.ZipInfo) -> bytes:
         """The content of one member.
 
         Raises:
             UntakenError: as `pieces`.
         """
-        return b"".join(self.pieces(member))
+        return b"".join(self.pieces(info))
 
-    def pieces(self, member: Member, size: int = limits.MIB) -> Iterator[bytes]:
+    def pieces(self, info: zipfile.ZipInfo, size: int = limits.MIB) -> Iterator[bytes]:
         """The content of one member, in pieces of at most some `size`.
 
         Raises:
             UntakenError: ``unreadable-file`` where it does not decompress, or not to what the archive says.
         """
-        info = self._listed[member.index]
         length = 0
         try:
             for piece in (self._zstandard if info.compress_type == _ZSTANDARD else self._plain)(info, size):
@@ -111,12 +97,12 @@ class Archive:
             raise UntakenError(
                 "unreadable-file",
                 f"the member is damaged: {clip(error)}",
-                where=Where(file=member.name),
+                where=Where(file=info.filename),
                 hint=_AGAIN,
             ) from error
         if length != info.file_size:
             raise UntakenError(
-                "unreadable-file", "the member is cut short", where=Where(file=member.name), hint=_AGAIN
+                "unreadable-file", "the member is cut short", where=Where(file=info.filename), hint=_AGAIN
             )
 
     def _plain(self, info: zipfile.ZipInfo, size: int) -> Iterator[bytes]:

@@ -256,7 +256,7 @@ def _opened(source: Source, intake: Intake, log: FileLog) -> Iterator[EvalLog | 
 
 def _archived(archive: Archive, findings: Findings) -> EvalLog:
     """A log as an archive: its header, or its journal, and one sample after the other."""
-    members = {member.name: member for member in archive.members(findings)}
+    members = {member.filename: member for member in archive.members(findings)}
 
     def read(name: str) -> Any:
         try:

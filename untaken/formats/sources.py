@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Final, Protocol
+from zipfile import ZipInfo
 
 import zstandard
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
-from untaken.formats.archives import Archive, Member
+from untaken.formats.archives import Archive
 from untaken.formats.losses import Findings, clip
 
 _GZIP: Final = b"\x1f\x8b"
@@ -90,12 +91,12 @@ class InArchive:
     """A member of a zip archive."""
 
     archive: Archive
-    member: Member
+    member: ZipInfo
 
     @property
     def size(self) -> int:
         """Number of its bytes."""
-        return self.archive.size(self.member)
+        return self.member.file_size
 
     def pieces(self) -> Iterator[bytes]:
         """Its bytes, piece by piece."""
@@ -376,12 +377,12 @@ def _open(
         return
     opened.callback(archive.close)
     for member in archive.members(findings):
-        if wanted(member.name, extensions):
-            inside = [part for part in member.name.split("/")[:-1] if part not in ("", ".")]
+        if wanted(member.filename, extensions):
+            inside = [part for part in member.filename.split("/")[:-1] if part not in ("", ".")]
             place = InArchive(archive=archive, member=member)
-            shown = f"{name}/{clip(member.name, _NAME_CHARS)}"
+            shown = f"{name}/{clip(member.filename, _NAME_CHARS)}"
             yield Source(
-                name=shown, stem=stem_of(member.name), folders=(*folders, file.stem, *inside), place=place
+                name=shown, stem=stem_of(member.filename), folders=(*folders, file.stem, *inside), place=place
             )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake, WriteRun
+from untaken.formats.intake import Intake
 from untaken.formats.jsontext import Element, JsonReader
 from untaken.formats.losses import FileLog, Findings
 from untaken.formats.model import FormatInfo
@@ -184,56 +184,31 @@ def _write(source: Source, intake: Intake, survey: _Survey) -> None:
     reader = intake.reader(source, log)
     if reader is None:
         return
+    tidier = Tidier(PLACES, log.findings)
     with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
-        writing = _Writing(
-            source.stem, survey, survey.documents[source.name], intake=intake, log=log, write=write
-        )
-        for header in _documents(reader, log, writing.put):
-            writing.conclude(header)
-
-
-class _Writing:
-    """The second reading of one file: its runs are written as they come by."""
-
-    def __init__(
-        self,
-        stem: str,
-        survey: _Survey,
-        documents: Sequence[Tau2Document],
-        *,
-        intake: Intake,
-        log: FileLog,
-        write: WriteRun,
-    ) -> None:
-        self._log = log
-        self._tidier = Tidier(PLACES, log.findings)
-        self._write = write
-        self._parts = [
-            Simulations(one, survey.tools, stem, intake=intake, log=log, tidier=self._tidier)
-            for one in documents
+        parts = [
+            Simulations(one, survey.tools, source.stem, intake=intake, log=log, tidier=tidier)
+            for one in survey.documents[source.name]
         ]
 
-    def put(self, element: Element) -> None:
-        """Writes the run of one simulation."""
-        log, part = self._log, self._parts[0]
-        simulation, held = self._tidier.record(element.value, _RUNS)
-        log.records += 1
-        if not isinstance(simulation, dict) or text(simulation.get("task_id")) is None:
-            log.count(held, frozenset())
-            message = f"run {element.index} names no task"
-            log.findings.add("not-this-format", message, severity="error")
-            return
-        log.count(held, PLACES.kept if part.has_task(simulation) else PLACES.kept | {_CHECKED})
-        if (run := part.run(simulation)) is not None:
-            self._write(run, log)
+        def put(element: Element) -> None:
+            simulation, held = tidier.record(element.value, _RUNS)
+            log.records += 1
+            if not isinstance(simulation, dict) or text(simulation.get("task_id")) is None:
+                log.count(held, frozenset())
+                message = f"run {element.index} names no task"
+                log.findings.add("not-this-format", message, severity="error")
+                return
+            log.count(held, PLACES.kept if parts[0].has_task(simulation) else PLACES.kept | {_CHECKED})
+            if (run := parts[0].run(simulation)) is not None:
+                write(run, log)
 
-    def conclude(self, header: dict[str, Any]) -> None:
-        """Counts what a document says besides its runs, and goes on to the next."""
-        tidied, held = self._tidier.record(header, "")
-        if header:  # beside a simulation of its own a file says nothing
-            self._log.count(held, PLACES.kept)
-        read_document(tidied, self._log.name, unpriced=False, log=self._log)
-        del self._parts[0]
+        for header in _documents(reader, log, put):
+            tidied, held = tidier.record(header, "")
+            if header:  # beside a simulation of its own a file says nothing
+                log.count(held, PLACES.kept)
+            read_document(tidied, log.name, unpriced=False, log=log)
+            del parts[0]
 
 
 def _documents(
