@@ -161,6 +161,16 @@ SHAPES = {
         {"request": {"messages": BLOCKS[:1]}, "response": {"type": "message", **BLOCKS[1]}},
         {"request": {"messages": BLOCKS[:3]}, "response": REPLY},
     ),
+    "updates of a graph's stream": lines(
+        {"intake": {"messages": LANGCHAIN[:1]}},
+        {"agent": {"messages": LANGCHAIN[1:2], "left": 3}},
+        {"tools": {"messages": LANGCHAIN[2]}, "__interrupt__": None},
+        {"agent": {"messages": LANGCHAIN[3:]}},
+    ),
+    "a list of updates": [{"clerk": {"messages": [each]}} for each in LANGCHAIN],
+    "updates of a stream of several modes": lines(
+        *(["updates", {"clerk": {"messages": [each]}}] for each in LANGCHAIN)
+    ),
     "snapshots of a thread, the newest first": [
         {"values": {"messages": LANGCHAIN[:n]}, "config": {"configurable": {"thread_id": "t"}}}
         for n in (4, 3, 3, 2, 1)
@@ -182,6 +192,49 @@ def test_every_shape_is_recognised(shape: str) -> None:
     assert sniff("x.bin", (content if isinstance(content, str) else json.dumps(content)).encode()) == (
         "openai-messages"
     )
+
+
+def thread_message(number: int, role: str, said: str, *notes: Any) -> dict[str, Any]:
+    """As the Assistants API lists it."""
+    return {
+        "id": f"msg_{number}",
+        "object": "thread.message",
+        "created_at": 1_720_000_000 + number,
+        "thread_id": "thread_1",
+        "role": role,
+        "assistant_id": "asst_1" if role == "assistant" else None,
+        "content": [{"type": "text", "text": {"value": said, "annotations": list(notes)}}],
+    }
+
+
+THREAD = [thread_message(1, "user", "Go."), thread_message(2, "assistant", "Done.")]
+THREADS = {
+    "a page": {"object": "list", "data": THREAD[::-1], "first_id": "msg_2", "has_more": False},
+    "a page in the order it was said": {"object": "list", "data": THREAD},
+    "a list": THREAD[::-1],
+    "lines": lines(*THREAD[::-1]),
+}
+
+
+@pytest.mark.parametrize("shape", THREADS)
+def test_a_thread_of_the_assistants_api_is_read_in_the_order_it_was_said(tmp_path: Path, shape: str) -> None:
+    content = THREADS[shape]
+    _, (run,) = read(tmp_path, content)
+    assert told(run) == ([("user", "Go."), ("assistant", "Done.")], [], [])
+    assert run.agent == "asst_1"
+    sample = sample_of("x", (content if isinstance(content, str) else json.dumps(content)).encode())
+    assert recognise(sample) is Confidence.LIKELY
+
+
+def test_a_quotation_in_a_thread_is_kept_with_its_text(tmp_path: Path) -> None:
+    cited = thread_message(2, "assistant", "Done [1].", {"type": "file_citation", "text": "[1]"})
+    _, (run,) = read(tmp_path, [THREAD[0], cited])
+    assert told(run)[0] == [("user", "Go."), ("assistant", cited["content"])]
+
+
+def test_what_goes_in_and_comes_out_of_a_step_is_no_update_of_a_stream() -> None:
+    step = {"input": {"messages": CHAT[:1]}, "output": {"messages": CHAT}}
+    assert recognise(sample_of("x", json.dumps(step).encode())) is Confidence.NO
 
 
 FAILED = [

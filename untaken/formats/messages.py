@@ -64,7 +64,7 @@ USAGES: Final = ("usage", "usage_metadata", "usageMetadata", "models_usage")
 TIMES: Final = ("timestamp", "created_at", "createdAt")
 FIELDS: Final = (
     *("role", "type", "id", "name", "content.**", "parts.**", "refusal", "reasoning_content", *TIMES),
-    *("model", "toolCalls.**", "toolCallId", "from", "value.**", "source", "author"),
+    *("model", "assistant_id", "toolCalls.**", "toolCallId", "from", "value.**", "source", "author"),
     *("tool_calls[].id", "tool_calls[].name", "tool_calls[].args.**", "tool_calls[].function.name"),
     *("tool_calls[].function.arguments.**", "function_call.name", "function_call.arguments.**"),
     *("tool_call_id", "status", "call_id", "arguments.**", "input.**", "action.**", "output.**", "error.**"),
@@ -295,6 +295,8 @@ def _part_text(part: Mapping[str, Any]) -> str | None:
     if "type" in part and _kind(part) not in SPOKEN_PARTS:
         return None
     found = part.get("text", part.get("refusal", part.get("content")))
+    if not mapping(found).get("annotations"):  # the Assistants API has them beside the text
+        found = mapping(found).get("value", found)
     return found if isinstance(found, str) else None
 
 

@@ -39,7 +39,9 @@ STATES: Final = (
 """Members of an object that its messages may be in: the state of a LangGraph thread, the request of a log."""
 REPLIES: Final = ("response.body", "response", "response_body", "result.message", "output.outputBodyJson")
 """Members that the answer of the model may be in; logs of Bedrock and batches nest it."""
-GIVEN: Final = ("messages", "input", "contents", "conversation", "conversations", "chat_history", "events")
+GIVEN: Final = (
+    *("messages", "input", "contents", "conversation", "conversations", "chat_history", "events", "data"),
+)
 """Members of an object, or of one of `STATES`, that are its list of messages."""
 SYSTEM: Final = ("instructions", "system", "systemInstruction", "system_instruction")
 SESSIONS: Final = ("custom_id", "thread_id", "conversation_id", "session_id")
@@ -49,6 +51,10 @@ MODELS: Final = ("model", "modelId", "modelVersion")
 COSTS: Final = ("response_cost", "cost")
 STARTS: Final = ("startTime", "timestamp", "created_at")
 ERRORS: Final = ("error", "error_str")
+THREAD: Final = "thread.message"
+"""What a message of the Assistants API says it is."""
+STEPS: Final = frozenset(("input", "inputs", "output", "outputs", *GIVEN, *STATES, *REPLIES))
+"""Names that no node of a graph has: what a step got and gave is no update of a stream."""
 _ABOUT: Final = ("metadata", "config.configurable", "checkpoint")
 _LISTS: Final = (
     *("[].", "", *(f"{name}[]." for name in (*GIVEN, "output"))),
@@ -73,8 +79,8 @@ def recognise(sample: Sample) -> Confidence:
     first = sample.first
     if first.get("object") in ("response", "chat.completion") and ("output" in first or "choices" in first):
         return Confidence.LIKELY
-    inner = next((each for each in map(_listed, sample.records[:1]) if each), [])
-    if any(is_langchain(each) for each in (*sample.records, *inner)):
+    inner = next((each for each in map(_listed, sample.records[:2]) if each), [])
+    if any(is_langchain(each) or mapping(each).get("object") == THREAD for each in (*sample.records, *inner)):
         return Confidence.LIKELY
     messages = sum(map(is_message, sample.records))
     several = messages > 1 or (messages and sample.shape == "array")
@@ -84,7 +90,7 @@ def recognise(sample: Sample) -> Confidence:
 def _listed(record: Any) -> list[dict[str, Any]]:
     """The messages that a record holds; empty where it holds none."""
     if isinstance(record, list):
-        return objects(record) if any(map(is_message, record)) else []
+        return _in_order(objects(record)) if any(map(is_message, record)) else []
     document = mapping(record)
     state, response = _part(document, STATES), _part(document, REPLIES)
     answer = response or document
@@ -96,11 +102,27 @@ def _listed(record: Any) -> list[dict[str, Any]]:
         given = [{"role": "user", "content": given}]
     asked = [each for each in objects(given) if is_message(each)]
     if not asked and not reply:
-        return []
+        return _updated(document)
     instructions = next((part[name] for name in SYSTEM for part in (document, state) if part.get(name)), None)
     instructions = mapping(instructions).get("parts") or instructions
     system = [{"role": "system", "content": instructions}] if instructions else []
-    return [*system, *asked, *reply]
+    return [*system, *_in_order(asked), *reply]
+
+
+def _in_order(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A thread in the order it was said: the Assistants API lists what was said last first."""
+    times = [each.get("created_at") for each in messages if each.get("object") == THREAD]
+    ends = [at for at in (*times[:1], *times[-1:]) if isinstance(at, int | float)]
+    return messages[::-1] if len(times) == len(messages) and ends != sorted(ends) else messages
+
+
+def _updated(record: Any) -> list[dict[str, Any]]:
+    """The messages that nodes of a graph added, of a record of its stream: ``{node: {"messages": …}}``."""
+    nodes = mapping(record)
+    if STEPS & nodes.keys() or not all(each is None or isinstance(each, dict) for each in nodes.values()):
+        return []
+    added = [mapping(node).get("messages") for node in nodes.values()]
+    return [m for each in added for m in objects([each] if is_message(each) else each) if is_message(m)]
 
 
 def _part(document: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
@@ -122,11 +144,15 @@ def _conversations(reader: JsonReader) -> Iterator[Any]:
         whole = [element.value for element in reader.elements()]
         if any(map(is_message, whole)):
             yield whole
+        elif updates := [message for each in whole for message in _updated(each)]:
+            loose.setdefault(None, []).extend(updates)
         else:
             yield from whole
     for element in reader.values():
         if is_message(element.value):
             loose.setdefault(_first_text([element.value], SESSIONS), []).append(element.value)
+        elif updates := _updated(element.value):
+            loose.setdefault(None, []).extend(updates)
         else:
             yield element.value
     for session, messages in loose.items():
@@ -152,7 +178,10 @@ def _run(record: Any, name: str, findings: Findings) -> TraceRun | None:
     usage = tokens_of(messages, findings) or tokens_of((document, response), findings)
     return TraceRun(
         run_id=f"openai-messages/{session or name}",
-        agent=_first_text(about, ("agent", "appName")) or model or "unknown-agent",
+        agent=_first_text(about, ("agent", "appName"))
+        or _first_text(replies, ("assistant_id",))
+        or model
+        or "unknown-agent",
         task_id=_first_text(about, ("task_id",)) or session or name,
         record=messages,
         model=model,
