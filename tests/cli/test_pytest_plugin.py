@@ -184,4 +184,4 @@ def test_the_plugin_brings_nothing_but_pytest() -> None:
         "print(sorted(m for m in set(sys.modules) - before if m.startswith('untaken')))"
     )
     done = run_python(program)
-    assert done.stdout.strip() == "['untaken', 'untaken.pytest_plugin']"
+    assert done.stdout.strip() == "['untaken', 'untaken.lazy_imports', 'untaken.pytest_plugin']"
