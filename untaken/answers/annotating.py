@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from untaken.annotating import AgentEffect, Contested, Preview, RuleUse, StatusChange, Unmapped, Workbench
 from untaken.answers.frame import Columns, count, figure, frame, interval, moment, text, truth
 from untaken.discovery import ProposedGraph, Support
-from untaken.errors import Score
 from untaken.plans import Rule
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from untaken.store.versions import GraphVersion
-
-Side = Literal["before", "after"]
 
 CHANGES: Final[Columns[StatusChange]] = {
     "agent": text("name of the agent", "agent"),
@@ -30,29 +27,18 @@ CHANGES: Final[Columns[StatusChange]] = {
 }
 
 
-def _of(side: Side, field: str) -> Callable[[AgentEffect], object]:
-    def value(effect: AgentEffect) -> object:
-        score = effect.before if side == "before" else effect.after
-        found: Score | int | None = None if score is None else getattr(score, field)
-        return found
-
-    return value
-
-
 EFFECTS: Final[Columns[AgentEffect]] = {
     "agent": text("name of the agent", "agent"),
-    "runs": count("its runs with the current graph", _of("before", "runs")),
-    "runs_after": count("its runs under the edited graph", _of("after", "runs")),
-    "completion": figure("completed of the required sub-goals now, pooled", _of("before", "completion")),
-    "completion_after": figure("the same with the edited graph", _of("after", "completion")),
-    "critical_completion": figure("the same of critical ones, now", _of("before", "critical_completion")),
-    "critical_completion_after": figure(
-        "the same with the edited graph", _of("after", "critical_completion")
-    ),
-    "violations": count("reached without a critical dependency, now", _of("before", "violations")),
-    "violations_after": count("the same with the edited graph", _of("after", "violations")),
-    "unscored": count("sub-goals without evidence, now", _of("before", "unscored")),
-    "unscored_after": count("the same with the edited graph", _of("after", "unscored")),
+    "runs": count("its runs with the current graph", "before?.runs"),
+    "runs_after": count("its runs under the edited graph", "after?.runs"),
+    "completion": figure("completed of the required sub-goals now, pooled", "before?.completion"),
+    "completion_after": figure("the same with the edited graph", "after?.completion"),
+    "critical_completion": figure("the same of critical ones, now", "before?.critical_completion"),
+    "critical_completion_after": figure("the same with the edited graph", "after?.critical_completion"),
+    "violations": count("reached without a critical dependency, now", "before?.violations"),
+    "violations_after": count("the same with the edited graph", "after?.violations"),
+    "unscored": count("sub-goals without evidence, now", "before?.unscored"),
+    "unscored_after": count("the same with the edited graph", "after?.unscored"),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -19,18 +19,9 @@ from untaken.counterfactual import (
 )
 from untaken.counterfactual.diagnostics import Placebo, placebo
 from untaken.errors import number
-from untaken.memory import Record
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def _of(side: str, name: str) -> Callable[[Choice], object]:
-    def value(choice: Choice) -> object:
-        record: Record | None = getattr(choice, side)
-        return None if record is None else getattr(record, name)
-
-    return value
 
 
 CHOICES: Final[Columns[Choice]] = {
@@ -47,14 +38,14 @@ CHOICES: Final[Columns[Choice]] = {
     "q_family": count("pairs of skills with an interval, each counted once", "q_family"),
     "n_selected": count("outcomes in the selected skill's history", "n_selected"),
     "n_alternative": count("outcomes in the alternative's history", "n_alternative"),
-    "runs_selected": count("runs behind the selected skill's history", _of("taken", "n_runs")),
-    "runs_alternative": count("runs behind the alternative's history", _of("other", "n_runs")),
-    "success_rate_selected": figure("success rate of the selected skill", _of("taken", "success_rate")),
-    "success_rate_alternative": figure("success rate of the alternative", _of("other", "success_rate")),
-    "avg_cost_selected": figure("mean cost of the selected skill's runs", _of("taken", "avg_cost")),
-    "avg_cost_alternative": figure("mean cost of the alternative's runs", _of("other", "avg_cost")),
-    "avg_steps_selected": figure("mean steps of the selected skill's runs", _of("taken", "avg_steps")),
-    "avg_steps_alternative": figure("mean steps of the alternative's runs", _of("other", "avg_steps")),
+    "runs_selected": count("runs behind the selected skill's history", "taken?.n_runs"),
+    "runs_alternative": count("runs behind the alternative's history", "other?.n_runs"),
+    "success_rate_selected": figure("success rate of the selected skill", "taken?.success_rate"),
+    "success_rate_alternative": figure("success rate of the alternative", "other?.success_rate"),
+    "avg_cost_selected": figure("mean cost of the selected skill's runs", "taken?.avg_cost"),
+    "avg_cost_alternative": figure("mean cost of the alternative's runs", "other?.avg_cost"),
+    "avg_steps_selected": figure("mean steps of the selected skill's runs", "taken?.avg_steps"),
+    "avg_steps_alternative": figure("mean steps of the alternative's runs", "other?.avg_steps"),
     "points": count("decision points that made this choice", lambda choice: len(choice.points)),
     "runs": count("runs with such a point", lambda choice: len({point.run for point in choice.points})),
     "deltas": count("of the points, those with a delta", lambda choice: len(choice.deltas)),

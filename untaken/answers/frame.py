@@ -43,7 +43,10 @@ Columns = Mapping[str, Column[Row]]
 
 
 def text(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
-    """A text column; `source` is an attribute path of the row or a function of it."""
+    """A text column; `source` is an attribute path of the row or a function of it.
+
+    A path ``a?.b`` stops at `a` where that is ``None`` or unscored.
+    """
     return Column(dtype="string", meaning=meaning, value=_getter(source))
 
 
@@ -120,4 +123,16 @@ def _series(column: Column[Row], values: list[object]) -> pd.Series:
 
 
 def _getter(source: str | Callable[[Row], object]) -> Callable[[Row], object]:
-    return attrgetter(source) if isinstance(source, str) else source
+    if not isinstance(source, str):
+        return source
+    first, _, rest = source.partition("?.")
+    whole = attrgetter(first)
+    if not rest:
+        return whole
+    part = attrgetter(rest)
+
+    def value(row: Row) -> object:
+        found = whole(row)
+        return found if found is None or isinstance(found, Unscored) else part(found)
+
+    return value

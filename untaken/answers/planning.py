@@ -47,21 +47,6 @@ class StepRow:
         """WIN of the first answer."""
         return self.step.asked.win if self.step.asked else _NOT_ASKED
 
-    @property
-    def answered(self) -> str | None:
-        """The first answer."""
-        return self.step.asked.action if self.step.asked else None
-
-    @property
-    def verdict(self) -> str | None:
-        """Its class."""
-        return self.step.asked.verdict if self.step.asked else None
-
-    @property
-    def asked_again(self) -> bool | None:
-        """Whether the policy was asked again."""
-        return self.step.asked.revise if self.step.asked else None
-
     def value(self, intervention: str) -> Score:
         """σ(r − r̃ψ) of one intervention, or why it has no term."""
         if self.step.asked is None:
@@ -93,18 +78,14 @@ class ArmRow:
         """The published score of the full arm less this one's."""
         return None if self.difference is None else PUBLISHED[FULL][0] - self.published
 
-    def of(self, name: str) -> object:
-        """A figure of the difference; none for the full arm itself."""
-        return None if self.difference is None else getattr(self.difference, name)
-
 
 PLANNED_STEPS: Final[Columns[StepRow]] = {
     "step": count("its number, from 1", "number"),
     "action": text("what was done", "step.action"),
-    "answered": text("the first answer, which was evaluated", "answered"),
+    "answered": text("the first answer, which was evaluated", "step.asked?.action"),
     "win": figure("WIN of the first answer, 0 to 1; 0.5 is a tie", "win"),
-    "verdict": text("better, worse, tie or unscored", "verdict"),
-    "asked_again": truth("whether the policy was asked again", "asked_again"),
+    "verdict": text("better, worse, tie or unscored", "step.asked?.verdict"),
+    "asked_again": truth("whether the policy was asked again", "step.asked?.revise"),
     "wait": figure("σ(r − r̃) against doing nothing", lambda row: row.value("wait")),
     "opposite": figure("σ(r − r̃) against the opposite action", lambda row: row.value("opposite")),
     "random": figure("σ(r − r̃) against a random action", lambda row: row.value("random")),
@@ -140,20 +121,18 @@ ABLATION: Final[Columns[ArmRow]] = {
     "achievements": figure("mean number reached in a world", "arm.achievements"),
     "successes": count("worlds with success", "arm.successes"),
     "asked_again": figure("share of steps at which the policy was asked again", "arm.asked_again"),
-    "difference": figure("score of the full arm less this one's, same worlds", lambda r: r.of("score")),
-    "low": figure("its 95% bootstrap interval over worlds", lambda r: r.of("score_low")),
-    "high": figure("upper end", lambda r: r.of("score_high")),
-    "more_achievements": figure(
-        "mean difference in achievements, same worlds", lambda r: r.of("achievements")
-    ),
-    "more_low": figure("its 95% bootstrap interval over worlds", lambda r: r.of("low")),
-    "more_high": figure("upper end", lambda r: r.of("high")),
-    "more_p_holm": figure("sign-flip p of more achievements, over all arms", lambda r: r.of("p_holm")),
+    "difference": figure("score of the full arm less this one's, same worlds", "difference?.score"),
+    "low": figure("its 95% bootstrap interval over worlds", "difference?.score_low"),
+    "high": figure("upper end", "difference?.score_high"),
+    "more_achievements": figure("mean difference in achievements, same worlds", "difference?.achievements"),
+    "more_low": figure("its 95% bootstrap interval over worlds", "difference?.low"),
+    "more_high": figure("upper end", "difference?.high"),
+    "more_p_holm": figure("sign-flip p of more achievements, over all arms", "difference?.p_holm"),
     "success_difference": figure(
-        "success rate of the full arm less this one's, same worlds", lambda r: r.of("success")
+        "success rate of the full arm less this one's, same worlds", "difference?.success"
     ),
-    "success_low": figure("its 95% adjusted Wald interval", lambda r: r.of("success_low")),
-    "success_high": figure("upper end", lambda r: r.of("success_high")),
+    "success_low": figure("its 95% adjusted Wald interval", "difference?.success_low"),
+    "success_high": figure("upper end", "difference?.success_high"),
     "published": figure("published score, in percent: not comparable in level", "published"),
     "published_sd": figure("its standard deviation over 5 seeds", "published_sd"),
     "published_difference": figure("published full arm less this one", "published_difference"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -30,22 +29,12 @@ class RunRow:
     summary: Summary
     contradiction: Contradiction | None
 
-    @property
-    def finished(self) -> RunFinished | None:
-        """The run's outcome."""
-        return self.run.finished
-
 
 class NodeRow(Struct, frozen=True, gc=False):
     """One sub-goal in one run."""
 
     score: RunScore
     node: NodeScore
-
-
-def _scored(name: str) -> Callable[[RunRow], object]:
-    """An attribute of the score; unscored for the reason the run is."""
-    return lambda row: row.score if isinstance(row.score, Unscored) else getattr(row.score, name)
 
 
 def _violations(row: RunRow, kind: str) -> int | Unscored:
@@ -56,10 +45,6 @@ def _violations(row: RunRow, kind: str) -> int | Unscored:
 
 def _extra(row: RunRow) -> int | Unscored:
     return row.score if isinstance(row.score, Unscored) else len(row.score.extra)
-
-
-def _outcome(name: str) -> Callable[[RunRow], object]:
-    return lambda row: getattr(row.finished, name, None)
 
 
 def total_time(run: Run) -> float | None:
@@ -108,38 +93,38 @@ RUNS: Final[Columns[RunRow]] = {
     "model": text("the model behind the agent", "run.started.model"),
     "kind": text("agent or workflow", "run.started.kind"),
     "success": truth("the recorded outcome", "run.success"),
-    "cost": figure("recorded cost, in cost_unit", _outcome("cost")),
-    "cost_unit": text("unit of cost", _outcome("cost_unit")),
-    "steps": count("recorded number of steps", _outcome("steps")),
+    "cost": figure("recorded cost, in cost_unit", "run.finished?.cost"),
+    "cost_unit": text("unit of cost", "run.finished?.cost_unit"),
+    "steps": count("recorded number of steps", "run.finished?.steps"),
     "total_time": figure("seconds from start to finish", lambda row: total_time(row.run)),
     "total_tokens": count("recorded tokens, in and out", lambda row: total_tokens(row.run)),
-    "error": text("the recorded error", _outcome("error")),
-    "limit": text("the limit the run stopped at", _outcome("limit")),
+    "error": text("the recorded error", "run.finished?.error"),
+    "limit": text("the limit the run stopped at", "run.finished?.limit"),
     "started": moment("when the run started", "run.started.ts"),
     "digest": text("content digest: the run's id in links", "run.digest"),
     "integrity": text("integrity verdict", "run.integrity.verdict"),
-    "graph": text("the plan graph it was scored against", _scored("graph_id")),
-    "graph_version": count("version of that graph", _scored("graph_version")),
-    "required": count("sub-goals that count", _scored("required")),
-    "attempted": count("required sub-goals attempted", _scored("attempted")),
-    "completed": count("required sub-goals completed", _scored("completed")),
-    "unscored": count("sub-goals without evidence either way", _scored("unscored")),
-    "critical": count("critical sub-goals that count", _scored("critical")),
-    "critical_completed": count("critical sub-goals completed", _scored("critical_completed")),
-    "coverage": figure("attempted / required", _scored("coverage")),
-    "completion": figure("completed / required", _scored("completion")),
-    "completion_weighted": figure("completed / required by weight", _scored("completion_weighted")),
-    "critical_completion": figure("the same over critical sub-goals", _scored("critical_completion")),
-    "diagnosis": text("the main reason for the result", _scored("diagnosis")),
-    "diagnosis_reason": text("the diagnosis in words", _scored("diagnosis_reason")),
-    "diagnosis_advice": text("what to change", _scored("diagnosis_advice")),
+    "graph": text("the plan graph it was scored against", "score?.graph_id"),
+    "graph_version": count("version of that graph", "score?.graph_version"),
+    "required": count("sub-goals that count", "score?.required"),
+    "attempted": count("required sub-goals attempted", "score?.attempted"),
+    "completed": count("required sub-goals completed", "score?.completed"),
+    "unscored": count("sub-goals without evidence either way", "score?.unscored"),
+    "critical": count("critical sub-goals that count", "score?.critical"),
+    "critical_completed": count("critical sub-goals completed", "score?.critical_completed"),
+    "coverage": figure("attempted / required", "score?.coverage"),
+    "completion": figure("completed / required", "score?.completion"),
+    "completion_weighted": figure("completed / required by weight", "score?.completion_weighted"),
+    "critical_completion": figure("the same over critical sub-goals", "score?.critical_completion"),
+    "diagnosis": text("the main reason for the result", "score?.diagnosis"),
+    "diagnosis_reason": text("the diagnosis in words", "score?.diagnosis_reason"),
+    "diagnosis_advice": text("what to change", "score?.diagnosis_advice"),
     "violations": count("reached without a critical dependency", lambda row: _violations(row, "critical")),
     "order_violations": count("started before a dependency", lambda row: _violations(row, "order")),
     "extra": count("actions that serve no sub-goal", _extra),
     "replans": count("times the plan changed; nothing where no plan is recorded", _replans),
-    "transient_failures": count("failed observations", _scored("transient_failures")),
-    "recovered": figure("share of failed attempts completed after a replan", _scored("recovered")),
-    "contradiction": text("lucky, unlucky, or nothing", lambda row: getattr(row.contradiction, "kind", None)),
+    "transient_failures": count("failed observations", "score?.transient_failures"),
+    "recovered": figure("share of failed attempts completed after a replan", "score?.recovered"),
+    "contradiction": text("lucky, unlucky, or nothing", "contradiction?.kind"),
     "evaluation": text("counterfactual evaluation: evaluated, skipped, aborted", "evaluation"),
     "decisions": count("decision points", "summary.decisions"),
     "better_alternatives": count("branches that scored better", "summary.alternative_may_be_better"),
@@ -147,10 +132,10 @@ RUNS: Final[Columns[RunRow]] = {
     "source": text("the file it was read from", "run.source"),
     "score_reason": why("the run", "score"),
     "success_reason": why("success", "run.success"),
-    "coverage_reason": why("coverage", _scored("coverage")),
-    "completion_reason": why("completion", _scored("completion")),
-    "completion_weighted_reason": why("completion_weighted", _scored("completion_weighted")),
-    "critical_completion_reason": why("critical_completion", _scored("critical_completion")),
+    "coverage_reason": why("coverage", "score?.coverage"),
+    "completion_reason": why("completion", "score?.completion"),
+    "completion_weighted_reason": why("completion_weighted", "score?.completion_weighted"),
+    "critical_completion_reason": why("critical_completion", "score?.critical_completion"),
 }
 
 SUB_GOALS: Final[Columns[NodeRow]] = {
