@@ -43,8 +43,11 @@ def main() -> None:
 
     st.subheader("Where each run differs from the reference", anchor=False)
     view.divergences(found)
-    with st.expander("All levels as a table"):
-        tables.table(divergences_table(found), key="divergences", name="Divergences", height=320)
+    tables.folded(
+        "All levels as a table",
+        lambda: tables.table(divergences_table(found), key="divergences", name="Divergences", height=320),
+        key="divergences",
+    )
 
     st.subheader("What goes with success", anchor=False)
     view.outcomes(found)

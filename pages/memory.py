@@ -12,7 +12,7 @@ from untaken.answers import applied_table, context_names, estimates_table, recor
 
 PERCENT = st.column_config.NumberColumn(format="percent")
 FIGURE = st.column_config.NumberColumn(format="%.4g")
-MEDIUM = st.column_config.TextColumn(width="medium")
+WIDE = st.column_config.TextColumn(width=290)
 PERCENTS = ("success_rate", "success_low", "success_high")
 AMOUNTS = ("n_effective", "avg_cost", "cost_low", "cost_high", "avg_steps", "steps_low", "steps_high")
 
@@ -53,7 +53,10 @@ context = view.choose(
 )
 here = records[records["context_hash"] == context]
 tables.figure(
-    lambda: figures.skill_rates(here, dark=state.is_dark()), key="rates", name="Success rates in this context"
+    lambda: figures.skill_rates(here, dark=state.is_dark()),
+    key="rates",
+    name="Success rates in this context",
+    of=(snapshot.digest, context),
 )
 
 if len(here):
@@ -61,16 +64,22 @@ if len(here):
     skill = view.choose("skill", "Skill", here["skill"].tolist(), shown=lambda name: text.one_line(name, 80))
     course = estimates_table(snapshot, skill, context)
     tables.figure(
-        lambda: figures.estimate_course(course, dark=state.is_dark()), key="course", name="Estimate over time"
+        lambda: figures.estimate_course(course, dark=state.is_dark()),
+        key="course",
+        name="Estimate over time",
+        of=(snapshot.digest, context, skill),
     )
-    with st.expander("As a table"):
-        tables.table(
+    tables.folded(
+        "As a table",
+        lambda: tables.table(
             course,
             key="course-table",
             name="Estimates over time",
             height=260,
             columns=dict.fromkeys(PERCENTS, PERCENT),
-        )
+        ),
+        key="course",
+    )
 
 st.subheader("Every record", anchor=False)
 unit = f"Costs in {text.label(snapshot.cost_unit, 40)}. " if snapshot.cost_unit else ""
@@ -81,7 +90,9 @@ tables.table(
     name="Records of policy memory",
     height=360,
     most=5_000,
-    columns=dict.fromkeys(PERCENTS, PERCENT) | dict.fromkeys(AMOUNTS, FIGURE) | {"context": MEDIUM},
+    columns=dict.fromkeys(PERCENTS, PERCENT)
+    | dict.fromkeys(AMOUNTS, FIGURE)
+    | {"context": WIDE, "context_hash": None},
 )
 
 st.subheader("Pending weak signals", anchor=False)
@@ -100,5 +111,5 @@ if len(applied):
         name="Applied weak signals",
         height=260,
         most=2_000,
-        columns={"context": MEDIUM},
+        columns={"context": WIDE},
     )

@@ -89,9 +89,11 @@ row = tables.table(
     key="every",
     name="Runs in review order",
     selectable=True,
-    height=320,
+    height=430,
+    row_height=65,  # lines of text are wrapped from here on
     most=MOST_RUNS,
     columns={
+        "why": st.column_config.TextColumn(width=430),
         "completion": st.column_config.ProgressColumn(
             "completion", format="percent", min_value=0.0, max_value=1.0
         ),

@@ -35,7 +35,7 @@ def one_run(runs: dict[str, Run], index: RecordIndex) -> None:
     """A run that has a record, step by step."""
     run = choice.choose_run(runs, index.evaluated)
     try:
-        record, summary = planned.record(index.records[run.run_id])
+        record, summary, read = planned.record(index.records[run.run_id])
     except UntakenError as error:
         st.error(f"{text.label(error.message, 300)} {text.label(error.hint, 300)}")
         return
@@ -48,7 +48,7 @@ def one_run(runs: dict[str, Run], index: RecordIndex) -> None:
             "No action of this run was evaluated. Record What-If-Not results with `untaken crafter run "
             "--win`."
         )
-    view.step_by_step(record, run.digest)
+    view.step_by_step(record, run.digest, read)
     view.every_step(record)
     st.page_link(state.RUN_PAGE, label="Open in Run", query_params={"run": run.digest} | state.scope())
 

@@ -163,10 +163,10 @@ def means(review: CriteriaReview) -> None:
     with spread:
         drawn = partial(figures.criteria_distributions, review.passes, dark=dark)
         tables.figure(drawn, key="spread", name="Distributions of criteria", of=_of_values())
-    with st.expander("As a table"):
-        shown = outcome_means_table(review.passes)
+
+    def as_table() -> None:
         tables.table(
-            shown,
+            outcome_means_table(review.passes),
             key="means-table",
             name="Criteria by outcome",
             columns=dict.fromkeys(MEANS, TWO),
@@ -179,6 +179,8 @@ def means(review: CriteriaReview) -> None:
             mime="text/csv",
             key="values",
         )
+
+    tables.folded("As a table", as_table, key="means")
 
 
 @panel
@@ -206,14 +208,17 @@ def attacks(review: CriteriaReview) -> None:
     attack = st.selectbox("Attack", names, key="criteria_attack", format_func=_attack_words)
     drawn = partial(figures.original_vs_disturbed, review.disturbed[attack], dark=dark)
     tables.figure(drawn, key="disturbed", name="As recorded and disturbed", of=(attack, *_of_values()))
-    with st.expander("As a table"):
-        tables.table(
+    tables.folded(
+        "As a table",
+        lambda: tables.table(
             attacks_table(review.verification),
             key="attacks-table",
             name="Criteria against disturbed runs",
             columns=dict.fromkeys(("win_rate", "low", "high"), PERCENT) | {"p": THREE, "drop": TWO},
             height=320,
-        )
+        ),
+        key="attacks",
+    )
 
 
 def _attack_words(name: str) -> str:
@@ -287,15 +292,18 @@ def verdicts(review: CriteriaReview, known: CriteriaSet) -> None:
                 _verdict(check, status.get(check.name))
     if len(ordered) > MOST_CARDS:
         st.caption(f"{len(ordered) - MOST_CARDS} more in the table.")
-    with st.expander("As a table"):
-        two = ("cv", "sd", "sd_share", "alpha", "gap", "superiority", "low", "high", "correlation")
-        tables.table(
+    two = ("cv", "sd", "sd_share", "alpha", "gap", "superiority", "low", "high", "correlation")
+    tables.folded(
+        "As a table",
+        lambda: tables.table(
             verification_table(review.verification),
             key="verification",
             name="What the verifier found",
             columns=dict.fromkeys(two, TWO) | {"p": THREE, "reason": LONG},
             height=320,
-        )
+        ),
+        key="verification",
+    )
 
 
 def _verdict(check: CriterionCheck, status: str | None) -> None:
@@ -358,13 +366,16 @@ def agents(review: CriteriaReview) -> None:
         "Over tasks that both agents ran, repeats averaged per task first. 95% intervals (Student's t). "
         "≠: the interval of the paired difference excludes 0. ≈: it includes 0."
     )
-    with st.expander("As a table"):
-        tables.table(
+    tables.folded(
+        "As a table",
+        lambda: tables.table(
             side_table(found),
             key="side-table",
             name="Two agents by criterion",
             columns=dict.fromkeys(SIDE_NUMBERS, TWO),
-        )
+        ),
+        key="side",
+    )
 
 
 def _short(name: str) -> str:

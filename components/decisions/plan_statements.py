@@ -31,13 +31,16 @@ COLUMNS: Final = 3
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
 THREE_PLACES: Final = st.column_config.NumberColumn(format="%.3f")
 WIDTHS: Final = {
-    "support": st.column_config.TextColumn(width=92),
-    "situation": st.column_config.TextColumn(width=190),
-    "option": st.column_config.TextColumn(width=165),
-    "succeeded": st.column_config.TextColumn(width=80),
-    "against": st.column_config.TextColumn(width=165),
-    "theirs": st.column_config.TextColumn(width=58),
+    "support": st.column_config.TextColumn(width=105),
+    "situation": st.column_config.TextColumn(width=225),
+    "option": st.column_config.TextColumn(width=190),
+    "succeeded": st.column_config.TextColumn(width=90),
+    "against": st.column_config.TextColumn(width=190),
+    "theirs": st.column_config.TextColumn("succeeded", width=90),
 }
+"""Pixels; with the difference they fit a screen 1,440 wide. Each option has its own successes beside it."""
+ROW: Final = 72
+"""Pixels of a row: three lines. Streamlit wraps text in rows of more than 64."""
 
 
 @panel
@@ -107,7 +110,8 @@ def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
         key="statements",
         name="Statements",
         selectable=True,
-        height=320,
+        height=min(38 + ROW * len(listed), 470),
+        row_height=ROW,
         most=500,
         columns={"difference": SIGNED, "q": THREE_PLACES} | WIDTHS,
     )

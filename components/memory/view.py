@@ -127,10 +127,10 @@ def signals(review: SignalReview) -> None:
         key="signals",
         name="Pending weak signals",
         height=360,
-        most=2_000,
+        most=500,
         columns=dict.fromkeys(("before", "after", "after_all"), st.column_config.NumberColumn(format="%.4f"))
         | {"delta": st.column_config.NumberColumn(format="%+.3f"), "before_reason": None}
-        | {"context": st.column_config.TextColumn(width="medium")},
+        | {"context": st.column_config.TextColumn(width=290), "context_hash": None, "key": None},
     )
     with st.container(horizontal=True):
         _button(f"Apply the {len(review.supported):,} supported", review.supported, "supported")

@@ -46,6 +46,15 @@ def csv(frame: pd.DataFrame) -> bytes:
 
 
 @panel
+def folded(words: str, draw: Callable[[], object], *, key: str) -> None:
+    """A part of a page that is drawn once somebody opens it."""
+    part = st.expander(words, key=f"{key}-open", on_change="rerun")
+    if part.open:
+        with part:
+            draw()
+
+
+@panel
 def table(
     frame: pd.DataFrame,
     *,
@@ -64,7 +73,8 @@ def table(
         frame: what to show; text in it is shown as text.
         key: unique on the page.
         name: what the table holds, in words; also the stem of the file's name. Not from a ledger.
-        columns: column settings as `st.dataframe` takes them; ``None`` for a name hides the column.
+        columns: column settings as `st.dataframe` takes them; ``None`` for a name leaves the column to the
+            download.
         selectable: let one row be chosen, by a click in it.
         height: pixels, or ``"auto"``.
         alt: the description for screen readers.
@@ -76,12 +86,13 @@ def table(
     """
     if most is not None and len(frame) > most:
         st.caption(f"The first {most:,} of {len(frame):,} rows; Download the table to see all.")
+    shown = frame.drop(columns=[c for c, how in (columns or {}).items() if how is None and c in frame])
     chosen: Any = st.dataframe(  # type: ignore[call-overload]
-        frame if most is None else frame.head(most),
+        shown if most is None else shown.head(most),
         hide_index=True,
         height=height,
         row_height=row_height,
-        column_config=_plain_text(frame, columns or {}),
+        column_config=_plain_text(shown, columns or {}),
         key=key,
         on_select="rerun" if selectable else "ignore",
         selection_mode="single-cell",  # a click anywhere in a row chooses it
@@ -141,7 +152,7 @@ def figure(
             once for it, not on every rerun.
     """
     made = make if callable(make) else (lambda: make)
-    drawn = made() if of is None else state.drawn(made, key, name, *of)
+    drawn = made() if of is None else state.drawn(lambda: serialised(made()), key, name, *of)
     if (page := _DRAWN.get()) is not None:  # none, where a part of a page alone is drawn again
         page.append((name, drawn))
     stem = text.file_name(name)
@@ -186,6 +197,13 @@ def collected() -> Iterator[None]:
             mime="application/zip",
             key="figures",
         )
+
+
+def serialised(figure: go.Figure) -> go.Figure:
+    """A figure that is drawn again and again, and no longer changed: it becomes a mapping once."""
+    whole = figure.to_dict()
+    figure.to_dict = lambda: whole  # type: ignore[method-assign]
+    return figure
 
 
 def _picked(key: str, on_pick: Callable[[str], None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -38,7 +39,8 @@ def ablations(*, dark: bool) -> None:
         "Measured on the sample runs: Algorithm 1 with parts removed, all arms in the same worlds. "
         + ("Runs with a task end when they reach it, so compare success rates." if shown.setup.task else "")
     )
-    tables.figure(figures.ablation_figure(shown, dark=dark), key="ablation-figure", name="Ablation")
+    drawn = partial(figures.ablation_figure, shown, dark=dark)
+    tables.figure(drawn, key="ablation-figure", name="Ablation", of=(str(name),))
     _ablation_rows(shown)
     for remark in remarks(shown):
         st.caption(text.label(remark, 600))
@@ -75,16 +77,16 @@ def _curve(found: Calibration, *, dark: bool) -> None:
     chosen = st.segmented_control(
         "Estimate", ESTIMATORS, default=ESTIMATORS[0], format_func=NAMES.get, required=True, key="estimator"
     )
-    drawn = figures.calibration_figure(found, estimator=chosen or ESTIMATORS[0], dark=dark)
-    tables.figure(drawn, key="calibration", name="Calibration of estimates from ledgers")
+    drawn = partial(figures.calibration_figure, found, estimator=chosen or ESTIMATORS[0], dark=dark)
+    tables.figure(drawn, key="calibration", name="Calibration of estimates from ledgers", of=(chosen,))
 
 
 def _agreement(found: Calibration, *, dark: bool) -> None:
     part = st.segmented_control(
         "Support", list(PARTS), default="supported", format_func=PARTS.get, required=True, key="part"
     )
-    drawn = figures.calibration_agreement(found, part=part or "supported", dark=dark)
-    tables.figure(drawn, key="agreement", name="Agreement of estimates from ledgers")
+    drawn = partial(figures.calibration_agreement, found, part=part or "supported", dark=dark)
+    tables.figure(drawn, key="agreement", name="Agreement of estimates from ledgers", of=(part,))
 
 
 def _measured_how(settings: Settings) -> str:

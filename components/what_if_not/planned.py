@@ -43,13 +43,14 @@ def _records(folder: str, digest: str, demo: bool, _store: Workspace) -> RecordI
     return index_records(files)
 
 
-def record(file: Path) -> tuple[PlanningRecord, PlanningSummary]:
-    """A record and what it says as a whole.
+def record(file: Path) -> tuple[PlanningRecord, PlanningSummary, str]:
+    """A record, what it says as a whole, and a text that changes with the file.
 
     Raises:
         UntakenError: as `read_planning`.
     """
-    return _record(str(file), file.stat().st_mtime_ns if file.is_file() else 0)
+    changed = file.stat().st_mtime_ns if file.is_file() else 0
+    return *_record(str(file), changed), f"{file}:{changed}"
 
 
 @st.cache_resource(ttl=3600, max_entries=8, show_spinner="Reading the record …")

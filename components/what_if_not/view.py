@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import streamlit as st
@@ -77,11 +78,22 @@ def summary(planned: PlanningSummary, settings: dict[str, Any]) -> None:
 
 @st.fragment
 @panel
-def step_by_step(record: PlanningRecord, run: str) -> None:
-    """Everything about one step, in a fragment: a click in it redraws nothing else."""
+def step_by_step(record: PlanningRecord, run: str, read: str) -> None:
+    """Everything about one step, in a fragment: a click in it redraws nothing else.
+
+    Args:
+        record: of the run.
+        run: its digest.
+        read: changes with the file of the record.
+    """
+    with state.frame():
+        _one_step(record, run, read)
+
+
+def _one_step(record: PlanningRecord, run: str, read: str) -> None:
     dark = state.is_dark()
     step = choose_step(record, run)
-    now = record.steps[step - 1]
+    now, of = record.steps[step - 1], (run, read, str(step))
 
     def picked(other: str) -> None:
         pick(run, other)
@@ -89,21 +101,21 @@ def step_by_step(record: PlanningRecord, run: str) -> None:
     st.html(BY_WIDTH)
     for many, key, frames in (("many", "strip", FRAMES), ("few", "strip-few", FEW)):
         with st.container(key=f"strip-of-{many}"):
-            drawn = figures.frame_strip(record, step, frames=frames, dark=dark)
-            tables.figure(drawn, key=key, name="Steps as pictures", on_pick=picked)
+            drawn = partial(figures.frame_strip, record, step, frames=frames, dark=dark)
+            tables.figure(drawn, key=key, name="Steps as pictures", on_pick=picked, of=of)
     st.caption(
         "The action is below each picture. ↺: the policy was asked again; the WIN is for its first answer. "
         "◆ decision, ★ achievement."
     )
     st.subheader("WIN by step", anchor=False)
-    tables.figure(
-        figures.win_figure(record, step=step, dark=dark), key="win", name="WIN by step", on_pick=picked
-    )
+    drawn = partial(figures.win_figure, record, step=step, dark=dark)
+    tables.figure(drawn, key="win", name="WIN by step", on_pick=picked, of=of)
     st.subheader(f"Step {step:,}", anchor=False)
     seen, asked = st.columns([0.5, 0.5], gap="medium")
     with seen:
-        drawn = figures.frame_figure(now, dark=dark)
-        tables.figure(drawn, key="frame", name=f"Step {step}", alt=f"What the policy saw at step {step}")
+        drawn = partial(figures.frame_figure, now, dark=dark)
+        alt = f"What the policy saw at step {step}"
+        tables.figure(drawn, key="frame", name=f"Step {step}", alt=alt, of=of)
     with asked:
         _what_was_done(now)
     _causes(record, step, dark=dark)
@@ -180,7 +192,8 @@ def _no_causes(record: PlanningRecord) -> str:
 @panel
 def models(*, dark: bool) -> None:
     """The structural causal models, and one of them after an intervention."""
-    with st.expander("Structural causal model of actions and states"):
+
+    def draw() -> None:
         st.caption(
             "The first two steps. Each variable depends on its parents; all randomness is in u. "
             "What-If-Not sets a_0 to another action and observes the effect."
@@ -190,11 +203,14 @@ def models(*, dark: bool) -> None:
         drawn = figures.scm_figure(model.do(a_0="noop"), dark=dark)
         tables.figure(drawn, key="scm-do", name="The model after do(a_0 = noop)")
 
+    tables.folded("Structural causal model of actions and states", draw, key="scm")
+
 
 @panel
 def every_step(record: PlanningRecord) -> None:
     """All steps as a table."""
-    with st.expander("Every step as a table"):
+
+    def draw() -> None:
         tables.table(
             planned_steps_table(record),
             key="every-step",
@@ -203,6 +219,8 @@ def every_step(record: PlanningRecord) -> None:
             most=2_000,
             columns=dict.fromkeys(("win", "wait", "opposite", "random"), FIGURE),
         )
+
+    tables.folded("Every step as a table", draw, key="every-step")
 
 
 def _plain(name: str | None) -> str:

@@ -93,6 +93,8 @@ def test_a_link_opens_its_moment_context_and_skill(folder: Path, monkeypatch: Pa
     assert metrics(app)["Digest"] == memory.snapshot(between).digest[:8]
     assert [app.selectbox(key=f"memory_{name}").value for name in ("context", "skill")] == [context, skill]
     course = list(memory.snapshot(between).course(skill, context))
+    app.session_state["course-open"] = True
+    app.run()
     assert table(app, "Estimates over time")["run_id"].tolist() == [o.run_id for o, _ in course]
 
 

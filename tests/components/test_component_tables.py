@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from drawn import a_graph, a_score
 from plotly.offline import get_plotlyjs
+from streamlit.testing.v1 import AppTest
 
 from components import figures
 from components.figures.page import PLOTLY, figure_page, figures_zip
@@ -26,6 +27,35 @@ def test_no_cell_and_no_heading_of_a_csv_is_a_formula() -> None:
     assert lines == ['"\'=cmd()","n"', '"\'=1+1",-1.5', '"\'@x",2.0', '"plain",3.0']
 
 
+def test_a_column_left_to_the_download_is_not_sent_with_the_page() -> None:
+    def page() -> None:
+        import pandas as pd
+
+        from components.shared import tables
+
+        frame = pd.DataFrame({"run": ["r1"], "digest": ["0" * 64]})
+        tables.table(frame, key="runs", name="Runs", columns={"digest": None})
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    assert list(app.dataframe[0].value.columns) == ["run"]
+
+
+def test_what_is_folded_is_drawn_once_it_is_opened() -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from components.shared import tables
+
+        tables.folded("More", lambda: st.text("drawn"), key="more")
+
+    app = AppTest.from_function(page).run()
+    assert not app.text
+    app.session_state["more-open"] = True
+    app.run()
+    assert [line.value for line in app.text] == ["drawn"]
+
+
 GRAPH = a_graph({"a": []})
 SCORE = a_score(GRAPH, {"a": "completed"})
 
@@ -35,6 +65,14 @@ def test_a_figure_s_page_is_small_and_may_load_nothing() -> None:
     assert len(page) < len(get_plotlyjs()) / 2
     assert "default-src 'none'" in page
     assert set(re.findall(r"<(script|link|img|iframe)[^>]*(?:src|href)=", page)) == set()
+
+
+def test_a_figure_that_is_kept_becomes_a_mapping_once_and_says_the_same() -> None:
+    plain, kept = (figures.plan_figure(GRAPH, SCORE) for _ in range(2))
+    kept = tables.serialised(kept)
+    assert kept.to_dict() is kept.to_dict()
+    assert figure_page(kept, "Plan") == figure_page(plain, "Plan")
+    assert kept.to_json() == plain.to_json()
 
 
 def test_a_figure_s_page_runs_the_scripts_it_carries_and_no_other() -> None:
