@@ -10,7 +10,7 @@ cards.headline("Criteria", "Is it good beyond success?")
 known = view.criteria()
 found = view.reviews()
 counts = view.unique_counts()
-editing.show_done()
+cards.show_once(editing.DONE)
 proposing.show_message()
 if found:
     review = view.source(found)

@@ -96,7 +96,7 @@ tables.table(
 )
 
 st.subheader("Pending weak signals", anchor=False)
-view.show_done()
+cards.show_once(view.DONE)
 if review.effects:
     view.signals(review)
 else:

@@ -35,14 +35,6 @@ def short(name: str) -> str:
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-@panel
-def show_done() -> None:
-    """The result of the last change of this session, shown once."""
-    message = st.session_state.pop(DONE, None)
-    if message:
-        (st.success if message.startswith("✓") else st.error)(text.label(message, 400))
-
-
 def author() -> str:
     """Who makes the changes, as they are signed."""
     return reviewer.author() or "human:reviewer"

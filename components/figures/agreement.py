@@ -10,9 +10,8 @@ import plotly.graph_objects as go
 from untaken.errors import Score
 from untaken.judging import AgreementEstimate, VerdictAgreement
 
-from ..shared import text
 from ..shared.palette import tokens
-from .parts import estimates, least_end, legend_above
+from .parts import estimates, least_end, legend_above, part_name, part_names
 from .theme import message, themed
 
 MOST_AGENTS: Final = 20
@@ -36,13 +35,7 @@ def agreement_figure(agreement: VerdictAgreement, *, dark: bool = False) -> go.F
         rows = [(at + shift, *values(one), _words(one)) for at, one in enumerate(parts)]
         figure.add_trace(estimates(rows, name, symbol, colour))
     themed(figure, dark=dark, height=110 + 46 * len(parts), margin=(8, 8, 30, 8))
-    names = ["all" if one.part == "all" else text.figure(text.short(one.name, 32)) for one in parts]
-    figure.update_yaxes(
-        tickvals=list(range(len(parts))),
-        ticktext=[f"{name}  n={one.n:,}" for name, one in zip(names, parts, strict=True)],
-        autorange="reversed",
-        showgrid=False,
-    )
+    part_names(figure, (f"{part_name(one.part, one.name)}  n={one.n:,}" for one in parts))
     least = least_end(end for one in parts for end in (one.low, one.kappa, one.kappa_low))
     figure.update_xaxes(title="1 is full agreement; 0 of κ is chance", range=[least, 1.03])
     return legend_above(figure)

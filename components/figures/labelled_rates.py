@@ -11,9 +11,8 @@ from untaken.errors import Score, number
 from untaken.judging import LabelledRate, LabelledRates
 from untaken.present.numbers import decimal
 
-from ..shared import text
 from ..shared.palette import tokens
-from .parts import estimates, legend_above
+from .parts import estimates, legend_above, part_name, part_names
 from .theme import message, themed
 
 MOST_AGENTS: Final = 20
@@ -41,13 +40,7 @@ def labelled_rates_figure(found: LabelledRates, *, dark: bool = False) -> go.Fig
         trace.error_x.visible, trace.marker.line = name != JUDGE, {"width": 2, "color": colour}
         figure.add_trace(trace)
     themed(figure, dark=dark, height=120 + 58 * len(parts), margin=(8, 8, 30, 8))
-    names = ["all" if one.part == "all" else text.figure(text.short(one.name, 32)) for one in parts]
-    figure.update_yaxes(
-        tickvals=list(range(len(parts))),
-        ticktext=[f"{name}  {one.labels:,} of {one.items:,}" for name, one in zip(names, parts, strict=True)],
-        autorange="reversed",
-        showgrid=False,
-    )
+    part_names(figure, (f"{part_name(one.part, one.name)}  {one.labels:,} of {one.items:,}" for one in parts))
     figure.update_xaxes(title="share of sub-goals met", range=[-0.02, 1.02], tickformat=".0%")
     return legend_above(figure)
 

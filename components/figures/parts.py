@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from untaken.errors import Score, number
 
+from ..shared import text
 from ..shared.palette import Tokens
 
 Estimate = tuple[float, Score | None, Score | None, Score | None, str]
@@ -38,6 +39,18 @@ def row_names(
     ends = [round(len(names) - 1 + room, 2), -room]
     places = list(range(len(names)))
     figure.update_yaxes(tickvals=places, ticktext=names, range=ends, showgrid=False, tickfont=font)
+
+
+def part_names(figure: go.Figure, names: Iterable[str]) -> None:
+    """Name the rows of parts, the first on top: all of them first, each with what it rests on."""
+    named = list(names)
+    places = list(range(len(named)))
+    figure.update_yaxes(tickvals=places, ticktext=named, autorange="reversed", showgrid=False)
+
+
+def part_name(part: str, name: str) -> str:
+    """A part of an estimate: all, an agent, a sub-goal."""
+    return "all" if part == "all" else text.figure(text.short(name, 32))
 
 
 def intervals(bars: Iterable[tuple[float, float, float]], line: Mapping[str, Any], **more: Any) -> go.Scatter:

@@ -15,7 +15,7 @@ from untaken.present.numbers import interval
 from ..shared import text
 from ..shared.palette import tokens
 from .agreement import MARKS
-from .parts import estimates, least_end, legend_above, row_names, words_at
+from .parts import estimates, least_end, legend_above, part_name, row_names, words_at
 from .theme import message, themed
 
 MOST_GOALS: Final = 24
@@ -43,8 +43,7 @@ def reliability_figure(found: Reviewers, *, dark: bool = False) -> go.Figure:
                 x=0.0, y=at, text=text.figure(one.alpha.reason, 60), showarrow=False, xanchor="left"
             )
     themed(figure, dark=dark, height=110 + 34 * len(parts), margin=(8, 8, 30, 8))
-    names = ["all" if one.part == "all" else text.figure(text.short(one.name, 32)) for one in parts]
-    row_names(figure, [f"{name}  n={one.items:,}" for name, one in zip(names, parts, strict=True)])
+    row_names(figure, [f"{part_name(one.part, one.name)}  n={one.items:,}" for one in parts])
     least = least_end(end for one in parts for end in (one.alpha, one.low))
     figure.update_xaxes(title="1 is full agreement, 0 chance", range=[least, 1.03])
     return figure

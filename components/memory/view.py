@@ -12,7 +12,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components.shared import state, tables, text
+from components.shared import state, tables
 from components.shared.panels import panel
 from untaken.answers import SignalReview
 from untaken.errors import UntakenError
@@ -174,11 +174,3 @@ def _fold(chosen: Sequence[Signal]) -> str:
     before = len(chosen) - len(done.observations)
     known = f"; {before:,} were already applied" if before else ""
     return f"✓ {counted(len(done.observations), 'weak signal')} applied{known}."
-
-
-@panel
-def show_done() -> None:
-    """The result of the last update of this session, shown once."""
-    message = st.session_state.pop(DONE, None)
-    if message:
-        (st.success if message.startswith("✓") else st.error)(text.label(message, 400))

@@ -102,6 +102,14 @@ def _run_link(item: ReviewItem) -> None:
         st.caption(f"{text.label(item.why, 240)} · completed {percent(item.completion)}")
 
 
+@panel
+def show_once(key: str) -> None:
+    """The result of the last change, which the session keeps under `key`: shown once."""
+    message = st.session_state.pop(key, None)
+    if message:
+        (st.success if message.startswith("✓") else st.error)(text.label(message, 400))
+
+
 def nothing_here() -> None:
     """What an empty workspace says, with the next step."""
     first_steps.draw()
