@@ -9,8 +9,9 @@ from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
 from components.overview import better_ways, fix_first, three_numbers, unhandled_failures
 from components.shared import cards, first_steps, state, tables, text
-from untaken.answers import contradictory, review_queue, review_table, sub_goal_failures
+from untaken.answers import contradictory, review_queue, sub_goal_failures
 from untaken.answers.overview import overview
+from untaken.answers.review import table_of_items
 from untaken.corpus import corpus_doubts
 from untaken.errors import Unscored
 from untaken.fix_first import triage_by_agent
@@ -83,7 +84,7 @@ if graphs:
     )
 
 st.subheader("All runs in review order", anchor=False)
-every = state.derived(review_table)
+every = state.drawn(lambda: table_of_items(state.derived(review_queue)), "every run")
 row = tables.table(
     every,
     key="every",

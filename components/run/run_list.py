@@ -61,7 +61,7 @@ def choose_run(corpus: Corpus) -> str | None:
 
 def _offered(queue: Sequence[ReviewItem], chosen: str | None) -> dict[str, str]:
     """Words by digest of the runs to choose from; among very many, those that match what is looked for."""
-    words = {item.digest: run_words(item) for item in queue}
+    words = state.drawn(lambda: {item.digest: run_words(item) for item in queue}, "words of runs")
     if len(words) <= MANY:
         return words
     asked = st.text_input("Find a run", placeholder="task, agent or run id", key="run_find").casefold()

@@ -85,7 +85,12 @@ def contradictory(queue: Sequence[ReviewItem]) -> tuple[ReviewItem, ...]:
 
 def review_table(corpus: Corpus) -> pd.DataFrame:
     """One row per run in the order of review (columns: `REVIEW`)."""
-    return frame(REVIEW, review_queue(corpus))
+    return table_of_items(review_queue(corpus))
+
+
+def table_of_items(queue: Sequence[ReviewItem]) -> pd.DataFrame:
+    """One row per run, in the order given (columns: `REVIEW`)."""
+    return frame(REVIEW, queue)
 
 
 def _item(
