@@ -29,8 +29,6 @@ from untaken.crafter.ablation import (
     FULL,
     PUBLISHED,
     Ablation,
-    AblationArm,
-    ArmDifference,
     arms_of,
     remarks,
 )
@@ -46,8 +44,6 @@ from untaken.plans import save_graph
 from untaken.present.numbers import counted, p_value, percent
 
 STEPS = 1_000
-_PUBLISHED = ("published", "± sd")
-_SCORES = ("score", "95%", "n", "the same in")
 GRAPH_FILE = f"{GRAPH_ID}.plan.yaml"
 DAY = timedelta(days=1)
 """From one recorded episode to the next, so that each finds the ones before in policy memory."""
@@ -189,49 +185,36 @@ def _episode_row(episode: Episode) -> tuple[object, ...]:
 
 
 def _print_ablation(found: Ablation, console: Console) -> None:
-    console.table(
-        ("arm", "score", "95%", "n", "achievements", "success", "asked again", "revised", *_PUBLISHED),
-        [_arm_row(arm) for arm in found.arms],
+    console.columns(
+        found.arms,
+        ("arm", lambda arm: arm.name),
+        ("score", lambda arm: decimal(arm.score, 2)),
+        ("95%", lambda arm: span(arm.score_low, arm.score_high, 2)),
+        ("n", lambda arm: arm.episodes),
+        ("achievements", lambda arm: decimal(arm.achievements, 2)),
+        ("success", lambda arm: percent(arm.successes / arm.episodes, 1)),
+        ("asked again", lambda arm: percent(arm.asked_again, 1)),
+        ("revised", lambda arm: percent(arm.revised, 1)),
+        ("published", lambda arm: decimal(PUBLISHED[arm.name][0], 2)),
+        ("± sd", lambda arm: decimal(PUBLISHED[arm.name][1], 2)),
     )
     console.say()
-    console.table(
-        ("full minus", "success", "95%", "p", "achievements", "95%", "p", "p (Holm)", *_SCORES),
-        [_difference_row(difference) for difference in found.differences],
+    console.columns(
+        found.differences,
+        ("full minus", lambda one: one.without),
+        ("success", lambda one: signed(one.success)),
+        ("95%", lambda one: span(one.success_low, one.success_high, 2)),
+        ("p", lambda one: rate(one.success_p)),
+        ("achievements", lambda one: signed(one.achievements)),
+        ("95%", lambda one: span(one.low, one.high, 2)),
+        ("p", lambda one: p_value(one.p, unknown=NOTHING)),
+        ("p (Holm)", lambda one: p_value(one.p_holm, unknown=NOTHING)),
+        ("score", lambda one: signed(one.score)),
+        ("95%", lambda one: span(one.score_low, one.score_high, 2)),
+        ("n", lambda one: one.worlds),
+        ("the same in", lambda one: one.same),
     )
     console.say()
     for line in remarks(found):
         console.say(line)
     console.document(crafter_ablation_document(found))
-
-
-def _arm_row(arm: AblationArm) -> tuple[object, ...]:
-    score, sd = PUBLISHED[arm.name]
-    return (
-        arm.name,
-        decimal(arm.score, 2),
-        span(arm.score_low, arm.score_high, 2),
-        arm.episodes,
-        decimal(arm.achievements, 2),
-        percent(arm.successes / arm.episodes, 1),
-        percent(arm.asked_again, 1),
-        percent(arm.revised, 1),
-        decimal(score, 2),
-        decimal(sd, 2),
-    )
-
-
-def _difference_row(found: ArmDifference) -> tuple[object, ...]:
-    return (
-        found.without,
-        signed(found.success),
-        span(found.success_low, found.success_high, 2),
-        rate(found.success_p),
-        signed(found.achievements),
-        span(found.low, found.high, 2),
-        p_value(found.p, unknown=NOTHING),
-        p_value(found.p_holm, unknown=NOTHING),
-        signed(found.score),
-        span(found.score_low, found.score_high, 2),
-        found.worlds,
-        found.same,
-    )

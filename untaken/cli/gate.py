@@ -10,7 +10,7 @@ from typing import Final
 
 from untaken.answers import GateDocument
 from untaken.answers.issues import GatedIssue, issue_entry, statements_of
-from untaken.cli.console import NOTHING, Console, plain, rate, signed
+from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, takes_each, takes_graphs, takes_resamples, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.issues import print_issues
@@ -109,7 +109,7 @@ def gate(args: argparse.Namespace, console: Console) -> int:
             resamples=args.resamples,
             seed=args.seed,
         )
-        console.table(_HEADINGS, [_row(check) for check in checks])
+        _print_checks(checks, console)
         _print_short(checks, console)
     issues, run_ids = _issues(args, scored), {run.digest: run.run_id for run in runs}
     if issues:
@@ -166,7 +166,6 @@ def _in_sequence(
 
 
 def _print_sequence(checks: Sequence[SequentialCheck], console: Console) -> None:
-
     console.columns(
         checks,
         ("agent", lambda check: check.agent),
@@ -189,21 +188,18 @@ def _span(check: SequentialCheck) -> str:
     return f"{low} … {high}" if NOTHING not in (low, high) else NOTHING
 
 
-_HEADINGS = ("agent", "requirement", "verdict", "value", "95%", "margin", "tasks", "runs", "from")
-
-
-def _row(check: GateCheck) -> tuple[object, ...]:
-    low, high = rate(check.low), rate(check.high)
-    return (
-        check.agent,
-        check.requirement,
-        VERDICTS[check.verdict],
-        rate(check.value),
-        f"{low}–{high}" if NOTHING not in (low, high) else NOTHING,
-        signed(check.margin),
-        NOTHING if check.n_tasks is None else check.n_tasks,
-        check.n_runs,
-        f"untaken {check.source}",
+def _print_checks(checks: Sequence[GateCheck], console: Console) -> None:
+    console.columns(
+        checks,
+        ("agent", lambda check: check.agent),
+        ("requirement", lambda check: check.requirement),
+        ("verdict", lambda check: VERDICTS[check.verdict]),
+        ("value", lambda check: rate(check.value)),
+        ("95%", lambda check: span(check.low, check.high).replace(" to ", "–")),
+        ("margin", lambda check: signed(check.margin)),
+        ("tasks", lambda check: NOTHING if check.n_tasks is None else check.n_tasks),
+        ("runs", lambda check: check.n_runs),
+        ("from", lambda check: f"untaken {check.source}"),
     )
 
 

@@ -28,7 +28,13 @@ def verify(args: argparse.Namespace, console: Console) -> int:
         console.progress(done, len(files), "verifying")
     broken = [(file, verdict) for file, verdict in found if verdict.broken]
     counts = Counter(verdict.verdict for _, verdict in found)
-    console.table(("run", "verdict", "events", "file"), [_row(file, verdict) for file, verdict in found])
+    console.columns(
+        found,
+        ("run", lambda one: one[1].run_id or NOTHING),
+        ("verdict", lambda one: one[1].verdict),
+        ("events", lambda one: one[1].head.events if one[1].head else NOTHING),
+        ("file", lambda one: one[0]),
+    )
     console.say()
     for name, verdict in broken:
         line = f":{verdict.line}" if verdict.line else ""
@@ -43,8 +49,3 @@ def verify(args: argparse.Namespace, console: Console) -> int:
     console.findings(others)
     console.document(verify_document(found, findings=others))
     return 1 if broken or any(other.severity == "error" for other in others) else 0
-
-
-def _row(file: str, verdict: Integrity) -> tuple[object, ...]:
-    events = verdict.head.events if verdict.head else NOTHING
-    return verdict.run_id or NOTHING, verdict.verdict, events, file
