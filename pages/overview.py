@@ -90,11 +90,10 @@ row = tables.table(
     key="every",
     name="Runs in review order",
     selectable=True,
-    height=430,
-    row_height=65,  # lines of text are wrapped from here on
+    height=320,
     most=MOST_RUNS,
     columns={
-        "why": st.column_config.TextColumn(width=430),
+        "why": st.column_config.TextColumn(width=560),
         "completion": st.column_config.ProgressColumn(
             "completion", format="percent", min_value=0.0, max_value=1.0
         ),

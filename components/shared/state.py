@@ -161,8 +161,7 @@ def policy(store: Workspace) -> Path:
 def corpus() -> Corpus:
     """Every run of the workspace, evaluated under the rules in force; cached by content and rules."""
     store, now = workspace(), rules()
-    key = (str(store.path), content(store), now.missing, now.globs)
-    return _once(("corpus", *key), lambda: _evaluated(*key, store))
+    return _evaluated(str(store.path), content(store), now.missing, now.globs, store)
 
 
 def compared() -> Corpus:
@@ -171,8 +170,7 @@ def compared() -> Corpus:
     name = group_name()
     if name is None:
         return corpus()
-    key = (str(store.path), content(store), now.missing, now.globs, name)
-    return _once(("compared", *key), lambda: _part(*key, store))
+    return _part(str(store.path), content(store), now.missing, now.globs, name, store)
 
 
 def derived(make: Callable[[Corpus], Made], *, of_all: bool = False) -> Made:
@@ -195,8 +193,7 @@ def drawn(make: Callable[[], Made], *what: str | None) -> Made:
 def groups() -> tuple[Group, ...]:
     """The sets of agents that can be compared; cached by content."""
     store = workspace()
-    key = (str(store.path), content(store))
-    return _once(("groups", *key), lambda: _groups(*key, store))
+    return _once(("groups", store.path), lambda: _groups(str(store.path), content(store), store))
 
 
 def group_name() -> str | None:

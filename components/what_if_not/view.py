@@ -77,20 +77,13 @@ def summary(planned: PlanningSummary, settings: dict[str, Any]) -> None:
 
 
 @st.fragment
+@state.frame()
 @panel
 def step_by_step(record: PlanningRecord, run: str, read: str) -> None:
     """Everything about one step, in a fragment: a click in it redraws nothing else.
 
-    Args:
-        record: of the run.
-        run: its digest.
-        read: changes with the file of the record.
+    `run` is the digest of the run; `read` changes with the file of the record.
     """
-    with state.frame():
-        _one_step(record, run, read)
-
-
-def _one_step(record: PlanningRecord, run: str, read: str) -> None:
     dark = state.is_dark()
     step = choose_step(record, run)
     now, of = record.steps[step - 1], (run, read, str(step))
