@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
 from untaken.annotating import Set, apply
-from untaken.plans import PlanGraph, SubGoal, export_graph, parse_graph
+from untaken.plans import GraphFormat, PlanGraph, SubGoal, export_graph, parse_graph
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch
@@ -293,6 +293,18 @@ def test_a_drawing_that_replaces_a_graph_keeps_its_checks_unless_asked_otherwise
             app.checkbox(key="annotate_fill").uncheck().run()
         pressed(app, "Open it")
         assert ("It is identical to the open graph" in plainly(app)) is fill
+
+
+@pytest.mark.parametrize("kind", ["yaml", "json", "mermaid", "node-link", "csv"])
+def test_a_graph_can_be_pasted_in_every_format_that_is_offered(
+    folder: Path, monkeypatch: Patch, kind: GraphFormat
+) -> None:
+    app = opened(folder, monkeypatch, graph="desk")
+    app.selectbox(key="annotate_format").select(kind).run()
+    app.text_area(key="annotate_pasted_0").set_value(export_graph(newest(folder), kind)).run()
+    pressed(app, "Read")
+    pressed(app, "Open it")
+    assert ("imported" if kind == "csv" else "It is identical to the open graph") in plainly(app)
 
 
 def test_a_new_graph_begins_with_a_sub_goal_and_scores_runs_once_it_is_saved(

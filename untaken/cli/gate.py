@@ -195,7 +195,7 @@ def _print_checks(checks: Sequence[GateCheck], console: Console) -> None:
         ("requirement", lambda check: check.requirement),
         ("verdict", lambda check: VERDICTS[check.verdict]),
         ("value", lambda check: rate(check.value)),
-        ("95%", lambda check: span(check.low, check.high).replace(" to ", "–")),
+        ("95%", lambda check: span(check.low, check.high)),
         ("margin", lambda check: signed(check.margin)),
         ("tasks", lambda check: NOTHING if check.n_tasks is None else check.n_tasks),
         ("runs", lambda check: check.n_runs),
