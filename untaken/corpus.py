@@ -352,17 +352,16 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
     ranking, not_ranked = _ranked(runs.values(), counted, corpus.missing, resamples)
     lasting = [finding for finding in corpus.findings if finding.code not in OF_THE_RANKING]
     evaluations = corpus.evaluations.among(runs)
-    memories = {digest: corpus.memories[digest] for digest in runs}
     return replace(
         corpus,
         runs=runs,
         scores={digest: corpus.scores[digest] for digest in runs},
         agents=tuple(score_agents(counted)),
         evaluations=evaluations,
-        memories=memories,
+        memories={digest: corpus.memories[digest] for digest in runs},
         ranking=ranking,
         findings=(*lasting, *not_ranked, *left_out(corpus.runs, runs)),
-        _choices=cache(lambda: choices(evaluations, runs, memories)),
+        _choices=cache(lambda: choices(evaluations, runs, corpus.memories)),
         _plans=cache(lambda: corpus.plans.among(runs)),
     )
 

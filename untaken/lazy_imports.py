@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pkgutil import get_data
 from typing import Any
@@ -17,20 +18,15 @@ def imported_on_first_use(package: str) -> tuple[Callable[[str], Any], Callable[
     Args:
         package: its full name.
     """
-    homes: dict[str, str] = {}
-
-    def known() -> dict[str, str]:
-        if not homes:
-            homes.update(_homes(package))
-        return homes
+    homes = cache(lambda: _homes(package))
 
     def get(name: str) -> Any:
-        if name not in known():
+        if name not in homes():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(homes[name]), name)
+        return getattr(import_module(homes()[name]), name)
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *known()})
+        return sorted({*vars(sys.modules[package]), *homes()})
 
     return get, names
 

@@ -65,7 +65,7 @@ def test_beyond_8_agents_p_is_approximate_and_near_that_of_permutations() -> Non
 @pytest.mark.parametrize("seed", range(20))
 def test_beyond_8_agents_p_equals_scipys_with_ties(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    a, b = rng.integers(0, 12, size=(2, rng.integers(9, 60)))
+    a, b = rng.integers(0, 12, size=(2, 600 if seed == 0 else rng.integers(9, 60)))
     found = stats.kendalltau(a, b, method="asymptotic").pvalue
     assert kendall_p(a, b) == pytest.approx(found, rel=1e-12, abs=1e-15)
 

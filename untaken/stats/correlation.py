@@ -69,24 +69,21 @@ def kendall_p(a: ArrayLike, b: ArrayLike) -> Score:
     if isinstance(tau := kendall_tau_b(x[0], y[0]), Unscored):
         return tau
     n = x.size
-    if n > MANY:
-        from scipy.stats import kendalltau  # noqa: PLC0415 (slow)
-
-        return float(kendalltau(x[0], y[0], method="asymptotic").pvalue)
-    difference = float((_pair_signs(x) * _pair_signs(y)).sum())
     if n > EXACT_UP_TO:
-        return erfc(abs(difference) / sqrt(2 * _variance(x, y)))
+        return erfc(abs(tau) * _scale(x, y))
+    difference = float((_pair_signs(x) * _pair_signs(y)).sum())
     permuted = _pair_signs(y[0][_permutations(n)]) @ _pair_signs(x)[0]
     return float((np.abs(permuted) >= abs(difference)).sum()) / factorial(n)
 
 
-def _variance(x: Floats, y: Floats) -> float:
-    """Of C − D under independence, allowing for ties (Kendall 1970, ch. 4)."""
+def _scale(x: Floats, y: Floats) -> float:
+    """√((P − T_a)(P − T_b) / 2v), v the variance of C − D under independence (Kendall 1970, ch. 4)."""
     n = x.size
-    t, u = (np.unique(values, return_counts=True)[1] for values in (x, y))
+    t, u = (np.unique(values, return_counts=True)[1].astype(float) for values in (x, y))
     plain = n * (n - 1) * (2 * n + 5) - sum((k * (k - 1) * (2 * k + 5)).sum() for k in (t, u))
-    twos, threes = ((k * (k - 1)).sum() for k in (t, u)), ((k * (k - 1) * (k - 2)).sum() for k in (t, u))
-    return float(plain / 18 + prod(twos) / (2 * n * (n - 1)) + prod(threes) / (9 * n * (n - 1) * (n - 2)))
+    twos, threes = [(k * (k - 1)).sum() for k in (t, u)], [(k * (k - 1) * (k - 2)).sum() for k in (t, u)]
+    variance = plain / 18 + prod(twos) / (2 * n * (n - 1)) + prod(threes) / (9 * n * (n - 1) * (n - 2))
+    return sqrt(prod((n * (n - 1) - tied) / 2 for tied in twos) / (2 * variance))
 
 
 @lru_cache(maxsize=256)
