@@ -76,10 +76,10 @@ def drawer(source: str, start: str) -> str:
     return DRAWER % (source, start)
 
 
+SOURCE: Final = drawer(canvas_source(), _START)
+
 _load = st.components.v2.component("untaken_vis", js=LOADER % vis_source())
-_draw = st.components.v2.component(
-    "untaken_plan", html=markup(), css=canvas_style(), js=drawer(canvas_source(), _START)
-)
+_draw = st.components.v2.component("untaken_plan", html=markup(), css=canvas_style(), js=SOURCE)
 
 
 def load_vis(key: str) -> None:
