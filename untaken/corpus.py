@@ -85,7 +85,7 @@ class Corpus:
         )
 
     def _repr_html_(self) -> str:
-        """For notebooks: what `repr` says, and a row for each agent; names are escaped."""
+        """The `repr` and a row for each agent, for notebooks; names are escaped."""
         heads = ("agent", "runs", "success", "coverage", "completion", "critical")
         rows = [
             (a.agent, a.runs, a.success_rate, a.coverage, a.completion, a.critical_completion)
@@ -226,7 +226,7 @@ def corpus_doubts(corpus: Corpus) -> tuple[GraphDoubt, ...]:
 def doubts_of(
     runs: Iterable[Run], scores: Mapping[str, RunScore | Unscored], graphs: GraphSet
 ) -> tuple[GraphDoubt, ...]:
-    """Where these runs speak against their plan graphs (§4)."""
+    """Where these runs contradict their plan graphs (§4)."""
     found = ((run, scores[run.digest]) for run in runs)
     return graph_doubts(graphs.graphs, ((run, s) for run, s in found if isinstance(s, RunScore)))
 

@@ -48,7 +48,7 @@ class UntakenError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """So that it can come from another process."""
+        """Pickles the error, so that it can come from another process."""
         return partial(type(self), where=self.where, hint=self.hint), (self.code, self.message)
 
     def __str__(self) -> str:

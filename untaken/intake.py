@@ -45,10 +45,10 @@ _PART_CHARS: Final = 120
 _DEPTH: Final = 12
 BATCH_FILES: Final = 200
 BATCH_BYTES: Final = 1 << 20
-"""At most so much is written in one transaction: nobody else can write meanwhile."""
+"""Most bytes written in one transaction: nobody else can write meanwhile."""
 SMALL_BYTES: Final = 64 << 10
 UNPACKED_BYTES: Final = 32 << 20
-"""Of the small members of one archive so much is kept in memory: each file is opened several times."""
+"""Bytes of an archive's small members that are kept in memory: each file is opened several times."""
 
 Item = TypeVar("Item")
 

@@ -32,7 +32,7 @@ def imported_on_first_use(package: str) -> tuple[Callable[[str], Any], Callable[
 
 
 def _homes(package: str) -> dict[str, str]:
-    """Of each name, the module that defines it."""
+    """The module that defines each name."""
     import ast  # noqa: PLC0415 (slow)
 
     source = get_data(package, "__init__.py") or b""

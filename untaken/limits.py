@@ -16,7 +16,7 @@ LINE_BYTES: Final = 16 * MIB
 JSON_DEPTH: Final = 64
 INTEGER_BITS: Final = 64
 FILE_BYTES: Final = 4096 * MIB
-"""Of a ledger after decompression."""
+"""Bytes of a ledger after decompression."""
 ZSTD_WINDOW_BYTES: Final = 128 * MIB
 HEADS_FILE_BYTES: Final = 256 * MIB
 FILE_FAULTS: Final = 1_000
@@ -25,7 +25,7 @@ UNREADABLE_LINES: Final = 100_000
 """Lines of one file that are no valid event, of whatever run; after these the rest is not read."""
 EVENTS_PER_RUN: Final = 1_000_000
 NAME_CHARS: Final = 512
-"""Of run ids, agents, task ids, tools, skills and sub-goal ids."""
+"""Characters of run ids, agents, task ids, tools, skills and sub-goal ids."""
 CONTEXT_LAYERS: Final = 8
 """Contexts of one decision point, from fine to coarse."""
 
@@ -42,11 +42,11 @@ MERMAID_NODES_WRITTEN: Final = 200_000
 """Places where a node is written: the same node may be written many times."""
 SUB_GOALS: Final = 5_000
 WEIGHT: Final = 1_000_000
-"""Of one sub-goal."""
+"""Largest weight of one sub-goal."""
 EDGES: Final = 50_000
 RULES_PER_SUB_GOAL: Final = 200
 TOOL_PATTERNS: Final = 500
-"""Of `mutates` and of `hand_over`."""
+"""Patterns in `mutates` and in `hand_over`."""
 YAML_DEPTH: Final = 32
 YAML_VALUES: Final = 400_000
 """Scalars, lists and mappings of one file."""
@@ -60,16 +60,16 @@ TAGS_PER_RUN: Final = 20
 REMARK_CHARS: Final = 10_000
 """Longest message of a saved version."""
 TEXT_DRAFT_CHARS: Final = 100_000
-"""Of a text that was typed and not saved."""
+"""Characters of a typed text that is not saved yet."""
 VIEWS: Final = 200
 VIEW_NAME_CHARS: Final = 80
 VIEW_CHARS: Final = 4_000
-"""Of the address of a saved view."""
+"""Characters of a saved view's address."""
 
 # Notes and failure modes
 NOTE_CHARS: Final = 4_000
 FAILURE_MODES: Final = 500
-"""In one taxonomy, past ones included."""
+"""Failure modes in one taxonomy, past ones included."""
 MODE_NAME_CHARS: Final = 100
 MODE_WORDS: Final = 2_000
 """Characters of a definition or an example."""
@@ -86,7 +86,7 @@ EXPRESSION_STRING_CHARS: Final = 1_000_000
 EXPRESSION_STEPS: Final = 10_000_000
 """Comparisons or copies that one evaluation may cost at most, estimated beforehand: well under a second."""
 RULE_TEXT_CHARS: Final = 100_000
-"""Of one message that text rules look at, from its beginning."""
+"""Characters of one message that text rules look at, from its beginning."""
 
 # Foreign traces and archives
 IMPORT_FILE_BYTES: Final = 1024 * MIB
@@ -97,14 +97,14 @@ RATIO_FROM_BYTES: Final = 64 * MIB
 """Output up to which any ratio of compression is believed."""
 
 INTAKE_FILE_SECONDS: Final = 300.0
-"""That an uploaded file may take without a sign of progress."""
+"""Seconds that an uploaded file may take without progress."""
 INTAKE_SECONDS: Final = 1_800.0
-"""That all files of one upload may take."""
+"""Seconds that all files of one upload may take."""
 
 # Language models
 MODEL_REPLY_BYTES: Final = 16 * MIB
 MODEL_ANSWER_SECONDS: Final = 900.0
-"""For one question, its tool calls and retries included."""
+"""Seconds for one question, its tool calls and retries included."""
 
 # Backups of a workspace
 BACKUP_MEMBERS: Final = 1_000_000
@@ -113,19 +113,19 @@ BACKUP_ROW_BYTES: Final = 64 * MIB
 
 # Scoring
 MAPPING_COMPARISONS: Final = 500_000
-"""Of actions with rules and tool-call checks, in one run."""
+"""Comparisons of actions with rules and tool-call checks, in one run."""
 STEP_CHECKS: Final = 200_000
 """Evaluations of `on: step` expressions in one run."""
 CALL_COMPARISONS: Final = 2_000_000
 """Calls looked at, over all tool-call checks, in one run."""
 CHARS_PER_COMPARISON: Final = 1_000
-"""Of a call and its answer that a pattern may read at the price of one comparison."""
+"""Characters of a call and its answer that a pattern may read at the price of one comparison."""
 VIOLATIONS: Final = 10_000
-"""Of each kind that are listed for one run."""
+"""Violations of each kind that are listed for one run."""
 
 # Records of planning
 PLANNING_BYTES: Final = 64 * MIB
-"""After decompression."""
+"""Bytes after decompression."""
 PLANNED_STEPS: Final = 100_000
 
 # Rankings

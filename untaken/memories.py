@@ -65,7 +65,7 @@ def _in_common(runs: Mapping[str, Run]) -> list[list[Run]]:
 
 
 def _shared_out(parts: Sequence[Sequence[Run]], applied: Sequence[Observed]) -> list[list[Observed]]:
-    """Of each part, the weak observations of its runs' choices, and those of choices that no part knows."""
+    """The weak observations that each part gets: those of its own runs' choices, and those no part knows."""
     from_runs = {observed.run_id for observed in applied}
     made = [
         {

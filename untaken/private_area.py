@@ -88,7 +88,7 @@ class PrivateAreas:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _place(self, token: str, owner: str) -> Path:
-        """By digest: a token may be any text, and the folder's name, which is shown, does not open it."""
+        """The area's folder, named by a digest: a token may be any text, and the name must not open it."""
         return self.folder / sha256(f"{token}\0{owner}".encode("utf-8", "replace")).hexdigest()[:32]
 
 

@@ -19,7 +19,7 @@ ANNOTATE: Final = "pages/annotate.py"
 
 @panel
 def offer() -> None:
-    """On Overview: how many of the compared runs have no plan graph, and the way to a draft of one."""
+    """Shows on Overview how many compared runs have no plan graph, and offers a draft of one."""
     runs = state.derived(runs_without_graph)
     if not runs:
         return
@@ -34,7 +34,7 @@ def offer() -> None:
 
 @panel
 def offer_for(run: Run) -> None:
-    """On the page of a run that has no plan graph: the ways to one."""
+    """Offers ways to a plan graph on the page of a run without one."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(
             "**No plan graph matches this run's task.** Draft one from runs that succeeded, or add one on "

@@ -1,4 +1,4 @@
-"""Where the runs speak against their plan graph: a typo must not read as an agent's failure."""
+"""Where the runs contradict their plan graph: a typo must not read as an agent's failure."""
 
 from __future__ import annotations
 

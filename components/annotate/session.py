@@ -252,7 +252,7 @@ def go_on(graph: PlanGraph, newest: GraphVersion, theirs: PlanGraph, message: st
 
 
 def draft_author() -> str:
-    """Whose drafts are kept: the reviewer's, or this session's while nobody has given a name."""
+    """The owner of the drafts: the reviewer, or this session until a name is given."""
     known = author()
     if known is not None:
         return known
@@ -260,7 +260,7 @@ def draft_author() -> str:
 
 
 def sign_draft() -> None:
-    """Where a name was given since, the draft goes over to it."""
+    """Moves the draft to the reviewer's name, if one was given since."""
     if author() is None:
         return
     here, unsigned = current(), st.session_state.pop("annotate_unsigned", None)

@@ -34,7 +34,7 @@ class TableEdit:
 
     @property
     def key(self) -> str:
-        """Of the widget."""
+        """The widget's key."""
         return f"annotate_rows_{self.number}"
 
 

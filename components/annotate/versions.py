@@ -92,7 +92,7 @@ def _save_as(here: EditorSession) -> None:
 
 @panel
 def somebody_else(here: EditorSession) -> None:
-    """Where a newer version was saved: merge with it, or reload; nothing is overwritten."""
+    """Offers to merge with a newer saved version, or to reload it; nothing is overwritten."""
     newest = annotate_session.newer(here)
     if newest is None or (here.based_on is None and here.conflict is None):
         return
@@ -142,7 +142,7 @@ def _merging(here: EditorSession, newest: GraphVersion, base: PlanGraph, theirs:
 
 
 def _choice(conflict: MergeConflict, number: int, newest: GraphVersion) -> Side:
-    """Whose value is taken, where both changed the same thing."""
+    """The side whose value is kept where both changed the same thing."""
     what = "the graph" if conflict.sub_goal is None else f"‹{text.label(conflict.sub_goal, 60)}›"
     field = {WHOLE: "there at all", ORDER: "order of sub-goals"}.get(conflict.field, conflict.field)
     return st.radio(

@@ -113,7 +113,7 @@ def _of_values() -> tuple[str, str]:
 
 
 def source(found: Mapping[str, CriteriaReview]) -> CriteriaReview:
-    """Whose values are shown, where there is a choice."""
+    """The source of the values shown; people choose where there are several."""
     first = next(iter(found))
     if len(found) > 1:
         chosen = st.segmented_control(

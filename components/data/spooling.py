@@ -34,7 +34,7 @@ class SpooledBytes(bytes):
 
     @classmethod
     def of(cls, file: BinaryIO) -> SpooledBytes:
-        """For an open temporary file."""
+        """Reads from an open temporary file."""
         made = cls()
         made.file = file
         return made

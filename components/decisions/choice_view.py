@@ -82,7 +82,7 @@ def more_rows(shown: int, total: int, *, step: int) -> None:
 
 
 def picker(shown: Sequence[Choice], chosen: Choice | None) -> None:
-    """Every choice shown, by name; for those who do not click in figures."""
+    """Every choice shown, by name, for people who do not click in figures."""
     options = {choice.digest: choice for choice in (*shown, *([chosen] if chosen else []))}
     cards.picker(
         "Choice",

@@ -37,7 +37,7 @@ from untaken.ledger import Run
 from untaken.store import Workspace
 
 MOST_REQUESTS: Final = 4
-"""For one note: an answer in the wrong form is asked for again."""
+"""Requests for one note: an answer in the wrong form is asked for again."""
 
 
 def save_note(store: Workspace, run: Run, field: drafts.DraftField, place: Place) -> None:

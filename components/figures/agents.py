@@ -23,7 +23,7 @@ from .theme import message, themed
 
 MOST_PANELS: Final = 12
 MOST_CHARS: Final = 20
-"""Of a name beside the rank flow; hovering a mark shows all of it."""
+"""Longest name drawn next to the rank flow; hovering a mark shows all of it."""
 
 
 def markers(agents: Sequence[str]) -> dict[str, str]:

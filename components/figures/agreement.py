@@ -19,7 +19,7 @@ MARKS: Final[tuple[tuple[str, str, Callable[[Any], tuple[Score, Score, Score]]],
     ("share of one opinion", "circle", lambda one: (one.agreement, one.low, one.high)),
     ("Cohen's κ: beyond chance", "diamond", lambda one: (one.kappa, one.kappa_low, one.kappa_high)),
 )
-"""Of anything with an agreement and a κ: the name of a mark, its shape, and what it shows."""
+"""Marks of a row with an agreement and a κ: name, shape, and the figures shown."""
 SHIFT: Final = 0.16
 
 

@@ -23,7 +23,7 @@ MOST: Final = 20
 ROW: Final = 58
 """Pixels: two lines of words, and the marks below them, so that a small screen has room for both."""
 ABOVE: Final = 0.68
-"""Of a row, the part above its marks."""
+"""Share of a row that is above its marks."""
 LEAST_WIDTH: Final = 420
 NOTHING: Final = "No choice to show: no evaluated run left an alternative here"
 

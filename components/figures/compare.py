@@ -27,7 +27,7 @@ CELL_CHAR: Final = 8
 """Pixels a character of a cell takes, at most."""
 TITLE_CHARS: Final = 46
 MANY: Final = 6
-"""With more runs than these, titles get less room."""
+"""Titles get less room when there are more runs than this."""
 SHORT_CHARS: Final = 30
 CHAR: Final = 6.5
 """Pixels a character of a title takes, about."""
@@ -81,7 +81,7 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
 
 
 def _shown(found: SideBySide) -> Sequence[AlignedRow]:
-    """All rows in order; of very many those at which runs part, and as many others as there is room for."""
+    """All rows in order. With very many: the rows at which runs diverge, then others while there is room."""
     if len(found.rows) <= MOST_ROWS:
         return found.rows
     kept = sorted(range(len(found.rows)), key=lambda y: not found.rows[y].parts)[:MOST_ROWS]

@@ -40,7 +40,7 @@ AXIS: Final = "mean level, share of the scale; 95% interval over runs"
 KEY: Final = ("● success", "◇ failure")
 BEFORE_AFTER: Final = ("● as recorded", "◇ made worse")
 APART: Final = 0.17
-"""Of a row, between the marks of the two groups."""
+"""Distance between the marks of the two groups, as a share of a row."""
 
 
 def criteria_means(means: Sequence[OutcomeMean], *, dark: bool = False) -> go.Figure:

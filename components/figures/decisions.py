@@ -90,14 +90,14 @@ class FigureRow:
 
     @property
     def interval(self) -> tuple[float | None, float | None]:
-        """Of that delta."""
+        """The interval of that delta."""
         if not self.branches:
             return NO_ENDS
         return number(self.branches[0].delta_low), number(self.branches[0].delta_high)
 
     @property
     def delta(self) -> float | None:
-        """Of the one alternative with a history; ``None`` for headings and unknown alternatives."""
+        """The delta of the one alternative with a history; ``None`` for headings and unknown alternatives."""
         return number(self.branches[0].delta) if self.branches else None
 
 

@@ -20,9 +20,9 @@ from .parts import caption, line_trace, point_trace, words_at
 from .theme import message, themed
 
 LEAST_APART: Final = 0.065
-"""Of two names at the ends of lines, in shares of 1."""
+"""Least distance between two names at the ends of lines; the axis is 1 high."""
 NAME_WIDTH: Final = 0.017
-"""Of one letter, in shares of the width of the figure."""
+"""Width of one letter, as a share of the figure's width."""
 CORNERS: Final = (
     (0.99, 0.99, "right", "top", "both high"),
     (0.01, 0.99, "left", "top", "the outcome hides it"),

@@ -21,7 +21,7 @@ WAYS: Final = {"task": "from the task", "solution": "from the task and two runs"
 DASHES: Final = ("solid", "dash", "dot", "dashdot")
 LEGEND: Final = {"y": 1, "xanchor": "left", "font": {"size": 12}}
 APART: Final = 0.17
-"""Of a row, between the two agents."""
+"""Distance between the two agents, as a share of a row."""
 
 
 def agents_by_criterion(

@@ -70,7 +70,7 @@ def fix_first_bars(
 
 
 def runs_words(item: FixFirst) -> str:
-    """In how many runs it happens, of those in which it could."""
+    """The number of runs in which it happens, of those in which it could."""
     n = item.often.n if item.kind == "decision" else item.required
     which = "" if n == item.often.n else f" that require it ({item.often.n:,} in all)"
     return f"in {item.often.count:,} of {n:,} runs{which}"

@@ -55,7 +55,7 @@ def plan_html(graph: PlanGraph, score: RunScore | None = None, *, title: str = "
 
 
 def script_digest(script: str) -> str:
-    """By which a content security policy allows an inline script."""
+    """The digest by which a content security policy allows an inline script."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 

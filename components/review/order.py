@@ -1,4 +1,4 @@
-"""In which order the Review page shows failing runs, and the random draw for labels that must be unbiased."""
+"""The order of the runs on the Review page, and the random draw for unbiased labels."""
 
 from __future__ import annotations
 

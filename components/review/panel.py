@@ -102,7 +102,7 @@ def link_to_this() -> None:
 
 @panel
 def of_run(run: Run) -> None:
-    """All of it, as a part of the Run page."""
+    """Draws the panel as a part of the Run page."""
     store = state.workspace()
     reviews = store.reviews.every()
     review = reviews.get(run.digest, Review(run=run.digest, run_id=run.run_id))

@@ -18,7 +18,7 @@ WORDS: Final[tuple[tuple[str, bool | None, str, str], ...]] = (
     ("✗ Not met", False, "X", "not-met"),
     ("? Cannot tell", None, "U", "unsure"),
 )
-"""On the button, what is recorded, the key, and the widget's name. Digits set a status, on Review."""
+"""Of each mark: label, what is recorded, key, the widget's name. On Review, digits set a status."""
 REASON_CHARS: Final = 2_000
 
 

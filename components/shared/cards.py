@@ -68,7 +68,7 @@ def number_card(title: str, value: str, words: str) -> None:
 
 @panel
 def number_cards(*cards: tuple[str, str, str]) -> None:
-    """Such cards side by side, each from its title, its number and its sentence."""
+    """Cards side by side, each from its title, its number and its sentence."""
     for place, card in zip(st.columns(len(cards)), cards, strict=True):
         with place:
             number_card(*card)

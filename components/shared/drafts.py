@@ -45,7 +45,7 @@ class DraftField:
 
     @property
     def key(self) -> str:
-        """Of the widget; no words of a file are in it."""
+        """The widget's key; it contains no text from a file."""
         parts = "\0".join(f"{len(part)}:{part}" for part in (self.author, *self.whole))
         return f"{self.name}-{sha256(parts.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 

@@ -63,4 +63,4 @@ COMPUTED: Final = {
         "no figure."
     ),
 }
-"""By the title of the page; markdown of ours."""
+"""How each page computes its numbers, by the page's title; our own markdown."""

@@ -25,7 +25,7 @@ TOUR_DONE: Final = "tour_done"
 STEP: Final = "tour_step"
 GUIDE: Final = "guide_kept"
 GUIDE_STATES: Final = ("on", "seen", "off")
-"""Of the round of error analysis: followed, followed and the matrix was looked at, dismissed."""
+"""States of the error-analysis guide: in use, in use with the matrix seen, dismissed."""
 TOUR: Final = (
     ("Overview", "overview", "How often success misleads, and what to fix first."),
     ("Review", "review", "Failing runs in order of effect. J and K move, 1 to 4 set a status."),

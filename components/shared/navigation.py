@@ -25,7 +25,7 @@ SECTIONS: Final = {
     "Author": (("annotate", "Annotate"),),
     "Lab": (("what_if_not", "What-If-Not"),),
 }
-"""By section, the file and title of each page. No icons: the browser would fetch them from elsewhere."""
+"""File and title of each page, by section. No icons: the browser would fetch them from elsewhere."""
 PAGES: Final = tuple(page for pages in SECTIONS.values() for page in pages)
 
 

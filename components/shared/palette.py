@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from untaken.counterfactual.model import DeltaVerdict
 
 FONT: Final = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
-"""Of figures and plan graphs: fonts of the system, because a saved picture has no other."""
+"""Fonts of figures and plan graphs: the system's, because a saved picture has no others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,7 +46,7 @@ SELECTION: Final = (
 SAMPLES: Final = Path(__file__).parents[2] / "sample_runs"
 DEMONSTRATED: Final = ("graphs", "crafter/graphs", "crafter/ledgers")
 PLANNED: Final = SAMPLES / "crafter"
-"""Where the sample runs of planning lie: records beside their ledgers, and what was measured with them."""
+"""Sample runs of planning: records next to their ledgers, and what was measured with them."""
 DEFAULT_FOLDER: Final = "untaken-workspace"
 RUN_PAGE: Final = "pages/run.py"
 

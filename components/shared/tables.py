@@ -37,7 +37,7 @@ SIDEWAYS: Final = (
     ".st-key-scroll-%(key)s {overflow-x: auto} "
     '.st-key-scroll-%(key)s [data-testid="stElementContainer"]:has(.js-plotly-plot) {min-width: %(least)dpx}'
 )
-"""Where a figure needs more width than a small screen has, it scrolls sideways instead of being squeezed."""
+"""Figures wider than a small screen scroll sideways instead of being squeezed."""
 
 
 def csv(frame: pd.DataFrame) -> bytes:

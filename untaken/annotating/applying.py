@@ -36,7 +36,7 @@ _HINTS = {
 }
 """What to do next if an edit, not a file, caused the problem."""
 _REFUSED = frozenset({"graph-any-of-unknown"})
-"""Only suspicious in a file, which may be half of something; a mistake in an edit."""
+"""Suspicious in a file, which may be unfinished; a mistake in an edit."""
 
 
 def apply(graph: PlanGraph, edit: Edit) -> PlanGraph:

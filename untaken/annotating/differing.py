@@ -1,4 +1,4 @@
-"""From two plan graphs to the commands that lead from the one to the other: what a table's rows say (§4)."""
+"""Edit commands that turn one plan graph into another, as an edited table asks for (§4)."""
 
 from __future__ import annotations
 

@@ -51,14 +51,14 @@ class Delete(_Command, frozen=True, kw_only=True):
 
 
 class Connect(_Command, frozen=True, kw_only=True):
-    """From now on `sub_goal` needs `dependency`."""
+    """Makes `sub_goal` depend on `dependency`."""
 
     dependency: Id
     sub_goal: Id
 
 
 class Disconnect(_Command, frozen=True, kw_only=True):
-    """From now on `sub_goal` no longer needs `dependency`."""
+    """Removes the dependency of `sub_goal` on `dependency`."""
 
     dependency: Id
     sub_goal: Id

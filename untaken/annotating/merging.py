@@ -15,7 +15,7 @@ from untaken.plans import PlanGraph, SubGoal, json_equal
 
 Side = Literal["mine", "theirs"]
 Place = tuple[str | None, str]
-"""Where two sides part: the sub-goal, ``None`` for the graph itself, and the field."""
+"""Where two sides differ: the sub-goal, ``None`` for the graph itself, and the field."""
 
 WHOLE: Final = "sub_goal"
 """The field of a conflict over whether a sub-goal is there at all."""
@@ -162,7 +162,7 @@ class _Merging:
         return side
 
     def links(self, there: Sequence[str], field: str) -> dict[str, list[str]]:
-        """Each sub-goal's dependencies or options: of what closes a circle, one side's."""
+        """Each sub-goal's dependencies or options; where both sides together form a cycle, one side's."""
         gone = {*self.base, *self.mine, *self.theirs}.difference(there)
         wanted = {name: self.united(name, field, gone) for name in there}
         pairs = [(name, other) for name, others in wanted.items() for other in dict.fromkeys(others)]
@@ -199,7 +199,7 @@ class _Merging:
         return list(getattr(nodes[name], field)) if name in nodes else []
 
     def turn(self, pair: tuple[str, str], field: str, first: set[str]) -> int:
-        """In which turn a link is drawn: those of before, of both, those chosen, mine, theirs."""
+        """Rank of a link in drawing order: from before, from both sides, chosen, mine, theirs."""
         name, other = pair
         known, own, foreign = (
             other in self.listed(nodes, name, field) for nodes in (self.base, self.mine, self.theirs)
@@ -248,7 +248,7 @@ def _united(base: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> 
 
 
 def _circular(pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Of links drawn one after the other, those that would close a circle."""
+    """The links that would close a cycle, when drawn one after the other."""
     needs: dict[str, list[str]] = {}
     for name, other in pairs:
         needs.setdefault(name, []).append(other)

@@ -110,7 +110,7 @@ def _proposal(tool: str, tally: _Tally) -> ToolProposal:
 
 
 def _by_name(tool: str) -> tuple[Proposed, str]:
-    """By the first word of the name that says anything."""
+    """A proposal from the first meaningful word of the tool's name."""
     for word in _WORD.findall(tool):
         verb = word.lower()
         if verb in HANDING:

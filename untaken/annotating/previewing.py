@@ -26,7 +26,7 @@ from untaken.subgoals import (
 
 Progress = Callable[[int, int, str], None]
 SECONDS: Final = 5.0
-"""After which a preview stops, and says how many runs it did not look at."""
+"""Seconds after which a preview stops, and says how many runs it did not look at."""
 
 _RULES: Final[MissingRule] = "fail"
 

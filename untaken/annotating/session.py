@@ -15,7 +15,7 @@ from untaken.annotating.edits import Edit, in_words
 from untaken.plans import PlanGraph, graph_digest
 
 STEPS: Final = 500
-"""That can be undone; older ones can no longer."""
+"""Number of steps that can be undone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

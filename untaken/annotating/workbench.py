@@ -246,7 +246,7 @@ class _Bench:
         )
 
     def unmapped(self) -> Iterator[Unmapped]:
-        """Each shape of action that serves nothing."""
+        """Each kind of action that serves no sub-goal."""
         for (tool, arguments), group in self.left.items():
             yield Unmapped(
                 tool=tool,

@@ -31,7 +31,7 @@ class RunCause:
 
     @property
     def in_words(self) -> str:
-        """All of it on one line."""
+        """The cause on one line."""
         return f"{self.headline}: {self.detail}" if self.detail else self.headline
 
 

@@ -76,7 +76,7 @@ def why(key: str, source: str | Callable[[Row], object]) -> Column[Row]:
 
 
 def reasons(*keys: str, at: str = "") -> dict[str, Column[Any]]:
-    """Such a column for each of several others; `at` is the path to their values."""
+    """A column of this kind for each of several others; `at` is the path to their values."""
     return {f"{key}_reason": why(key, f"{at}{key}") for key in keys}
 
 

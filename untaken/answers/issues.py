@@ -35,7 +35,7 @@ def corpus_issues(corpus: Corpus, issues: Sequence[Issue], taxonomy: Taxonomy) -
 
 
 def statements_of(plans: PlanEvaluation) -> Mapping[str, Sequence[str]]:
-    """By digest, what a run did where a supported statement favours another way."""
+    """What each run did where a supported statement favours another option, by the run's digest."""
     return {
         digest: [
             str(one.decision.option) for one in path.decisions if any(a.better for a in one.alternatives)

@@ -43,17 +43,17 @@ class RecordRow:
 
     @cached_property
     def success(self) -> Interval:
-        """Of the success rate."""
+        """Interval of the success rate."""
         return success_interval(self.record)
 
     @cached_property
     def cost(self) -> Interval:
-        """Of the mean cost."""
+        """Interval of the mean cost."""
         return cost_interval(self.record)
 
     @cached_property
     def steps(self) -> Interval:
-        """Of the mean number of steps."""
+        """Interval of the mean number of steps."""
         return steps_interval(self.record)
 
 
@@ -182,7 +182,7 @@ class SignalReview:
 
     @property
     def signals(self) -> tuple[Signal, ...]:
-        """All that wait."""
+        """All signals that wait."""
         return tuple(effect.signal for effect in self.effects)
 
     @property

@@ -10,7 +10,7 @@ from untaken.failure_modes.facts import event_words
 from untaken.ledger import Run
 
 CHARS_LOOKED_AT: Final = 20_000_000
-"""Of all runs together: a search takes a second or two, however many there are."""
+"""Most characters searched over all runs, so that a search ends within a second or two."""
 _BEFORE: Final = 40
 _EXCERPT: Final = 140
 

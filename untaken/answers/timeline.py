@@ -13,7 +13,7 @@ from untaken.ledger import Run, event_type, readable
 from untaken.ledger import events as ev
 
 PREVIEW_CHARS: Final = 400
-"""Of recorded text shown in a row; the whole event is a click away."""
+"""Most characters of recorded text shown in a row; the whole event is a click away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,7 +54,7 @@ def triage_table(found: Triage) -> pd.DataFrame:
 
 
 class OftenEntry(DocumentPart, frozen=True, kw_only=True):
-    """In how many of how many runs, with the 95% interval of the share."""
+    """How many of how many runs, with the 95% interval of the share."""
 
     count: Count
     n: Count

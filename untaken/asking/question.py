@@ -20,7 +20,7 @@ from untaken.errors import Unscored
 T = TypeVar("T", bound=msgspec.Struct)
 
 REPLY_TOKENS: Final = (1_024, 8_192)
-"""Every reply may have the first, none has more than the second."""
+"""Every reply may have the first number of tokens; no reply has more than the second."""
 NUMBER_CHARS: Final = 18
 
 _HEAD: Final = re.compile(r"\A<!-- version: ([1-9][0-9]*) -->\n")
@@ -142,7 +142,7 @@ def longest_text(schema: Mapping[str, Any], parts: Mapping[str, Any] | None = No
 
 @dataclass(frozen=True, slots=True)
 class Unreached(Unscored):
-    """No reply, because the model could not be reached: enough of these in a row, and it is left alone."""
+    """No reply: the model could not be reached. After several in a row no more questions are asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

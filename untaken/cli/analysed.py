@@ -75,7 +75,7 @@ def workspace_path(args: argparse.Namespace) -> Path:
 
 
 def _evaluated(args: argparse.Namespace, runs: Iterable[Run], graphs: Graphs, console: Console) -> Corpus:
-    """No policy memory: nothing about failure modes asks for one."""
+    """Builds no policy memory: failure modes do not need one."""
     return evaluate_corpus(
         runs,
         graphs,

@@ -31,7 +31,7 @@ def model_of(args: argparse.Namespace) -> ModelAccess:
 
 
 def print_cost(model: ModelAccess, console: Console) -> None:
-    """On stderr: what a run of the command cost is no part of what it found."""
+    """Prints the cost of a command to stderr: it is no part of the result."""
     spent = model.spent
     console.warn(
         f"{plain(model.name)}: {counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in, "

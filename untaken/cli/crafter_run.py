@@ -46,7 +46,7 @@ from untaken.present.numbers import counted, p_value, percent
 STEPS = 1_000
 GRAPH_FILE = f"{GRAPH_ID}.plan.yaml"
 DAY = timedelta(days=1)
-"""From one recorded episode to the next, so that each finds the ones before in policy memory."""
+"""Time between recorded episodes, so that each finds the earlier ones in policy memory."""
 
 
 def add_to(inner: Any) -> None:

@@ -31,7 +31,7 @@ class Parser(argparse.ArgumentParser):
         return super().format_help() + (f"\nexamples:\n{shown}" if shown else "")
 
     def parse_known_args(self, *args: Any, **options: Any) -> Any:
-        """As argparse does it, but words left over end here: the parser above would print its own usage."""
+        """Parses like argparse, but stops at words left over: the parent parser would print its own usage."""
         found, left_over = super().parse_known_args(*args, **options)
         if left_over:
             known = [option for action in self._actions for option in action.option_strings]

@@ -1,4 +1,4 @@
-"""From the paths on a command line to runs and plan graphs."""
+"""Reads runs and plan graphs from the paths on a command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a parsed command to its exit code; kept apart so that ``--help`` does not load the engine."""
+"""Runs a parsed command. A module of its own, so that ``--help`` does not load the engine."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def _differing_most(sides: Sequence[Side], include: Collection[str | None], most
 
 
 def _basis(sides: Sequence[Side]) -> tuple[Basis, str]:
-    """By sub-goal where all were scored against one version of one plan graph, else by tool, and why."""
+    """What a row is, and why: a sub-goal if one version of one graph scored all runs, else a tool."""
     plans = {side.plan for side in sides}
     if None in plans:
         without = sum(side.plan is None for side in sides)

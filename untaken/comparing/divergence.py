@@ -1,4 +1,4 @@
-"""Where a run and the reference part: by status, by decision, by action (§4)."""
+"""Where a run and the reference diverge: by status, by decision, by action (§4)."""
 
 from __future__ import annotations
 

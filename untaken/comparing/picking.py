@@ -40,7 +40,7 @@ def _best_first(side: Side) -> tuple[float, float, int, str, int, str]:
 def differing_most(
     sides: Sequence[Side], patterns: Mapping[str, Pattern], most: int, include: Sequence[Side] = ()
 ) -> list[Side]:
-    """At most so many runs that differ as much as can be; all of them where they are not more.
+    """At most `most` runs that differ as much as possible.
 
     The best success and the worst failure of each agent stand first; of more than fit, one after another
     the run that differs at most rows from those already taken. Then any other run that looks like none of
@@ -61,7 +61,7 @@ def differing_most(
 
 
 def _both_ends(sides: Sequence[Side]) -> list[Side]:
-    """Of each agent the best success and the worst failure."""
+    """The best success and the worst failure of each agent."""
     found = []
     for agent in sorted({side.run.agent for side in sides}):
         own = [side for side in sides if side.run.agent == agent]

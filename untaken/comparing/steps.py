@@ -49,7 +49,7 @@ class Step:
 
 
 def steps_of(row: AlignedRow, runs: Mapping[str, Run]) -> dict[str, tuple[Step, ...]]:
-    """By run digest, the actions that served a row, in order.
+    """The actions of each run at a row, in order, by run digest.
 
     The n-th call of a tool in this row is compared with the n-th call of the same tool in the other runs. An
     argument differs if these calls gave different values, or if one left it out.

@@ -85,12 +85,12 @@ class Asked:
 
     @cached_property
     def decision(self) -> np.ndarray:
-        """Of each path, the number of its decision."""
+        """Number of the decision, for each path."""
         return np.repeat(np.arange(len(self.run)), np.diff(self.first))
 
     @cached_property
     def _path(self) -> np.ndarray:
-        """Of each path, its number among those of all situations."""
+        """Number of each path among those of all situations."""
         begins = np.array(self._first)[self._situation] - self.first[:-1]
         path: np.ndarray = np.arange(self.first[-1]) + begins[self.decision]
         return path

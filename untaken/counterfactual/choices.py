@@ -233,7 +233,7 @@ def _met(
 
 
 def _paths_of(evaluations: Mapping[str, RunEvaluation], digest: str) -> list[list[PathDelta]]:
-    """By decision point; from columns where there are any, so that no objects are made for counting."""
+    """The paths of each decision point, from columns where there are any: counting makes no objects."""
     if isinstance(evaluations, Evaluations):
         return evaluations.paths(digest)
     return [

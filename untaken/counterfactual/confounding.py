@@ -151,7 +151,7 @@ def _judged(
 
 
 def _scores(runs: Together, at: np.ndarray, claims: Claims, claim: np.ndarray) -> np.ndarray:
-    """Of some runs, on the scales of their claims; NaN where a run lacks what its claim compares."""
+    """Scores of runs on the scales of their claims; NaN where a run lacks what its claim compares."""
     scales = claims.scales.rows(claim)
     with np.errstate(all="ignore"):
         placed = scales.place(runs.success[at], runs.cost[at], runs.steps[at])

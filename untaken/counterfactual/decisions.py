@@ -122,7 +122,7 @@ class DecisionScorer:
         self.paths = {layers: self._compare(asked) for layers, asked in self._asked.items()}
 
     def _places(self, run: int) -> list[tuple[int, int]]:
-        """Of each decision point of a run, the number of its layers, and its place among those alike."""
+        """Number of layers of each decision point of a run, and its place among those alike."""
         coming = {layers: count(bisect_left(asked.run, run)) for layers, asked in self._asked.items()}
         layers = [len(selection.layers) for selection in self.runs[run].selections]
         return [(one, next(coming[one])) for one in layers]
@@ -259,7 +259,7 @@ class DecisionScorer:
         return [f.rows(np.s_[:paths]) for f in found], [f.rows(np.s_[paths:]) for f in found]
 
     def _histories(self, totals: Totals, places: np.ndarray, runs: np.ndarray) -> Histories:
-        """Of places at the starts of runs, without what the runs themselves put in."""
+        """Histories of places as of the starts of runs, without the runs' own observations."""
         rows = Moment(places, self._cut[runs], self._own[runs])
         return Histories.at(totals, rows, self._scales.rows(runs))
 

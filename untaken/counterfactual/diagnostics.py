@@ -260,7 +260,7 @@ class _Met:
         ]
 
     def influence(self) -> Iterator[Influence]:
-        """Of what the memory supports; of two skills met both ways, the better for the worse."""
+        """Influence on each supported difference; of two skills met both ways, the better for the worse."""
         for pair in self._pairs:
             (whole,) = pair.compared(None)
             if whole is None or whole.support != "supported":
@@ -269,7 +269,7 @@ class _Met:
                 yield pair.influence(whole)
 
     def balance(self) -> Iterator[Balance]:
-        """Of each two skills that both have a history; of two met both ways once."""
+        """Balance of every two skills that both have a history, once each."""
         for pair in self._once():
             found = pair.balance()
             if found.runs_selected and found.runs_alternative:

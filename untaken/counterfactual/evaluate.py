@@ -101,7 +101,7 @@ class Evaluations(Mapping[str, RunEvaluation]):
         weights: Weights,
         threshold: float,
     ) -> None:
-        """As `evaluate_runs`."""
+        """Like `evaluate_runs`."""
         from untaken.counterfactual.decisions import DecisionScorer  # noqa: PLC0415 (slow: it loads SciPy)
 
         self._runs = runs

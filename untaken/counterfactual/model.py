@@ -15,7 +15,7 @@ DeltaVerdict = Literal["alternative_may_be_better", "actual_was_better", "equiva
 EvaluationStatus = Literal["evaluated", "skipped", "aborted"]
 Support = Literal["none", "weak", "supported"]
 Direction = Literal["better", "worse"]
-"""On which side of the selected skill's history the alternative's is, where that is supported."""
+"""The side of the selected skill's history on which the alternative's is, where that is supported."""
 
 NOT_COMPARED: Final = Unscored("the histories of both skills were not compared")
 ONE_LAYER: Final = Unscored("the context has one layer alone")

@@ -120,7 +120,7 @@ def off_policy(
     choices: Iterable[LoggedChoice],
     weights: Weights = Weights(),  # noqa: B008 - frozen
 ) -> Mapping[tuple[str, str], OffPolicy]:
-    """By (context, skill): the expected score of every skill that was ever taken.
+    """The expected score of every skill that was ever taken, by (context, skill).
 
     Args:
         choices: of all runs (`logged_choices`).
@@ -261,7 +261,7 @@ class _Others:
         self._whole = sum(self._score.values()), sum(self._count.values())
 
     def mean(self, run: str) -> float:
-        """Without the run; 0 where no other run took the skill (the estimate is unscored then)."""
+        """The estimate without the run; 0 where no other run took the skill (it is unscored then)."""
         score, count = self._whole
         rest = count - self._count.get(run, 0.0)
         return (score - self._score.get(run, 0.0)) / rest if rest else 0.0

@@ -89,7 +89,7 @@ def levels_compared(
 def _histories(
     snapshot: Snapshot, places: Iterable[tuple[str, str]], own: np.ndarray, scales: Scales
 ) -> Histories:
-    """Of (skill, context) in the snapshot."""
+    """Histories of each (skill, context) in the snapshot."""
     totals = snapshot.history.totals
     numbers = np.array([totals.places.get(place, NOWHERE) for place in places], dtype=np.int64)
     with np.errstate(all="ignore"):

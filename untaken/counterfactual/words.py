@@ -9,11 +9,11 @@ N_MIN: Final = 3
 N_SPREAD: Final = 2
 """Fewest runs that have a spread."""
 MOST_RUNS: Final = 1000
-"""Where more runs than this are needed, their number is not worth naming."""
+"""No number is given where more runs than this are needed."""
 
 
 def too_few(runs: tuple[int, int]) -> str:
-    """That so many runs of the alternative and of the selected skill support nothing."""
+    """Says that there are too few runs of the alternative or of the selected skill."""
     known = f"{runs[0]} runs took the alternative and {runs[1]} the selected skill"
     return f"{known}: needs at least {N_MIN} of each"
 

@@ -17,7 +17,7 @@ ARMS: Final[Mapping[str, tuple[bool, bool]]] = {
     "w/o WIN": (True, False),
     "w/o both": (False, False),
 }
-"""Each arm: whether SCE and whether WIN is in it."""
+"""Whether each arm has SCE, and whether it has WIN."""
 PUBLISHED: Final[Mapping[str, tuple[float, float]]] = {
     FULL: (20.4, 0.72),
     "w/o SCE": (16.44, 0.08),

@@ -214,7 +214,7 @@ class _Tally:
         self._unanswered += [why for why in (turn.unanswered, turn.unanswered_again) if why is not None]
 
     def episode(self, policy: str, task: str | None, seed: int) -> Episode:
-        """All turns."""
+        """Plays all turns."""
         return Episode(
             policy=policy,
             task=task,

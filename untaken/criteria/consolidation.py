@@ -193,7 +193,7 @@ def _curve(
 def _unique(
     places: Sequence[int], names: Sequence[str], cosines: Sequence[Sequence[float]], tau: float
 ) -> int:
-    """As many as `consolidate` leaves of these proposals."""
+    """Number of these proposals that `consolidate` leaves."""
     same: dict[str, list[int]] = {}
     for place in sorted(places):
         same.setdefault(names[place], []).append(place)

@@ -26,10 +26,10 @@ Way = Literal["task", "solution"]
 WAYS: Final[dict[Way, str]] = {"task": "from the task alone", "solution": "from the task and two runs"}
 SEEDS: Final = tuple(range(5))
 TEMPERATURE: Final = 0.7
-"""At 0 another seed says the same again."""
+"""Temperature: at 0, another seed would give the same reply."""
 TASK_CHARS: Final = 4_000
 RUN_CHARS: Final = 6_000
-"""Of a run's text that a question shows: its beginning and its end."""
+"""Characters of a run's text that a question shows: its beginning and its end."""
 EVENT_CHARS: Final = 400
 
 

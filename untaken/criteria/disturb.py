@@ -34,7 +34,7 @@ from untaken.ledger import (
 from untaken.plans import GraphSet
 
 SHARE: Final = 0.25
-"""Of sentences, actions or sub-goals that an attack touches; the paper's share."""
+"""Share of sentences, actions or sub-goals that an attack touches, as in the paper."""
 INPUT_ROLES: Final = frozenset({"user", "system", "human"})
 """Roles whose words are the task's, not the agent's."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")

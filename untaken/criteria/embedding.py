@@ -66,7 +66,7 @@ def likeness(criteria: Sequence[Criterion], *, by: Measure | None = None) -> Cri
 
 @cache
 def usual_measure() -> Measure:
-    """By embeddings where they can be made here."""
+    """Compares embeddings where they can be made here, else words."""
     try:
         embedder()
     except (ImportError, OSError):

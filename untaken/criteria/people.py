@@ -76,7 +76,7 @@ def _both(one: QuantifierRun, people: QuantifierRun, name: str) -> list[tuple[st
 
 
 def _named(items: Sequence[Quantified]) -> dict[str, Quantified]:
-    """By everything that people may call a run, where that is one run's alone."""
+    """Runs by every name that people may use for them, if only one run has that name."""
     found: dict[str, list[Quantified]] = defaultdict(list)
     for item in items:
         task = item.task_id

@@ -24,9 +24,9 @@ from untaken.ledger.events import Event
 from untaken.plans import GraphSet, PlanGraph
 
 EXCERPT_CHARS: Final = 12_000
-"""Of the record that a question shows."""
+"""Characters of the record that a question shows."""
 VALUE_CHARS: Final = 80
-"""Of one value in a reply."""
+"""Most characters of one value in a reply."""
 AT_ONCE: Final = 20
 """Criteria in one question."""
 ADDRESSED: Final = "possible prompt injection in the record, so its values cannot be trusted"
@@ -94,7 +94,7 @@ def quantify_disturbed(
     seeds: int = 1,
     progress: Progress | None = None,
 ) -> dict[str, tuple[QuantifierRun, ...]]:
-    """By attack, the values of the runs made worse by it; for `verify_criteria(disturbed=…)`.
+    """The values of the runs that each attack made worse, by attack; for `verify_criteria(disturbed=…)`.
 
     Raises:
         UntakenError: as `quantify`.
@@ -224,7 +224,7 @@ def _without_outcome(run: Run) -> dict[int, Event]:
 
 
 def _excerpts(view: LedgerView) -> list[str]:
-    """As many events as fit, from both ends inwards: how it began and how it ended say most."""
+    """As many events as fit, from both ends inwards: the start and the end of a run say most."""
     shown: dict[int, str] = {}
     room = EXCERPT_CHARS
     for event in _inwards(list(view.events.values())):

@@ -1,4 +1,4 @@
-"""From runs that succeeded to a draft of a plan graph (§4, discovery)."""
+"""Drafts a plan graph from successful runs (§4, discovery)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from untaken.stats.rates import wilson
 THETA: Final = 0.95
 MIN_SHARE: Final = 0.2
 MIN_RUNS: Final = 5
-"""In fewer runs, one order throughout is no sign of more than chance: ½⁵ = 3%, ½⁴ = 6%."""
+"""In fewer runs, the same order in all of them may be chance: ½⁵ = 3%, ½⁴ = 6%."""
 Source = Literal["actions", "plans"]
 LARGEST: Final = 1_000
 """Sub-goals of a draft: nobody could go through more."""

@@ -20,7 +20,7 @@ class FirstAttempts:
 
 
 def courses_by_graph(runs: Iterable[Run], graph: PlanGraph) -> list[FirstAttempts]:
-    """As a graph's tags, rules and checks map actions; a group is attempted where one of its options is."""
+    """First attempts by a graph's tags, rules and checks; a group is attempted where an option is."""
     groups = {node.id: node.any_of for node in graph.sub_goals if node.any_of}
     found = []
     for run in runs:
@@ -46,7 +46,7 @@ def _with_groups(first: dict[str, int], groups: Mapping[str, Sequence[str]]) -> 
 
 
 def courses_by_names(runs: Sequence[Run]) -> tuple[list[FirstAttempts], list[SubGoal]]:
-    """Without a graph: tags name sub-goals, and any other tool is a sub-goal of its own.
+    """First attempts without a graph: tags name sub-goals, and any other tool is a sub-goal of its own.
 
     A tool all of whose tagged calls, over all runs, serve one sub-goal serves it in untagged calls, too.
 

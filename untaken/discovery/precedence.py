@@ -38,7 +38,7 @@ class Precedence:
     agents: NDArray[np.int64]
 
     def share(self, pair: Pair) -> float:
-        """Of the runs that attempted both, those that began with the first of the pair."""
+        """The share of runs that attempted the first of the pair first, of those that attempted both."""
         return float(self.first[pair] / self.both[pair])
 
     def support(self, pair: Pair) -> Support:

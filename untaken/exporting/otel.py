@@ -52,7 +52,7 @@ class _Trace:
         self.root = self.span_id(0)
 
     def span_id(self, seq: int) -> str:
-        """By the event that the span is of; ids go up with it."""
+        """The span's id, which rises with the event it is of."""
         return f"{self._mark}{seq + 1:08x}"
 
     def span(

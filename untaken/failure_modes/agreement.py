@@ -99,7 +99,7 @@ def mode_agreement(runs: Iterable[Run], taxonomy: Taxonomy) -> tuple[ModeAgreeme
 
 
 def _readings(run: Run, taxonomy: Taxonomy) -> dict[str, _Reading]:
-    """By person, the modes they see in a run; those who read it and see none are among them."""
+    """The modes that each person sees in a run, by person; people who read it and see none are included."""
     found: dict[str, dict[str, frozenset[int]]] = {one: {} for one in readers_of(run) if one}
     steps = steps_of(run)
     for one in assignments_of(run):

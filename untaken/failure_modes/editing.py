@@ -197,7 +197,7 @@ def find_mode(taxonomy: Taxonomy, name_or_id: str) -> FailureMode:
 
 
 def one_line(words: str) -> str:
-    """On one line, without what no file can hold."""
+    """The text on one line, without characters that no file can hold."""
     return " ".join(words.encode(errors="replace").decode().split())
 
 

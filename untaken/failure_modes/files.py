@@ -61,7 +61,7 @@ def save_taxonomy(taxonomy: Taxonomy, path: str | Path) -> None:
 
 
 class _Plain(yaml.SafeDumper):
-    """Without anchors: strict readers refuse them."""
+    """Writes YAML without anchors: strict readers refuse them."""
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True

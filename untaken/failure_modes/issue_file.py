@@ -131,7 +131,7 @@ def _invalid(message: str, where: Where) -> UntakenError:
 
 
 class _Plain(yaml.SafeDumper):
-    """Without anchors: strict readers refuse them."""
+    """Writes YAML without anchors: strict readers refuse them."""
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True

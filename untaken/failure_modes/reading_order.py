@@ -76,7 +76,7 @@ def _place(one: ToRead) -> tuple[int, int]:
 
 
 def judge_disagreements(runs: Iterable[Run]) -> dict[str, tuple[str, ...]]:
-    """By digest, the sub-goals of a run on which judges and people differ; runs without are left out."""
+    """The sub-goals of each run on which judges and people differ, by digest; runs without are left out."""
     found: dict[str, list[str]] = defaultdict(list)
     for pair in verdict_agreement(runs).disagreements:
         found[pair.digest].append(pair.sub_goal)

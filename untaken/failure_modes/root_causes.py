@@ -76,7 +76,7 @@ class RootCauseAgreement:
 
 
 def root_causes(run: Run) -> dict[str, RootCause]:
-    """By person, the root cause they name in a run; none of a broken run.
+    """The root cause that each person names in a run, by person; none for a broken run.
 
     It is the earliest evidence of their failing verdicts; without such evidence, the earliest event at which
     they accepted a failure mode.

@@ -19,7 +19,7 @@ Shape = tuple[str, ...]
 """Words such as ``order: completed`` and ``error: search_orders: no order # in stock``, in order of time."""
 
 ERROR_CHARS: Final = 400
-"""Of an error, as much is read."""
+"""Characters of an error that are read."""
 KIND_CHARS: Final = 80
 MOST_WORDS: Final = 200
 """Words of a shape: a run that fails a thousand times in changing ways is not held whole."""

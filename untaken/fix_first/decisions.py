@@ -17,7 +17,7 @@ from untaken.stats.sparse import TaskSample, product
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advantage:
-    """Of an alternative to fix: above 0 with its whole 95% interval, at a small q."""
+    """The advantage of an alternative to fix: its 95% interval is above 0, at a small q."""
 
     mean: float
     ends: tuple[float, float]
@@ -55,7 +55,7 @@ def _supported(choice: Choice) -> Advantage | None:
 
 
 def _points(corpus: Corpus, choice: Choice, sample: TaskSample) -> dict[str, int]:
-    """Of each run that made this choice, the decision point with the largest delta; the largest first."""
+    """The decision point with the largest delta in each run that made this choice; the largest first."""
     met = [point for point in choice.points if point.run in sample]
     delta = {point: _delta(corpus, choice.alternative, point) for point in met}
     runs = corpus.runs

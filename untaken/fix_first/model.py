@@ -21,7 +21,7 @@ ROUGH: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Often:
-    """In `count` of `n` runs; `low` and `high` are the 95% interval of the share."""
+    """How often: in `count` of `n` runs; `low` and `high` are the 95% interval of the share."""
 
     count: int
     n: int

@@ -121,7 +121,7 @@ def _pattern(
 
 
 def _arguments(corpus: Corpus, attempted: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """In how many attempts an argument was not as expected, the most frequent first."""
+    """How many attempts had an unexpected value, for each argument; the most frequent first."""
     met: Counter[str] = Counter()
     for digest, sub_goal in attempted:
         score = corpus.scores[digest]
@@ -136,7 +136,7 @@ def _unmet(arguments: Mapping[str, int]) -> str:
 
 
 def largest_first(runs: Mapping[str, Run], weight: Mapping[str, float]) -> tuple[str, ...]:
-    """Among runs of one weight, those of each agent in turn: the first few are not all of one agent."""
+    """Runs of equal weight, taking each agent in turn, so that the first few are of several agents."""
     ordered = sorted(runs, key=lambda d: (runs[d].agent, runs[d].task_id, runs[d].run_id, d))
     met: Counter[tuple[float, str]] = Counter()
     turn: dict[str, int] = {}

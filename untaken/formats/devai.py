@@ -117,7 +117,7 @@ class _TaskRecords:
         self._another(agent, task, trajectory.log).trajectory = trajectory
 
     def agent(self, hint: Hint, log: FileLog) -> str:
-        """Whose run a file is about: by its folder, else as the caller says."""
+        """The agent of a file's run: by its folder, else as the caller says."""
         if hint.agent is None:
             log.synthesised["RUN_STARTED.agent"] += 1
             if self.intake.agent is None:
@@ -223,7 +223,7 @@ def _judge(sheet: Sheet, log: FileLog) -> str:
 
 
 def _take_missing_plans(tasks_found: _TaskRecords) -> None:
-    """Where no instance was given, the first verdict sheet is the plan; then counts what the sheets held."""
+    """Takes the first verdict sheet as the plan if no instance was given, and counts what the sheets held."""
     for _, tasks in sorted(tasks_found.bundles.items()):
         for task, bundles in sorted(tasks.items()):
             for judgment in (one for bundle in bundles for one in bundle.judgments.values()):

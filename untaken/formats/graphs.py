@@ -45,12 +45,12 @@ MUTATES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "mock": ("create_task", "update_task_status"),
 }
-"""By domain, the tools of tau-bench and tau2-bench that change the database or the user's device."""
+"""The tools of tau-bench and tau2-bench that change the database or the user's device, by domain."""
 HAND_OVER: Final = ("transfer_to_human_agents",)
 
 _TITLE_CHARS: Final = 80
 _BYTES: Final = limits.GRAPH_FILE_BYTES // 2
-"""Of a graph as compact JSON: as indented YAML it then stays below the limit for graph files."""
+"""Most bytes of a graph as compact JSON: as indented YAML it then stays below the limit for graph files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,7 +126,7 @@ class _Reader:
         return mapping(next(file.records(), None)) if file else {}
 
     def reward(self, result: dict[str, Any]) -> float | None:
-        """From the result, else from the verifier's own file."""
+        """The reward in the result, else in the verifier's own file."""
         findings = self.log("result.json").findings
         recorded = number(
             mapping(mapping(result.get("verifier_result")).get("rewards")).get("reward"), findings, "reward"

@@ -50,7 +50,7 @@ class Element:
 
 
 class Broken(ValueError):
-    """No JSON value at this place of the text; `cut` where the text ends inside of it."""
+    """There is no JSON value at this place of the text; `cut` if the text ends inside a value."""
 
     def __init__(self, message: str, *, cut: bool = False) -> None:
         super().__init__(message)

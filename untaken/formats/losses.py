@@ -12,9 +12,9 @@ from untaken.formats.model import FieldCount, FileLoss
 FINDINGS_PER_KIND: Final = 100
 """Findings of one code listed for one file; the rest are counted: a hostile file cannot fill the report."""
 FIRST_PLACES: Final = 3
-"""Of each dropped or defaulted field, so many places are named, then counted."""
+"""Places named for each dropped or defaulted field; more are only counted."""
 KEY_CHARS: Final = 80
-"""Of the name of a member, in a place."""
+"""Most characters of a member's name in a place."""
 USED_OTHERWISE: Final = ("duplicate-file", "duplicate-run", "label-without-run")
 """Findings about a file that gives no run: its runs are known, or it waits for the runs it is about."""
 _CLIP: Final = 160

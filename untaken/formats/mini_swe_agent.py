@@ -38,7 +38,7 @@ PLACES: Final = Places(
 
 
 def recognise(sample: Sample) -> Confidence:
-    """By its version, which comes first where the file is long."""
+    """Recognises a file by its version, which comes first where the file is long."""
     info = mapping(sample.first.get("info"))
     declared = str(sample.first.get("trajectory_format")).startswith("mini-swe-agent")
     return Confidence.CERTAIN if declared or "mini_version" in info else Confidence.NO

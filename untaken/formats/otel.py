@@ -94,7 +94,7 @@ READ: Final = (
     *(*TOOL_OUTPUTS, *INPUTS, *OUTPUTS, *SDK_REPLY, *(n for names in TOKENS.values() for n in names)),
     *(name for names in COSTS for name in names),
 )
-"""Every attribute that is read."""
+"""Every attribute that the importer reads."""
 EVENTS: Final = (
     *("content", "message", "role", "id", "tool_calls", "gen_ai.evaluation.name"),
     *("gen_ai.evaluation.score.value", "gen_ai.evaluation.score.label", *INPUTS, *OUTPUTS),

@@ -250,6 +250,6 @@ def span_of(span: Mapping[str, Any], findings: Findings) -> Span:
 
 
 def _id(value: Any) -> str:
-    """As text, whether written as one or, as some dumps do, as a number of 128 bits."""
+    """The id as text; some dumps write it as a number of 128 bits."""
     written = text(value) or ""
     return "" if not written.strip("0") else written.removeprefix("0x")

@@ -22,7 +22,7 @@ from untaken.formats.sources import HEAD_BYTES, ZIP, OnDisk, Source, head
 RECORDS: Final = 50
 """Records parsed of one file, and faults after which no more are looked for."""
 STORED_BYTES: Final = 4 * HEAD_BYTES
-"""Of a file on disk that are looked at: a block of Zstandard, which opens as a whole, may take 128 KiB."""
+"""Bytes of a file on disk that are looked at: a Zstandard block, which opens as a whole, may take 128 KiB."""
 MEMBERS: Final = 1_000
 """Members listed of one zip archive."""
 UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

@@ -107,7 +107,7 @@ def expected_actions(actions: list[Any], source_task: str, log: FileLog) -> tupl
 
 
 def requestor(call: Mapping[str, Any], message: Mapping[str, Any]) -> Literal["agent", "user"]:
-    """Whose call it is: as recorded, else by who sent the message."""
+    """Who made the call: as recorded, else the sender of the message."""
     role = text(call.get("requestor")) or text(message.get("role"))
     return "user" if role == "user" else "agent"
 

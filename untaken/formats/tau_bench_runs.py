@@ -231,7 +231,7 @@ def task_id_of(record: dict[str, Any], file: NamedFile) -> str:
 
 
 def _domain(record: dict[str, Any], file: NamedFile) -> str:
-    """From the file's name, else from the agent's instructions."""
+    """The domain in the file's name, else in the agent's instructions."""
     if file.domain:
         return file.domain
     first = next(iter(objects(record.get("traj"))), {})

@@ -12,7 +12,7 @@ from untaken.formats.losses import FIRST_PLACES, KEY_CHARS, Findings, Held, clip
 DEPTH: Final = limits.JSON_DEPTH - 8
 """Levels of nesting kept in a value; an event wraps it in a few more."""
 TEXT_CHARS: Final = 2 * limits.MIB
-"""Of one text; whatever its characters, it then fits in a ledger line."""
+"""Most characters of one text; with any characters, it then fits in a ledger line."""
 PLACES: Final = 1_000
 """Maximum of distinct places per file; more names, as in a hostile file, are counted together."""
 OTHER: Final = "(other places)"

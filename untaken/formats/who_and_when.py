@@ -36,7 +36,7 @@ PLACES: Final = Places(
     ]
 )
 TEAM: Final = ("orchestrator", "websurfer", "filesurfer", "computerterminal")
-"""Of Magentic-One; its assistant has a name that other agents have, too."""
+"""The agents of Magentic-One. Its assistant is left out: other agents have that name, too."""
 _LABELS: Final = ("mistake_agent", "mistake_step", "mistake_reason")
 
 

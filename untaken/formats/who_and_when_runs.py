@@ -268,7 +268,7 @@ def _finish(run: RunDraft, record: Mapping[str, Any], builder: RunBuilder, log: 
 
 
 def _success(record: Mapping[str, Any], run_id: str, log: FileLog) -> bool | None:
-    """As recorded; a run in which people found the mistake that made it fail has failed."""
+    """The recorded outcome; a run has failed if people found the mistake that made it fail."""
     correct = truth(record.get("is_correct"), log.findings, "is_correct")
     labelled = text(record.get("mistake_agent")) is not None or text(record.get("mistake_step")) is not None
     if correct is None:

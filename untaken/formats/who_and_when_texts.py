@@ -17,7 +17,7 @@ from untaken.formats.readings import mapping, text, truth
 FLAGS: Final = ("is_request_satisfied", "is_in_loop", "is_progress_being_made")
 """The questions that the orchestrator answers with yes or no before each choice."""
 MOST_MEMBERS: Final = 64
-"""Of a team: more names in one text are no team."""
+"""Most members of a team: more names in one text are no team."""
 ORCHESTRATOR: Final = "orchestrator"
 _CHOICE: Final = re.compile(r"orchestrator\s*+\(\s*+->([^)]++)\)", re.IGNORECASE)
 _UPDATE: Final = "updated ledger"

@@ -117,7 +117,7 @@ def _crossings(layers: Sequence[Sequence[int]], links: Sequence[Edge]) -> int:
 def _placed(
     layers: Sequence[Sequence[int]], links: Sequence[Edge], widths: Mapping[int, float]
 ) -> dict[int, float]:
-    """Each node as near to the mean of its neighbours as order and gaps allow."""
+    """Moves each node as near to the mean of its neighbours as order and gaps allow."""
     above, below = _neighbours(links)
     x: dict[int, float] = {}
     for layer in layers:
@@ -155,7 +155,7 @@ def _mean(values: Sequence[float], otherwise: float) -> float:
 def _through(
     edge: Edge, chain: Sequence[int], at: Mapping[int, Point], sizes: Sequence[tuple[float, float]]
 ) -> tuple[Point, ...]:
-    """From the lower side of the first box to the upper side of the last."""
+    """A line from the lower side of the first box to the upper side of the last."""
     start, end = edge
     (x0, y0), (x1, y1) = at[start], at[end]
     first, last = (x0, y0 + sizes[start][1] / 2), (x1, y1 - sizes[end][1] / 2)

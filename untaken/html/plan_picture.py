@@ -19,7 +19,7 @@ from untaken.subgoals import RunScore, Status
 
 Kind = Literal["needs", "option", "violated"]
 PLANNED: Final = StatusLook(word="planned", icon="", fill="#FFFFFF", line="#6B7280")
-"""Of a plan that no run is laid over."""
+"""The look of a plan without a run."""
 READABLE: Final = 40
 """Larger graphs are described in words, because their picture is not readable."""
 LINE_CHARS: Final = 21

@@ -60,7 +60,7 @@ DEFINITIONS: Final = (
         "Runs that did it did better. They may differ in other ways, too: a reason to try it, not a proof.",
     ),
 )
-"""For people who have never seen a plan graph."""
+"""Definitions for people who have never seen a plan graph."""
 
 _MISSING: Final = {"fail": "count as not completed", "drop": "are left out"}
 

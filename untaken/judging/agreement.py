@@ -62,7 +62,7 @@ class PairedOpinions:
 
     @property
     def agreed(self) -> int:
-        """On how many they have one opinion."""
+        """The number on which they agree."""
         return self.both_met + self.both_not
 
 

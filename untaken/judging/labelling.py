@@ -162,7 +162,7 @@ def _grouped(
 
 
 def _labels(items: Sequence[_Item]) -> Labels:
-    """Without odds given, each item of the group had those of its share of labels."""
+    """The odds of each item; where none were given, the group's share of labels."""
     people = np.array([item.people for item in items])
     even = float(np.mean(~np.isnan(people))) if len(items) else 0.0
     return Labels(

@@ -135,7 +135,7 @@ def _question(
 
 
 def _settled(batch: Sequence[ToolCall], graph: PlanGraph, given: MappingAnswer) -> list[MappedAction]:
-    """Only actions in the question, each once, and existing sub-goals."""
+    """Refuses answers about actions not in the question, actions named twice, and unknown sub-goals."""
     numbers = {one.seq: one.number for one in given.actions}
     named = ((call.seq, numbers.get(call.seq, 0)) for call in batch)
     return [

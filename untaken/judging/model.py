@@ -51,13 +51,13 @@ class JudgeAnswer(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BriefCitation(Citation, frozen=True, forbid_unknown_fields=True):
-    """As `Citation`, for the packaged model."""
+    """Like `Citation`, for the packaged model."""
 
     quote: Annotated[str, Meta(max_length=48)]
 
 
 class BriefAnswer(JudgeAnswer, frozen=True, forbid_unknown_fields=True):
-    """As `JudgeAnswer`, for the packaged model, which fills whatever room it is given."""
+    """Like `JudgeAnswer`, for the packaged model, which fills any room it is given."""
 
     code: Annotated[str, Meta(max_length=16)]
     evidence: Annotated[list[BriefCitation], Meta(max_length=1)]  # type: ignore[assignment]

@@ -54,7 +54,7 @@ _known: Final = lru_cache(maxsize=4_096)(_addresses)
 
 
 def texts_to_judges(run: Run) -> tuple[Addressing, ...]:
-    """Each event of the run whose text speaks to a judge, alone or together with the events before it.
+    """Each event whose text addresses a judge, alone or together with the events before it.
 
     Kept with the run: its own events never change, and a page asks for them with every click.
     """
@@ -92,7 +92,7 @@ def _of(record: Iterable[Event], kind: type[Event]) -> list[Event]:
 
 
 def _across(texts: Sequence[str]) -> tuple[int, str] | None:
-    """Where words spread over several texts end, and the words; found by halving, once they are there."""
+    """Where an address that spreads over several texts ends, and its words; found by halving."""
     quote = addresses_judge("\n".join(texts))
     if quote is None:
         return None
@@ -107,6 +107,6 @@ def _across(texts: Sequence[str]) -> tuple[int, str] | None:
 
 
 def _text(event: Event) -> str:
-    """All words of an event, one part of a list or object a line."""
+    """All words of an event, with each part of a list or object on its own line."""
     fields = (value for name, value in as_mapping(event).items() if name not in _NO_TEXT)
     return "\n".join(words for value in fields for words in texts_in(value))

@@ -18,7 +18,7 @@ from untaken.plans.model import SubGoal
 from untaken.subgoals import NodeScore, score_run
 
 EXCERPT_CHARS: Final = 12_000
-"""Of the events that a question shows; with tools the judge may read on."""
+"""Characters of the events that a question shows; with tools the judge may read on."""
 TITLE_CHARS: Final = 500
 DESCRIPTION_CHARS: Final = 6_000
 DEPS: Final = 50

@@ -14,7 +14,7 @@ _ENVELOPE: Final = ("type", "run_id", "seq", "ts", "prev")
 
 
 def event_text(event: Event) -> str:
-    """All that the event says, its envelope left out: texts as they are, everything else as JSON."""
+    """Everything the event says, without its envelope: texts as they are, the rest as JSON."""
     fields = {name: value for name, value in as_mapping(event).items() if name not in _ENVELOPE}
     return "\n".join(f"{name}: {value_text(value)}" for name, value in fields.items() if value is not None)
 

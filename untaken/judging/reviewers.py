@@ -46,7 +46,7 @@ class ReviewedSubGoal:
 
     @property
     def differs(self) -> bool:
-        """Not everybody says the same; who could not tell differs from who could."""
+        """Whether reviewers differ; "cannot tell" differs from a verdict."""
         return sum(map(bool, (self.met, self.not_met, self.unsure))) > 1
 
     @property
@@ -56,7 +56,7 @@ class ReviewedSubGoal:
 
     @property
     def answers(self) -> Unit:
-        """Every answer, "could not tell" being one of three."""
+        """Every answer; "cannot tell" is one of three."""
         return [*self.opinions, *[None] * len(self.unsure)]
 
 

@@ -44,7 +44,7 @@ class Speech:
         self.pattern = re.compile(pattern % _WORDS, re.VERBOSE | re.DOTALL)
 
     def find(self, text: str) -> re.Match[str] | None:
-        """Where `text`, in lower case, speaks so."""
+        """The first match in `text`, which is in lower case."""
         for group in self.stems:
             for stem in group:
                 if stem in text:

@@ -14,9 +14,9 @@ from untaken.ledger.events import ABOUT_RUN, Event, RunFinished, State
 from untaken.subgoals.state import StateFold
 
 EVENT_CHARS = 2_000
-"""Of one event's text."""
+"""Characters of one event's text."""
 LINE_CHARS = 160
-"""Of one event in a list."""
+"""Characters of one event in a list."""
 PAGE = 40
 """Events in a list."""
 LOOKED_AT = 200_000

@@ -30,7 +30,7 @@ DEPTH: Final = limits.JSON_DEPTH - 4
 TEXT_CHARS: Final = 1_000
 """Length of the text that replaces an object of an unknown class."""
 ARRAY_ITEMS: Final = 100_000
-"""Of an array that are written; a larger one is named, not written."""
+"""Most items of an array that are written; a larger one is named, not written."""
 
 Changed = Callable[[str, str], None]
 """Called with the place of a value, and what was written for it."""

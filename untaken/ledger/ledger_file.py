@@ -209,7 +209,7 @@ class HeldLedger:
 
 
 HeldLedgers = dict[str, HeldLedger]
-"""By file name."""
+"""Ledgers in memory, by file name."""
 
 
 class ScratchFile:

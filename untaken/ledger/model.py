@@ -151,7 +151,7 @@ class Run:
 
     @cached_property
     def answers(self) -> Mapping[int, Observation]:
-        """By `seq` of a tool call, the last answer that the run records to it; none for a call without."""
+        """The last recorded answer to each tool call, by the call's `seq`; calls without one are left out."""
         during = self.of(Observation)
         if self.finished is not None and during and during[-1].seq > self.finished.seq:
             during = [answer for answer in during if answer.seq < self.finished.seq]

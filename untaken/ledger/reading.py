@@ -21,7 +21,7 @@ _HINTS = {
 
 
 class _Unreadable(Exception):
-    """So much of a file is unreadable that the rest of it is not read."""
+    """So much of the file is unreadable that the rest of it is not read."""
 
 
 class Reading:

@@ -16,7 +16,7 @@ class Extreme:
     """
 
     def __init__(self, figures: Iterable[tuple[int, int, float]]) -> None:
-        """Of (position in the log, number of the run, value), in order."""
+        """Takes (position in the log, number of the run, value) in order."""
         states: list[tuple[int, float, int, float]] = []
         best, holder, second = inf, NOWHERE, inf
         for position, run, value in figures:

@@ -214,12 +214,12 @@ class History:
 
     @cached_property
     def totals(self) -> Totals:
-        """Of every (skill, context)."""
+        """Totals of every (skill, context)."""
         return Totals(self.log, self.columns)
 
     @cached_property
     def totals_of_contexts(self) -> Totals:
-        """Of every context, whichever skill."""
+        """Totals of every context, over all skills."""
         return Totals(self.log, self.columns, skill=ANY)
 
     @cached_property

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from untaken.memory.policy import PolicyMemory
 
 Memories = Mapping[str, PolicyMemory]
-"""By content digest of a run, the memory that it is compared with."""
+"""The memory that each run is compared with, by the run's content digest."""
 
 
 def by_memory(memories: Memories, digests: Iterable[str]) -> list[tuple[PolicyMemory, list[str]]]:

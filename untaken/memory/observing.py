@@ -119,7 +119,7 @@ def _first(outcomes: tuple[Observed, ...]) -> tuple[object, ...]:
 
 
 def _in_one_unit(observations: list[Observed]) -> tuple[list[Observed], list[Finding]]:
-    """Without the costs that are not in the unit of the earliest priced run.
+    """Leaves out costs that are not in the unit of the earliest priced run.
 
     The earliest, not the most frequent: which unit counts must not depend on what happened later.
     """

@@ -40,11 +40,11 @@ class Addend(Protocol):
 
     @property
     def cost(self) -> float | None:
-        """Of the run, where it is priced."""
+        """Cost of the run, where it is priced."""
 
     @property
     def steps(self) -> float | None:
-        """Of the run, where they are recorded."""
+        """Steps of the run, where they are recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class Sums(NamedTuple):
         return Sums._make(map(add, self, other))
 
     def minus(self, part: Sums) -> Sums:
-        """Without a part that was added whole (all of a run's records)."""
+        """The sums without a part that was added whole (all of a run's records)."""
         return Sums._make(map(sub, self, part))
 
     @property

@@ -73,7 +73,7 @@ class Reordered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphDiff:
-    """From one version of a plan graph to another.
+    """The changes from one version of a plan graph to another.
 
     Attributes:
         before, after: the two versions.

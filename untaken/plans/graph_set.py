@@ -16,7 +16,7 @@ from untaken.plans.model import PlanGraph
 from untaken.plans.structure import graph_digest
 
 TASKS_REMEMBERED: Final = 10_000
-"""Whose graphs need not be looked for again."""
+"""Number of tasks whose graphs are remembered."""
 
 
 @dataclass(frozen=True, kw_only=True)

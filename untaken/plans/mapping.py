@@ -23,7 +23,7 @@ Authority = Literal["tag", "rule", "check", "plan", "judge"]
 _AGENT_ROLES = frozenset({"assistant", "agent", "ai", "model"})
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\(?\d{1,4}[.):])\s*")
 _NAME_CHARS = 2 * limits.NAME_CHARS
-"""Of a plan's entry that can be a name."""
+"""Most characters of a plan's entry that can be a name."""
 _REMEMBERED_TOOLS = 10_000
 _SEQ = attrgetter("seq")
 
@@ -219,7 +219,7 @@ class _Mapper:
             self.unclaimed(event)
 
     def unclaimed(self, event: ToolCall) -> None:
-        """No tag, rule or check says what a call was for: the plan may, else a judge."""
+        """Handles a call that no tag, rule or check claims: the plan may, else a judge."""
         if self.plan is not None:
             self.mapped.append((event.seq, self.plan, "plan"))
         elif (named := self.judged.get(event.seq)) in self.index.known and event.requestor != "user":
@@ -228,7 +228,7 @@ class _Mapper:
             self.extra.append(event.seq)
 
     def claimed(self, event: ToolCall, tool: _Tool) -> bool:
-        """By rules, else by the checks on its tool."""
+        """Whether a sub-goal claims the call: by a rule, else by a check on its tool."""
         answer = self.run.answers.get(event.seq) if tool.asks else None
         if tool.reading:
             self.comparisons += tool.reading * chars_of(event, answer) // limits.CHARS_PER_COMPARISON
@@ -253,7 +253,7 @@ class _Mapper:
                 self.ruled(event.seq, claimants)
 
     def ruled(self, seq: int, claimants: tuple[str, ...]) -> None:
-        """Of several sub-goals whose rules claim an action, the first is served."""
+        """The first of several sub-goals whose rules claim an action gets it."""
         if len(claimants) > 1:
             self.conflicts.setdefault(claimants, []).append(seq)
         self.mapped.append((seq, claimants[0], "rule"))

@@ -22,12 +22,12 @@ KINDS: Final = (*TEXT_KINDS, "any", "literal")
 """The keys of which a mapping with only that key is a pattern; ``literal`` takes its value verbatim."""
 _KINDS: Final = frozenset(KINDS)
 _REGEX_BYTES: Final = 512 * limits.KIB
-"""For one compiled expression and its automaton: compiling takes 20 ms and reading 0.2 µs a character at
+"""Memory of one compiled expression with its automaton: compiling takes 20 ms, reading 0.2 µs a character at
 worst."""
 _LIKE_GLOB: Final = re.compile(r"(?:^|[^\s\d*()])\*|\*(?:[^\s\d*()]|$)")
 """A star beside a letter, a slash or an end: not that of a product."""
 _LIKE_GLOB_WORD: Final = re.compile(r"\w\?[\w.]|\?\?")
-"""In a text without blanks: a ``?`` that ends no question."""
+"""In a text without blanks, a ``?`` that ends no question."""
 _LIKE_REGEX: Final = re.compile(r"^\^|\\[dsw][+*{]|\.\+")
 _WEB_ADDRESS: Final = re.compile(r"\w+://")
 

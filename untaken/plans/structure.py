@@ -106,7 +106,7 @@ def graph_digest(graph: PlanGraph) -> str:
 
 
 def _content(value: Any) -> Any:
-    """All fields, defaults too: whether a default was written out makes no other graph.
+    """All fields, defaults included: writing out a default does not make another graph.
 
     A field that came to the format later is left out at its default, so that the digest of a graph written
     before, by which judges' replies are kept, stays what it was.

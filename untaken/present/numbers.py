@@ -23,7 +23,7 @@ def percent(share: Number, digits: int = 0, *, unknown: str = UNSCORED) -> str:
 
 
 def decimal(value: Number, digits: int = 2, *, unknown: str = UNSCORED) -> str:
-    """With its decimals, a true minus, and no sign on what rounds to 0: ``0.62``, ``−0.33``."""
+    """The number with its decimals, a true minus, and no sign on what rounds to 0: ``0.62``, ``−0.33``."""
     return signed(value, digits, unknown=unknown).removeprefix("+")
 
 
@@ -65,7 +65,7 @@ def interval(
 
 
 def significant(value: Number, digits: int = 4, *, unknown: str = UNSCORED) -> str:
-    """As short as it can be said with so many digits: ``0.25``, ``1,234``."""
+    """The shortest form with that many digits: ``0.25``, ``1,234``."""
     return unknown if value is None or isinstance(value, Unscored) else f"{value:,.{digits}g}"
 
 

@@ -15,7 +15,7 @@ CRITICAL_BORDER: Final = 4
 """Pixels; other sub-goals have a border of `BORDER` pixels."""
 BORDER: Final = 2
 INK: Final = "#1B2530"
-"""Of labels inside a box, in the light theme."""
+"""Colour of labels inside a box, in the light theme."""
 NIGHT: Final[dict[str, str]] = {
     "#BFE0F7": "#1F5C86",
     "#FFD199": "#7A4A12",
@@ -73,4 +73,4 @@ STATUS: Final[dict[StatusName, StatusLook]] = {
         word="not required", icon="·", fill="#F7F8F9", line="#C3C9D0", dash=(2, 6), ink="#6B7280"
     ),
 }
-"""In the order of legends."""
+"""Looks of the statuses, in the order of legends."""

@@ -140,7 +140,7 @@ def _pull(run: RunScore, pair: DiscordantPair, share: float) -> RunContribution:
 def _common(
     cells: RunsByCell, metric: str, first: str, second: str, tasks: Sequence[str] | None = None
 ) -> Mapping[str, tuple[list[RunScore], list[RunScore]]]:
-    """By task, the runs of both that have a value; without a task that one of them has none on."""
+    """The runs of both agents that have a value, by task; only tasks on which both have one."""
     common = {}
     for task in sorted({task for _, task in cells}) if tasks is None else tasks:
         ours, theirs = (

@@ -60,7 +60,7 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
 
 
 def _parts(runs: Iterable[Run]) -> dict[str, str]:
-    """For each agent, the first agent of its part. Each agent and each task is walked once."""
+    """The first agent of each agent's part. Each agent and each task is visited once."""
     tasks_of: dict[str, set[str]] = {}
     agents_of: dict[str, set[str]] = {}
     for run in runs:

@@ -85,7 +85,7 @@ METRICS: Final[Mapping[str, Metric]] = {
         value=lambda run: _share(run, run.completed_with_deps_all),
     ),
 }
-"""By name, in the order in which they are shown: outcome first."""
+"""Metrics by name, in the order in which they are shown: outcome first."""
 HEADLINE: Final = tuple(name for name, metric in METRICS.items() if metric.headline)
 
 

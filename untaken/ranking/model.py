@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 NO_INTERVAL: Final = Unscored("no interval: it takes at least two tasks")
 FEWEST_TASKS: Final = 5
-"""With fewer, no pattern of signs of their differences is rare enough: 2 of 2⁴ are 12.5%."""
+"""Fewest tasks for a test: with fewer, no pattern of signs is rare enough (2 of 2⁴ are 12.5%)."""
 TOO_FEW_TASKS: Final = Unscored(f"too few tasks: a rank has an interval from {FEWEST_TASKS} tasks on")
 NOT_TESTED: Final = Unscored("agents were not compared in pairs")
 

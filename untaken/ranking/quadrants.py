@@ -14,7 +14,7 @@ from untaken.stats.rounding import quantised
 def quadrants(
     metric: str, outcome: Sequence[RankedAgent], by_metric: Sequence[RankedAgent]
 ) -> tuple[QuadrantPoint, ...]:
-    """Each agent that has both, against the mean of these agents; in the order of the outcome."""
+    """Each agent that has both metrics, against the mean of these agents; ordered by outcome."""
     values = {s.agent: s.value for s in by_metric}
     both = [
         (s.agent, s.value, value)

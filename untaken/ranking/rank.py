@@ -105,7 +105,7 @@ def guaranteed_standings(report: RankReport) -> dict[str, tuple[RankedAgent, ...
 
 
 def _guaranteed(table: MetricTable, standings: Sequence[RankedAgent]) -> tuple[RankedAgent, ...]:
-    """Of shares that vary; single trials, and values all alike, have the exact interval already."""
+    """Intervals of shares that vary; single trials, and equal values, have the exact interval already."""
     tasks, varied = (
         table.columns.size,
         table.means.max(axis=1, initial=0) > table.means.min(axis=1, initial=1),

@@ -46,7 +46,7 @@ class RankReport:
 
     @cached_property
     def comparisons(self) -> dict[str, Comparison]:
-        """By metric, every pair of agents over the tasks that both ran, and the groups of ties."""
+        """Every pair of agents over the tasks that both ran, and the groups of ties, by metric."""
         from untaken.ranking.pairs import compare  # noqa: PLC0415 (slow: imports NumPy)
 
         return {

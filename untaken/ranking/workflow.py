@@ -16,7 +16,7 @@ METRIC: Final = "critical_completion"
 
 
 def workflow_verdicts(cells: RunsByCell, critical: Comparison) -> tuple[WorkflowVerdict, ...]:
-    """Each workflow against each agent, by name; an agent whose runs are of both kinds is neither."""
+    """Each workflow against each agent, by name; an agent with runs of both kinds counts as neither."""
     kinds = kinds_of(cells)
     workflows, agents = (
         [name for name in sorted(critical.agents) if kinds.get(name) == kind]

@@ -10,9 +10,9 @@ from untaken.limits import MIB
 
 Item = TypeVar("Item")
 CHUNKS_PER_WORKER: Final = 8
-"""At least, where there are that many items: the last chunks to finish then differ by little."""
+"""Fewest chunks, where there are that many items: the last chunks then finish at about the same time."""
 CHUNK_BYTES: Final = 64 * MIB
-"""At most, of ledgers: what a worker holds at once, and what is lost with it."""
+"""Most bytes of ledgers in a chunk: what a worker holds at once, and what is lost with it."""
 
 
 def chunks(

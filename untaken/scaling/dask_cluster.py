@@ -60,7 +60,7 @@ class DaskCluster:
             )
 
     def map(self, work: Work, chunks: Sequence[bytes], shared: bytes = b"") -> Iterator[bytes]:
-        """As `untaken.scaling.pool.Cluster.map`."""
+        """Like `untaken.scaling.pool.Cluster.map`."""
         common = self._client.scatter(shared, broadcast=True, hash=False) if chunks else None
         asked = [self._client.submit(work, common, chunk, pure=False) for chunk in chunks]
         for number, chunk in enumerate(chunks):

@@ -131,11 +131,11 @@ class DistantRun(Run):
 
     @cached_property
     def started(self) -> RunStarted:
-        """As of `Run`."""
+        """As in `Run`."""
         return cast(RunStarted, self.kept[0])
 
     def of(self, kind: type[E]) -> Sequence[E]:
-        """As of `Run`."""
+        """As in `Run`."""
         return super().of(kind) if kind in DETAIL else cast(Sequence[E], self._kept_by_kind.get(kind, ()))
 
     @cached_property

@@ -69,7 +69,7 @@ class LocalPool:
         self._idle: list[_Worker] = []
 
     def map(self, work: Work, chunks: Sequence[bytes], shared: bytes = b"") -> Iterator[bytes]:
-        """As `Cluster.map`."""
+        """Like `Cluster.map`."""
         task = _Task(work=work, chunks=chunks, shared=shared)
         count = min(self.workers, len(chunks))
         workers = [self._idle.pop() if self._idle else _Worker() for _ in range(count)]

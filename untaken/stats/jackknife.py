@@ -15,9 +15,9 @@ FEWEST_CLUSTERS: Final = 10
 TOO_FEW: Final = Unscored(f"too few tasks: an interval needs {FEWEST_CLUSTERS} tasks (or runs of one task)")
 TOO_RARE: Final = Unscored("too few disagreements: an interval needs them, and both answers, in two tasks")
 FARTHEST: Final = 100.0
-"""On the scale of logarithms; beyond, the interval reaches its end anyway."""
+"""Largest half-width on the logarithmic scale; beyond it, the interval reaches its end anyway."""
 Sums = Sequence[float]
-"""Of a cluster: first its disagreements, then what chance is computed from."""
+"""Sums of a cluster: first its disagreements, then what chance is computed from."""
 
 
 def agreement_interval(

@@ -105,7 +105,7 @@ def wald_interval(centre: Floats, error: Floats) -> Floats:
 
 
 def standard_error(differences: Floats) -> Floats:
-    """Of each pair's mean difference, the task being the unit: s/√n, for n ≥ 2 tasks."""
+    """Standard error of each pair's mean difference, with the task as unit: s/√n, for n ≥ 2 tasks."""
     error: Floats = differences.std(axis=1, ddof=1) / np.sqrt(differences.shape[1])
     return error
 

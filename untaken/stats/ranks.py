@@ -22,7 +22,7 @@ EXACT_UP_TO: Final = 12
 """Tasks up to which every pattern of signs is tried: 2¹¹ = 2,048, a pattern and its mirror being one."""
 FLIPS: Final = 2_000
 RANK_LEVEL: Final = 0.10
-"""Of a two-sided test: a rank's interval fails to one side only, which leaves 5%."""
+"""Level of a two-sided test: a rank's interval fails to one side only, which leaves 5%."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

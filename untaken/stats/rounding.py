@@ -1,4 +1,4 @@
-"""When two computed numbers are equal: the noise of summation must not break or make a tie."""
+"""Equality of computed numbers: the noise of summation must not break or make a tie."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from untaken.stats.rates import TAIL, Z_95
 from untaken.stats.rounding import Floats
 
 UNSEEN: Final = 0.1
-"""Of a task that is all or nothing, counted beside the tasks of a share."""
+"""Weight of an imagined all-or-nothing task, added to the tasks of a share."""
 
 
 def share_interval(values: Floats, trials: Floats) -> Floats:

@@ -47,7 +47,7 @@ class TaskSample:
 
     @property
     def _least(self) -> float:
-        """All runs of a task alike: as if each task had been run once."""
+        """Fewest effective runs: if all runs of a task agree, each task counts as one run."""
         return self.n**2 / self._squares
 
     def _effective(self, values: Mapping[str, float], mean: float, variance: float) -> float:

@@ -66,11 +66,11 @@ def slope_between_agents(blocks: Sequence[Block], *, seed: int = 0) -> Slope | N
 
 
 def _share(reached: np.ndarray) -> float:
-    """Of the draws and the observation itself."""
+    """The share of draws that reach it, the observation itself included."""
     return (1 + int(np.count_nonzero(reached))) / (1 + PERMUTATIONS)
 
 
 def _centred(values: np.ndarray) -> np.ndarray:
-    """Without the means of tasks and of agents."""
+    """Removes the means of tasks and of agents."""
     rows = np.asarray(values - values.mean(axis=1, keepdims=True))
     return np.asarray(rows - rows.mean(axis=0, keepdims=True))

@@ -59,7 +59,7 @@ class Diagnosis:
 
     @property
     def healthy(self) -> bool:
-        """No check found a fault."""
+        """Whether no check found a fault."""
         return all(check.state != "fault" for check in self.checks)
 
 

@@ -59,7 +59,7 @@ def in_words(engine: Engine) -> Iterator[None]:
 
 
 def row_reader(function: Callable[..., _R]) -> Callable[..., _R]:
-    """For a function that makes an object of a row: a row that cannot be is ``workspace-damaged``."""
+    """Decorates a function that makes an object of a row: an impossible row is ``workspace-damaged``."""
 
     @wraps(function)
     def reader(row: Row[Any], *more: Any) -> _R:
@@ -124,7 +124,7 @@ def unreachable(url: URL, reason: str) -> UntakenError:
 
 
 def _sqlite(error: BaseException, url: URL) -> UntakenError:
-    """By SQLite's result code; what has none is a text that cannot be decoded, or no database at all."""
+    """The error for SQLite's result code. Without a code: undecodable text, or no database at all."""
     result, reason = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF, _reason(error)
     if result in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return _locked(url)
@@ -146,7 +146,7 @@ def _sqlite(error: BaseException, url: URL) -> UntakenError:
 
 
 def _postgresql(error: BaseException, url: URL) -> UntakenError:
-    """By SQLSTATE; an error without one is a lost connection."""
+    """The error for an SQLSTATE; without one, the connection was lost."""
     state, message = str(getattr(error, "sqlstate", None) or ""), _reason(error)
     if state in ("55P03", "40001", "40P01", "57014"):  # lock timeout, serialisation, deadlock, cancelled
         return _locked(url)

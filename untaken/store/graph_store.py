@@ -29,7 +29,7 @@ class GraphStore:
             return [f for f in records.all_files(connection, self.path) if f.kind == "graph"]
 
     def graph_set(self) -> GraphSet:
-        """Of every plan graph the highest version; of one version, what was added last.
+        """The highest version of every plan graph; of one version, what was added last.
 
         A file that was damaged since it was added is a finding, and its graph is not used.
         """

@@ -20,7 +20,7 @@ from untaken.store.model import AuditEntry, StoredFile
 from untaken.store.tables import audit, files, heads, removals
 
 FINDINGS_PER_FILE: Final = 500
-"""More are counted, not kept: a hostile file may hold a fault a line."""
+"""Most findings kept of a file; more are only counted: a hostile file may have a fault in every line."""
 
 AUDIT_ENTRIES: Final = 100_000
 VALUES_PER_STATEMENT: Final = 500
@@ -32,7 +32,7 @@ def now() -> str:
 
 
 def bounded(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """At most `FINDINGS_PER_FILE`, the last one saying how many more there were."""
+    """At most `FINDINGS_PER_FILE` findings; the last one says how many more there were."""
     if len(findings) <= FINDINGS_PER_FILE:
         return tuple(findings)
     more = len(findings) - FINDINGS_PER_FILE + 1

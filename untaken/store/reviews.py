@@ -124,7 +124,7 @@ def _tags(tags: Sequence[str], seen: Review) -> tuple[str, ...]:
 
 
 def _short(words: str, most: int, seen: Review) -> str:
-    """On one line, without what no database can hold."""
+    """The text on one line, without characters that no database can hold."""
     line = " ".join(words.encode(errors="replace").decode().split())
     if len(line) > most:
         raise _invalid(f"{line[:20]!r}… has {len(line)} characters", f"At most {most}.", seen)

@@ -29,7 +29,7 @@ class Words(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """As the database takes it."""
+        """The value as the database stores it."""
         if value is None:
             return None
         value = value.encode("utf-8", "replace").decode()  # a file name may hold what is no character
@@ -38,7 +38,7 @@ class Words(TypeDecorator[str]):
         return value.replace("\x1a", "\x1a\x1a").replace("\x00", "\x1a0")
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        """As it was."""
+        """The value as it was before."""
         if value is None or dialect.name == "sqlite" or "\x1a" not in value:
             return value
         return re.sub("\x1a([\x1a0])", lambda m: "\x00" if m[1] == "0" else "\x1a", value)
@@ -182,7 +182,7 @@ own_events = _numbered(
     Column("sha256_after", String(64), nullable=False),
     Column("written_at", String(40), nullable=False),
 )
-"""Every append to a run that this workspace completed: what else a ledger holds came with a file."""
+"""Every append that this workspace completed: everything else in a ledger came with a file."""
 
 conversions = _numbered(
     "conversions",

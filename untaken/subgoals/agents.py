@@ -77,7 +77,7 @@ def _mean(runs: Sequence[RunScore], value: Callable[[RunScore], Score], otherwis
 
 
 def _skipped_rate(counted: Sequence[Sequence[NodeResult]], no_critical: str) -> Score:
-    """Of the runs that can tell, the share that never attempted at least one critical sub-goal."""
+    """The share of runs that never attempted some critical sub-goal, of those that can tell."""
     critical = [[node for node in nodes if node.critical] for nodes in counted]
     known = [nodes for nodes in critical if any(node.attempted is not None for node in nodes)]
     skipped = sum(any(node.attempted is False and not node.completed for node in nodes) for nodes in known)

@@ -126,7 +126,7 @@ class CheckRunner:
         return Unserved(self._trace.calls, self._mapping)
 
     def _missed(self, criterion: CompiledSubGoal) -> NodeDecision:
-        """No action is mapped to it: with the likelier cause."""
+        """The result without a mapped action, with the likelier cause."""
         if not self._in_words:
             return _PLAIN[False]
         if criterion.call is not None and self._trace.calls_of(criterion.call.name):
@@ -143,7 +143,7 @@ class CheckRunner:
         )
 
     def _no_evidence(self, criterion: CompiledSubGoal, attempt: Attempt) -> NodeDecision:
-        """Not completed where an action was needed and none made, else unscored."""
+        """Not completed where an action was needed and none was made, else unscored."""
         if criterion.kind == "none" and attempt.made is False:
             return self._missed(criterion)
         if not self._in_words:
@@ -330,7 +330,7 @@ class CheckRunner:
         return tuple(sorted(cited | {verdict.seq for verdict in verdicts}))
 
     def _verdict_moment(self, verdicts: Sequence[Verdict]) -> int | None:
-        """When what was judged met was met: at the last event cited, else when it was judged."""
+        """When a judged sub-goal was met: at the last event cited, else when it was judged."""
         cited = [
             item.seq
             for verdict in verdicts

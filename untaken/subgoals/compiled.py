@@ -50,7 +50,7 @@ class CompiledSubGoal(Struct, frozen=True, kw_only=True):
 
 
 class CompiledGraph(Struct, frozen=True, kw_only=True):
-    """All criteria of a graph.
+    """A graph's criteria.
 
     Attributes:
         criteria: by sub-goal id, in graph order.

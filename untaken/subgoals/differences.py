@@ -19,9 +19,9 @@ from untaken.plans.patterns import Pattern, text_of
 
 ABSENT: Final = "not set"
 VALUE_CHARS: Final = 240
-"""Of a value that is shown beside what was expected."""
+"""Characters of a value that is shown next to what was expected."""
 BRIEF_CHARS: Final = 60
-"""Of a value in a sentence."""
+"""Characters of a value in a sentence."""
 MOST_FIELDS: Final = 24
 MOST_IN_WORDS: Final = 3
 COMPARED_CALLS: Final = 200

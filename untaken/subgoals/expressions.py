@@ -19,7 +19,7 @@ from untaken.subgoals.state import JsonObject, StateFold
 from untaken.subgoals.trace import Trace
 
 SHOWN_CHARS: Final = 120
-"""Of an expression in a reason."""
+"""Characters of an expression in a reason."""
 REMEMBERED: Final = 16_384
 """Results kept: runs of a task end in few states, as far as one expression looks."""
 REMEMBERED_CHARS: Final = 200
@@ -75,7 +75,7 @@ class ExpressionResults:
         return self._compared(found, criterion) if passed is False else found
 
     def _compared(self, found: ExpressionResult, criterion: CompiledSubGoal) -> ExpressionResult:
-        """With what the final state holds instead, in the reason and field by field."""
+        """The result, with what the final state holds instead: in the reason and field by field."""
         if not self._in_words:
             return found
         differences = state_differences(criterion.expression, self._fold.state)

@@ -1,4 +1,4 @@
-"""Where runs speak against their plan graph: a typo in a graph must never read as an agent's failure (§4)."""
+"""Where runs contradict their plan graph: a typo in a graph must never read as an agent's failure (§4)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ MOST_RULES: Final = 8
 SPELLED_CHARS: Final = 4
 """Fewest literal characters of a pattern by which a call that it does not fit is recognised."""
 READ_CHARS: Final = 20_000
-"""Of the arguments of all calls together that are looked through for them."""
+"""Characters of the arguments, over all calls, that are searched for them."""
 _WILD: Final = re.compile(r"[*?\[\]!^$\\.+(){}|]")
 
 

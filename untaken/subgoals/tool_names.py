@@ -25,7 +25,7 @@ def alike(tool: str, called: Iterable[str]) -> list[tuple[float, str]]:
 
 @lru_cache(maxsize=16_384)
 def _likeness(pattern: str, tool: str) -> float:
-    """Of two names, upper and lower case and ``-`` and ``_`` apart; of a glob, by what it spells out."""
+    """Likeness of two names, ignoring case and ``-`` or ``_``; of a glob, by what it spells out."""
     spelled = _plain(_WILD.sub("", pattern))
     name = _plain(tool)
     parts = [name]

@@ -101,7 +101,7 @@ class Trace:
         return bool(self.failed and self.plans and not self.replans)
 
     def step_ends(self, actions: Sequence[int]) -> list[int]:
-        """For each action (by `seq`, in order) the last `seq` before the next one."""
+        """The last `seq` before the next action, for each action in order."""
         return [seq - 1 for seq in actions[1:]] + [self.last] if actions else []
 
     def calls_of(self, tool: str) -> Sequence[ToolCall]:

@@ -13,11 +13,11 @@ from untaken.ledger.model import Run
 from untaken.plans.globs import matches_glob
 
 RECORDED: Final = "test"
-"""In a choice of verdicts: use the benchmark's own recorded results instead of recomputed checks."""
+"""Chooses the benchmark's own recorded results instead of recomputed checks."""
 EXCEPT: Final = "!"
-"""In a choice of verdicts, before a glob: all but these."""
+"""Prefix of a glob in a choice of verdicts: all but these."""
 PLACE: Final = "#"
-"""After it, graph and sub-goal where an author is left out."""
+"""Separates an author from the graph and sub-goal at which it is left out."""
 NAMED: Final = 5
 """Kinds of authors that a hint names."""
 COMPARED: Final = 200
@@ -27,7 +27,7 @@ AUTHORITIES: Final = (
     ("reviewers", ("human:",)),
     ("judges", ("judge:",)),
 )
-"""In words and by prefix of VERDICT.by, the highest authority first."""
+"""Authorities by prefix of VERDICT.by and in words, the highest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,11 +17,11 @@ from untaken.transcript.model import ItemKind, Mark, Speaker, Transcript, Transc
 EventMarks = Mapping[int, Sequence[Mark]]
 """Marks by the `seq` of the event they belong to."""
 Fields = dict[str, Any]
-"""Of a `TranscriptItem`, all but its `seq` and its marks."""
+"""Fields of a `TranscriptItem` without its `seq` and its marks."""
 TEXT_CHARS: Final = 8_000
 LEAST_CHARS: Final = 300
 ALL_CHARS: Final = 4_000_000
-"""Of all texts together: what a browser takes without a pause."""
+"""Most characters of all texts together that a browser draws without a pause."""
 ARGUMENTS: Final = 40
 NAME_CHARS: Final = 200
 _SPEAKERS: Final[dict[str, Speaker]] = {

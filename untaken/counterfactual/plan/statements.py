@@ -31,7 +31,7 @@ SIDE_MIN: Final = 3
 TASKS_MIN: Final = 4
 """Fewest tasks in which the agents chose differently, for a comparison between agents."""
 AGREEMENT_MIN: Final = 0.95
-"""Where the final state of the plan is the outcome in this share of runs, statements explain the verdict."""
+"""Statements explain the verdict where the plan's final state is the outcome in this share of runs."""
 OPTIONS_MAX: Final = 12
 """Options of one situation that are compared, the most frequent ones."""
 LEFT_MAX: Final = 3
@@ -154,7 +154,7 @@ class OptionPair:
     strata: tuple[tuple[str, tuple[int, ...], tuple[int, ...]], ...]
     """(task, runs with `first`, runs with `second`) for each task and agent that took both."""
     blocks: tuple[tuple[np.ndarray, np.ndarray, tuple[str, ...]], ...]
-    """Without strata: per set of agents, runs (task by agent), whether each took `first`, and the tasks."""
+    """Without strata, per set of agents: runs (task by agent), whether each took `first`, and the tasks."""
     in_order: bool = False
     """Whether one option came after the other inside strata, more than chance allows, in any layer."""
 
@@ -408,7 +408,7 @@ def _sides_between(contrast: OptionPair, success: np.ndarray) -> tuple[int, int]
 
 
 def _labels(paths: Sequence[PlanPath]) -> dict[tuple[str, ...], Label]:
-    """By domain: whether the final state of the plan is the outcome, which statements then explain."""
+    """What each domain's statements do: explain the verdict where the plan's final state is the outcome."""
     agree: dict[tuple[str, ...], list[bool]] = defaultdict(list)
     for path in paths:
         agree[path.domain].append(path.as_planned == path.success)

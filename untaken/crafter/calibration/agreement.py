@@ -18,7 +18,7 @@ from untaken.stats.rounding import Floats
 RESAMPLES: Final = 500
 SEED: Final = 0
 BINS: Final = 8
-"""Of a curve at the most, with about as many pairs in each."""
+"""Most bins of a curve, with about as many pairs in each."""
 LEAST: Final = 10
 """Fewest pairs in a bin."""
 DIGITS: Final = 4
@@ -90,7 +90,7 @@ class Part:
         return cls(maps.tolist(), columns[0], columns[1], np.stack(columns[2:]))
 
     def measure(self, estimator: Estimator, part: str) -> Measure:
-        """All measures of it."""
+        """All measures of agreement."""
         e, t = self._e, self._t
         beyond = np.abs(e) > THRESHOLD
         return Measure(
@@ -106,7 +106,7 @@ class Part:
         )
 
     def bins(self, estimator: Estimator, part: str) -> Iterator[Bin]:
-        """As many pairs in each, by estimate."""
+        """Bins of equally many pairs, ordered by estimate."""
         count = max(1, min(BINS, self._e.size // LEAST))
         for some in np.array_split(np.argsort(self._e, kind="stable"), count):
             inside = np.zeros(self._e.size, dtype=bool)

@@ -22,7 +22,7 @@ from untaken.ledger import LedgerWriter, Run, read_ledger
 REPEATS = 8
 """Training runs on one map, each with chance of its own: a map takes longer to make than they do to play."""
 HOUR = timedelta(hours=1)
-"""From one run to the next."""
+"""Time between runs."""
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -169,7 +169,7 @@ def play_plan(
 
 
 def _silent(_done: int, _total: int, _what: str) -> None:
-    """Where nobody asks."""
+    """Reports no progress."""
 
 
 def _jobs(plan: CalibrationPlan, folder: Path) -> list[_Job]:

@@ -69,15 +69,15 @@ class ForcedPolicy:
 
     @property
     def aim(self) -> str | None:
-        """That of the policy."""
+        """The policy's aim."""
         return self._policy.aim
 
     def take(self, skill: str) -> None:
-        """As the policy does."""
+        """Does as the policy does."""
         self._policy.take(skill)
 
     def reseed(self, seed: int) -> None:
-        """As the policy does."""
+        """Does as the policy does."""
         self._policy.reseed(seed)
 
     def clone(self) -> Self:
@@ -86,7 +86,7 @@ class ForcedPolicy:
 
 
 def picked(branch_points: Sequence[BranchPoint], points: int, seed: str) -> list[BranchPoint]:
-    """So many of the decisions with an alternative, drawn, in their order."""
+    """A draw of `points` decisions with an alternative, in their order."""
     open_ones = [place for place in branch_points if len(place.skills) > 1]
     drawn = Random(seed).sample(open_ones, min(points, len(open_ones)))
     return sorted(drawn, key=lambda place: place.index)

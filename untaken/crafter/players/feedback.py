@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def better(feedback: Feedback) -> str | None:
-    """Of the other actions that were tried, the best rewarded, where it beats the one answered.
+    """The best rewarded of the other actions tried, where it beats the chosen one.
 
     Of equally rewarded ones the first in the order of `ACTIONS`; ``None`` where none beats it.
     """

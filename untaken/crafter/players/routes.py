@@ -22,7 +22,7 @@ from untaken.crafter.players.local_map import (
 _NEAR_LAVA: Final = 6
 _MOST_CELLS: Final = 6_000
 _DEAREST: Final = 16
-"""More than any single step costs."""
+"""A cost above that of any single step."""
 
 Costs = bytes
 

@@ -17,7 +17,7 @@ LAYERS: Final = ("everything", "means", "aims", "stage")
 """What each layer is called, fine to coarse."""
 NEEDS: Final = ("health", "food", "drink", "energy")
 LOW: Final = 3
-"""Of 9: at most so much of a need, and it is pressing."""
+"""A need is pressing at this level (of 9) or below."""
 NIGHT: Final = 0.5
 """Daylight below which it is night."""
 MANY: Final = 5

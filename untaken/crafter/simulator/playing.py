@@ -57,7 +57,7 @@ class Setup:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All of it, for a record."""
+        """Everything that a record needs."""
         win = self.win
         return {
             "policy": self.policy,

@@ -66,7 +66,7 @@ class Patch(np.ndarray[Any, np.dtype[np.bool_]]):
     count: np.int64
 
     def sum(self) -> np.int64:  # type: ignore[override]
-        """In how many places."""
+        """The number of places."""
         return self.count
 
 

@@ -61,7 +61,7 @@ class StateCausality(ABC):
         return (), ()
 
     def evaluate(self, task: str | None, observation: LocalView) -> CausalState:
-        """All four, one after the other.
+        """Runs all four, one after the other.
 
         Args:
             task: an achievement; ``None`` for open play, where the task is staying alive.

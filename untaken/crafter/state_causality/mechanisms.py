@@ -44,7 +44,7 @@ class Mechanism:
 
     @property
     def concept(self) -> Concept:
-        """As the evaluator names it."""
+        """The name that the evaluator uses."""
         return Concept(name=self.name, words=self.words)
 
 

@@ -54,7 +54,7 @@ class Inferred(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PromptedCausality(StateCausality):
-    """By a language model. What it names outside the offered concepts and variables is dropped and counted.
+    """Asks a language model. Names outside the offered concepts and variables are dropped and counted.
 
     No rule replaces a missing or unusable answer: the causal state is then unscored, with the reason. Its
     edges are claims of a model until `try_edges` has tried them.
@@ -159,7 +159,7 @@ def _normal(name: str) -> str:
 
 
 def _edge(cause: str, effect: str, answered: AnsweredEdge, concepts: Sequence[Concept]) -> CausalEdge:
-    """With the equivalent concept, if there is one."""
+    """The edge, with the equivalent concept if there is one."""
     by_rule = [mechanisms()[concept.name] for concept in concepts]
     same = (m.name for m in by_rule if cause in m.causes and effect in (m.effect, m.name))
     return CausalEdge(

@@ -15,11 +15,11 @@ from untaken.crafter.state_causality.variables import adjacent, faced, variables
 from untaken.errors import UntakenError
 
 HOPS: Final = 2
-"""Without a limit nearly everything acts on everything, sooner or later."""
+"""Most hops: without a limit nearly everything acts on everything, sooner or later."""
 
 
 class SymbolicCausality(StateCausality):
-    """By the rules: what acts on the task within so many hops.
+    """Follows the rules: what acts on the task within a number of hops.
 
     A concept is a mechanism of the environment. Hop 1 is the mechanism that reaches the task (in open play:
     those that act on health); each further hop is the mechanisms that act on the causes found so far.

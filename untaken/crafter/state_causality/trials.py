@@ -138,7 +138,7 @@ def _value(effect: str, seen: LocalView) -> float:
 
 
 _KINDS: Final = ("", *(f"near_{thing}" for thing in (*MATERIALS, *OBJECTS)))
-"""By the numbers of `LocalView.semantic`."""
+"""Names of what a cell may hold, indexed by the numbers of `LocalView.semantic`."""
 
 
 def _judged(edge: CausalEdge, pairs: Sequence[tuple[float, float]]) -> EdgeTrial:

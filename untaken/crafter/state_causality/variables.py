@@ -19,7 +19,7 @@ _CELLS: Final = sorted(
     for y in range(VIEW[1])
     if (x, y) != MIDDLE
 )
-"""Of the view, nearest first."""
+"""Cells of the view, nearest first."""
 
 
 def near(thing: str) -> str:

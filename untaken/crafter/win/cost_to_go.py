@@ -26,7 +26,7 @@ LOW: Final = 3
 """Level of food, drink or energy from which getting more of it counts, too."""
 DEATH: Final = 100.0
 REACHED: Final = 300.0
-"""In open play, an achievement not reached yet: more than any way to one."""
+"""Cost of an achievement not reached yet, in open play: more than any way to one."""
 _BODY: Final = ("health", "food", "drink", "energy")
 _REMEDIES: Final = {"food": "cow", "drink": "water"}
 _PREY: Final = {"eat_cow": "cow", "defeat_zombie": "zombie", "defeat_skeleton": "skeleton"}

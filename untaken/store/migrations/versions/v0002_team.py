@@ -1,4 +1,4 @@
-"""For a team: versions and drafts of plan graphs, reviews, announced appends, purging, PostgreSQL's types."""
+"""Team work: versions and drafts of plan graphs, reviews, announced appends, purging, PostgreSQL's types."""
 
 from __future__ import annotations
 
