@@ -42,7 +42,7 @@ def search() -> None:
 
 
 def everything_with(corpus: Corpus, words: list[str]) -> tuple[list[Found], bool]:
-    """Everything that contains these words, pages first, and whether all texts were searched; without words, pages."""
+    """Everything that contains these words, pages first, and whether all texts were searched."""
     if not words:
         return pages_with(words), True
     runs = runs_with(corpus, words)
