@@ -362,9 +362,17 @@ FILES: dict[str, dict[str, Any]] = {
         "1.traj.json": {"info": {"mini_version": "2.0.0"}, "messages": [{"role": "user", "content": "hi"}]}
     },
     "codex": {"rollout-1.jsonl": CODEX_LINE},
+    "gemini-cli": {
+        "session-1.json": {
+            "sessionId": "s",
+            "projectHash": "f0",
+            "messages": [{"id": "m", "type": "user", "content": "hi"}],
+        }
+    },
     "pydantic-ai": {
         "h.json": [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}]
     },
+    "smolagents": {"m.json": [{"task": "Go."}, {"step_number": 1, "observations": "done"}]},
     "openai-agents": {"t.jsonl": {"object": "trace", "id": "t1", "workflow_name": "desk"}},
     "langsmith": {"t.json": {"id": "r1", "run_type": "chain", "name": "desk", "child_runs": []}},
     "langfuse": {

@@ -35,6 +35,7 @@ BUILT: dict[str, dict[str, Any]] = {
 }
 FILES = [
     ("pydantic-ai", "pydantic_ai.json"),
+    ("smolagents", "smolagents.json"),
     ("openai-agents", "openai_agents_chat.jsonl"),
     ("langsmith", "langsmith.json"),
     ("mlflow", "mlflow.json"),

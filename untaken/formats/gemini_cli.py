@@ -1,0 +1,170 @@
+"""Sessions of Gemini CLI: one JSON object, or a log whose lines add, replace and take back messages.
+
+A message is written again when its calls have ended, under the same id; the last version counts. What was
+taken back by a rewind is left out. What a compression drops from the model's view was still done, and stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.losses import Findings
+from untaken.formats.messages import message_items
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import mapping, moment, objects, text, totals
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
+
+ENDED: Final = {"success": True, "error": False, "cancelled": False}
+"""Whether a call worked, by its status; other statuses are of calls under way."""
+TOKENS: Final = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cached": "cached_tokens",
+    "thoughts": "reasoning_tokens",
+}
+_MESSAGE: Final = (
+    *("id", "timestamp", "type", "content.**", "model", *(f"tokens.{key}" for key in TOKENS)),
+    *(f"thoughts[].{name}" for name in ("subject", "description")),
+    *(f"toolCalls[].{name}" for name in ("id", "name", "args.**", "result.**", "status", "timestamp")),
+)
+PLACES: Final = Places(
+    kept=[
+        *("sessionId", "startTime", "kind", "$rewindTo"),
+        *(f"{home}{name}" for home in ("", "messages[].", "$set.messages[].") for name in _MESSAGE),
+    ],
+    dropped=["projectHash", "$set.lastUpdated", "lastUpdated"],
+)
+
+
+@dataclass
+class _Session:
+    """What a file says of one session.
+
+    Attributes:
+        about: its first line, or the object that it is.
+        messages: by id, in the order in which they first came.
+    """
+
+    about: Mapping[str, Any]
+    messages: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def add(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Adds messages; one with a known id is its newer version."""
+        for message in messages:
+            self.messages[text(message.get("id")) or f"{len(self.messages)}"] = message
+
+    def rewind(self, target: str) -> None:
+        """Takes back a message and all after it."""
+        known = list(self.messages)
+        for each in known[known.index(target) :] if target in self.messages else ():
+            del self.messages[each]
+
+
+def recognise(sample: Sample) -> Confidence:
+    """The names that its first line, or the object, always has."""
+    return Confidence.CERTAIN if sample.has("sessionId", "projectHash") else Confidence.NO
+
+
+def _sessions(file: TraceFile) -> Iterator[_Session]:
+    """The sessions of a file: usually one."""
+    session: _Session | None = None
+    for value in file.records():
+        record = mapping(value)
+        if "sessionId" in record:
+            if session is not None and session.about["sessionId"] != record["sessionId"]:
+                yield session
+                session = None
+            session = session or _Session(record)
+        if session is None:
+            file.refuse("a message comes before the line that names the session")
+            return
+        session.add(objects(record.get("messages")) or objects(mapping(record.get("$set")).get("messages")))
+        if "type" in record:
+            session.add([record])
+        if (target := text(record.get("$rewindTo"))) is not None:
+            session.rewind(target)
+            file.findings.once("taken-back", "messages that a rewind took back are left out", severity="note")
+    if session is not None:
+        yield session
+
+
+def _run(session: _Session, stem: str, findings: Findings) -> TraceRun:
+    messages = list(session.messages.values())
+    replies = [message for message in messages if message.get("type") == "gemini"]
+    model = next((name for reply in replies if (name := text(reply.get("model")))), None)
+    found = [item for message in messages for item in _items(message, findings)]
+    times = [item.at for item in found if item.at is not None]
+    started = moment(session.about.get("startTime"), findings, "startTime")
+    session_id = text(session.about.get("sessionId")) or stem
+    kind = text(session.about.get("kind"))
+    last = messages[-1] if messages else {}
+    return TraceRun(
+        run_id=f"gemini-cli/{session_id}",
+        agent=f"gemini-cli/{model}" if model else "gemini-cli",
+        task_id=session_id,
+        record=messages,
+        model=model,
+        items=found,
+        started=started or min(times, default=None),
+        finished=max(times, default=None),
+        steps=len(replies),
+        error=text(last.get("content")) if last.get("type") == "error" else None,
+        metrics=totals([mapping(reply.get("tokens")) for reply in replies], TOKENS, findings, "tokens."),
+        metadata={"format": "gemini-cli", **({"kind": kind} if kind else {})},
+    )
+
+
+def _items(message: Mapping[str, Any], findings: Findings) -> Iterator[Item]:
+    at = moment(message.get("timestamp"), findings, "timestamp")
+    for thought in objects(message.get("thoughts")):
+        parts = [text(thought.get("subject")), text(thought.get("description"))]
+        yield Utterance(role="reasoning", content=": ".join(filter(None, parts)), at=at)
+    role = "assistant" if message.get("type") == "gemini" else text(message.get("type")) or "unknown"
+    content = message.get("content")
+    yield from message_items(
+        {"role": role, "content": [content] if isinstance(content, dict) else content}, at
+    )
+    for call in objects(message.get("toolCalls")):
+        call_id = text(call.get("id"))
+        yield Called(tool=call.get("name"), arguments=call.get("args"), source_id=call_id, at=at)
+        status = text(call.get("status"))
+        if status in ENDED:
+            done = moment(call.get("timestamp"), findings, "toolCalls[].timestamp") or at
+            yield Answered(content=_answer(call), source_id=call_id, ok=ENDED[status], at=done)
+
+
+def _answer(call: Mapping[str, Any]) -> Any:
+    """What the tool gave: the response of the function, where the result holds one."""
+    result = call.get("result")
+    answers = [
+        each for each in message_items({"role": "user", "content": result}) if isinstance(each, Answered)
+    ]
+    response = answers[0].content if len(answers) == 1 else result
+    only = mapping(response)
+    return next((only[name] for name in ("output", "error") if only.keys() == {name}), response)
+
+
+def _read(file: TraceFile) -> Iterator[TraceRun]:
+    for session in _sessions(file):
+        if session.messages:
+            yield _run(session, file.stem, file.findings)
+        else:
+            file.refuse("the session has no messages")
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="gemini-cli",
+        title="Gemini CLI sessions",
+        extensions=(".json", ".jsonl"),
+        what="Messages, thoughts and tool calls with their status: one run a session.",
+    ),
+    recognise=recognise,
+    convert=converter(_read, PLACES),
+)
