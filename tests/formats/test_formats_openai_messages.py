@@ -338,8 +338,9 @@ def test_conversations_that_only_begin_alike_are_two_runs(
     assert len(read(tmp_path, [first, second])[1]) == 2, desc
 
 
-def test_lines_of_messages_that_name_their_conversation_are_a_run_each(tmp_path: Path) -> None:
-    rows = [{**message, "thread_id": thread} for message in CHAT for thread in ("a", "b")]
+@pytest.mark.parametrize("name", ["thread_id", "trace_id", "run_id"])
+def test_lines_of_messages_that_name_their_conversation_are_a_run_each(tmp_path: Path, name: str) -> None:
+    rows = [{**message, name: thread} for message in CHAT for thread in ("a", "b")]
     _, runs = read(tmp_path, lines(*rows))
     assert [run.run_id for run in runs] == ["openai-messages/a", "openai-messages/b"]
     assert [told(run) for run in runs] == [WANT, WANT]

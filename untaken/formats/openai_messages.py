@@ -45,6 +45,8 @@ GIVEN: Final = (
 """Members of an object, or of one of `STATES`, that are its list of messages."""
 SYSTEM: Final = ("instructions", "system", "systemInstruction", "system_instruction")
 SESSIONS: Final = ("custom_id", "thread_id", "conversation_id", "session_id")
+LINES: Final = (*SESSIONS, "trace_id", "run_id")
+"""Names of the conversation of a message on its own line; in the log of a call, they may be the call's."""
 NAMES: Final = (*SESSIONS, "id")
 """Names of a conversation; ``id`` may also be that of a single call."""
 MODELS: Final = ("model", "modelId", "modelVersion")
@@ -65,7 +67,7 @@ PLACES: Final = Places(
     kept=[
         f"{home}{wrapped}{name}" for home in _HOMES for wrapped in ("", "data.", "kwargs.") for name in FIELDS
     ]
-    + [f"{home}{name}" for home in ("[].", "messages[].") for name in SESSIONS]
+    + [f"{home}{name}" for home in ("[].", "messages[].") for name in LINES]
     + [*NAMES, *MODELS, *COSTS, *STARTS, "endTime", "agent", "appName", "task_id", "success"]
     + [f"{home}.{name}" for home in (*STATES, *REPLIES) for name in MODELS]
     + [f"{home}{name}.**" for home in ("", *(f"{s}." for s in STATES)) for name in SYSTEM]
@@ -150,7 +152,7 @@ def _conversations(reader: JsonReader) -> Iterator[Any]:
             yield from whole
     for element in reader.values():
         if is_message(element.value):
-            loose.setdefault(_first_text([element.value], SESSIONS), []).append(element.value)
+            loose.setdefault(_first_text([element.value], LINES), []).append(element.value)
         elif updates := _updated(element.value):
             loose.setdefault(None, []).extend(updates)
         else:
