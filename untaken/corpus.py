@@ -308,7 +308,12 @@ def evaluate_corpus(
         missing=missing,
         verdicts=tuple(verdicts),
         findings=tuple(dict.fromkeys((*found, *graph_set.findings, *graph_findings, *left_out, *not_ranked))),
-        _choices=cache(lambda: choices(evaluated, by_digest, memories)),
+        _choices=known._choices
+        if known
+        and known.evaluations is evaluations
+        and known.memories is memories
+        and known.runs.keys() == by_digest.keys()
+        else cache(lambda: choices(evaluated, by_digest, memories)),
         _plans=_plans_of(by_digest, graph_set, scores, known),
     )
 
@@ -332,11 +337,12 @@ def _plans_of(
 
 def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
     """The weak signals of all evaluations that the memory of their run does not hold, by key."""
-    chosen = frozenset(collect_signals(corpus.evaluations.values()))  # of two runs under one id, the first's
+    made = {digest: corpus.evaluations.signals(digest) for digest in corpus.runs}
+    chosen = frozenset(collect_signals(made.values()))  # of two runs under one id, the first's
     waiting = [
         signal
         for memory, digests in corpus.by_memory()
-        for signal in waiting_signals(memory, collect_signals(corpus.evaluations[d] for d in digests))
+        for signal in waiting_signals(memory, collect_signals(made[d] for d in digests))
         if signal in chosen
     ]
     return tuple(sorted(waiting, key=lambda signal: signal.key))

@@ -26,6 +26,7 @@ from untaken.corpus import Corpus, evaluate_corpus, part_of
 from untaken.counterfactual.evaluate import ABORTED
 from untaken.criteria import has_people
 from untaken.errors import Finding
+from untaken.garbage import seldom_collected
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run, Verdict, unread_runs
 from untaken.memories import POLICY, remembered
@@ -173,12 +174,15 @@ def compared() -> Corpus:
     return _part(str(store.path), content(store), now.missing, now.globs, name, store)
 
 
-def derived(make: Callable[[Corpus], Made], *, of_all: bool = False) -> Made:
-    """The result of `make`, an engine function, for the compared (or all) runs; computed once and shared."""
+def derived(make: Callable[..., Made], *given: object, of_all: bool = False) -> Made:
+    """The result of `make`, an engine function, for the compared (or all) runs; computed once and shared.
+
+    `given`: further arguments of `make`, themselves derived from the same runs.
+    """
     store, now = workspace(), rules()
     whose = (str(store.path), content(store), now.missing, now.globs, None if of_all else group_name())
     chosen_runs = corpus() if of_all else compared()
-    made: Made = _derived(whose, f"{make.__module__}.{make.__qualname__}", chosen_runs, make)
+    made: Made = _derived(whose, f"{make.__module__}.{make.__qualname__}", chosen_runs, make, given)
     return made
 
 
@@ -301,9 +305,11 @@ def _derived(
     whose: object,  # noqa: ARG001 (with the next one, the key of the cache)
     what: str,  # noqa: ARG001
     _corpus: Corpus,
-    _make: Callable[[Corpus], Made],
+    _make: Callable[..., Made],
+    _given: tuple[object, ...],
 ) -> Made:
-    return _make(_corpus)
+    with seldom_collected():
+        return _make(_corpus, *_given)
 
 
 @st.cache_resource(ttl=3600, max_entries=64, show_spinner=False)
@@ -313,8 +319,7 @@ def _drawn(whose: object, what: object, _make: Callable[[], Made]) -> Made:  # n
 
 @st.cache_data(ttl=3600, max_entries=2, show_spinner=False)
 def _authors(folder: str, digest: str, _store: Workspace) -> tuple[str, ...]:
-    events = (event for run in _read(folder, digest, _store)[0] for event in run.events)
-    return tuple(sorted({event.by for event in events if isinstance(event, Verdict)}))
+    return tuple(sorted({said.by for run in _read(folder, digest, _store)[0] for said in run.of(Verdict)}))
 
 
 @st.cache_data(ttl=3600, max_entries=8, show_spinner=False)

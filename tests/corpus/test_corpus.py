@@ -110,11 +110,13 @@ def test_a_memory_that_is_given_is_used() -> None:
 
 
 def test_another_rule_keeps_what_was_made_of_the_paths_not_taken(corpus) -> None:
-    known = {"memory": corpus.memories, "evaluations": corpus.evaluations}
+    known = {"memory": corpus.memories, "evaluations": corpus.evaluations, "known": corpus}
     again = evaluate_corpus(desk.runs(), desk.graphs(), missing="drop", resamples=200, **known)
     anew = evaluate_corpus(desk.runs(), desk.graphs(), missing="drop", resamples=200)
     assert again.evaluations == anew.evaluations
     assert all(again.evaluations[digest] is made for digest, made in corpus.evaluations.items())
+    assert again.choices is corpus.choices
+    assert again.choices == anew.choices != ()
     assert again.agents == anew.agents != corpus.agents
     assert (again.ranking, again.findings) == (anew.ranking, anew.findings)
 

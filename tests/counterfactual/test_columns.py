@@ -17,6 +17,8 @@ from one_by_one.decisions import Bench
 from untaken.counterfactual import (
     THRESHOLD,
     Alternative,
+    Insight,
+    RunEvaluation,
     Weights,
     decisions,
     evaluate_run,
@@ -24,7 +26,7 @@ from untaken.counterfactual import (
     summarise,
 )
 from untaken.ledger import Run, SkillSelection, read_ledger
-from untaken.memory import Observed, PolicyMemory, Snapshot
+from untaken.memory import Observed, PolicyMemory, Signal, Snapshot
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 NEAR = 1e-12
@@ -79,6 +81,7 @@ def assert_same(runs: Sequence[Run], memory: PolicyMemory | Snapshot, weights: W
         assert evaluations.summary(run.digest) == summarise([evaluation]), "counted without its objects"
         assert evaluations.decisions(run.digest) == evaluation.decisions
         assert evaluations.actual_score(run.digest) == evaluation.actual_score
+        assert signalled(evaluations.signals(run.digest).signals) == by_hand(evaluation)
         if evaluation.status != "evaluated":
             continue
         bench = Bench.of(run, given.at(run.started.ts), weights, THRESHOLD)
@@ -90,6 +93,23 @@ def assert_same(runs: Sequence[Run], memory: PolicyMemory | Snapshot, weights: W
                 same_branch(branch, expected)
                 compared += 1
     return compared
+
+
+def signalled(signals: Sequence[Signal]) -> list[tuple[object, ...]]:
+    return [(s.decision_point, s.direction, s.skill, s.context_hash, s.supported, s.delta) for s in signals]
+
+
+def by_hand(evaluation: RunEvaluation) -> list[tuple[object, ...]]:
+    """The weak signals that follow from the objects of a run's decisions."""
+    contexts = {decision.decision_point: decision.context_hash for decision in evaluation.decisions}
+    behind: dict[tuple[int, str, str], list[Insight]] = {}
+    for insight in evaluation.insights:
+        for direction, skill in (("negative", insight.selected), ("positive", insight.alternative)):
+            behind.setdefault((insight.decision_point, direction, skill), []).append(insight)
+    return [
+        (*key, contexts[key[0]], any(i.direction == "better" for i in some), max(i.delta for i in some))
+        for key, some in behind.items()
+    ]
 
 
 def same_branch(found: Alternative, expected: Alternative) -> None:

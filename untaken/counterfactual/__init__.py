@@ -26,7 +26,6 @@ from untaken.counterfactual.insights import (
     collect_signals as collect_signals,
     insight_events as insight_events,
     insights_bytes as insights_bytes,
-    signals_of as signals_of,
 )
 from untaken.counterfactual.levels import coarse_contexts as coarse_contexts, level_words as level_words
 from untaken.counterfactual.model import (

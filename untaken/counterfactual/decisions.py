@@ -9,7 +9,7 @@ against the selected skill's (`trust`), over several layers pooled (`pooling`), 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import count
@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from untaken.counterfactual.advantage import Advantages, advantages, around
+from untaken.counterfactual.advantage import BETTER, Advantages, advantages, around
 from untaken.counterfactual.asked import Asked, AskedBlock
 from untaken.counterfactual.confounding import HOLDS, NO_DOUBTS, Claims, Doubts, doubts_of
 from untaken.counterfactual.histories import (
@@ -29,7 +29,7 @@ from untaken.counterfactual.histories import (
     Used,
     scored,
 )
-from untaken.counterfactual.insights import signals_expected
+from untaken.counterfactual.insights import BetterPath, signals_expected
 from untaken.counterfactual.levels import at_level, finest
 from untaken.counterfactual.model import Alternative, Decision, Direction, Summary, Support
 from untaken.counterfactual.paths import MAY_BE_BETTER, PathDelta, outcome_of, verdict_of
@@ -180,6 +180,18 @@ class DecisionScorer:
             called = [(asked.name(row), deltas[row]) for row in rows]
             found.append([PathDelta(n, delta, verdict_of(delta, self._threshold)) for n, delta in called])
         return found
+
+    def better_paths(self, run: int) -> Iterator[BetterPath]:
+        """The paths of a run with an insight; its decisions are not made for it."""
+        for layers, number in self._places(run):
+            asked, deltas, columns = self._asked[layers], self._deltas[layers], self.paths[layers]
+            at = asked.selection[number]
+            for row in range(*asked.first[number : number + 2].tolist()):
+                delta = deltas[row]
+                if not isinstance(delta, Unscored) and verdict_of(delta, self._threshold) == MAY_BE_BETTER:
+                    better = bool(columns.direction[row] == BETTER)
+                    name = asked.name(row)
+                    yield BetterPath(at.seq, at.context_hash, at.selected, name, delta, better)
 
     @cached_property
     def _deltas(self) -> dict[int, list[Score]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from untaken.counterfactual.insights import insights_of, signals_of
+from untaken.counterfactual.insights import RunSignals, insights_of, signals_of
 from untaken.counterfactual.model import Decision, EvaluationStatus, RunEvaluation, Summary
 from untaken.counterfactual.paths import THRESHOLD, PathDelta
 from untaken.counterfactual.scoring import Weights
@@ -146,6 +146,13 @@ class Evaluations(Mapping[str, RunEvaluation]):
         found = self._scored_run(digest)
         return found.scorer.actual_score(found.number) if found else self[digest].actual_score
 
+    def signals(self, digest: str) -> RunSignals:
+        """The weak signals of a run; none where it was not evaluated. Its decisions are not made for them."""
+        run, found = self._runs[digest], self._scored_run(digest)
+        ended = run.finished.ts if run.finished else run.started.ts
+        better = found.scorer.better_paths(found.number) if found else ()
+        return RunSignals(run.run_id, digest, signals_of(run.run_id, better, ended))
+
     def summary(self, digest: str) -> Summary:
         """The counts of a run's evaluation, without the objects of its decisions."""
         found = self._scored_run(digest)
@@ -175,8 +182,6 @@ class Evaluations(Mapping[str, RunEvaluation]):
         scorer, given, number = found
         decisions, used = scorer.decisions(number), scorer.snapshot(number)
         insights = insights_of(run.run_id, decisions, used.digest)
-        ended = run.finished.ts if run.finished else run.started.ts
-        signals = signals_of(decisions, insights, ended)
         return RunEvaluation(
             run_id=run.run_id,
             digest=run.digest,
@@ -188,7 +193,7 @@ class Evaluations(Mapping[str, RunEvaluation]):
             actual_score=scorer.actual_score(number),
             decisions=decisions,
             insights=insights,
-            signals=signals,
+            signals=self.signals(digest).signals,
             summary=scorer.summary(number),
             memory_digest=used.digest,
             notes=tuple(_notes(run, given, used, decisions)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 import rfc8785
@@ -42,18 +42,26 @@ def insights_of(run_id: str, decisions: Sequence[Decision], memory_digest: str) 
     )
 
 
-def signals_of(
-    decisions: Sequence[Decision], insights: Sequence[Insight], ended: datetime
-) -> tuple[Signal, ...]:
-    """The weak signals of the insights: one negative a decision point, one positive an alternative."""
-    contexts = {decision.decision_point: decision.context_hash for decision in decisions}
-    behind: dict[tuple[int, Direction, str], list[Insight]] = {}
-    for insight in insights:
-        behind.setdefault((insight.decision_point, "negative", insight.selected), []).append(insight)
-        behind.setdefault((insight.decision_point, "positive", insight.alternative), []).append(insight)
+class BetterPath(NamedTuple):
+    """A path not taken with delta > threshold; `supported`: as better, by the histories of both skills."""
+
+    decision_point: int
+    context_hash: str
+    selected: str
+    alternative: str
+    delta: float
+    supported: bool
+
+
+def signals_of(run_id: str, paths: Iterable[BetterPath], ended: datetime) -> tuple[Signal, ...]:
+    """The weak signals of a run's insights: one negative a decision point, one positive an alternative."""
+    behind: dict[tuple[int, Direction, str], list[BetterPath]] = {}
+    for path in paths:
+        behind.setdefault((path.decision_point, "negative", path.selected), []).append(path)
+        behind.setdefault((path.decision_point, "positive", path.alternative), []).append(path)
     return tuple(
-        _signal(some, contexts[point], skill, direction, ended.astimezone(UTC))
-        for (point, direction, skill), some in behind.items()
+        _signal(run_id, some, skill, direction, ended.astimezone(UTC))
+        for (_, direction, skill), some in behind.items()
     )
 
 
@@ -62,12 +70,20 @@ def signals_expected(points: Sequence[object]) -> int:
     return len(points) + len(set(points))
 
 
-def collect_signals(evaluations: Iterable[RunEvaluation]) -> tuple[Signal, ...]:
+class RunSignals(NamedTuple):
+    """The weak signals of one run."""
+
+    run_id: str
+    digest: str
+    signals: tuple[Signal, ...]
+
+
+def collect_signals(evaluations: Iterable[RunEvaluation | RunSignals]) -> tuple[Signal, ...]:
     """The weak signals of many evaluations, by key, whatever order these come in.
 
     Of two different runs under one run id, those of the one that finished first count, as in the memory.
     """
-    by_run: dict[str, list[RunEvaluation]] = {}
+    by_run: dict[str, list[RunEvaluation | RunSignals]] = {}
     for evaluation in evaluations:
         if evaluation.signals:
             by_run.setdefault(evaluation.run_id, []).append(evaluation)
@@ -111,20 +127,20 @@ def insights_bytes(evaluation: RunEvaluation) -> bytes:
 
 
 def _signal(
-    behind: Sequence[Insight], context: str, skill: str, direction: Direction, ended: datetime
+    run_id: str, behind: Sequence[BetterPath], skill: str, direction: Direction, ended: datetime
 ) -> Signal:
-    insight = behind[0]
-    place = f"{insight.run_id}/{insight.decision_point:07d}"
+    first = behind[0]
+    place = f"{run_id}/{first.decision_point:07d}"
     return Signal(
         key=f"weak/{place}/{direction}/{_quoted(skill)}",
-        run_id=insight.run_id,
-        decision_point=insight.decision_point,
+        run_id=run_id,
+        decision_point=first.decision_point,
         skill=skill,
-        context_hash=context,
+        context_hash=first.context_hash,
         outcome=OUTCOMES[direction],
         direction=direction,
-        supported=any(one.direction == "better" for one in behind),
-        delta=max(one.delta for one in behind),
+        supported=any(path.supported for path in behind),
+        delta=max(path.delta for path in behind),
         ended=ended,
     )
 

@@ -67,6 +67,8 @@ def score_run(
 
 def recounted(score: RunScore, missing: MissingRule) -> RunScore:
     """The same score under another rule for missing verdicts, which changes counts and rates alone."""
+    if not score.unscored:  # nothing is missing
+        return structs.replace(score, missing=missing)
     return structs.replace(score, missing=missing, **structs.asdict(Tally.of(score.results, missing)))
 
 
