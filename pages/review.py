@@ -9,7 +9,7 @@ from components.review import agreement as review_agreement
 from components.review import order, panel, queue_filters, writing
 from components.review import queue as review_queue_view
 from components.shared import cards, reviewer, state
-from untaken.answers.reviewing import chosen_cases, failing_cases, fields_of, with_reviews
+from untaken.answers.reviewing import chosen_cases, corpus_reviewers, failing_cases, fields_of, with_reviews
 
 
 def main() -> None:
@@ -39,7 +39,9 @@ def agreement() -> None:
 
 def queue() -> None:
     corpus, reviews = state.corpus(), state.workspace().reviews.every()
-    cases = with_reviews(state.derived(failing_cases, of_all=True), reviews)
+    cases = with_reviews(
+        state.derived(failing_cases, state.derived(corpus_reviewers, of_all=True), of_all=True), reviews
+    )
     if not cases:
         st.success("No runs to review. Nothing to explain.", icon=":material/check_circle:")
         return

@@ -39,7 +39,8 @@ PAIR_HIDDEN: Final = ("clusters", "cluster", "low_reason", "kappa_reason", "kapp
 @panel
 def disagreements() -> None:
     """The queue of disagreements; choosing one opens its run at the sub-goal."""
-    queue: tuple[ReviewerDisagreement, ...] = state.derived(disagreement_queue, of_all=True)
+    reviewers = state.derived(corpus_reviewers, of_all=True)
+    queue: tuple[ReviewerDisagreement, ...] = state.derived(disagreement_queue, reviewers, of_all=True)
     contradictions = sum(one.judged.contradicts for one in queue)
     if not queue:
         st.info("No two reviewers disagree on any sub-goal. Give verdicts on the Run page, per sub-goal.")

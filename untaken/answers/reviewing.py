@@ -91,14 +91,17 @@ class ReviewProgress:
     statuses: Mapping[str, int]
 
 
-def failing_cases(corpus: Corpus) -> tuple[Case, ...]:
-    """Every failing run in the order of review, as if nobody had touched it (`with_reviews`)."""
+def failing_cases(corpus: Corpus, reviewers: Reviewers) -> tuple[Case, ...]:
+    """Every failing run in the order of review, as if nobody had touched it (`with_reviews`).
+
+    `reviewers`: `corpus_reviewers` of the corpus.
+    """
     shapes = shapes_of(corpus.graphs.graphs)
     reasons: dict[str, str] = {}
     for found in triage(corpus).items:
         for digest in found.runs:
             reasons.setdefault(digest, found.reason)
-    disagreements = Counter(one.digest for one in corpus_reviewers(corpus).disagreements)
+    disagreements = Counter(one.digest for one in reviewers.disagreements)
     return tuple(
         Case(
             item=item,
@@ -170,9 +173,12 @@ class ReviewerDisagreement:
     critical: bool
 
 
-def disagreement_queue(corpus: Corpus) -> tuple[ReviewerDisagreement, ...]:
-    """Contradictions before doubts, critical sub-goals before others, many voices before few."""
-    found = [_disagreed(corpus.scores[one.digest], one) for one in corpus_reviewers(corpus).disagreements]
+def disagreement_queue(corpus: Corpus, reviewers: Reviewers) -> tuple[ReviewerDisagreement, ...]:
+    """Contradictions before doubts, critical sub-goals before others, many voices before few.
+
+    `reviewers`: `corpus_reviewers` of the corpus.
+    """
+    found = [_disagreed(corpus.scores[one.digest], one) for one in reviewers.disagreements]
     return tuple(
         sorted(found, key=lambda p: (not p.judged.contradicts, not p.critical, -len(p.judged.answers)))
     )

@@ -71,13 +71,14 @@ def review(args: argparse.Namespace, console: Console) -> int:
             progress=console.progress,
             resamples=0,
         )
-        everything = failing_cases(corpus)
+        found = corpus_reviewers(corpus)
+        everything = failing_cases(corpus, found)
         shown = _asked(with_reviews(everything, workspace.reviews.every()), filters, args.runs)
         refused = _change(workspace, shown, args)
         kept = {case.item.digest for case in shown}
         now = with_reviews(everything, workspace.reviews.every())
         shown = tuple(case for case in now if case.item.digest in kept)
-    found, queue = corpus_reviewers(corpus), disagreement_queue(corpus)
+    queue = disagreement_queue(corpus, found)
     _print(shown, found, queue, args.top or None, console)
     console.say(rules_in_words(args.missing, []))
     for one in refused:
