@@ -319,7 +319,9 @@ def _drawn(whose: object, what: object, _make: Callable[[], Made]) -> Made:  # n
 
 @st.cache_data(ttl=3600, max_entries=2, show_spinner=False)
 def _authors(folder: str, digest: str, _store: Workspace) -> tuple[str, ...]:
-    return tuple(sorted({said.by for run in _read(folder, digest, _store)[0] for said in run.of(Verdict)}))
+    return tuple(
+        sorted({verdict.by for run in _read(folder, digest, _store)[0] for verdict in run.of(Verdict)})
+    )
 
 
 @st.cache_data(ttl=3600, max_entries=8, show_spinner=False)
