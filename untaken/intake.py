@@ -43,7 +43,7 @@ PLANNING: Final = "planning"
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._ +=,-]+")
 _PART_CHARS: Final = 120
 _DEPTH: Final = 12
-BATCH_FILES: Final = 200
+BATCH_FILES: Final = 500
 BATCH_BYTES: Final = 1 << 20
 """Most bytes written in one transaction: nobody else can write meanwhile."""
 SMALL_BYTES: Final = 64 << 10

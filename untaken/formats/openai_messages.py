@@ -130,9 +130,9 @@ def _updated(record: Any) -> list[dict[str, Any]]:
 def _part(document: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
     """The first of the members, named by their path, that is an object and not empty."""
     for place in places:
-        name, *inside = place.split(".")
+        name, _, inside = place.partition(".")
         part = document.get(name)
-        for name in inside:
+        for name in inside.split(".") if part and inside else ():
             part = mapping(part).get(name)
         if part and isinstance(part, dict):
             return dict(part)

@@ -37,9 +37,11 @@ def objects(value: Any) -> list[dict[str, Any]]:
 
 def text(value: Any) -> str | None:
     """A non-empty text; a number counts as its text."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if isinstance(value, str):
+        return value.strip() or None
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return str(value).strip() or None
+    return str(value)
 
 
 def parsed(value: Any) -> Any:

@@ -8,6 +8,7 @@ import json
 import re
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import islice
@@ -29,6 +30,7 @@ UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Possessive, so that no text costs more than one pass.
 _TOKEN: Final = re.compile(r'[{}\[\],]|"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _OPENING: Final = re.compile(r"[{\[]")
+_DECODER: Final = json.JSONDecoder(strict=False)
 _CLOSING: Final = {"{": "}", "[": "]"}
 
 Shape = Literal["object", "array", "lines", "text", "binary", "zip", "empty"]
@@ -157,6 +159,10 @@ def _closed(text: str, start: int) -> tuple[Any, int]:
     Raises:
         ValueError: where it is not JSON.
     """
+    if text.count("{") + text.count("[") <= limits.JSON_DEPTH:  # so that it is no deeper either
+        with suppress(ValueError):
+            value: tuple[Any, int] = _DECODER.raw_decode(text, start)
+            return value
     opened: list[str] = []
     cut, closing = start, ""
     for token in _TOKEN.finditer(text, start):

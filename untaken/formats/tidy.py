@@ -88,39 +88,44 @@ class Tidier:
         return tidied
 
     def _walk(self, value: Any, place: str, depth: int) -> Any:
-        if isinstance(value, dict | list) and value:
+        if value is None:
+            return None
+        if isinstance(value, str):
+            self._count(place)
+            return self._text(value, place)
+        if value and isinstance(value, dict | list):
             if depth >= DEPTH:
                 self._count(place)
                 self._findings.add("too-deep", f"{place} is nested deeper than {DEPTH} levels; cut there")
                 return "…"
-            if isinstance(value, list):
-                inner = self.places.below(place, "[]")
-                return [self._inside(n, item, inner, depth) for n, item in enumerate(value)]
-            below = self.places.below
-            return {
-                self._text(name, place): self._inside(name, item, below(place, name), depth)
-                for name, item in value.items()
-            }
-        if value is None:
-            return None
+            return self._inside(value, place, depth + 1)
         self._count(place)
-        if isinstance(value, str):
-            return self._text(value, place)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return value
         return self._number(value, place)
 
-    def _inside(self, name: str | int, item: Any, place: str, depth: int) -> Any:
-        """A member or an element, at `place`."""
-        self._path.append(name)
-        tidied = self._walk(item, place, depth + 1)
-        self._path.pop()
-        return tidied
+    def _inside(self, value: dict[str, Any] | list[Any], place: str, depth: int) -> Any:
+        """What has members or elements, each of them tidied at its own place."""
+        path, walk, below = self._path, self._walk, self.places.below
+        path.append("")
+        if isinstance(value, list):
+            inner, elements = below(place, "[]"), []
+            for path[-1], item in enumerate(value):
+                elements.append(walk(item, inner, depth))
+            path.pop()
+            return elements
+        members = {}
+        for name, item in value.items():
+            path[-1] = name
+            members[self._text(name, place)] = walk(item, below(place, name), depth)
+        path.pop()
+        return members
 
     def _count(self, place: str) -> None:
-        self._held[place] += 1
-        if self._held[place] <= FIRST_PLACES:
-            self._held.at.setdefault(place, []).append(tuple(self._path))
+        held = self._held
+        held[place] = count = held.get(place, 0) + 1
+        if count <= FIRST_PLACES:
+            held.at.setdefault(place, []).append(tuple(self._path))
 
     def _text(self, text: str, place: str) -> str:
         if len(text) > TEXT_CHARS:

@@ -59,6 +59,8 @@ def plain_fields(event: type[Event], values: Mapping[str, Any], changed: Changed
 
 
 def _typed(value: Any, place: str) -> Any:
+    if value is None or type(value) is str:
+        return value
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

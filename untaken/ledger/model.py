@@ -9,7 +9,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Any, Literal, TypeVar
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from untaken import limits
 from untaken.caching import cached_property
@@ -40,8 +40,7 @@ class Head:
     sha256: Sha256
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """An event still without a place in a chain: a writer gives it `run_id`, `seq`, `prev` and maybe `ts`."""
 
     event: type[Event]

@@ -22,6 +22,7 @@ import zstandard
 
 from untaken import limits
 from untaken.ledger import has_event_signature
+from untaken.ledger.disk import write_all
 from untaken.limits import KIB, MIB
 from untaken.store.model import FileKind
 
@@ -61,6 +62,8 @@ def opened(data: bytes | Path) -> Iterator[io.BytesIO | io.BufferedReader]:
 
 def digest_of(data: bytes | Path) -> str:
     """SHA-256 of the content, in hex."""
+    if isinstance(data, bytes):
+        return hashlib.sha256(data).hexdigest()
     with opened(data) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -142,16 +145,35 @@ class Staged:
 
     def keep(self, target: Path) -> None:
         """Gives the copy its lasting name; it survives a power cut, now or once `synced_together` ends."""
+        waiting = _UNSYNCED.get()
         if isinstance(self.content, Path):
             self.content.replace(target)
-        else:
+        elif waiting is None or not _created(target, self.content):
             with _copied([self.content], self.folder) as path:
                 path.replace(target)
-        waiting = _UNSYNCED.get()
         if waiting is None:
             _sync_folder(target.parent)
         else:
             waiting[target] = None
+
+
+def _created(target: Path, content: bytes) -> bool:
+    """Writes a new file; false where there is one, which others may be reading.
+
+    Nothing refers to it yet: what a killed process leaves here is replaced when it is added again.
+    """
+    try:
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    except FileExistsError:
+        return False
+    try:
+        write_all(descriptor, content)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(descriptor)
+    return True
 
 
 _UNSYNCED: Final[ContextVar[dict[Path, None] | None]] = ContextVar("files to be synced", default=None)
