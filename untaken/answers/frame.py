@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from untaken.errors import Unscored
+from untaken.garbage import seldom_collected
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,6 +90,7 @@ def interval(key: str = "", *, of: str = "its", at: str | None = None) -> dict[s
     }
 
 
+@seldom_collected()
 def frame(columns: Columns[Row], rows: Iterable[Row]) -> pd.DataFrame:
     """The table of `rows`: one column each, in the declared order, typed even where it is empty.
 
