@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -161,6 +162,23 @@ def test_figures_beyond_a_double_squared_are_still_compared() -> None:
             run.add(SkillSelection, selected="ab"[n % 2], alternatives=["a", "b"], context_hash="x")
         runs.append(on_day(run.finish(n % 3 > 0, cost=1e200 * (n + 1), steps=3).run(), n))
     assert assert_same(runs, PolicyMemory.build(runs), Weights()) == 16
+
+
+@pytest.mark.parametrize("agent", ["m", "another"])
+def test_the_own_run_makes_no_second_stratum(agent: str) -> None:
+    """It begins and ends at one moment, so its outcome is known then. Between strata, time would coincide."""
+    runs = []
+    for n, who in enumerate([*["m"] * 20, agent]):
+        run = a_run(f"r{n:02}", agent=who)
+        for _ in range(2):
+            run.add(SkillSelection, selected="ab"[10 <= n < 20], alternatives=["a", "b"], context_hash="x")
+        runs.append(on_day(run.finish(10 <= n < 20).run(), n))
+    last = runs.pop()
+    at_once = (msgspec.structs.replace(event, ts=last.started.ts) for event in last.events)
+    own = replace(last, events=tuple(at_once))
+    memory = PolicyMemory.build([*runs, own])
+    assert assert_same([own], memory, Weights()) == 2
+    assert {b.support for d in evaluate_run(own, memory).decisions for b in d.branches} == {"supported"}
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 7])

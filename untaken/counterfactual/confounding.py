@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from untaken.counterfactual.histories import Scales, Used
-from untaken.counterfactual.strata import Compared, Numbers, Together, numbers_of
+from untaken.counterfactual.strata import BothSides, Compared, Numbers, Seen, Together, numbers_of
 from untaken.counterfactual.words import N_MIN, end_words
 from untaken.memory.history import History
 from untaken.memory.totals import NOWHERE
@@ -20,6 +20,8 @@ from untaken.stats.stratified import mean_differences, orders_of
 
 AT_ONCE: Final = 30_000
 """Runs laid out at a time: few enough for a processor's cache."""
+A_CLAIM: Final = 16
+"""What a claim without any run counts there."""
 HOLDS, NOT_NAMED, TASK_COINCIDES, AGENT_COINCIDES, NOT_WITHIN, BEFORE, AFTER = range(7)
 
 
@@ -72,81 +74,98 @@ class Doubts(NamedTuple):
 NO_DOUBTS: Final = Doubts(*(np.zeros(0, dtype=int) for _ in Doubts._fields))
 
 
+class LaidOut(NamedTuple):
+    """Runs that may count, of one comparison after the other; of each claim those `begin` and what follows.
+
+    Only runs in strata (or tasks) that have both skills can say anything: as a rule few of all there are.
+    """
+
+    runs: Together
+    begin: np.ndarray
+    size: np.ndarray
+
+    @classmethod
+    def of(cls, parts: Sequence[Together], claims: Claims) -> LaidOut:
+        """Those known at each claim's cut."""
+        runs = Together(*map(np.concatenate, zip(*parts, strict=True)))
+        lengths = [part.run.size for part in parts]
+        below = max(int(runs.since.max(initial=0)), int(claims.cut.max(initial=0))) + 1
+        order = np.repeat(np.arange(len(parts)), lengths) * below + runs.since
+        begin = (np.cumsum(lengths) - lengths)[claims.which]
+        return cls(runs, begin, np.searchsorted(order, claims.which * below + claims.cut) - begin)
+
+    def batches(self, among: np.ndarray) -> Iterator[np.ndarray]:
+        """Some of the claims, by number, as many at a time as have few enough runs."""
+        batch = np.cumsum(self.size[among] + A_CLAIM) // AT_ONCE
+        for number in np.unique(batch):
+            yield among[batch == number]
+
+    def rows(self, claims: Claims, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The runs of some claims: the place of the claim among these, and of the run.
+
+        A run that took both skills by then is on neither side, nor is the one to leave out.
+        """
+        size = self.size[some]
+        claim = np.repeat(np.arange(some.size), size)
+        at = np.arange(claim.size) + np.repeat(self.begin[some] - (np.cumsum(size) - size), size)
+        counts = self.runs.other[at] >= claims.cut[some][claim]
+        if ((without := claims.without[some]) != NOWHERE).any():
+            counts &= self.runs.run[at] != without[claim]
+        return claim[counts], at[counts]
+
+
 def doubts_of(history: History, claims: Claims) -> Doubts:
     """Which of the claims hold within task and agent.
 
     A run that took both skills says nothing of the two.
     """
     numbers = numbers_of(history)
-    parts = [numbers.together(history, compared) for compared in claims.compared]
-    if not parts:
+    sides = [numbers.both(history, compared) for compared in claims.compared]
+    if not sides:
         return NO_DOUBTS
-    flat = Together(*map(np.concatenate, zip(*parts, strict=True)))
-    lengths, size = [part.run.size for part in parts], len(history.log) + 1
-    begins = (np.cumsum(lengths) - lengths)[claims.which]
-    order = np.repeat(np.arange(len(parts)), lengths) * size + flat.position
-    sizes = np.searchsorted(order, claims.which * size + claims.cut) - begins
-    found = [
-        _judged(numbers, flat, begins[rows], sizes[rows], _some(claims, rows)) for rows in _batches(sizes)
-    ]
-    return Doubts(*map(np.concatenate, zip(*found, strict=True)))
+    unnamed, single = _seen(sides, claims)
+    strata, every = LaidOut.of([side.in_strata for side in sides], claims), np.arange(claims.which.size)
+    found = [_judged(numbers, strata, claims, some) for some in strata.batches(every)]
+    doubts = Doubts(*map(np.concatenate, zip(*found, strict=True)))
+    tasks, apart = LaidOut.of([side.in_tasks for side in sides], claims), np.flatnonzero(doubts.n1 == 0)
+    for some in tasks.batches(apart):
+        claim, at = tasks.rows(claims, some)
+        n1, _, _ = _in_shared(claim, tasks.runs.alternative[at], tasks.runs.group[at], some.size)
+        doubts.outcome[some] = np.where(n1 == 0, TASK_COINCIDES, AGENT_COINCIDES)
+    outcome = np.select([single, unnamed], [HOLDS, NOT_NAMED], doubts.outcome)
+    return doubts._replace(outcome=outcome)
 
 
-def _batches(sizes: np.ndarray) -> Iterator[np.ndarray]:
-    """Rows that together have few enough runs."""
-    batch = np.cumsum(sizes) // AT_ONCE
-    for number in np.unique(batch):
-        yield np.flatnonzero(batch == number)
+def _seen(sides: Sequence[BothSides], claims: Claims) -> tuple[np.ndarray, np.ndarray]:
+    """Of each claim, whether the log does not name some run behind it, or all are of one stratum."""
+    begins = np.array([(side.seen.unnamed, side.seen.varied) for side in sides])[claims.which]
+    for claim in np.flatnonzero(claims.without != NOWHERE).tolist():
+        side, own = sides[claims.which[claim]], claims.without[claim]
+        if own in side.seen.decisive:
+            begins[claim] = Seen.of(side.everyone.where(side.everyone.run != own))[:2]
+    unnamed, varied = (begins < claims.cut[:, None]).T
+    return unnamed, ~varied & ~unnamed
 
 
-def _some(claims: Claims, rows: np.ndarray) -> Claims:
-    return Claims(
-        claims.compared,
-        claims.which[rows],
-        claims.cut[rows],
-        claims.without[rows],
-        claims.scales.rows(rows),
-        Used(*(column[rows] for column in claims.used)),
-        claims.above[rows],
-    )
-
-
-def _judged(
-    numbers: Numbers, flat: Together, begins: np.ndarray, sizes: np.ndarray, claims: Claims
-) -> Doubts:
-    rows = sizes.size
-    claim = np.repeat(np.arange(rows), sizes)
-    at = np.arange(claim.size) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
-    if (claims.without != NOWHERE).any():
-        taken = flat.run[at] != claims.without[claim]
-        claim, at = claim[taken], at[taken]
-    unnamed = np.bincount(claim[~flat.known[at]], minlength=rows) > 0
-    single = _one_stratum(claim, flat.stratum[at], rows) & ~unnamed
-    one_side = flat.other[at] >= claims.cut[claim]
-    claim, at = claim[one_side], at[one_side]
-    n1, n0, shared = _in_shared(claim, flat.alternative[at], flat.stratum[at], rows)
-    score = np.full(claim.size, np.nan)
-    score[shared] = _scores(flat, at[shared], claims, claim[shared])
-    kept = ~np.isnan(score)  # the others can make no difference
-    both = kept[kept]
-    if both.size < shared.sum():
-        n1, n0, both = _in_shared(claim[kept], flat.alternative[at[kept]], flat.stratum[at[kept]], rows)
-    lone = (n1 == 0)[claim]
-    tasks, _, _ = _in_shared(claim[lone], flat.alternative[at[lone]], flat.task[at[lone]], rows)
-    claim, at, score, shared = claim[kept], at[kept], score[kept], both
-    first, stratum = flat.alternative[at], flat.stratum[at]
+def _judged(numbers: Numbers, strata: LaidOut, claims: Claims, some: np.ndarray) -> Doubts:
+    """Whether some claims hold within strata."""
+    rows, (claim, at), runs = some.size, strata.rows(claims, some), strata.runs
+    n1, n0, shared = _in_shared(claim, runs.alternative[at], runs.group[at], rows)
+    claim, at = claim[shared], at[shared]
+    score = _scores(runs, at, claims, some[claim])
+    if (lacking := np.isnan(score)).any():  # these can make no difference
+        claim, at, score = claim[~lacking], at[~lacking], score[~lacking]
+        n1, n0, shared = _in_shared(claim, runs.alternative[at], runs.group[at], rows)
+        claim, at, score = claim[shared], at[shared], score[shared]
+    first, stratum = runs.alternative[at], runs.group[at]
     value, low, high = mean_differences(score, first, stratum, claim, comparisons=rows)
-    excludes = np.where(claims.above, low > 0, high < 0) & (np.minimum(n1, n0) >= N_MIN)
-    timed = excludes[claim] & shared
+    excludes = np.where(claims.above[some], low > 0, high < 0) & (np.minimum(n1, n0) >= N_MIN)
+    timed = excludes[claim]
     order = np.zeros(rows, dtype=int)
     if timed.any():
-        moment = numbers.moments[flat.position[at[timed]]]
+        moment = numbers.moments[runs.position[at[timed]]]
         order = orders_of(moment, first[timed], stratum[timed], claim[timed], comparisons=rows)
-    outcome = np.select(
-        [single, unnamed, (n1 == 0) & (tasks == 0), n1 == 0, ~excludes, order < 0, order > 0],
-        [HOLDS, NOT_NAMED, TASK_COINCIDES, AGENT_COINCIDES, NOT_WITHIN, BEFORE, AFTER],
-        HOLDS,
-    )
+    outcome = np.select([~excludes, order < 0, order > 0], [NOT_WITHIN, BEFORE, AFTER], HOLDS)
     return Doubts(outcome, value, low, high, n1, n0)
 
 
@@ -156,14 +175,6 @@ def _scores(runs: Together, at: np.ndarray, claims: Claims, claim: np.ndarray) -
     with np.errstate(all="ignore"):
         placed = scales.place(runs.success[at], runs.cost[at], runs.steps[at])
         return scales.scores(placed, Used(*(used[claim] for used in claims.used)))
-
-
-def _one_stratum(claim: np.ndarray, stratum: np.ndarray, rows: int) -> np.ndarray:
-    """Whether all runs of a claim are of one stratum."""
-    strata = int(stratum.max(initial=0)) + 1
-    there = np.bincount(claim * strata + stratum, minlength=rows * strata) > 0
-    one: np.ndarray = there.reshape(rows, strata).sum(axis=1) <= 1
-    return one
 
 
 def _in_shared(

@@ -53,24 +53,66 @@ class Runs(NamedTuple):
 
 
 class Together(NamedTuple):
-    """The runs that took either of two skills in a context, by position: columns of one length.
+    """Runs that took either of two skills in a context and may count, in the order of `since`: columns.
 
     Attributes:
+        since: position in the log from which the run may count: it is known, and so is a run of either side
+            in its group (its stratum, or its task). Runs of groups that never have both are left out.
+        position: of the run's first outcome; `other`: position at which it first took the other skill, too,
+            infinite where it never did.
         alternative: whether it took that one.
-        other: position at which the run first took the other skill, too; infinite where it never did.
-        stratum, task: numbered from 0 among these runs; `known` where the log names them.
+        group: numbered from 0 among these runs.
     """
 
+    since: np.ndarray
     position: np.ndarray
-    alternative: np.ndarray
     other: np.ndarray
+    alternative: np.ndarray
     run: np.ndarray
-    stratum: np.ndarray
-    task: np.ndarray
-    known: np.ndarray
+    group: np.ndarray
     success: np.ndarray
     cost: np.ndarray
     steps: np.ndarray
+
+
+class Seen(NamedTuple):
+    """Since which position of the log some run of two skills is unnamed, and they have two strata.
+
+    Attributes:
+        unnamed, varied: infinite for never.
+        decisive: the runs that these rest on.
+    """
+
+    unnamed: float
+    varied: float
+    decisive: tuple[int, ...]
+
+    @classmethod
+    def of(cls, runs: Runs) -> Seen:
+        """Of the runs of both skills."""
+        first = runs.position.argmin()
+        begins, decisive = [], [int(runs.run[first])]
+        for marked in (runs.stratum == UNKNOWN, runs.stratum != runs.stratum[first]):
+            at = np.where(marked, runs.position, np.inf).argmin()
+            begins.append(float(runs.position[at]) if marked[at] else np.inf)
+            decisive.append(int(runs.run[at]))
+        unnamed, varied = begins
+        return cls(unnamed, varied, tuple(decisive))
+
+
+class BothSides(NamedTuple):
+    """The runs that ever took one of two skills in a context, or both.
+
+    Attributes:
+        everyone: their columns, those of the alternative first.
+        seen: what is known of all of them.
+        in_strata, in_tasks: those that may count.
+    """
+
+    everyone: Runs
+    seen: Seen
+    in_strata: Together
+    in_tasks: Together
 
 
 class Numbers:
@@ -89,7 +131,7 @@ class Numbers:
         self._task = np.array([*of_strata, UNKNOWN])  # the last one, at `UNKNOWN`, is that of unnamed runs
         self._log, self._stratum = history.log, np.array(of_each, dtype=int)
         self._runs: dict[tuple[str, str], Runs] = {}
-        self._together: dict[Compared, Together] = {}
+        self._both: dict[Compared, BothSides] = {}
 
     @cached_property
     def moments(self) -> np.ndarray:
@@ -114,32 +156,47 @@ class Numbers:
             )
         return self._runs[key]
 
-    def together(self, history: History, compared: Compared) -> Together:
+    def both(self, history: History, compared: Compared) -> BothSides:
         """Every run that ever took one of the two skills, or both."""
-        if compared not in self._together:
+        if compared not in self._both:
             context_hash, alternative, selected = compared
             one, two = (self.runs(history, skill, context_hash) for skill in (alternative, selected))
             _, at, there = np.intersect1d(one.run, two.run, assume_unique=True, return_indices=True)
             other = np.full(one.run.size + two.run.size, np.inf)
             other[at], other[one.run.size + there] = two.position[there], one.position[at]
             every = Runs(*map(np.concatenate, zip(one, two, strict=True)))
-            numbers, stratum = np.unique(every.stratum, return_inverse=True)
-            _, task = np.unique(self._task[numbers], return_inverse=True)
-            columns = Together(
-                position=every.position,
-                alternative=np.arange(other.size) < one.run.size,
-                other=other,
-                run=every.run,
-                stratum=stratum,
-                task=task[stratum],
-                known=every.stratum != UNKNOWN,
-                success=every.success,
-                cost=every.cost,
-                steps=every.steps,
+            alternative_took = np.arange(other.size) < one.run.size
+            in_strata, in_tasks = (
+                _together(every, alternative_took, other, group)
+                for group in (every.stratum, self._task[every.stratum])
             )
-            order = np.argsort(every.position, kind="stable")
-            self._together[compared] = Together(*(column[order] for column in columns))
-        return self._together[compared]
+            self._both[compared] = BothSides(every, Seen.of(every), in_strata, in_tasks)
+        return self._both[compared]
+
+
+def _together(runs: Runs, alternative: np.ndarray, other: np.ndarray, group: np.ndarray) -> Together:
+    """The runs of groups that have both sides at some time."""
+    groups, number = np.unique(group, return_inverse=True)
+    n1, n0 = (np.bincount(number[side], minlength=groups.size) for side in (alternative, ~alternative))
+    shared = (n1 > 0) & (n0 > 0)
+    kept = np.flatnonzero(shared[number])
+    number, side, position = (np.cumsum(shared) - 1)[number[kept]], alternative[kept], runs.position[kept]
+    first = np.full((2, np.count_nonzero(shared)), runs.position.max(initial=0))
+    np.minimum.at(first, (side.astype(int), number), position)
+    since = np.maximum(position, first.max(axis=0)[number])
+    order = np.argsort(since, kind="stable")
+    at = kept[order]
+    return Together(
+        since=since[order],
+        position=position[order],
+        other=other[at],
+        alternative=side[order],
+        run=runs.run[at],
+        group=number[order],
+        success=runs.success[at],
+        cost=runs.cost[at],
+        steps=runs.steps[at],
+    )
 
 
 def numbers_of(history: History) -> Numbers:
