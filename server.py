@@ -7,6 +7,7 @@ import shutil
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from posixpath import join
 from threading import Timer
 from types import FrameType
 from typing import Final
@@ -14,11 +15,15 @@ from typing import Final
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.starlette import App
 
 from components.data.spooling import SpooledUploads
+from components.plan.bundle import SERVED, bundle
 from components.shared.private_session import close_all
 from untaken.cli.app import TEMPORARY
 
@@ -74,9 +79,17 @@ async def ending_in_time(_: App) -> AsyncIterator[None]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def vis(_: Request) -> Response:
+    """The script that draws plan graphs; a browser keeps it, as its address changes with it."""
+    keep = {"Cache-Control": "public, max-age=31536000, immutable"}
+    return Response(bundle(), media_type="text/javascript", headers=keep)
+
+
+SERVED.set()
 app = App(
     "app.py",
     lifespan=ending_in_time,
+    routes=[Route(join("/", config.get_option("server.baseUrlPath"), "untaken/vis/{digest}.js"), vis)],
     middleware=[
         Middleware(SecurityHeaders),
         Middleware(

@@ -240,9 +240,12 @@ function makePlanCanvas(vis, root, act) {
     network.on("click", ({ nodes: hit }) => hit.length && choose(hit[0]));
     network.on("hoverNode", ({ node }) => {
       stage.style.cursor = "pointer";
-      live.textContent = data.boxes[node].said;
+      stage.title = live.textContent = data.boxes[node].said; // the box may show its first words only
     });
-    network.on("blurNode", () => (stage.style.cursor = "default"));
+    network.on("blurNode", () => {
+      stage.style.cursor = "default";
+      stage.title = "";
+    });
     network.on("dragStart", () => (moved = true));
     network.on("afterDrawing", (paint) => {
       drawRings(paint);

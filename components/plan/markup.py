@@ -16,6 +16,7 @@ from untaken.plans.model import PlanGraph
 from untaken.subgoals.model import RunScore
 
 from ..shared import text
+from .bundle import vis_source
 from .drawing import draw
 
 HERE = Path(__file__).parent
@@ -37,7 +38,7 @@ def plan_html(graph: PlanGraph, score: RunScore | None = None, *, title: str = "
     The page allows no connection and runs exactly the scripts it was written with (by their digests).
     Content from the graph and the run is in a data block and is drawn as text.
     """
-    from .network import canvas_source, canvas_style, payload, vis_source  # noqa: PLC0415 (slow)
+    from .network import canvas_source, canvas_style, payload  # noqa: PLC0415 (slow)
 
     drawing = draw(graph, score)
     scripts = [vis_source(), canvas_source() + STARTER]

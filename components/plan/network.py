@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-import pyvis
 from pyvis.network import Network
 
 from untaken.present.statuses import BORDER, CRITICAL_BORDER, NIGHT, STAR, STATUS
@@ -21,14 +20,6 @@ from .drawing import Drawing
 
 FONT_SIZE: Final = 15
 PADDING: Final = 5
-LIBRARY: Final = Path(pyvis.__file__).parent / "lib"
-
-
-@cache
-def vis_source() -> str:
-    """The vis-network bundle that comes with the installed pyvis."""
-    newest = max(LIBRARY.glob("vis-*/vis-network.min.js"))
-    return newest.read_text("utf-8").partition("//# sourceMappingURL")[0]
 
 
 @cache

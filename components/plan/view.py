@@ -1,7 +1,6 @@
 """The coloured plan graph in the app: click or arrow keys and Enter select a sub-goal.
 
-Two components: one carries the vis-network bundle and is sent to a browser once, the other draws and
-stays small.
+Two components: one makes the browser load the vis-network bundle, the other draws and stays small.
 """
 
 from __future__ import annotations
@@ -11,21 +10,18 @@ from typing import Final
 
 import streamlit as st
 
+from components.plan.bundle import SERVED, address, bundle
 from components.plan.drawing import Drawing, draw
 from components.plan.markup import markup, plan_html
-from components.plan.network import canvas_source, canvas_style, payload, vis_source
+from components.plan.network import canvas_source, canvas_style, payload
 from untaken.plans.model import PlanGraph
 from untaken.subgoals.model import RunScore
 
 __all__ = ["plan_html", "plan_view"]
 
-LOADER: Final = """
-const module = {}, define = undefined, exports = {};
-%s
+FETCHER: Final = """
 export default function () {
-  if (window.untakenVis) return;
-  window.untakenVis = exports;
-  window.dispatchEvent(new Event("untaken-vis"));
+  import(new URL("%s", document.baseURI)).then((vis) => vis.default());
 }
 """
 DRAWER: Final = """
@@ -78,13 +74,14 @@ def drawer(source: str, start: str) -> str:
 
 SOURCE: Final = drawer(canvas_source(), _START)
 
-_load = st.components.v2.component("untaken_vis", js=LOADER % vis_source())
+_load = st.components.v2.component("untaken_vis", js=bundle())
+_fetch = st.components.v2.component("untaken_vis_address", js=FETCHER % address())
 _draw = st.components.v2.component("untaken_plan", html=markup(), css=canvas_style(), js=SOURCE)
 
 
 def load_vis(key: str) -> None:
-    """Sends the vis-network bundle to the browser, once."""
-    _load(key=key)
+    """Makes the browser load the vis-network bundle, by its address where this server answers that."""
+    (_fetch if SERVED.is_set() else _load)(key=key)
 
 
 def plan_view(

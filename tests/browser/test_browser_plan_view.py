@@ -11,10 +11,11 @@ from conftest import answered
 from playwright.sync_api import Page, expect
 from screen import boxes, click
 
+from components.plan.bundle import bundle
 from components.plan.drawing import draw
 from components.plan.markup import markup
-from components.plan.network import payload, vis_source
-from components.plan.view import LOADER, SOURCE
+from components.plan.network import payload
+from components.plan.view import SOURCE
 from untaken.plans import read_graph
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -65,7 +66,7 @@ def test_a_click_selects_and_the_viewport_stays(demo: str, open_page: Callable[.
 def test_an_edit_while_the_drawing_comes_leaves_one_canvas(open_page: Callable[..., Page]) -> None:
     """Streamlit cleans up after a call that another one has overtaken, as soon as it has answered."""
     graph, _ = read_graph(desk.GRAPH, name="desk.plan.yaml")
-    given = [SOURCE, LOADER % vis_source(), markup(), payload(draw(graph, None), selected=None)]
+    given = [SOURCE, bundle(), markup(), payload(draw(graph, None), selected=None)]
     assert open_page("about:blank").evaluate(CALLED_TWICE, given) == [1] * 16
 
 

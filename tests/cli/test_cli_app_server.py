@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from components.plan import bundle
 from untaken.cli.app import free_port
 
 pytest.importorskip("streamlit", reason="the extra untaken[app] is not installed")
@@ -80,6 +81,13 @@ def test_every_answer_tells_browsers_neither_to_guess_types_nor_to_show_it_in_fo
     assert "frame-ancestors 'self'" in headers["Content-Security-Policy"]
     assert headers["X-Frame-Options"] == "SAMEORIGIN"
     assert headers["Referrer-Policy"] == "same-origin"
+
+
+def test_the_script_of_plan_graphs_has_an_address_of_its_own_that_browsers_keep(address: str) -> None:
+    with urllib.request.urlopen(f"http://{address}/{bundle.address()}", timeout=5) as answer:
+        assert answer.read().decode() == bundle.bundle()
+        assert "immutable" in answer.headers["Cache-Control"]
+        assert answer.headers["Content-Type"].startswith("text/javascript")
 
 
 HOSTS = [
