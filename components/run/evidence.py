@@ -207,7 +207,8 @@ def _unfinished(report: RunReport, columns: int) -> None:
         st.caption("Select a sub-goal to see its evidence.")
         return
     st.caption("Not completed. Select one to see why:")
-    places = st.columns(columns)
+    with st.container(key="missed"):
+        places = st.columns(columns)
     for number, node in enumerate(missed[:MOST_MISSED]):
         star = f"{STAR} " if node.critical else ""
         with places[number % columns], st.container(gap=None):
@@ -218,7 +219,7 @@ def _unfinished(report: RunReport, columns: int) -> None:
                 on_click=_pick,
                 args=(node.sub_goal,),
             )
-            st.caption(text.label(node.reason, 160))
+            st.text(text.one_line(node.reason, 160))
     if len(missed) > MOST_MISSED:
         st.caption(f"and {len(missed) - MOST_MISSED} more in the table below")
 

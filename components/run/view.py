@@ -61,11 +61,9 @@ def facts(report: RunReport) -> None:
         cost = money(end.cost, text.one_line(end.cost_unit, 12))
         shown += [("Steps", "not recorded" if end.steps is None else f"{end.steps:,}"), ("Cost", cost)]
     shown.append(("Ledger", report.integrity.verdict))
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="medium", key="facts"):
         for name, value in shown:
-            with st.container(width="content", gap=None):
-                st.caption(name)
-                st.text(value)
+            st.text(f"{name}\n{value}", width="content")
     _diagnosis(report)
 
 

@@ -89,8 +89,8 @@ def test_the_page_opens_on_the_run_with_most_to_learn_from(tmp_path: Path, monke
     app = open_app(tmp_path, monkeypatch, fine().ledger(), failed().ledger(), lucky().ledger())
     assert shown(app, "run") == failed().head.sha256
     assert any("1 of 2" in words.value for words in app.markdown)
-    assert "✗ failure" in texts(app)
-    assert "0 of 3 (0%)" in texts(app)
+    assert "Outcome\n✗ failure" in texts(app)
+    assert "Completed\n0 of 3 (0%)" in texts(app)
 
 
 def test_next_and_previous_walk_the_failing_runs_only(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -152,7 +152,7 @@ def test_a_broken_ledger_is_said_loudly_and_is_not_evaluated(tmp_path: Path, mon
     app = open_app(tmp_path, monkeypatch, b"".join(lines))
     assert "ALTERED" in app.error[0].value
     assert "DTL-STRAT-006" in app.error[0].value
-    assert "ALTERED" in texts(app)
+    assert "Ledger\nALTERED" in texts(app)
     open_tab(app, "Decision points")
     assert any("aborted" in element.value for element in app.info)
 
@@ -161,7 +161,7 @@ def test_a_ledger_without_recorded_heads_is_distinguished_from_an_intact_one(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
     app = open_app(tmp_path, monkeypatch, failed().ledger())
-    assert any(words in ("INTACT", "UNANCHORED") for words in texts(app))
+    assert any(words in ("Ledger\nINTACT", "Ledger\nUNANCHORED") for words in texts(app))
 
 
 def test_hostile_names_are_shown_by_plain_text_elements_only(tmp_path: Path, monkeypatch: Patch) -> None:
