@@ -42,7 +42,11 @@ chosen = tables.table(
     held,
     key=removing.FILES,
     name="Files",
-    columns={"bytes": st.column_config.NumberColumn(format="bytes")},
+    columns={
+        "bytes": st.column_config.NumberColumn("size", format="bytes"),
+        "added_at": st.column_config.DatetimeColumn("added", format="YYYY-MM-DD HH:mm"),
+        "digest": None,
+    },
     selectable=True,
 )
 if chosen is None:

@@ -7,8 +7,8 @@ import streamlit as st
 from components import figures
 from components.memory import view
 from components.shared import cards, state, tables, text
-from components.shared.choice_words import context_words
 from untaken.answers import applied_table, context_names, estimates_table, records_table, signal_review
+from untaken.present.contexts import context_words
 
 PERCENT = st.column_config.NumberColumn(format="percent")
 FIGURE = st.column_config.NumberColumn(format="%.4g")

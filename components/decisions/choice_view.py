@@ -10,13 +10,14 @@ import pandas as pd
 import streamlit as st
 
 from components.shared import cards, state, text
-from components.shared.choice_words import SIDES, context_words, side_of
+from components.shared.choice_words import SIDES, side_of
 from untaken.answers import ChoiceReview, count_paths, placebo_of
 from untaken.corpus import Corpus
 from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, OffPolicyContrast, Point, level_words
 from untaken.errors import Score, number, reason
 from untaken.ledger import Run
 from untaken.memory import Record
+from untaken.present.contexts import context_words
 from untaken.present.numbers import (
     counted,
     decimal,

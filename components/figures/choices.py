@@ -11,10 +11,11 @@ import plotly.graph_objects as go
 
 from untaken.counterfactual import THRESHOLD, Choice
 from untaken.errors import number
+from untaken.present.contexts import context_words
 from untaken.present.numbers import interval, signed
 
 from ..shared import text
-from ..shared.choice_words import SIDES, Side, context_words, side_of
+from ..shared.choice_words import SIDES, Side, side_of
 from ..shared.palette import Tokens, tokens
 from .parts import intervals, point_trace
 from .theme import message, themed

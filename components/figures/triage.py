@@ -9,11 +9,11 @@ from typing import Final
 import plotly.graph_objects as go
 
 from untaken.fix_first import FixFirst, Kind
+from untaken.present.contexts import context_words
 from untaken.present.numbers import percent, signed
 from untaken.present.statuses import STAR
 
 from ..shared import text
-from ..shared.choice_words import context_words
 from ..shared.palette import Tokens, tokens
 from .parts import intervals, row_names, text_trace
 from .theme import message, themed

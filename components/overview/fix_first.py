@@ -10,7 +10,6 @@ import streamlit as st
 from components import figures
 from components.figures.triage import MOST, gain_words
 from components.shared import state, tables, text
-from components.shared.choice_words import context_words
 from components.shared.panels import panel
 from untaken.answers import triage_table
 from untaken.corpus import Corpus
@@ -18,6 +17,7 @@ from untaken.counterfactual import SMALL_Q
 from untaken.errors import Unscored
 from untaken.fix_first import FailurePattern, FixFirst, Kind, Triage
 from untaken.ledger import Run
+from untaken.present.contexts import context_words
 from untaken.present.numbers import counted
 from untaken.present.statuses import STAR
 

@@ -11,13 +11,13 @@ import streamlit as st
 
 from components import figures
 from components.shared import exports, state, tables, text
-from components.shared.choice_words import context_words
 from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
 from untaken.answers import RunReport, TimelineRow
 from untaken.counterfactual import THRESHOLD, level_words
 from untaken.errors import number
 from untaken.ledger import as_mapping, readable
+from untaken.present.contexts import context_words
 from untaken.subgoals import RunScore
 
 MOST_EVENTS: Final = 20_000

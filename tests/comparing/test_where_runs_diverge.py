@@ -7,6 +7,7 @@ from builders import RunBuilder, a_graph, a_run
 
 from untaken.comparing import Divergence, Level, Split, align_runs, steps_of
 from untaken.corpus import score_runs
+from untaken.ledger import SkillSelection
 from untaken.plans import GraphSet
 
 GRAPH = a_graph(
@@ -94,6 +95,19 @@ def test_the_first_other_choice_in_the_same_context() -> None:
     found = split(run.select("guess", "read_it", context="policy").finish(False), "decision")
     assert (found.alike, found.reference_seq, found.seq) == (1, 5, 3)
     assert "chose read_it (event 5), this run guess (event 3)" in found.words
+
+
+def test_the_context_of_another_choice_is_in_words_not_in_json() -> None:
+    known = {"context_hash": "c", "context": {"goods": "special", "late": False}}
+    runs = [
+        a_run(name, task="t").add(SkillSelection, selected=made, alternatives=[], **known).finish().run()
+        for name, made in (("best", "read_it"), ("other", "guess"))
+    ]
+    graphs = GraphSet.of([])
+    aligned = align_runs("t", runs, score_runs(runs, graphs)[0], graphs, reference=runs[0].digest)
+    found = aligned.divergences[0].split("decision")
+    assert found is not None
+    assert found.words.startswith("In “goods special · not late” the reference chose read_it")
 
 
 def test_choices_in_other_contexts_are_not_held_against_each_other() -> None:

@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 import pytest
 
 from components import figures
-from components.shared.choice_words import SIDES, context_words
+from components.shared.choice_words import SIDES
 from components.shared.palette import LIGHT
 from untaken.counterfactual import Choice, Point
 from untaken.errors import Unscored
+from untaken.present.contexts import context_words
 from untaken.present.numbers import signed
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'

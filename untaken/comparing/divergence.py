@@ -13,6 +13,7 @@ from untaken.comparing.model import KNOWN, AlignedRow, Cell, Divergence, Level, 
 from untaken.errors import Unscored
 from untaken.ledger import SkillSelection, ToolCall, readable
 from untaken.plans import json_equal
+from untaken.present.contexts import context_words
 
 VALUE_CHARS: Final = 80
 """Longest title or recorded value in a sentence."""
@@ -87,14 +88,14 @@ def _decision(reference: Side, other: Side) -> Iterator[Split]:
         if made.selected == ours.selected:
             alike += 1
             continue
-        context = _short(readable(ours.context) or ours.context_hash)
+        context = _short(context_words(readable(ours.context), ours.context_hash))
         yield Split(
             level="decision",
             key=None,
             alike=alike,
             reference_seq=ours.seq,
             seq=made.seq,
-            words=f"In the context {context} the reference chose {_short(ours.selected)} (event {ours.seq}), "
+            words=f"In “{context}” the reference chose {_short(ours.selected)} (event {ours.seq}), "
             f"this run {_short(made.selected)} (event {made.seq})",
         )
         return
