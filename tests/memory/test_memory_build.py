@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from builders import a_run
-from histories import moment, on_day, past
+from histories import moment, on_day, past, seen
 
+from untaken import limits
+from untaken.errors import UntakenError
+from untaken.ledger import RunFinished, SkillSelection
 from untaken.ledger.model import Run
 from untaken.memory import PolicyMemory
 
@@ -115,3 +120,23 @@ def test_the_order_of_runs_makes_no_difference_to_the_bytes(tmp_path) -> None:
         ).read_bytes()
         assert memory.findings == PolicyMemory.build(runs).findings
     assert PolicyMemory.build(runs).snapshot(moment(-1)).observations == 0
+
+
+@pytest.mark.parametrize("cost", [None, 0, -0.0, 5e-324, 2, 0.1, 1.7e308])
+@pytest.mark.parametrize("steps", [None, 0, 2**63 - 1])
+def test_the_most_that_a_ledger_can_say_is_built_as_its_file_reads_back(
+    cost: float | None, steps: int | None, tmp_path: Path
+) -> None:
+    longest = "🜁" * limits.NAME_CHARS
+    run = a_run(longest, agent=longest, task="\x00")
+    run.add(
+        SkillSelection, selected=longest, alternatives=["b"], context_hash="x", context_layers=("x", longest)
+    )
+    run.add(RunFinished, success=True, cost=cost, steps=steps, cost_unit="🜁")
+    built = PolicyMemory.build([on_day(run.run(), 0.5)])
+    built.save(tmp_path / "x.memory.jsonl")
+    loaded = PolicyMemory.load(tmp_path / "x.memory.jsonl")
+    assert loaded.log == built.log
+    assert loaded.snapshot().digest == built.snapshot().digest
+    with pytest.raises(UntakenError, match="among costs") if cost is not None else nullcontext():
+        built.append(seen("other", cost=1.0, cost_unit="points"))

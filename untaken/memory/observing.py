@@ -62,7 +62,7 @@ def observe(run: Run) -> tuple[Observed, ...] | Left:
     if not run.selections:
         return Left("memory-run-without-decisions", "not in policy memory: the run has no decision point")
     run_id, task_id, agent, ts = run.run_id, run.task_id, run.agent, finished.ts.astimezone(UTC)
-    cost, steps = priced(finished), None if finished.steps is None else float(finished.steps)
+    cost, steps = (None if f is None else float(f) for f in (priced(finished), finished.steps))
     unit, succeeded = "usd" if cost is None else finished.cost_unit, float(success)
     return tuple(
         [

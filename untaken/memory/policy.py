@@ -47,7 +47,12 @@ class PolicyMemory:
         The same runs give the same bytes in any order. What is left out is counted in `findings`.
         """
         observations, findings = collect(runs)
-        return cls((*observations, *applied), findings=findings)
+        memory = cls(findings=findings)
+        # Made of typed events under keys of their own, in one unit: they need no check.
+        memory._by_key = {observed.key: observed for observed in observations}
+        memory._cost_unit = next((o.cost_unit for o in observations if o.cost is not None), None)
+        memory.extend(applied)
+        return memory
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
