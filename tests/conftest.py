@@ -10,6 +10,8 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from untaken.asking.local import serving, weights_file
 from untaken.errors import UntakenError
@@ -71,12 +73,19 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("untaken")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a file stay on one worker, so that what they share is made once."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.location[0]))
+class ByFile(LoadScopeScheduling):
+    """The tests of a file stay on one worker, and so do all of a browser: what they share is made once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.split("::", maxsplit=1)[0]
+        return "browser" if "/browser/" in file else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Files in their order: the browser's tests, which take longest, come early, and short ones come last."""
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
 
 
 MAIN = sys.modules["__main__"]

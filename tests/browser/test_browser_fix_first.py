@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-import pytest
 from conftest import answered, headline, selection
 from playwright.sync_api import Locator, Page, expect
 from screen import still
 
-pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 
 

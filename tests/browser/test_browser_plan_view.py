@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Final
 
 import desk
-import pytest
 from conftest import answered
 from playwright.sync_api import Page, expect
 from screen import boxes, click
@@ -18,7 +17,6 @@ from components.plan.network import payload
 from components.plan.view import SOURCE
 from untaken.plans import read_graph
 
-pytestmark = pytest.mark.xdist_group("browser")
 CALLED_TWICE: Final = """async ([drawer, loader, markup, data]) => {
   const module = async (text) => (await import(URL.createObjectURL(
     new Blob([text], { type: "text/javascript" })))).default;

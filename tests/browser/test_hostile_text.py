@@ -16,7 +16,6 @@ from components.shared import navigation
 from untaken.cli import main
 from untaken.store import Workspace
 
-pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 Serve = Callable[..., str]
 RUN = "window.evil=1"

@@ -16,7 +16,6 @@ from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graph
 from untaken.subgoals import NodeScore, RunScore, score_run
 
-pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 COLOURS = {"completed": "#BFE0F7", "attempted": "#FFD199", "skipped": "#EEF0F2", "unscored": "#FFFFFF"}

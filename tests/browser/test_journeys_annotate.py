@@ -13,8 +13,6 @@ from screen import boxes
 
 from untaken.store import Workspace
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 
 @pytest.fixture
 def address(serve: Callable[..., str], tmp_path: Path) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-import pytest
 from conftest import answered
 from playwright.sync_api import Page, expect
 from screen import click_in
 
-pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 MATRIX = ".st-key-scroll-compare-matrix"
 OVER_THE_EDGE = """(figure) => {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from builders import a_run
 from conftest import answered, press, sign
 from playwright.sync_api import Page, expect
@@ -21,7 +20,6 @@ from untaken.failure_modes import (
 from untaken.ledger import Run
 from untaken.store import Workspace
 
-pytestmark = pytest.mark.xdist_group("browser")
 BOB = "human:bob"
 
 

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import desk
-import pytest
 from conftest import answered, settle
 from playwright.sync_api import Page, expect
 
 Open = Callable[..., Page]
-pytestmark = pytest.mark.xdist_group("browser")
 BANNER = "Private area."
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-import pytest
 from conftest import answered, headline
 from playwright.sync_api import Page, expect
 from screen import click_in
 
-pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 PLOT = ".st-key-scroll-pairs-critical_completion .js-plotly-plot"
 

@@ -6,12 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import desk
-import pytest
 from conftest import answered
 from playwright.sync_api import Page, expect
 from screen import tick
-
-pytestmark = pytest.mark.xdist_group("browser")
 
 
 def test_a_file_is_removed_after_a_second_thought_and_restored(

@@ -15,7 +15,6 @@ from screen import button
 from components.review.queue import WIDTHS
 from untaken.store import Workspace
 
-pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 WIDE = "([table, least]) => table.clientWidth >= least"
 GRAPH = b"""schema: untaken.plan/1

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from conftest import answered, headline
 from playwright.sync_api import Page, expect
 
 Open = Callable[..., Page]
-pytestmark = pytest.mark.xdist_group("browser")
 
 
 def test_the_search_is_opened_filled_in_and_followed_by_keys_alone(demo: str, open_page: Open) -> None:

@@ -11,14 +11,12 @@ from pathlib import Path
 
 import desk
 import msgspec
-import pytest
 from builders import RunBuilder, a_run
 from conftest import answered, go_to, headline, settle
 from foreign_files import tau_record
 from playwright.sync_api import Download, FilePayload, Page, expect
 from screen import boxes, click, elements, still
 
-pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 Serve = Callable[..., str]
 TAMPERED = Path(__file__).parents[2] / "sample_runs/tampered"

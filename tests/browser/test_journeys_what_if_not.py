@@ -6,14 +6,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from conftest import answered, settle
 from playwright.sync_api import Page, expect
 from screen import click_in
 
 from untaken.crafter.record import read_planning
 
-pytestmark = pytest.mark.xdist_group("browser")
 PLANNED = Path(__file__).parents[2] / "sample_runs" / "crafter" / "planning"
 NAME = "noisy+sce+win.crafter-collect_iron-seed1"
 """The run that the page opens with."""

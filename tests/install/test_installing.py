@@ -32,7 +32,6 @@ MADE = shutil.ignore_patterns(
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", "{python}", "install"]
 UV = ["uv", "pip", "install", "--offline", "--python", "{python}"]
 SERVED_SECONDS = 120
-pytestmark = pytest.mark.xdist_group("install")
 
 
 @pytest.fixture(scope="session")
