@@ -26,6 +26,8 @@ UNREADABLE_LINES: Final = 100_000
 EVENTS_PER_RUN: Final = 1_000_000
 NAME_CHARS: Final = 512
 """Characters of run ids, agents, task ids, tools, skills and sub-goal ids."""
+DECISIONS_CHARS: Final = 8 * MIB
+"""Of the names of tools that all decisions of one imported run repeat."""
 CONTEXT_LAYERS: Final = 8
 """Contexts of one decision point, from fine to coarse."""
 

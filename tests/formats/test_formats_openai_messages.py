@@ -11,9 +11,10 @@ from foreign_files import codes, converted, put
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from untaken import limits
 from untaken.formats import Confidence, Conversion, sample_of, sniff
 from untaken.formats.openai_messages import recognise
-from untaken.ledger import Message, Observation, Plan, Run, ToolCall
+from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, ToolCall
 
 RECORDED = Path(__file__).parent / "recorded"
 GO = {"role": "user", "content": "Go."}
@@ -425,6 +426,21 @@ def test_what_langgraph_wrote_is_read(tmp_path: Path, name: str) -> None:
     assert run.finished is not None
     assert run.finished.metrics == {"input_tokens": 40.0, "output_tokens": 20.0}
     assert codes(done).keys() == {"missing-outcome", "synthetic-timestamps"}
+
+
+def test_a_short_file_that_calls_thousands_of_tools_fills_no_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "DECISIONS_CHARS", 2_000)
+    calls = [
+        {"id": f"c{n}", "type": "function", "function": {"name": f"tool{n:02}", "arguments": "{}"}}
+        for n in range(60)
+    ]
+    done, (run,) = read(tmp_path, [GO, {"role": "assistant", "content": None, "tool_calls": calls}])
+    assert len(run.of(ToolCall)) == 60
+    listed = sum(len(name) for each in run.of(SkillSelection) for name in each.alternatives)
+    assert 0 < listed <= 2_000
+    assert codes(done)["decisions-left-out"] == 1
 
 
 values = st.recursive(

@@ -18,7 +18,8 @@ from foreign_files import codes, converted, put, tau_record
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.formats import convert
-from untaken.formats.sources import decompressed, stem_of
+from untaken.formats.losses import Findings
+from untaken.formats.sources import decompressed, found_sources, stem_of
 
 RECORD = json.dumps([tau_record()]).encode()
 NAME = "gpt-9-airline.json"
@@ -77,6 +78,14 @@ def test_a_linked_folder_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "in" / "loop").symlink_to(tmp_path / "in")
     conversion, runs = converted("tau-bench", tmp_path / "out", tmp_path / "in")
     assert (len(runs), len(conversion.losses)) == (1, 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "trace.json")
+    (tmp_path / "chat.json").write_text('[{"role": "user", "content": "Go."}]')
+    with found_sources([tmp_path], (".json",), Findings(None)) as found:
+        assert [source.name for source in found] == ["chat.json"]
 
 
 def test_the_same_bytes_under_two_names_are_read_once(tmp_path: Path) -> None:

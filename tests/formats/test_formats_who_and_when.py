@@ -20,6 +20,7 @@ from foreign_files import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from untaken import limits
 from untaken.counterfactual import evaluate_run
 from untaken.errors import Unscored
 from untaken.failure_modes.root_causes import root_cause_agreement
@@ -34,7 +35,7 @@ from untaken.formats.who_and_when_texts import (
     progress_in,
     speaker_of,
 )
-from untaken.ledger import Message, Observation, Plan, Run, State, Verdict, context_hash
+from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, State, Verdict, context_hash
 from untaken.memory import PolicyMemory
 from untaken.subgoals import score_outcome
 
@@ -102,6 +103,15 @@ def context(*, loop: bool | None, progress: bool | None, last: str) -> dict[str,
 def test_without_a_plan_the_alternatives_are_whom_the_run_turns_to(tmp_path: Path) -> None:
     run = one(tmp_path, orchestrated(*magentic_turn("WebSurfer", "a"), *magentic_turn("Coder", "b")))
     assert [s.alternatives for s in run.selections] == [["Coder"], ["WebSurfer"]]
+
+
+def test_a_team_of_thousands_fills_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "DECISIONS_CHARS", 1_000)
+    chosen = [{"role": f"Orchestrator (-> Agent{n:02})", "content": "Go."} for n in range(60)]
+    run = one(tmp_path, orchestrated(*chosen))
+    listed = sum(len(name) for each in run.of(SkillSelection) for name in each.alternatives)
+    assert 0 < listed <= 1_000
+    assert len([each for each in run.of(Message) if "->" in each.role]) == 60
 
 
 def test_a_broken_ledger_leaves_its_flags_unknown_and_the_next_one_counts_again(tmp_path: Path) -> None:

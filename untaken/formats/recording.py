@@ -7,8 +7,10 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any, Final, Literal
 
+from untaken import limits
 from untaken.formats.jsontext import Broken, JsonReader
 from untaken.formats.losses import FileLog
 from untaken.formats.readings import cut_name
@@ -98,6 +100,25 @@ class _Open:
         return self._calls.pop(waiting.popleft()) if waiting else None
 
 
+class DecisionRoom:
+    """How much the decisions of a run may still list.
+
+    Each of them repeats the names of all options, so that a short file could fill memory and disk.
+    """
+
+    def __init__(self, log: FileLog) -> None:
+        self._log = log
+        self._left = limits.DECISIONS_CHARS
+
+    def takes(self, *names: Iterable[str]) -> bool:
+        """Whether there is room for one more decision that repeats these names."""
+        self._left -= sum(map(len, chain.from_iterable(names)))
+        if self._left < 0:
+            message = "too many options and choices to list them all; later choices have no decision point"
+            self._log.findings.once("decisions-left-out", message)
+        return self._left >= 0
+
+
 class Conversation:
     """Writes a chat with tool calls into a run draft.
 
@@ -129,6 +150,7 @@ class Conversation:
         self._tick = tick
         self._task_id = task_id
         self._tools = sorted(set(tools))
+        self._room = DecisionRoom(log)
         self._log = log
         log.run_id = run.run_id
         self._tidier = tidier
@@ -179,6 +201,8 @@ class Conversation:
         self.now += self._tick
 
     def _decide(self, tool: str) -> None:
+        if not self._room.takes(self._tools, self._succeeded):
+            return
         context = decision_context(self._task_id, self._succeeded)
         self._add(
             e.SkillSelection,

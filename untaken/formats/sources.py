@@ -352,7 +352,8 @@ def _walk(folder: Path, leave: Path | None) -> Iterator[Path]:
         folders[:] = [
             name for name in folders if not name.startswith(".") and Path(place, name).resolve() != leave
         ]
-        yield from (Path(place, name) for name in files if not name.startswith("."))
+        found = (Path(place, name) for name in files if not name.startswith("."))
+        yield from (file for file in found if file.is_file())  # a pipe would wait for somebody to write
 
 
 def _open(

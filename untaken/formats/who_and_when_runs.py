@@ -11,7 +11,7 @@ from untaken.formats.agentrx_labels import AgentRxLabels
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.readings import cut_name, text, truth, whole
-from untaken.formats.recording import EPOCH, TICK, RunDraft
+from untaken.formats.recording import EPOCH, TICK, DecisionRoom, RunDraft
 from untaken.formats.who_and_when_texts import (
     ORCHESTRATOR,
     UNREAD,
@@ -170,6 +170,7 @@ class RunBuilder:
         self._run = run
         self._log = log
         self._team = _seen(entries)
+        self._room = DecisionRoom(log)
         self._progress = UNREAD
         self._last: str | None = None
         self._code: str | None = None
@@ -225,6 +226,8 @@ class RunBuilder:
         if named is not None and named.casefold() != chosen.casefold():
             message = f"the ledger names {clip(named)!r}, the orchestrator chose {clip(chosen)!r}"
             self._log.findings.add("choice-differs-from-ledger", message, run=self._run.run_id)
+        if not self._room.takes(self._team):
+            return
         context = decision_context(self._progress, self._last)
         self._add(
             SkillSelection,

@@ -165,12 +165,9 @@ def batched(values: Iterable[str]) -> Iterator[list[str]]:
 def insert_heads(connection: Connection, file: str, anchored: Mapping[str, Anchored]) -> None:
     """Writes what each run of a file is compared with; an accepted head takes the place of an earlier one."""
     accepted = [run_id for run_id, a in anchored.items() if a.accepted]
-    for run_id in accepted:
-        connection.execute(
-            update(heads)
-            .where(heads.c.run_id == run_id, heads.c.accepted)
-            .values(accepted=False, superseded=True)
-        )
+    for part in among(heads.c.run_id, accepted):
+        earlier = update(heads).where(part, heads.c.accepted)
+        connection.execute(earlier.values(accepted=False, superseded=True))
     insert_new_heads(connection, {file: anchored})
 
 
