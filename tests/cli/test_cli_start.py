@@ -16,7 +16,7 @@ from untaken.cli import main, parser
 from untaken.cli.verbs import EXAMPLES, VERBS
 
 ROOT = Path(__file__).parents[2]
-SLOW = {"pandas", "numpy", "scipy", "scipy.stats", "networkx", "sqlalchemy"}
+SLOW = {"pandas", "numpy", "scipy", "scipy.stats", "networkx", "sqlalchemy", "prompt_toolkit"}
 RANKING = {"numpy", "scipy"}
 """What a score needs to say where the ranking over shared tasks orders agents otherwise."""
 COMMANDS = [
@@ -100,6 +100,14 @@ def test_adjusting_p_values_exact_tests_and_rank_correlation_load_no_slow_statis
     results, loaded = done.stdout.splitlines()
     assert results == "[0.2, 0.2] 0.3125 1.0"
     assert "scipy.stats" not in loaded.split()
+
+
+def test_the_command_line_of_the_expression_library_loads_for_who_imports_it() -> None:
+    program = (
+        "from untaken.plans import check_expression; check_expression('state.a == 1')\n"
+        "import cel.cli; print(cel.cli.__file__, cel.compile('1 + 1').execute({}))"
+    )
+    assert run_python(program).stdout.endswith("cli.py 2\n")
 
 
 def test_the_package_loads_nothing_until_a_name_is_used() -> None:

@@ -7,9 +7,12 @@ expressions. It has no cost limit of its own, so nothing is run before its cost 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from untaken import limits
@@ -114,11 +117,24 @@ def _compiled(expression: str) -> _Compiled | UntakenError:
     return _Compiled(program=program, source=source, projection=Projection.reading(source.paths))
 
 
-def _parsed(expression: str) -> Any:
-    import cel  # noqa: PLC0415 (slow, and many graphs have no expression)
+@cache
+def _cel() -> Any:
+    """The library, loaded with the first expression, and without its own command line.
 
+    That takes four fifths of the time: asyncio and all that draws a terminal. It still loads where it is
+    imported by name.
+    """
+    loaded = sys.modules.setdefault("cel.cli", ModuleType("cel.cli"))
     try:
-        return cel.compile(expression)
+        return import_module("cel")
+    finally:
+        if loaded.__spec__ is None:
+            sys.modules.pop("cel.cli", None)
+
+
+def _parsed(expression: str) -> Any:
+    try:
+        return _cel().compile(expression)
     except Exception as error:  # the library's parser raises ValueError, its lexer others
         message = str(error).split("ERROR: <input>:", 1)[-1].split("\n", 1)[0]
         raise UntakenError(
