@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -22,21 +21,20 @@ import streamlit as st
 
 from components.shared import navigation, private_session, text
 from components.shared.panels import failing_alone
-from untaken.corpus import Corpus, evaluate_corpus, part_of
-from untaken.counterfactual.evaluate import ABORTED
+from untaken.corpus import Corpus, part_of
 from untaken.criteria import has_people
 from untaken.errors import Finding
 from untaken.garbage import seldom_collected
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run, Verdict, unread_runs
-from untaken.memories import POLICY, remembered
+from untaken.memories import POLICY
 from untaken.memory import applied_digest
 from untaken.plans import escape_glob
 from untaken.present.numbers import counted
 from untaken.ranking import Group, comparable_groups
 from untaken.store import Workspace
-from untaken.store.readings import FileReading, joined
 from untaken.subgoals.model import MissingRule
+from untaken.workspace_corpus import WorkspaceCorpus
 
 FOLDER: Final = "UNTAKEN_WORKSPACE"
 DEMO: Final = "UNTAKEN_DEMO"
@@ -232,58 +230,20 @@ def unread() -> tuple[Finding, ...]:
 
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner="Reading ledgers …")
 def _read(folder: str, digest: str, _store: Workspace) -> tuple[list[Run], list[Finding]]:  # noqa: ARG001 (cache key)
-    kept = _kept(folder)
-    kept.files = _store.read_files(known=kept.files)
-    return joined(kept.files.values())
-
-
-@dataclass(slots=True)
-class _Kept:
-    """The last reading and evaluation of a workspace, so that a verdict only recomputes what it affects.
-
-    Attributes:
-        files: what was read, by ledger.
-        learnt: from which runs and signals the memories of `corpus` are made.
-    """
-
-    files: dict[str, FileReading] = field(default_factory=dict)
-    learnt: str = ""
-    corpus: Corpus | None = None
+    return _kept(folder).read(_store)
 
 
 @st.cache_resource(ttl=3600, max_entries=8, show_spinner=False)
-def _kept(folder: str) -> _Kept:  # noqa: ARG001 (cache key)
-    return _Kept()
+def _kept(folder: str) -> WorkspaceCorpus:  # noqa: ARG001 (cache key)
+    return WorkspaceCorpus()
 
 
 @st.cache_resource(ttl=3600, max_entries=4, show_spinner="Scoring runs …")
 def _evaluated(
     folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], _store: Workspace
 ) -> Corpus:
-    found, findings = _read(folder, digest, _store)
-    kept, learnt = _kept(folder), _learnt(found, _store)
-    known = kept.corpus if kept.learnt == learnt else None
-    whole = evaluate_corpus(
-        found,
-        _store.graph_set(),
-        memory=known.memories if known else remembered(found, _store.path),
-        evaluations=known.evaluations if known else None,
-        known=kept.corpus,
-        missing=missing,
-        verdicts=verdicts,
-    )
-    kept.learnt, kept.corpus = learnt, whole
-    for evaluation in whole.aborted:
-        _store.audit(evaluation.code or "", evaluation.reason, evaluation.run_id)
-    for fault in unread_runs(found, findings):
-        _store.audit(ABORTED, f"the run is unreadable: {fault.message}", fault.where.run)
-    return whole
-
-
-def _learnt(found: Iterable[Run], store: Workspace) -> str:
-    """What memories and deltas rest on; verdicts and notes are no part of a run's digest."""
-    parts = [*sorted(run.digest for run in found), applied_digest(policy(store))]
-    return sha256(" ".join(parts).encode()).hexdigest()
+    found = _read(folder, digest, _store)
+    return _kept(folder).evaluate(_store, found, missing=missing, verdicts=verdicts)
 
 
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)

@@ -1,9 +1,10 @@
-"""A run that another process has read: decisions and outcome are here, the rest is read when asked for."""
+"""A run read elsewhere or before: decisions and outcome are here, the rest is read when asked for."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeVar, cast
 
@@ -37,7 +38,7 @@ _events = msgspec.json.Decoder(tuple[AnyEvent, ...])
 
 
 class ScoreRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The score of a run under one rule, as another process computed it.
+    """The score of a run under one rule, as it was computed elsewhere or before.
 
     Attributes:
         score: against its plan graph; ``None`` for the reason in `why`.
@@ -58,11 +59,12 @@ class ScoreRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What is sent of a run.
+    """What is sent or kept of a run.
 
     Attributes:
         events: those that are no `DETAIL`, as a JSON array: it keeps the time zones as written.
         own: number of the run's own events; `tools` the names of those it called.
+        appended_here: as of `Run`.
         scored: under each rule that was asked for.
     """
 
@@ -72,6 +74,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     own: int
     tools: frozenset[str]
+    appended_here: frozenset[int] = frozenset()
     scored: tuple[ScoreRecord, ...] = ()
 
     @classmethod
@@ -85,8 +88,13 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
             digest=run.digest,
             own=run.own,
             tools=run.tools,
+            appended_here=run.appended_here,
             scored=tuple(scored),
         )
+
+
+Ledger = Callable[[], Mapping[str, Run]]
+"""The runs of a ledger as it is now, by digest."""
 
 
 class DistantRun(Run):
@@ -106,16 +114,16 @@ class DistantRun(Run):
     def __init__(
         self,
         record: RunRecord,
-        place: Place | None,
+        ledger: Ledger | None,
         *,
         graphs: GraphSet | None = None,
         verdicts: tuple[str, ...] = (),
     ) -> None:
-        """A run of the ledger at `place`; without a place, its detail cannot be asked for."""
+        """A run of a ledger; without one, its detail cannot be asked for."""
         self.__dict__.update(
             integrity=record.integrity,
             source=record.source,
-            appended_here=frozenset[int](),
+            appended_here=record.appended_here,
             kept=_events.decode(record.events),
             digest=record.digest,
             own=record.own,
@@ -123,7 +131,7 @@ class DistantRun(Run):
             graphs=graphs,
             verdicts=verdicts,
             scored={each.missing: each for each in record.scored},
-            _place=place,
+            _ledger=ledger,
         )
 
     def __repr__(self) -> str:
@@ -151,13 +159,16 @@ class DistantRun(Run):
         return self._read()
 
     def _read(self) -> tuple[AnyEvent, ...]:
-        """The events, from the ledger as it is now.
+        """The events that were read before, from the ledger as it is now; more may have been appended.
 
         Raises:
             UntakenError: ``ledger-changed`` where it no longer holds this very run.
         """
-        place: Place | None = self.__dict__["_place"]
-        run = _runs_at(place, self.source).get(self.digest) if place is not None else None
+        ledger: Ledger | None = self.__dict__["_ledger"]
+        run, head = ledger().get(self.digest) if ledger else None, self.integrity.head
+        if run and head and len(run.events) > head.events and not self.integrity.broken:
+            same = run.events[head.events].prev == head.sha256
+            run = replace(run, events=run.events[: head.events]) if same else None
         if run is None:
             raise UntakenError(
                 "ledger-changed",
@@ -169,6 +180,7 @@ class DistantRun(Run):
 
 
 @lru_cache(maxsize=FILES_OPEN)
-def _runs_at(place: Place, name: str) -> dict[str, Run]:
+def runs_at(place: Place, name: str) -> dict[str, Run]:
+    """The runs of a ledger, by digest; of the ledgers asked for last they are held."""
     with at_hand(place) as file:
         return {run.digest: run for run in read_ledger(file, strict=False, name=name)[0]}

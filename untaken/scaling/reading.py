@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from types import MappingProxyType
 
 import msgspec
 
@@ -13,7 +14,7 @@ from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.ledger import Run, read_ledger, unread_runs
 from untaken.plans import GraphSet
 from untaken.scaling.chunks import chunks
-from untaken.scaling.distant import DistantRun, RunRecord, ScoreRecord
+from untaken.scaling.distant import DistantRun, Ledger, RunRecord, ScoreRecord, runs_at
 from untaken.scaling.held import held
 from untaken.scaling.packing import pack, unpack
 from untaken.scaling.places import Place, at_hand, find_ledgers, size_of
@@ -146,6 +147,7 @@ def score_one(
         before = run.scored.get(missing)
         if before is not None:
             return before.value, list(before.findings)
+        known = next((each.score for each in run.scored.values()), None) or known
     if run.integrity.broken:
         return Unscored(f"the ledger is {run.integrity.verdict}: {run.integrity.reason}"), []
     graph, findings = graphs.for_task(run.task_id, run.started.graph)
@@ -161,29 +163,59 @@ def score_one(
 
 def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
     """What an unbroken run without a score counts by, as `untaken.subgoals.score_outcome`."""
-    before = run.scored.get(missing) if isinstance(run, DistantRun) else None
-    if before is not None and before.outcome is not None and before.why == why.reason:
-        return before.outcome
+    for before in run.scored.values() if isinstance(run, DistantRun) else ():
+        if before.outcome is not None and before.why == why.reason:
+            return msgspec.structs.replace(before.outcome, missing=missing)
     return score_outcome(run, why, missing=missing)
 
 
-class _FileRead(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker sends of one ledger."""
+class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What is sent or kept of one ledger."""
 
     runs: tuple[RunRecord, ...]
     findings: tuple[Finding, ...]
 
+    @classmethod
+    def of(
+        cls,
+        runs: Iterable[Run],
+        findings: Iterable[Finding],
+        scoring: Scoring | None,
+        known: Mapping[str, RunScore | Unscored] = MappingProxyType({}),
+    ) -> LedgerRecord:
+        """The record of a ledger; `known`: scores of some of its runs, as for `score_one`."""
+        records = [RunRecord.of(run, _scores(run, scoring, known.get(run.digest))) for run in runs]
+        return cls(runs=tuple(records), findings=tuple(findings))
 
-def _sent(detail: DetailLater) -> ScoreDetail:
-    """The detail of a score goes with it: the events stay with the worker."""
-    return detail.known
+
+_detail = msgspec.msgpack.Decoder(ScoreDetail)
 
 
-def _received(_: type, sent: Any) -> DetailLater:
-    return DetailLater(msgspec.convert(sent, ScoreDetail))
+def _sent(detail: DetailLater) -> bytes:
+    """The detail of a score goes with it: the events stay behind."""
+    return msgspec.msgpack.encode(detail.known)
 
 
-_part = msgspec.msgpack.Decoder(list[_FileRead], dec_hook=_received)
+def _received(_: type, sent: bytes) -> DetailLater:
+    return DetailLater(partial(_detail.decode, sent))
+
+
+_record = msgspec.msgpack.Decoder(LedgerRecord, dec_hook=_received)
+_part = msgspec.msgpack.Decoder(list[LedgerRecord], dec_hook=_received)
+
+
+def encode_record(record: LedgerRecord) -> bytes:
+    """As MessagePack."""
+    return msgspec.msgpack.encode(record, enc_hook=_sent)
+
+
+def decode_record(content: bytes) -> LedgerRecord:
+    """What `encode_record` gave.
+
+    Raises:
+        msgspec.MsgspecError: for anything else.
+    """
+    return _record.decode(content)
 
 
 def _read_at(
@@ -191,11 +223,15 @@ def _read_at(
 ) -> Iterator[tuple[list[Run], list[Finding]]]:
     parts = list(chunks(places, [size_of(place) for place in places], workers=cluster.workers))
     answers = cluster.map(read_part, [pack(part) for part in parts], pack(scoring))
-    graphs, verdicts = (scoring.graphs, scoring.verdicts) if scoring else (None, ())
     for part, answer in zip(parts, answers, strict=True):
         for place, file in zip(part, _part.decode(answer), strict=True):
-            runs = [DistantRun(record, place, graphs=graphs, verdicts=verdicts) for record in file.runs]
-            yield list[Run](runs), list(file.findings)
+            yield distant_runs(file.runs, partial(runs_at, place, str(place)), scoring), list(file.findings)
+
+
+def distant_runs(records: Iterable[RunRecord], ledger: Ledger, scoring: Scoring | None) -> list[Run]:
+    """The runs of records that were scored under some rules, or not at all."""
+    graphs, verdicts = (scoring.graphs, scoring.verdicts) if scoring else (None, ())
+    return [DistantRun(record, ledger, graphs=graphs, verdicts=verdicts) for record in records]
 
 
 def read_part(shared: bytes, chunk: bytes) -> bytes:
@@ -206,20 +242,17 @@ def read_part(shared: bytes, chunk: bytes) -> bytes:
         chunk: the places of the ledgers, packed.
     """
     scoring: Scoring | None = held(shared, unpack)
-    return msgspec.msgpack.encode([_read(place, scoring) for place in unpack(chunk)], enc_hook=_sent)
+    read = [LedgerRecord.of(*read_leniently(place), scoring) for place in unpack(chunk)]
+    return msgspec.msgpack.encode(read, enc_hook=_sent)
 
 
-def _read(place: Place, scoring: Scoring | None) -> _FileRead:
-    runs, findings = read_leniently(place)
-    records = [RunRecord.of(run, _scores(run, scoring)) for run in runs]
-    return _FileRead(runs=tuple(records), findings=tuple(findings))
-
-
-def _scores(run: Run, scoring: Scoring | None) -> Iterable[ScoreRecord]:
+def _scores(run: Run, scoring: Scoring | None, known: RunScore | Unscored | None) -> Iterable[ScoreRecord]:
     if scoring is None:
         return
     for missing in scoring.missing:
-        score, findings = score_one(run, scoring.graphs, missing=missing, verdicts=scoring.verdicts)
+        score, findings = score_one(
+            run, scoring.graphs, missing=missing, verdicts=scoring.verdicts, known=known
+        )
         if isinstance(score, RunScore):
             yield ScoreRecord(missing=missing, score=score, findings=tuple(findings))
             continue

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Head, Run, read_ledger
+from untaken.ledger.source import Front
+from untaken.limits import MIB
 from untaken.store import records
 from untaken.store.appending import NOT_FOUND, ledger_snapshot
 from untaken.store.database import reading
 from untaken.store.model import StoredFile
-from untaken.store.own_events import own_spans, with_own_events
+from untaken.store.own_events import OwnSpan, own_spans, with_own_events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,17 +28,50 @@ class FileReading:
         key: the file was compared with these heads under this name; while it is the same, so is what is read.
         runs: those that no other file has taken over.
         findings: what was noticed.
+        content: digest of all that they follow from: every byte that was read, the heads, and what was
+            appended here; empty for a missing file.
     """
 
     key: str
     runs: tuple[Run, ...]
     findings: tuple[Finding, ...]
+    content: str = ""
 
 
-def key_of(engine: Engine, file: StoredFile) -> str:
+class _Hashed:
+    """The bytes of a stream, and their digest."""
+
+    def __init__(self, stream: Front) -> None:
+        self._stream, self._hasher = stream, sha256()
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes; none at the end."""
+        data = self._stream.read(size)
+        self._hasher.update(data)
+        return data
+
+    def digest(self) -> str:
+        """SHA-256 of the whole stream, whoever has read how much of it."""
+        while self.read(MIB):
+            pass
+        return self._hasher.hexdigest()
+
+
+def key_of(connection: Connection, file: StoredFile) -> str:
     """The key that a reading of the file would have now."""
+    return _key(file, *records.expected_heads(connection, file.digest))
+
+
+def content_of(engine: Engine, folder: Path, file: StoredFile) -> tuple[str, str]:
+    """The key and the content that a reading of the file would have now; it is hashed, not decoded.
+
+    Raises:
+        UntakenError: ``ledger-not-found``.
+    """
+    with ledger_snapshot(engine, folder, file.digest) as now:
+        key, digest = _key(file, now.heads, now.superseded), _Hashed(now.front).digest()
     with reading(engine) as connection:
-        return _key(file, *records.expected_heads(connection, file.digest))
+        return key, _content(key, digest, own_spans(connection, list(now.heads)))
 
 
 def read_file(engine: Engine, folder: Path, file: StoredFile) -> FileReading:
@@ -44,16 +79,22 @@ def read_file(engine: Engine, folder: Path, file: StoredFile) -> FileReading:
     try:
         with ledger_snapshot(engine, folder, file.digest) as now:
             key = _key(file, now.heads, now.superseded)
-            runs, findings = read_ledger(now.front, strict=False, heads=now.heads, name=file.name)
+            hashed = _Hashed(now.front)
+            runs, findings = read_ledger(hashed, strict=False, heads=now.heads, name=file.name)
+            digest = hashed.digest()
     except UntakenError as error:
         if error.code != NOT_FOUND:  # a database that does not answer says nothing about the file
             raise
-        return FileReading(key=key_of(engine, file), runs=(), findings=(error.finding(),))
+        with reading(engine) as connection:
+            return FileReading(key=key_of(connection, file), runs=(), findings=(error.finding(),))
     kept = [run for run in runs if run.run_id not in now.superseded]
     with reading(engine) as connection:
-        own = own_spans(connection, [run.run_id for run in kept])
+        own = own_spans(connection, list({**now.heads, **{run.run_id: None for run in kept}}))
     return FileReading(
-        key=key, runs=tuple(with_own_events(run, own) for run in kept), findings=tuple(findings)
+        key=key,
+        runs=tuple(with_own_events(run, own) for run in kept),
+        findings=tuple(findings),
+        content=_content(key, digest, own),
     )
 
 
@@ -73,3 +114,7 @@ def joined(readings: Iterable[FileReading]) -> tuple[list[Run], list[Finding]]:
 def _key(file: StoredFile, heads: Mapping[str, Head], superseded: Collection[str]) -> str:
     compared = sorted((run_id, head.events, head.sha256) for run_id, head in heads.items())
     return sha256(repr((file.digest, file.name, compared, sorted(superseded))).encode()).hexdigest()
+
+
+def _content(key: str, digest: str, own: Mapping[str, Sequence[OwnSpan]]) -> str:
+    return sha256(repr((key, digest, sorted(own.items()))).encode()).hexdigest()

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Select, insert, select, update
 from untaken.ledger import heads_path
 from untaken.ledger.journal import journal_path
 from untaken.store import records
+from untaken.store.derived import discard_tables
 from untaken.store.model import StoredFile
 from untaken.store.records import now, removed_files
 from untaken.store.tables import conversions, files, heads, marks, removals
@@ -62,6 +63,7 @@ def remove(connection: Connection, digest: str, folder: Path) -> bool:
     moment = now()
     for one in (digest, *goes_with(connection, digest)):
         connection.execute(insert(removals).values(file=one, removed_at=moment))
+        discard_tables(folder, one)
         _log(connection, one, folder, "file-removed", "was removed from this workspace")
     return True
 

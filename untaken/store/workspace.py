@@ -34,7 +34,7 @@ from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import current_content, is_whole
 from untaken.store.model import Added, AuditEntry, StoredFile
-from untaken.store.readings import FileReading, joined, key_of, read_file
+from untaken.store.readings import FileReading, content_of, joined, key_of, read_file
 from untaken.store.reviews import Reviews
 from untaken.store.saved_views import SavedViews
 from untaken.store.schema import DATABASE, is_workspace, prepare
@@ -310,14 +310,29 @@ class Workspace(GraphStore):
     ) -> dict[str, FileReading]:
         """Reads every ledger, by the file's digest; of those `known`, the ones that have changed since."""
         found: dict[str, FileReading] = {}
-        ledgers = self.ledgers()
+        ledgers, keys = self.ledgers(), dict[str, str]()
+        if known:
+            with reading(self._engine) as connection:
+                keys = {file.digest: key_of(connection, file) for file in ledgers if file.digest in known}
         for done, file in enumerate(ledgers, start=1):
             before = known.get(file.digest) if known else None
-            same = before is not None and before.key == key_of(self._engine, file)
-            found[file.digest] = before if before and same else read_file(self._engine, self.path, file)
+            same = before is not None and before.key == keys[file.digest]
+            found[file.digest] = before if before and same else self.read_file(file)
             if progress:
                 progress(done, len(ledgers), file.name)
         return found
+
+    def read_file(self, file: StoredFile) -> FileReading:
+        """Reads one of `ledgers`."""
+        return read_file(self._engine, self.path, file)
+
+    def content_of(self, file: StoredFile) -> tuple[str, str]:
+        """The `FileReading.key` and `content` that reading one of `ledgers` would give now.
+
+        Raises:
+            UntakenError: ``ledger-not-found``.
+        """
+        return content_of(self._engine, self.path, file)
 
     def append_events(self, run: Run, drafts: Sequence[Draft], *, clock: Clock | None = None) -> Head:
         """Appends events to the stored ledger of a run, all or none even in a crash; gives its new head.

@@ -1,0 +1,172 @@
+"""A workspace that is opened again shows what a fresh reading of its ledgers shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import desk
+import pytest
+from builders import RunBuilder, a_run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reopened import ANSWERS, assert_opened_again_alike, opened
+
+from untaken.errors import UntakenError
+from untaken.ledger import Draft, Verdict
+from untaken.scaling.distant import DistantRun
+from untaken.scaling.reopening import reopen
+from untaken.store import Workspace
+from untaken.store.derived import FOLDER
+from untaken.workspace_corpus import WorkspaceCorpus
+
+SAMPLES = Path(__file__).parents[2] / "sample_runs"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Workspace]:
+    """Two ledgers and their graph, opened once: tables of both are kept."""
+    with Workspace(tmp_path) as workspace:
+        workspace.add("desk.plan.yaml", desk.GRAPH)
+        for name, run in (("careful", desk.careful(1)), ("failing", desk.failing(1))):
+            workspace.add(f"{name}.jsonl", run.ledger())
+        opened(workspace)
+        yield workspace
+
+
+def unkept(store: Workspace) -> list[str]:
+    """Names of the ledgers that would be read."""
+    found = reopen(store).unkept
+    return [file.name for file in store.ledgers() if file.digest in found]
+
+
+def test_the_samples_opened_again_give_every_answer_that_reading_gives(tmp_path: Path) -> None:
+    assert len(ANSWERS) > 25
+    Workspace.open_folder(SAMPLES / "graphs", at=tmp_path).close()
+    with Workspace.open_folder(SAMPLES / "ledgers", at=tmp_path) as store:
+        assert_opened_again_alike(store)
+
+
+@pytest.mark.parametrize("rules", [{"missing": "drop"}, {"verdicts": ("human:*",)}], ids=str)
+def test_tables_serve_every_rule_for_verdicts(store: Workspace, rules: dict[str, Any]) -> None:
+    for run in store.read_runs()[0]:
+        store.append_events(run, [verdict(False)])
+    assert_opened_again_alike(store, **rules)
+
+
+def test_broken_ledgers_opened_again_are_as_broken(tmp_path: Path) -> None:
+    with Workspace.open_folder(SAMPLES / "tampered", at=tmp_path) as store:
+        assert_opened_again_alike(store)
+        assert {run.integrity.verdict for run in opened(store).runs.values()} > {"ALTERED", "TRUNCATED"}
+
+
+@settings(max_examples=6)
+@given(st.integers(0, 2**32))
+def test_any_workspace_opened_again_gives_every_answer_that_reading_gives(seed: int) -> None:
+    random = Random(seed)
+    with TemporaryDirectory() as folder, Workspace(folder) as store:
+        if random.random() < 0.8:
+            store.add("desk.plan.yaml", desk.GRAPH)
+        for number in range(random.randint(1, 3)):
+            store.add(f"{number}.jsonl", ledger_of(random, number), heads=None)
+        for run in store.read_runs()[0]:
+            if random.random() < 0.3 and not run.integrity.broken:
+                store.append_events(run, [verdict(random.random() < 0.5)])
+        assert_opened_again_alike(store, missing=random.choice(["fail", "drop"]))
+
+
+def ledger_of(random: Random, number: int) -> bytes:
+    """Some runs of every kind, one after another; now and then with a byte changed."""
+    makers = (desk.careful, desk.lucky, desk.failing)
+    tasks = ("refund-1", "refund-2", "other")
+    runs: list[RunBuilder] = [
+        random.choice(makers)(10 * number + n, task=random.choice(tasks)) for n in range(random.randint(1, 5))
+    ]
+    data = bytearray(b"".join(run.ledger() for run in runs))
+    if random.random() < 0.3:
+        data[random.randrange(len(data))] ^= 1
+    return bytes(data)
+
+
+def verdict(passed: bool | None) -> Draft:
+    return Draft(Verdict, {"sub_goal": "polite", "passed": passed, "by": "human:ann"})
+
+
+def test_a_ledger_that_somebody_judged_is_read_again_and_no_other(store: Workspace) -> None:
+    assert unkept(store) == []
+    judged = next(run for run in opened(store).runs.values() if run.run_id == "failing-1")
+    store.append_events(judged, [verdict(False)])
+    assert unkept(store) == ["failing.jsonl"]
+    assert_opened_again_alike(store)
+    (own,) = (run for run in opened(store).runs.values() if run.appended_here)
+    assert not own.imported(own.of(Verdict)[-1])
+
+
+def test_a_run_stays_as_it_was_opened_whatever_is_appended_later(store: Workspace) -> None:
+    runs, before = opened(store).runs, {run.digest: run for run in store.read_runs()[0]}
+    for run in list(runs.values()):
+        store.append_events(run, [verdict(False)])
+    assert {digest: run.events for digest, run in runs.items()} == {d: r.events for d, r in before.items()}
+
+
+def test_a_ledger_that_is_changed_by_hand_is_read_and_broken(store: Workspace) -> None:
+    file = next(file for file in store.ledgers() if file.name == "failing.jsonl")
+    assert file.path is not None
+    held = {run.run_id: run for run in opened(store).runs.values()}
+    data = bytearray(file.path.read_bytes())
+    data[data.index(b'"search"') + 1] ^= 1
+    file.path.write_bytes(data)
+    assert unkept(store) == ["failing.jsonl"]
+    broken = [run.run_id for run in opened(store).runs.values() if run.integrity.broken]
+    assert broken == ["failing-1"]
+    with pytest.raises(UntakenError) as error:
+        held["failing-1"].events  # noqa: B018
+    assert error.value.code == "ledger-changed"
+
+
+def test_another_plan_graph_makes_every_table_stale(store: Workspace) -> None:
+    changed = desk.GRAPH.replace(b"critical: true", b"critical: false")
+    store.save_graph(changed, author="ann", message="not critical", based_on=1)
+    assert unkept(store) == ["careful.jsonl", "failing.jsonl"]
+    assert_opened_again_alike(store)
+
+
+def test_damaged_tables_are_made_again_and_without_the_folder_nothing_is_lost(store: Workspace) -> None:
+    folder = store.path / FOLDER
+    first, second = sorted(folder.iterdir())
+    first.write_bytes(first.read_bytes()[:-1])
+    second.unlink()
+    assert len(unkept(store)) == 2
+    assert_opened_again_alike(store)
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_a_new_ledger_costs_only_itself(store: Workspace) -> None:
+    store.add("more.jsonl", desk.lucky(3).ledger())
+    assert unkept(store) == ["more.jsonl"]
+    corpus = opened(store)
+    assert [isinstance(run, DistantRun) for run in corpus.runs.values()] == [True, True, False]
+    assert unkept(store) == []
+
+
+def test_of_a_run_that_came_twice_the_copy_with_more_counts_again(store: Workspace) -> None:
+    builder = desk.careful(9)
+    store.add("short.jsonl", builder.ledger())
+    store.add("long.jsonl", builder.verdict("polite", False, by="human:bo").ledger())
+    assert_opened_again_alike(store)
+
+
+def test_opening_runs_without_a_plan_graph_reads_no_event(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("a.jsonl", a_run("r").call("search").finish(True).ledger())
+        opened(store)
+        (file,) = store.ledgers()
+        assert file.path is not None
+        workspace = WorkspaceCorpus()
+        found = workspace.read(store)
+        file.path.unlink()
+        corpus = workspace.evaluate(store, found, missing="drop")
+        assert [agent.successes for agent in corpus.agents] == [1]

@@ -1,0 +1,21 @@
+"""A workspace of public records, opened again, gives every answer that reading it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from real_records import Converted
+from reopened import assert_opened_again_alike
+
+from untaken.store import Workspace
+
+
+def test_public_records_opened_again_give_every_answer(
+    converted: Callable[[str, str], Converted], tmp_path: Path
+) -> None:
+    with Workspace(tmp_path) as store:
+        found = converted("tau-bench", "tau_bench").conversion
+        for path in (*found.ledgers, *(found.ledgers[0].parents[1] / "graphs").glob("*.plan.yaml")):
+            store.add(path.name, path)
+        assert_opened_again_alike(store)

@@ -1,0 +1,97 @@
+"""Whether a workspace that is opened again gives every answer that a fresh reading gives."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import msgspec
+import pandas as pd
+
+from untaken import answers
+from untaken.corpus import Corpus, evaluate_corpus
+from untaken.errors import UntakenError
+from untaken.fix_first import triage_by_agent
+from untaken.ledger import Run
+from untaken.memories import remembered
+from untaken.scaling.distant import DistantRun
+from untaken.store import Workspace
+from untaken.workspace_corpus import WorkspaceCorpus
+
+SLOW = {"placebo_of", "runs_to_read", "ledger_review"}
+"""Answers that shuffle, embed or ask a model: what they start from is compared."""
+
+
+def answers_of_a_corpus() -> list[Callable[[Corpus], object]]:
+    """Every public function of `untaken.answers` that needs a corpus and nothing else."""
+    found: list[Callable[[Corpus], object]] = [triage_by_agent]
+    for module in pkgutil.iter_modules(answers.__path__):
+        for name, made in vars(importlib.import_module(f"untaken.answers.{module.name}")).items():
+            if not inspect.isfunction(made) or name.startswith("_") or name in SLOW:
+                continue
+            needed = [p for p in inspect.signature(made).parameters.values() if p.default is p.empty]
+            if [p.annotation for p in needed] == ["Corpus"] and made not in found:
+                found.append(made)
+    return found
+
+
+ANSWERS = answers_of_a_corpus()
+
+
+def plain(value: object) -> Any:
+    """A value that compares by content, whatever objects it is made of."""
+    if isinstance(value, Run):
+        return {"run": value.digest, "events": value.events, "own": sorted(value.appended_here)}
+    if isinstance(value, pd.DataFrame):
+        return value.astype(object).where(value.notna(), None).to_dict("split")
+    if isinstance(value, Mapping):
+        return {plain_key(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if is_dataclass(value):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.compare}
+    if isinstance(value, msgspec.Struct):
+        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
+    return value
+
+
+def plain_key(key: object) -> object:
+    return key if isinstance(key, str | int | None) else repr(key)
+
+
+def opened(store: Workspace, **rules: Any) -> Corpus:
+    """What a server that has just started makes of a workspace."""
+    workspace = WorkspaceCorpus()
+    return workspace.evaluate(store, workspace.read(store), **rules)
+
+
+def answer_of(answer: Callable[[Corpus], object], corpus: Corpus) -> Any:
+    """An answer, or the error that it gives."""
+    try:
+        return plain(answer(corpus))
+    except UntakenError as error:
+        return str(error)
+
+
+def assert_opened_again_alike(store: Workspace, **rules: Any) -> None:
+    """Every answer from tables is that of a fresh reading, findings and integrity included."""
+    runs, findings = store.read_runs()
+    fresh = evaluate_corpus(runs, store.graph_set(), memory=remembered(runs, store.path), **rules)
+    assert WorkspaceCorpus().read(store)[1] == findings
+    opened(store)
+    again, workspace = opened(store, **rules), WorkspaceCorpus()
+    assert workspace.read(store)[1] == findings
+    assert list(again.runs) == list(fresh.runs)
+    assert all(isinstance(run, DistantRun) for run in again.runs.values()), "opened from tables"
+    for part in ("findings", "scores", "agents", "ranking", "choices", "plans"):
+        assert plain(getattr(again, part)) == plain(getattr(fresh, part)), part
+    assert dict(again.evaluations) == dict(fresh.evaluations)
+    for answer in ANSWERS:
+        assert answer_of(answer, again) == answer_of(answer, fresh), answer.__qualname__
+    for digest, run in fresh.runs.items():
+        assert again.runs[digest].integrity == run.integrity
+        assert plain(again.runs[digest]) == plain(run)
