@@ -51,7 +51,7 @@ class _Hashed:
         return data
 
     def digest(self) -> str:
-        """SHA-256 of the whole stream, whoever has read how much of it."""
+        """SHA-256 of the whole stream; what is left of it is read."""
         while self.read(MIB):
             pass
         return self._hasher.hexdigest()
