@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from untaken.counterfactual.histories import Scales, Used
-from untaken.counterfactual.strata import BothSides, Compared, Numbers, Seen, Together, numbers_of
+from untaken.counterfactual.strata import BothSides, Compared, Numbers, FirstPositions, Together, numbers_of
 from untaken.counterfactual.words import N_MIN, end_words
 from untaken.memory.history import History
 from untaken.memory.totals import NOWHERE
@@ -142,7 +142,7 @@ def _seen(sides: Sequence[BothSides], claims: Claims) -> tuple[np.ndarray, np.nd
     for claim in np.flatnonzero(claims.without != NOWHERE).tolist():
         side, own = sides[claims.which[claim]], claims.without[claim]
         if own in side.seen.decisive:
-            begins[claim] = Seen.of(side.everyone.where(side.everyone.run != own))[:2]
+            begins[claim] = FirstPositions.of(side.everyone.where(side.everyone.run != own))[:2]
     unnamed, varied = (begins < claims.cut[:, None]).T
     return unnamed, ~varied & ~unnamed
 

@@ -75,7 +75,7 @@ class Together(NamedTuple):
     steps: np.ndarray
 
 
-class Seen(NamedTuple):
+class FirstPositions(NamedTuple):
     """Since which position of the log some run of two skills is unnamed, and they have two strata.
 
     Attributes:
@@ -88,8 +88,8 @@ class Seen(NamedTuple):
     decisive: tuple[int, ...]
 
     @classmethod
-    def of(cls, runs: Runs) -> Seen:
-        """Of the runs of both skills."""
+    def of(cls, runs: Runs) -> FirstPositions:
+        """The positions in these runs of both skills."""
         first = runs.position.argmin()
         begins, decisive = [], [int(runs.run[first])]
         for marked in (runs.stratum == UNKNOWN, runs.stratum != runs.stratum[first]):
@@ -110,7 +110,7 @@ class BothSides(NamedTuple):
     """
 
     everyone: Runs
-    seen: Seen
+    seen: FirstPositions
     in_strata: Together
     in_tasks: Together
 
@@ -170,7 +170,7 @@ class Numbers:
                 _together(every, alternative_took, other, group)
                 for group in (every.stratum, self._task[every.stratum])
             )
-            self._both[compared] = BothSides(every, Seen.of(every), in_strata, in_tasks)
+            self._both[compared] = BothSides(every, FirstPositions.of(every), in_strata, in_tasks)
         return self._both[compared]
 
 

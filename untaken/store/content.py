@@ -158,7 +158,7 @@ class Staged:
 
 
 def _created(target: Path, content: bytes) -> bool:
-    """Writes a new file; false where there is one, which others may be reading.
+    """Writes a new file; false if it exists: another process may be reading it.
 
     Nothing refers to it yet: what a killed process leaves here is replaced when it is added again.
     """
