@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from untaken.counterfactual.histories import Scales, Used
-from untaken.counterfactual.strata import BothSides, Compared, Numbers, FirstPositions, Together, numbers_of
+from untaken.counterfactual.strata import BothSides, Compared, FirstPositions, Numbers, Together, numbers_of
 from untaken.counterfactual.words import N_MIN, end_words
 from untaken.memory.history import History
 from untaken.memory.totals import NOWHERE
