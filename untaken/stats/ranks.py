@@ -47,15 +47,21 @@ class PairTests:
         """
         agents = len(means)
         statistic, largest = np.zeros((agents, agents)), []
+        one, two = np.triu_indices(agents, 1)
         for block in flips:
-            most = np.zeros((len(block), agents))
-            for row in range(agents - 1):
-                unit = _units(means[row] - means[row + 1 :])  # again for each block: all would fill memory
-                statistic[row, row + 1 :] = unit.sum(axis=1)
-                reached = np.abs(block @ unit.T)
-                np.maximum(most[:, row + 1 :], reached, out=most[:, row + 1 :])
-                most[:, row] = np.maximum(most[:, row], reached.max(axis=1))
-            largest.append(most)
+            most = np.zeros((agents, len(block)))
+            at_once = max(1, BLOCK // max(block.shape))  # few products: each wakes all of BLAS's threads
+            for begin in range(0, one.size, at_once):
+                pairs = one[begin : begin + at_once], two[begin : begin + at_once]
+                unit = _units(
+                    means[pairs[0]] - means[pairs[1]]
+                )  # again for each block: all would fill memory
+                statistic[pairs] = unit.sum(axis=1)
+                reached = np.abs(unit @ block.T)
+                for agent in np.unique(pairs):
+                    tested = (pairs[0] == agent) | (pairs[1] == agent)
+                    np.maximum(most[agent], reached[tested].max(axis=0), out=most[agent])
+            largest.append(most.T)
         return cls(statistic=statistic - statistic.T, largest=np.concatenate(largest))
 
     def of_agents(self, rows: Sequence[int]) -> PairTests:
