@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from untaken.annotating import (
@@ -24,7 +25,6 @@ from untaken.annotating import (
     SubGoalRow,
     apply,
     apply_all,
-    edit_json,
     edits_between,
     edits_of_rows,
     graphs_in,
@@ -157,7 +157,7 @@ EVERY: list[Edit] = [
 
 @pytest.mark.parametrize("edit", EVERY, ids=lambda edit: type(edit).__name__)
 def test_every_command_reads_back_from_its_json_and_says_what_it_does(edit: Edit) -> None:
-    text = edit_json(edit)
+    text = msgspec.json.encode(edit)
     assert read_edit(text) == edit
     assert read_edit(json.loads(text)) == edit
     assert in_words(edit)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from crafter_worlds import walked
 
@@ -68,7 +69,7 @@ def test_what_it_names_is_the_causal_state(tmp_path: Path) -> None:
     assert found.adjacency[place("sleeping")][place("facing")] == 1
     assert sum(map(sum, found.adjacency)) == 1
     assert (found.dropped, found.unscored, found.by) == (0, "", "oracle, by prompts")
-    assert CausalState.from_json(found.to_json()) == found
+    assert msgspec.json.decode(found.to_json(), type=CausalState) == found
 
 
 def test_each_question_offers_what_the_function_takes(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import desk
+import msgspec
 from builders import a_run
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +23,6 @@ from untaken.annotating import (
     SetGraph,
     apply,
     apply_all,
-    edit_json,
     edits_between,
     merge,
     preview,
@@ -94,7 +94,7 @@ def test_no_sequence_of_edits_leaves_a_graph_that_is_not_valid(wanted: list[Edit
 
 @given(edits)
 def test_a_command_comes_back_from_its_json(edit: Edit) -> None:
-    assert read_edit(edit_json(edit)) == edit
+    assert read_edit(msgspec.json.encode(edit)) == edit
 
 
 @given(steps)

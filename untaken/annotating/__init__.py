@@ -12,7 +12,6 @@ from untaken.annotating.edits import (
     Rename as Rename,
     Set as Set,
     SetGraph as SetGraph,
-    edit_json as edit_json,
     in_words as in_words,
     read_edit as read_edit,
 )

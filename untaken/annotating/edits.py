@@ -106,11 +106,6 @@ def read_edit(data: str | bytes | Mapping[str, Any]) -> Edit:
     return edit
 
 
-def edit_json(edit: Edit) -> str:
-    """The command as JSON, as `read_edit` takes it."""
-    return msgspec.json.encode(edit, order="deterministic").decode()
-
-
 def in_words(edit: Edit) -> str:
     """What the command does, for the list of what can be undone."""
     match edit:

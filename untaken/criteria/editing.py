@@ -1,4 +1,4 @@
-"""What people do to criteria: write, edit, accept, reject, reorder, take back; who, when and why (§8).
+"""What people do to criteria: write, edit, accept, reject, take back; who, when and why (§8).
 
 Every function takes a set and gives a new one. Nothing is lost: a change keeps how it was before.
 """
@@ -82,23 +82,6 @@ def edit(
         return criteria
     what = f"changed {', '.join(field.replace('_', ' ') for field in changed)}"
     return _with(criteria, known, changed, _change(by, at, what, why))
-
-
-def reorder(
-    criteria: CriteriaSet, name: str, accepted_values: Sequence[str], *, by: str, at: datetime, why: str = ""
-) -> CriteriaSet:
-    """The same accepted values in another order, worst first.
-
-    Raises:
-        UntakenError: ``criterion-unknown``, or ``criteria-invalid`` where they are not the same.
-    """
-    known, wanted = find(criteria, name), _tidy(accepted_values)
-    if sorted(wanted) != sorted(known.accepted_values):
-        raise _invalid(criteria, f"these are not the accepted values of {name!r} in another order")
-    if wanted == known.accepted_values:
-        return criteria
-    change = _change(by, at, "reordered the accepted values", why)
-    return _with(criteria, known, {"accepted_values": wanted}, change)
 
 
 def accept(criteria: CriteriaSet, name: str, *, by: str, at: datetime, why: str = "") -> CriteriaSet:

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
-from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import Findings
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, items, mapping, moment, objects, text, totals
@@ -66,21 +65,6 @@ def _history(record: Any) -> list[Any]:
         return record
     document = mapping(record)
     return next((items(document[name]) for name in HISTORIES if items(document.get(name))), [])
-
-
-def _histories(reader: JsonReader) -> Iterator[Any]:
-    """Each record that is a run."""
-    loose: list[Any] = []
-    while reader.peek() == "[":
-        whole = [element.value for element in reader.elements()]
-        yield from whole if whole and all(map(_history, whole)) else [whole]
-    for element in reader.values():
-        if _history(element.value):
-            yield element.value
-        else:
-            loose.append(element.value)
-    if loose:
-        yield loose
 
 
 def history_run(messages: Sequence[Mapping[str, Any]], name: str, findings: Findings) -> TraceRun:
@@ -147,7 +131,7 @@ def _cost(replies: Sequence[Mapping[str, Any]], findings: Findings) -> float | N
 
 
 def _read(file: TraceFile) -> Iterator[TraceRun]:
-    for number, value in enumerate(_histories(file.reader)):
+    for number, value in enumerate(file.wholes(_history)):
         messages = [each for each in objects(_history(file.record(value))) if _is_message(each)]
         if messages:
             yield history_run(messages, f"{file.stem}/{number}" if number else file.stem, file.findings)

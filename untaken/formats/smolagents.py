@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
-from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
 from untaken.formats.model import FormatInfo
@@ -47,21 +46,6 @@ def recognise(sample: Sample) -> Confidence:
 def _steps(record: Any) -> list[dict[str, Any]]:
     """The steps in a record that is a list, or an object that has one."""
     return objects(record if isinstance(record, list) else mapping(record).get("steps"))
-
-
-def _memories(reader: JsonReader) -> Iterator[Any]:
-    """Each record that is a run: a list of steps, an object with steps, or all lines that are a step each."""
-    loose: list[Any] = []
-    while reader.peek() == "[":
-        whole = [element.value for element in reader.elements()]
-        yield from whole if whole and all(map(_steps, whole)) else [whole]
-    for element in reader.values():
-        if _steps(element.value):
-            yield element.value
-        else:
-            loose.append(element.value)
-    if loose:
-        yield loose
 
 
 def _run(record: Any, name: str, findings: Findings) -> TraceRun:
@@ -121,7 +105,7 @@ def _called(call: Mapping[str, Any], at: Any) -> Called:
 
 
 def _read(file: TraceFile) -> Iterator[TraceRun]:
-    for number, value in enumerate(_memories(file.reader)):
+    for number, value in enumerate(file.wholes(_steps)):
         record = file.record(value)
         steps: Sequence[Mapping[str, Any]] = _steps(record)
         if any("step_number" in step for step in steps):

@@ -79,6 +79,20 @@ class TraceFile:
         """Its JSON values, one by one."""
         return (element.value for element in self.reader.values())
 
+    def wholes(self, parts: Callable[[Any], list[Any]]) -> Iterator[Any]:
+        """Each value that is a run: one that has `parts`, or all lines that are a part each."""
+        loose: list[Any] = []
+        while self.reader.peek() == "[":
+            whole = [element.value for element in self.reader.elements()]
+            yield from whole if whole and all(map(parts, whole)) else [whole]
+        for value in self.values():
+            if parts(value):
+                yield value
+            else:
+                loose.append(value)
+        if loose:
+            yield loose
+
     def record(self, value: Any) -> Any:
         """A record, tidied and counted."""
         self.log.records += 1

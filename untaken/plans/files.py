@@ -36,7 +36,6 @@ _BY_SUFFIX: Mapping[str, GraphFormat] = {
     ".mermaid": "mermaid",
     ".csv": "csv",
 }
-GRAPH_SUFFIXES = tuple(_BY_SUFFIX)
 """Endings of files that may hold a plan graph."""
 _GRAPH_NAMES = (".plan.yaml", ".plan.yml", ".plan.json", ".mmd", ".mermaid")
 _GRAPH_SIGNS: Mapping[str, re.Pattern[bytes]] = {

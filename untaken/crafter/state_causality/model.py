@@ -7,13 +7,9 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from untaken.errors import UntakenError
-
 EdgeKind = Literal["rule", "tested", "policy-mediated"]
 STAY_ALIVE: Final = "stay_alive"
 """The node of the task in open play."""
-CAUSES_BYTES: Final = 1_000_000
-"""Longest JSON form of a causal state that is read."""
 
 _Name = Annotated[str, Meta(min_length=1, max_length=60)]
 _Words = Annotated[str, Meta(max_length=300)]
@@ -118,26 +114,6 @@ class CausalState(Struct, frozen=True, kw_only=True):
     def to_json(self) -> str:
         """One JSON object; equal states give equal text."""
         return msgspec.json.encode(self, order="deterministic").decode()
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> CausalState:
-        """The state that `to_json` wrote.
-
-        Raises:
-            UntakenError: ``causes-malformed``.
-        """
-        try:
-            if len(text) > CAUSES_BYTES:
-                raise msgspec.ValidationError(f"it is longer than {CAUSES_BYTES:,} characters")
-            state = msgspec.json.decode(text, type=cls)
-            require_known_names(state)
-        except (msgspec.MsgspecError, UnicodeError) as error:
-            raise UntakenError(
-                "causes-malformed",
-                f"not a causal state: {error}",
-                hint="Write it again with CausalState.to_json.",
-            ) from error
-        return state
 
 
 def require_known_names(state: CausalState) -> None:

@@ -61,11 +61,6 @@ class TriedCauses:
     causes: CausalState
     trials: tuple[EdgeTrial, ...]
 
-    @property
-    def untested(self) -> tuple[EdgeTrial, ...]:
-        """Rule edges that the test did not show, each with its reason."""
-        return tuple(t for t in self.trials if t.edge.kind == "rule" and t.found != "effect")
-
 
 def try_edges(world: CrafterWorld, causes: CausalState, *, draws: int = DRAWS, seed: int = 0) -> TriedCauses:
     """Tries each edge of a causal state in clones.
