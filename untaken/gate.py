@@ -131,11 +131,7 @@ def parse_requirement(text: str, *, on: Basis = "point") -> Requirement:
         raise _invalid(f"{text!r}: {metric} is a share, from 0 to 1", f"{metric}{op}0.9")
     if on == "interval" and metric in _POOLED:
         raise _invalid(f"{text!r}: {metric} has no interval to compare", f"{metric}{op}{found[3]} --on point")
-    return Requirement(metric=metric, op=_op(op), bound=bound)
-
-
-def _op(text: str) -> Op:
-    return next(op for op in _WORDS if op == text)
+    return Requirement(metric=metric, op=next(known for known in _WORDS if known == op), bound=bound)
 
 
 def _invalid(message: str, example: str) -> UntakenError:

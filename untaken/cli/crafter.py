@@ -47,7 +47,9 @@ def run_score(args: argparse.Namespace, console: Console) -> int:
     shown = [score for score in scores if score.success_percent]
     if shown:
         headings = ("reached in % of episodes", *(plain(score.method) for score in shown))
-        console.table(headings, [_rates(name, shown) for name in ACHIEVEMENTS])
+        console.table(
+            headings, [(name, *(decimal(s.success_percent[name], 2) for s in shown)) for name in ACHIEVEMENTS]
+        )
         console.say()
     console.say(
         f"{counted(len(scores), 'method')}; episodes within {args.budget_steps:,} steps of each seed; "
@@ -68,7 +70,3 @@ def _row(score: MethodScore) -> tuple[object, ...]:
         score.seeds if score.seeds == len(score.by_seed) else f"{score.seeds} of {len(score.by_seed)}",
         score.episodes if score.episodes == recorded else f"{score.episodes} of {recorded}",
     )
-
-
-def _rates(name: str, scores: list[MethodScore]) -> tuple[str, ...]:
-    return (name, *(decimal(score.success_percent[name], 2) for score in scores))

@@ -92,7 +92,7 @@ def sub_goal_rows(sides: Sequence[Side], graph: PlanGraph) -> tuple[AlignedRow, 
     goals = {goal.id: goal for goal in graph.sub_goals}
     rows = []
     for name in topological(graph):
-        cells = tuple(_of_sub_goal(side, side.nodes[name]) for side in sides)
+        cells = tuple(_cell(side, (node := side.nodes[name]).status, node.events, node) for side in sides)
         title = goals[name].title or name
         rows.append(
             AlignedRow(key=name, title=title, critical=goals[name].critical, parts=_part(cells), cells=cells)
@@ -111,10 +111,6 @@ def tool_rows(sides: Sequence[Side]) -> tuple[AlignedRow, ...]:
 
 def _part(cells: Sequence[Cell]) -> bool:
     return len({cell.status for cell in cells} & KNOWN) > 1
-
-
-def _of_sub_goal(side: Side, node: NodeScore) -> Cell:
-    return _cell(side, node.status, node.events, node)
 
 
 def _of_tool(side: Side, tool: str) -> Cell:

@@ -180,13 +180,9 @@ def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, An
     return [found[place] for place in sorted(found)]
 
 
-def _typed(value: Any) -> bool:
-    return isinstance(value, dict) and len(value) == 1 and next(iter(value)).endswith("Value")
-
-
 def _plain(value: Any) -> Any:
     """An OTLP value: ``{"intValue": "3"}`` and the like."""
-    if not _typed(value):
+    if not (isinstance(value, dict) and len(value) == 1 and next(iter(value)).endswith("Value")):
         return value
     kind, inner = next(iter(value.items()))
     match kind:

@@ -62,8 +62,4 @@ def text(value: str) -> str:
     """A text, quoted unless it is plainly a text."""
     if _PLAIN.match(value) and value.lower() not in _WORDS:
         return value
-    return _UNSAFE.sub(_escaped, json.dumps(value, ensure_ascii=False))
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"\\u{ord(match.group()):04x}"
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", json.dumps(value, ensure_ascii=False))
