@@ -99,10 +99,14 @@ def shared_workspace() -> Workspace:
 
 @contextmanager
 def frame() -> Iterator[None]:
-    """Inside it the pages may be drawn; app.py enters it."""
+    """Inside it the pages may be drawn; app.py enters it.
+
+    A full pass of the garbage collector over the objects of 10,000 runs takes longer than most pages: none
+    begins while one is drawn.
+    """
     frame_before, answers_before = _IN_FRAME.set(True), _ANSWERS.set({})
     try:
-        with failing_alone():
+        with failing_alone(), seldom_collected():
             yield
     finally:
         _ANSWERS.reset(answers_before)
@@ -268,8 +272,7 @@ def _derived(
     _make: Callable[..., Made],
     _given: tuple[object, ...],
 ) -> Made:
-    with seldom_collected():
-        return _make(_corpus, *_given)
+    return _make(_corpus, *_given)
 
 
 @st.cache_resource(ttl=3600, max_entries=64, show_spinner=False)
