@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.data import removing, upload
 from components.shared import cards, confirming, exports, state, tables, text
-from untaken.answers import addressing_findings, audit_table, files_table
+from untaken.answers import audit_table, files_table
 from untaken.present.numbers import counted
 
 store = state.workspace()
@@ -70,7 +70,7 @@ if broken or unread:
             name, why = text.label(fault.where.run or "", 60), text.label(fault.message, 120)
             st.markdown(f":material/link_off: UNREADABLE · {name} · {why}")
 
-addressing = state.derived(addressing_findings, of_all=True)
+addressing = state.addressing()
 findings = [*state.findings(), *state.corpus().findings, *addressing]
 if findings:
     st.subheader("Findings", anchor=False)

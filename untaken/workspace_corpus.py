@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
+from untaken.answers.verdict_view import addressing_findings
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual.evaluate import ABORTED
 from untaken.errors import Finding
 from untaken.ledger import Run, unread_runs
+from untaken.ledger.model import TEXTS_TO_JUDGES
 from untaken.memories import POLICY, remembered
 from untaken.memory import applied_digest
 from untaken.scaling.reopening import Reopened, keep, reopen
@@ -63,13 +65,26 @@ class WorkspaceCorpus:
             verdicts=verdicts,
         )
         if opened and self._corpus is None and not verdicts:
-            keep(store, opened, whole.runs, whole.scores)
+            read = {digest: opened.files[digest] for digest in opened.unkept}
+            keep(store, read, opened.graphs, whole.runs, whole.scores)
         self._learnt, self._corpus = learnt, whole
         for evaluation in whole.aborted:
             store.audit(evaluation.code or "", evaluation.reason, evaluation.run_id)
         for fault in unread_runs(runs, findings):
             store.audit(ABORTED, f"the run is unreadable: {fault.message}", fault.where.run)
         return whole
+
+    def addressing(self, store: Workspace, corpus: Corpus) -> tuple[Finding, ...]:
+        """`addressing_findings` of a corpus that `evaluate` gave; they take long to find, and are kept."""
+        new = {digest: file for digest, file in self._files.items() if not _looked_at(file)}
+        found = addressing_findings(corpus)
+        if self._opened and corpus.graphs is self._opened.graphs and not corpus.verdicts:
+            keep(store, new, corpus.graphs, corpus.runs, corpus.scores)
+        return found
+
+
+def _looked_at(file: FileReading) -> bool:
+    return all(TEXTS_TO_JUDGES in run.__dict__ for run in file.runs if not run.integrity.broken)
 
 
 def _learnt(runs: Iterable[Run], folder: Path) -> str:

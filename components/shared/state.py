@@ -232,6 +232,12 @@ def unread() -> tuple[Finding, ...]:
     return unread_runs(runs(), findings())
 
 
+def addressing() -> tuple[Finding, ...]:
+    """The possible prompt injections in all runs of the workspace."""
+    store = workspace()
+    return derived(lambda whole: _kept(str(store.path)).addressing(store, whole), of_all=True)
+
+
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner="Reading ledgers …")
 def _read(folder: str, digest: str, _store: Workspace) -> tuple[list[Run], list[Finding]]:  # noqa: ARG001 (cache key)
     return _kept(folder).read(_store)

@@ -18,6 +18,7 @@ from untaken.judging.rendering import texts_in
 from untaken.judging.speeches import SPEECHES, SQUEEZED
 from untaken.ledger import Run, as_mapping
 from untaken.ledger.events import AFTER_RUN, Event, Message, Observation, SkillSelection
+from untaken.ledger.model import TEXTS_TO_JUDGES
 
 QUOTE_CHARS: Final = 160
 REPEATED_CHARS: Final = 2_000
@@ -58,13 +59,13 @@ def texts_to_judges(run: Run) -> tuple[Addressing, ...]:
 
     Kept with the run: its own events never change, and a page asks for them with every click.
     """
-    kept: tuple[Addressing, ...] | None = run.__dict__.get("texts_to_judges")
+    kept: tuple[tuple[int, str], ...] | None = run.__dict__.get(TEXTS_TO_JUDGES)
     if kept is None:
-        kept = run.__dict__["texts_to_judges"] = tuple(_scanned(run))
-    return kept
+        kept = run.__dict__[TEXTS_TO_JUDGES] = tuple(_scanned(run))
+    return tuple(Addressing(seq=seq, quote=quote) for seq, quote in kept)
 
 
-def _scanned(run: Run) -> Iterator[Addressing]:
+def _scanned(run: Run) -> Iterator[tuple[int, str]]:
     record = [
         event for event in run.events if not isinstance(event, AFTER_RUN) or isinstance(event, SkillSelection)
     ]  # the others are by reviewers, judges and this program
@@ -74,7 +75,7 @@ def _scanned(run: Run) -> Iterator[Addressing]:
         seqs = [event.seq for event in events if event.seq not in found]
         if len(seqs) > 1 and (across := _across([texts[seq] for seq in seqs])):
             found.setdefault(seqs[across[0]], across[1])
-    return (Addressing(seq=seq, quote=found[seq]) for seq in sorted(found))
+    return iter(sorted(found.items()))
 
 
 def finding_of(run: Run, found: Addressing) -> Finding:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -30,6 +30,8 @@ from untaken.ledger.events import (
 IntegrityVerdict = Literal["INTACT", "UNANCHORED", "TRUNCATED", "ALTERED", "MALFORMED"]
 BROKEN: frozenset[IntegrityVerdict] = frozenset({"TRUNCATED", "ALTERED", "MALFORMED"})
 E = TypeVar("E", bound=Event)
+TEXTS_TO_JUDGES: Final = "texts_to_judges"
+"""Where a run keeps what `untaken.judging` has found in its texts: (seq, quote) of each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from untaken.ledger import (
     ToolCall,
     read_ledger,
 )
+from untaken.ledger.model import TEXTS_TO_JUDGES
 from untaken.plans import GraphSet
 from untaken.scaling.places import Place, at_hand
 from untaken.subgoals import MissingRule, RunScore
@@ -65,6 +66,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
         events: those that are no `DETAIL`, as a JSON array: it keeps the time zones as written.
         own: number of the run's own events; `tools` the names of those it called.
         appended_here: as of `Run`.
+        texts_to_judges: as of `TEXTS_TO_JUDGES`; ``None`` where nobody has looked.
         scored: under each rule that was asked for.
     """
 
@@ -75,6 +77,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     own: int
     tools: frozenset[str]
     appended_here: frozenset[int] = frozenset()
+    texts_to_judges: tuple[tuple[int, str], ...] | None = None
     scored: tuple[ScoreRecord, ...] = ()
 
     @classmethod
@@ -89,6 +92,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
             own=run.own,
             tools=run.tools,
             appended_here=run.appended_here,
+            texts_to_judges=run.__dict__.get(TEXTS_TO_JUDGES),
             scored=tuple(scored),
         )
 
@@ -133,6 +137,8 @@ class DistantRun(Run):
             scored={each.missing: each for each in record.scored},
             _ledger=ledger,
         )
+        if record.texts_to_judges is not None:
+            self.__dict__[TEXTS_TO_JUDGES] = record.texts_to_judges
 
     def __repr__(self) -> str:
         return f"<DistantRun {self.run_id!r} of {self.source}>"

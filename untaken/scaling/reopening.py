@@ -60,23 +60,27 @@ def reopen(store: Workspace, progress: Progress | None = None) -> Reopened:
 
 
 def keep(
-    store: Workspace, opened: Reopened, runs: Mapping[str, Run], scores: Mapping[str, RunScore | Unscored]
+    store: Workspace,
+    files: Mapping[str, FileReading],
+    graphs: GraphSet,
+    runs: Mapping[str, Run],
+    scores: Mapping[str, RunScore | Unscored],
 ) -> None:
-    """Keeps what had to be read.
+    """Keeps what was made of some ledgers.
 
     Args:
         store: the workspace.
-        opened: as `reopen` found it.
-        runs: of its ledgers, by digest; of a run that came twice, one of both.
-        scores: of these, against its plan graphs and with everybody's verdicts.
+        files: by digest of the ledger.
+        graphs: the workspace's plan graphs.
+        runs: of these and other ledgers, by digest; of a run that came twice, one of both.
+        scores: of `runs`, against the plan graphs and with everybody's verdicts.
     """
-    scoring = Scoring(graphs=opened.graphs)
-    for digest in opened.unkept:
-        file = opened.files[digest]
+    scoring = Scoring(graphs=graphs)
+    for digest, file in files.items():
         if file.content:
             known = {run.digest: scores[run.digest] for run in file.runs if runs.get(run.digest) is run}
             record = LedgerRecord.of(file.runs, file.findings, scoring, known)
-            save_table(store.path, digest, _key(file.content, opened.graphs), encode_record(record))
+            save_table(store.path, digest, _key(file.content, graphs), encode_record(record))
 
 
 def _kept(store: Workspace, file: StoredFile, graphs: GraphSet) -> FileReading | None:

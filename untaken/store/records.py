@@ -194,7 +194,8 @@ def insert_new_heads(connection: Connection, anchored: Mapping[str, Mapping[str,
 def expected_heads(connection: Connection, file: str) -> tuple[dict[str, Head], frozenset[str]]:
     """The head to compare each run of a file with, and the run ids that another file has taken over."""
     needed = (heads.c.run_id, heads.c.events, heads.c.sha256, heads.c.superseded, heads.c.position)
-    rows = connection.execute(select(*needed).where(heads.c.file == file)).all()
+    chosen: Select[Any] = select(*needed).where(heads.c.file == file)
+    rows = connection.execute(chosen).all()
     return (
         {r.run_id: head_of(r) for r in rows},
         frozenset(r.run_id for r in rows if r.superseded and has_successor(connection, r)),
