@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from components import figures
@@ -10,7 +12,7 @@ from components.shared import cards, state, tables, text
 from untaken.answers import applied_table, context_names, estimates_table, records_table, signal_review
 from untaken.present.contexts import context_words
 
-PERCENT = st.column_config.NumberColumn(format="percent")
+share = partial(st.column_config.NumberColumn, format="percent")
 FIGURE = st.column_config.NumberColumn(format="%.4g")
 WIDE = st.column_config.TextColumn(width=290)
 PERCENTS = ("success_rate", "success_low", "success_high")
@@ -76,7 +78,7 @@ if len(here):
             key="course-table",
             name="Estimates over time",
             height=260,
-            columns=dict.fromkeys(PERCENTS, PERCENT),
+            columns=dict.fromkeys(PERCENTS, share()),
         ),
         key="course",
     )
@@ -85,14 +87,14 @@ st.subheader("Every record", anchor=False)
 unit = f"Costs in {text.label(snapshot.cost_unit, 40)}. " if snapshot.cost_unit else ""
 st.caption(f"{unit}Intervals are 95%: Student's t over effective runs for means; at least two runs needed.")
 tables.table(
-    records,
+    view.in_words(records),
     key="records",
     name="Records of policy memory",
     height=360,
     most=5_000,
-    columns=dict.fromkeys(PERCENTS, PERCENT)
-    | dict.fromkeys(AMOUNTS, FIGURE)
-    | {"context": WIDE, "context_hash": None},
+    columns=dict.fromkeys(AMOUNTS, FIGURE)
+    | {"context": WIDE, "context_hash": None, "n_runs": "runs"}
+    | {"success_rate": share("success"), "success_low": share("from"), "success_high": share("to")},
 )
 
 st.subheader("Pending weak signals", anchor=False)
@@ -106,10 +108,10 @@ if len(applied):
     st.subheader("Applied weak signals", anchor=False)
     st.caption(f"{len(applied):,}, each applied once. Each weighs 0.25, up to half of the outcomes in total.")
     tables.table(
-        applied,
+        view.in_words(applied),
         key="applied",
         name="Applied weak signals",
         height=260,
         most=2_000,
-        columns={"context": WIDE},
+        columns={"context": WIDE, "context_hash": None},
     )

@@ -17,6 +17,7 @@ from components.shared.panels import panel
 from untaken.answers import SignalReview
 from untaken.errors import UntakenError
 from untaken.memory import Flag, PolicyMemory, Signal, fold_in
+from untaken.present.contexts import context_words
 from untaken.present.numbers import counted
 
 ADDRESS: Final = ("skill", "context", "as_of")
@@ -70,6 +71,13 @@ def choose(
     return value
 
 
+def in_words(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with each context as the pages name it; its hash says which one it is."""
+    pairs = zip(frame["context"], frame["context_hash"], strict=True)
+    known = ((context if isinstance(context, str) else None, key) for context, key in pairs)
+    return frame.assign(context=[context_words(context, key) for context, key in known])
+
+
 @panel
 def complete_link(records: pd.DataFrame) -> None:
     """A link that names a skill alone means the context of which most is known of it."""
@@ -121,7 +129,7 @@ def signals(review: SignalReview) -> None:
         "may have been the worse choice claims 0.7, the alternative 0.6. The first *raises* an estimate "
         "below 0.7, the second *lowers* one above 0.6. Preview on the current memory."
     )
-    shown = review.table
+    shown = in_words(review.table)
     tables.table(
         shown.assign(flag=shown["flag"].map(FLAGS), direction=shown["direction"].map(DIRECTIONS)),
         key="signals",

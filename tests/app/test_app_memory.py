@@ -11,6 +11,7 @@ from histories import lines_of
 from sessions import go_to, said, session
 from streamlit.testing.v1 import AppTest
 
+from components.memory.view import in_words
 from components.shared import state
 from untaken.corpus import evaluate_corpus, signals_waiting
 from untaken.memories import POLICY, remembered
@@ -83,6 +84,11 @@ def test_a_moment_shows_what_was_known_then_and_is_in_the_address(folder: Path, 
     slider = app.select_slider[0]
     slider.set_value("now").run()
     assert "as_of" not in app.query_params
+
+
+def test_a_context_is_in_words_in_every_table_and_named_by_its_hash_where_it_is_not_readable() -> None:
+    rows = pd.DataFrame({"context": ['{"step":"find","late":false}', None], "context_hash": ["a1", "b2"]})
+    assert list(in_words(rows)["context"]) == ["step find · not late", "context b2"]
 
 
 def test_a_link_opens_its_moment_context_and_skill(folder: Path, monkeypatch: Patch) -> None:
