@@ -31,11 +31,11 @@ COLUMNS: Final = 3
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
 THREE_PLACES: Final = st.column_config.NumberColumn(format="%.3f")
 WIDTHS: Final = {
-    "support": st.column_config.TextColumn(width=105),
-    "situation": st.column_config.TextColumn(width=205),
-    "option": st.column_config.TextColumn(width=175),
+    "support": st.column_config.TextColumn(width=100),
+    "situation": st.column_config.TextColumn(width=185),
+    "option": st.column_config.TextColumn(width=165),
     "succeeded": st.column_config.TextColumn(width=90),
-    "against": st.column_config.TextColumn(width=175),
+    "against": st.column_config.TextColumn(width=165),
     "theirs": st.column_config.TextColumn("succeeded", width=90),
 }
 """Pixels; with the difference they fit a screen 1,440 wide. Each option has its own successes beside it."""

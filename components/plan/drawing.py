@@ -6,6 +6,7 @@ One drawing serves the app's view, the figure for notebooks and the exported pag
 from __future__ import annotations
 
 import hashlib
+import re
 import textwrap
 import unicodedata
 from collections import Counter
@@ -26,6 +27,7 @@ Line = tuple[int, int, Literal["needs", "violated", "option"]]
 READABLE: Final = 60
 """Above this many sub-goals finished and unreached branches are collapsed: labels would be unreadable."""
 LINE_CHARS: Final = 22
+LONG_LINE_CHARS: Final = 30
 LINES: Final = 3
 CHARACTER_WIDTH: Final = 8.5
 LINE_HEIGHT: Final = 18.0
@@ -285,6 +287,13 @@ def _description(goals: list[SubGoal], status: dict[str, Status]) -> str:
     return f"Plan graph with {len(goals)} sub-goals: {', '.join(parts)}"
 
 
+class _Wrapper(textwrap.TextWrapper):
+    """Breaks a call as a programmer would: after a bracket, a comma, a sign, not within a name."""
+
+    wordsep_re = re.compile(r"(\s+|(?<=[-(,=/])(?=\S)|(?<=\w_)(?=\w))")
+
+
 def wrapped(words: str) -> tuple[str, ...]:
-    """A label in the lines of its box."""
-    return tuple(textwrap.wrap(words, LINE_CHARS, max_lines=LINES, placeholder=" …")) or (words,)
+    """A label in the lines of its box; a long one gets a wider box before it is cut."""
+    width = LINE_CHARS if len(words) <= LINE_CHARS * LINES else LONG_LINE_CHARS
+    return tuple(_Wrapper(width, max_lines=LINES, placeholder=" …").wrap(words)) or (words,)

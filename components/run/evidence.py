@@ -18,6 +18,7 @@ from components.plan.view import plan_view
 from components.run.events import event_table
 from components.run.marking import marking
 from components.run.verdicts import verdicts_on
+from components.run.view import TITLE_CHARS, named
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import RunReport
@@ -28,7 +29,6 @@ from untaken.subgoals import NodeScore, RunScore
 
 MOST_CHARS: Final = 20_000
 MOST_MISSED: Final = 6
-TITLE_CHARS: Final = 70
 COLUMN: Final = (560, 1000)
 """Room for the graph beside the evidence, in pixels."""
 SMALL: Final = 0.7
@@ -171,11 +171,11 @@ def _result(node: NodeScore, report: RunReport) -> None:
         if node.critical:
             st.badge(f"{STAR} critical", color="gray")
         st.badge(f"decided by {text.label(node.decided_by, 40)}", color="gray")
-    st.text(text.one_line(node.reason, 600))
+    st.text(text.one_line(named(report, node.reason), 600))
     score = report.score
     for violation in score.violations if isinstance(score, RunScore) else ():
         if node.sub_goal in (violation.sub_goal, violation.dependency):
-            st.text(f"⚠ {text.one_line(violation.message, 300)}")
+            st.text(f"⚠ {text.one_line(named(report, violation.message), 300)}")
 
 
 def _expected(node: NodeScore) -> None:
@@ -213,13 +213,13 @@ def _unfinished(report: RunReport, columns: int) -> None:
         star = f"{STAR} " if node.critical else ""
         with places[number % columns], st.container(gap=None):
             st.button(
-                f"{STATUS[node.status].icon} {star}{text.label(node.title or node.sub_goal, 40)}",
+                f"{STATUS[node.status].icon} {star}{text.label(node.title or node.sub_goal, TITLE_CHARS)}",
                 key=f"missed-{node.sub_goal}",
                 type="tertiary",
                 on_click=_pick,
                 args=(node.sub_goal,),
             )
-            st.text(text.one_line(node.reason, 160))
+            st.text(text.one_line(named(report, node.reason), 160))
     if len(missed) > MOST_MISSED:
         st.caption(f"and {len(missed) - MOST_MISSED} more in the table below")
 

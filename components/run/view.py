@@ -14,6 +14,7 @@ from untaken.present.numbers import money, percent
 from untaken.present.statuses import STAR
 from untaken.subgoals import RunScore
 
+TITLE_CHARS: Final = 70
 DIAGNOSIS_WORDS: Final = {
     "clean": "Nothing went wrong",
     "inside": "Attempted but not completed: look at tool calls and reasoning",
@@ -22,6 +23,14 @@ DIAGNOSIS_WORDS: Final = {
     "not_detecting_errors": "Failures occurred and nothing changed",
     "unscored": "No diagnosis",
 }
+
+
+def named(report: RunReport, words: str) -> str:
+    """A sentence about sub-goals with their titles in place of their ids. Untrusted, like the titles."""
+    for node in report.nodes:
+        title = text.one_line(node.title or node.sub_goal, TITLE_CHARS)
+        words = words.replace(f"'{node.sub_goal}'", f"'{title}'")
+    return words
 
 
 @panel
@@ -92,13 +101,10 @@ def _diagnosis(report: RunReport) -> None:
         mark = "check_circle" if fine else "casino" if lucky else "troubleshoot"
         st.markdown(f":material/{mark}: **{text.label(report.cause.headline, 200)}**")
         if report.cause.detail:
-            st.text(text.one_line(report.cause.detail, 500))
-        st.caption(
-            f"{DIAGNOSIS_WORDS[score.diagnosis]}: {text.label(score.diagnosis_reason, 400)}"
-            if not fine
-            else text.label(score.diagnosis_reason, 400)
-        )
+            st.text(text.one_line(named(report, report.cause.detail), 500))
+        reason = text.label(named(report, score.diagnosis_reason), 400)
+        st.caption(reason if fine else f"{DIAGNOSIS_WORDS[score.diagnosis]}: {reason}")
         if score.diagnosis_advice:
-            st.text(text.one_line(score.diagnosis_advice, 600))
+            st.text(text.one_line(named(report, score.diagnosis_advice), 600))
         missing = f" {score.unscored} of the sub-goals are unscored." if score.unscored else ""
         st.caption(f"{text.label(state.rules().in_words(), 300)}.{missing}")

@@ -93,6 +93,13 @@ def test_the_page_opens_on_the_run_with_most_to_learn_from(tmp_path: Path, monke
     assert "Completed\n0 of 3 (0%)" in texts(app)
 
 
+def test_sentences_name_sub_goals_by_their_titles(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = open_app(tmp_path, monkeypatch, lucky().ledger(), run=lucky().run().digest)
+    words = " ".join([*texts(app), *(caption.value for caption in app.caption)])
+    assert "Check the policy" in words
+    assert "'policy'" not in words
+
+
 def test_next_and_previous_walk_the_failing_runs_only(tmp_path: Path, monkeypatch: Patch) -> None:
     app = open_app(tmp_path, monkeypatch, fine().ledger(), failed().ledger(), lucky().ledger())
     assert app.button(key="step_K").disabled

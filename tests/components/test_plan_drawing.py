@@ -10,7 +10,7 @@ from drawn import a_graph, a_score
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.plan.drawing import READABLE, Drawing, draw
+from components.plan.drawing import READABLE, Drawing, draw, wrapped
 from components.plan.layout import CanvasLayout
 from untaken.present.statuses import STATUS
 from untaken.subgoals.model import Status
@@ -128,3 +128,20 @@ def test_the_same_graph_is_drawn_the_same_again() -> None:
     assert draw(graph).digest == draw(graph).digest
     done = a_score(graph, dict.fromkeys("abcd", "completed"))
     assert draw(graph, done).sideways == draw(graph).sideways
+
+
+LABELS = [
+    ("Issue refund", ("Issue refund",)),
+    ("update_reservation_baggages(x)", ("update_reservation_", "baggages(x)")),
+    (
+        "book(user_id=mia_li_3668, origin=JFK, destination=SEA, cabin=economy, insurance=no)",
+        ("book(user_id=mia_li_3668,", "origin=JFK, destination=SEA,", "cabin=economy, insurance=no)"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("title", "want"), LABELS, ids=[title for title, _ in LABELS])
+def test_a_long_title_gets_a_wider_box_and_breaks_between_arguments(
+    title: str, want: tuple[str, ...]
+) -> None:
+    assert wrapped(title) == want

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 from builders import a_run
 
+from untaken.answers.plan_words import statement_words
 from untaken.answers.schemas import json_schema
 from untaken.cli import main
 from untaken.corpus import Corpus, evaluate_corpus
@@ -83,3 +84,11 @@ def test_the_document_of_triage_lists_them(tmp_path: Path, capsys: pytest.Captur
     jsonschema.validate(document, json_schema("triage"))
     assert sum(way["often"]["count"] for way in document["better_ways"]) == 8
     assert "Supported, q = " in document["better_ways"][0]["words"]
+
+
+def test_a_statement_on_one_task_begins_with_the_name_of_the_task_as_it_is() -> None:
+    found = corpus().plans.statements
+    of_a_task = [statement_words(one) for one in found if one.situation.layer == 1]
+    assert of_a_task
+    assert all(words.startswith("t") for words in of_a_task)
+    assert all(statement_words(one)[0] != "t" for one in found if one.situation.layer > 1)

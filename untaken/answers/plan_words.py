@@ -99,8 +99,9 @@ def state_words(state: PlanState) -> str:
 def statement_words(statement: Statement) -> str:
     """A statement as one paragraph: situation, counts, q, and what it may be used for."""
     where = situation_words(statement.situation)
+    where = where if statement.situation.layer == 1 else _capital(where)  # a task's name is left as it is
     sides = _sides(statement, statement.option)
-    return f"{_capital(where)}. In {_tasks(statement)}, {sides}. {verdict_words(statement)}"
+    return f"{where}. In {_tasks(statement)}, {sides}. {verdict_words(statement)}"
 
 
 def alternative_words(decision: PlanDecision, alternative: PlanAlternative) -> str:
@@ -128,7 +129,8 @@ def verdict_words(statement: Statement) -> str:
     if not statement.supported:
         return f"Not supported: {statement.reason}."
     q = "" if isinstance(statement.q, Unscored) else f", q = {statement.q:.2g}"
-    return f"Supported{q}. {_capital(LABELS[statement.label])}."
+    explains = " Explains the verdict." if statement.label == "explains_the_verdict" else ""
+    return f"Supported{q}.{explains}"
 
 
 def plan_silence(run: EvaluatedPath) -> str:
