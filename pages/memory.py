@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from components import figures
@@ -12,7 +10,7 @@ from components.shared import cards, state, tables, text
 from untaken.answers import applied_table, context_names, estimates_table, records_table, signal_review
 from untaken.present.contexts import context_words
 
-share = partial(st.column_config.NumberColumn, format="percent")
+PERCENT = st.column_config.NumberColumn(format="percent")
 FIGURE = st.column_config.NumberColumn(format="%.4g")
 WIDE = st.column_config.TextColumn(width=290)
 PERCENTS = ("success_rate", "success_low", "success_high")
@@ -78,7 +76,7 @@ if len(here):
             key="course-table",
             name="Estimates over time",
             height=260,
-            columns=dict.fromkeys(PERCENTS, share()),
+            columns=dict.fromkeys(PERCENTS, PERCENT),
         ),
         key="course",
     )
@@ -92,9 +90,9 @@ tables.table(
     name="Records of policy memory",
     height=360,
     most=5_000,
-    columns=dict.fromkeys(AMOUNTS, FIGURE)
-    | {"context": WIDE, "context_hash": None, "n_runs": "runs"}
-    | {"success_rate": share("success"), "success_low": share("from"), "success_high": share("to")},
+    columns=dict.fromkeys(PERCENTS, PERCENT)
+    | dict.fromkeys(AMOUNTS, FIGURE)
+    | {"context": WIDE, "context_hash": None, "n_runs": "runs"},
 )
 
 st.subheader("Pending weak signals", anchor=False)

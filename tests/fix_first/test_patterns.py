@@ -55,6 +55,9 @@ def test_sub_goals_of_many_plans_that_fail_alike_are_one_pattern_with_counts() -
     assert (wrong.subject, wrong.often.count, wrong.tasks, wrong.sub_goals) == ("refund", 3, 3, 3)
     assert wrong.arguments == {"cents": 2, "order": 1}
     assert (never.often.count, never.tasks, never.sub_goals) == (2, 2, 2)
+    assert never.reason == (
+        "refund fails first in 2 of 5 scored runs (never attempted), over 2 tasks and 2 sub-goals"
+    )
     assert wrong.gain == pytest.approx(3 / 5 * 1 / 2)  # half of the sub-goals of each of three runs
     assert {
         corpus.runs[digest].task_id: goal for digest, goal in zip(wrong.runs, wrong.goals, strict=True)

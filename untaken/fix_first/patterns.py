@@ -107,8 +107,8 @@ def _pattern(
         low=low,
         high=high,
         unit="critical completion" if graphs <= units else "completion",
-        reason=f"{subject} is {way} first in {often.count} of {often.n} scored runs, over {len(tasks)} tasks "
-        f"and {len(one.keys)} sub-goals{_unmet(arguments)}",
+        reason=f"{subject} fails first in {often.count} of {often.n} scored runs ({way}), over "
+        f"{len(tasks)} tasks and {len(one.keys)} sub-goals{_unmet(arguments)}",
         runs=ordered,
         agents=dict(Counter(sorted(run.agent for run in runs.values())).most_common()),
         subject=subject,
