@@ -10,6 +10,7 @@ import pytest
 from builders import a_run
 from histories import on_day, seen
 from msgspec import UNSET
+from one_by_one.records import mean_difference, order_of
 
 from benchmarks.confounding import WORLDS, counted, memory_of, supported
 from untaken.counterfactual import Weights, influence, placebo
@@ -17,7 +18,6 @@ from untaken.counterfactual.balance import balance_of
 from untaken.counterfactual.diagnostics import Influence
 from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.memory import Observed, PolicyMemory
-from untaken.stats.stratified import mean_difference, order_of
 
 CONFOUNDED = (
     "skill fixed by task",

@@ -33,22 +33,33 @@ class Balance(Struct, frozen=True, kw_only=True, gc=False):
 
 def balance_of(snapshot: Snapshot, context_hash: str, alternative: str, selected: str) -> Balance:
     """Which tasks and agents are behind two skills in a context."""
-    from untaken.counterfactual.strata import UNKNOWN, Sides  # noqa: PLC0415 (loads numpy and scipy)
+    import numpy as np  # noqa: PLC0415 (slow)
 
-    sides = Sides(snapshot, context_hash, alternative, selected, None)
-    other, taken = sides.strata()
-    both = [number for number in set(sides.first.stratum) & set(sides.second.stratum) if number != UNKNOWN]
-    runs = [*sides.first.stratum.tolist(), *sides.second.stratum.tolist()]
+    from untaken.counterfactual.strata import UNKNOWN, numbers_of  # noqa: PLC0415 (loads numpy and scipy)
+
+    history = snapshot.history
+    numbers = numbers_of(history)
+    every = [numbers.runs(history, skill, context_hash) for skill in (alternative, selected)]
+    every = [runs.where(runs.position < snapshot.observations) for runs in every]
+    first, second = (
+        one.where(~np.isin(one.run, two.run)) for one, two in zip(every, every[::-1], strict=True)
+    )
+    other, taken = (
+        [numbers.strata[number] for number in set(side.stratum.tolist()) - {UNKNOWN}]
+        for side in (first, second)
+    )
+    both = (set(first.stratum.tolist()) & set(second.stratum.tolist())) - {UNKNOWN}
+    runs = [*first.stratum.tolist(), *second.stratum.tolist()]
     return Balance(
         context_hash=context_hash,
         selected=selected,
         alternative=alternative,
-        runs_selected=sides.second.run.size,
-        runs_alternative=sides.first.run.size,
-        tasks_selected=len({stratum.task_id for stratum in taken}),
-        tasks_alternative=len({stratum.task_id for stratum in other}),
-        agents_selected=len({stratum.agent for stratum in taken}),
-        agents_alternative=len({stratum.agent for stratum in other}),
+        runs_selected=second.run.size,
+        runs_alternative=first.run.size,
+        tasks_selected=len({task_id for task_id, _ in taken}),
+        tasks_alternative=len({task_id for task_id, _ in other}),
+        agents_selected=len({agent for _, agent in taken}),
+        agents_alternative=len({agent for _, agent in other}),
         strata_both=len(both),
         runs_both=sum(number in both for number in runs),
         unknown=runs.count(UNKNOWN),

@@ -20,8 +20,6 @@ from untaken.stats.stratified import mean_differences, orders_of
 
 AT_ONCE: Final = 30_000
 """Runs laid out at a time: few enough for a processor's cache."""
-A_CLAIM: Final = 16
-"""What a claim without any run counts there."""
 HOLDS, NOT_NAMED, TASK_COINCIDES, AGENT_COINCIDES, NOT_WITHIN, BEFORE, AFTER = range(7)
 
 
@@ -96,7 +94,7 @@ class LaidOut(NamedTuple):
 
     def batches(self, among: np.ndarray) -> Iterator[np.ndarray]:
         """Some of the claims, by number, as many at a time as have few enough runs."""
-        batch = np.cumsum(self.size[among] + A_CLAIM) // AT_ONCE
+        batch = np.cumsum(self.size[among] + 16) // AT_ONCE  # a claim has its cost without any run, too
         for number in np.unique(batch):
             yield among[batch == number]
 
@@ -115,10 +113,7 @@ class LaidOut(NamedTuple):
 
 
 def doubts_of(history: History, claims: Claims) -> Doubts:
-    """Which of the claims hold within task and agent.
-
-    A run that took both skills says nothing of the two.
-    """
+    """Which of the claims hold within task and agent."""
     numbers = numbers_of(history)
     sides = [numbers.both(history, compared) for compared in claims.compared]
     if not sides:

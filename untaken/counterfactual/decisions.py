@@ -273,7 +273,7 @@ class DecisionScorer:
     def _histories(self, totals: Totals, places: np.ndarray, runs: np.ndarray) -> Histories:
         """Histories of places as of the starts of runs, without the runs' own observations."""
         rows = Moment(places, self._cut[runs], self._own[runs])
-        return Histories.at(totals, rows, self._scales.rows(runs))
+        return Histories.of(totals.figures(rows), self._scales.rows(runs))
 
     def _pooled(
         self, context: np.ndarray, other: list[Histories], chosen: list[Histories], by_path: np.ndarray

@@ -13,10 +13,9 @@ import numpy as np
 from untaken.counterfactual.scoring import Scale, Weights
 from untaken.counterfactual.words import N_SPREAD
 from untaken.errors import Unscored, number
-from untaken.memory import Record, Snapshot, Spans
+from untaken.memory import Record, Spans
 from untaken.memory.figures import Figures, SumColumns, figures_of
 from untaken.memory.sums import Sums
-from untaken.memory.totals import NOWHERE, Moment, Totals
 from untaken.stats.contrast import HistorySample
 
 WHY: Final = (
@@ -108,11 +107,6 @@ class Histories(NamedTuple):
         """Placed on their scales."""
         return cls(figures, scales.place(figures.success, figures.cost, figures.steps))
 
-    @classmethod
-    def at(cls, totals: Totals, rows: Moment, scales: Scales) -> Histories:
-        """Looked up."""
-        return cls.of(totals.figures(rows), scales)
-
     @property
     def known(self) -> np.ndarray:
         """Whether there is any outcome."""
@@ -186,15 +180,6 @@ def history_of(record: Record | None, scale: Scale) -> Histories:
             figures_of(columns, np.array([record.n_runs if record else 0])),
             Scales.of(scale.spans, scale.weights),
         )
-
-
-def moments(
-    snapshot: Snapshot, totals: Totals, places: list[tuple[str, str]], without: str | None = None
-) -> Moment:
-    """Where to look up some (skill, context) in a snapshot, all without one run."""
-    numbers = np.array([totals.places.get(place, NOWHERE) for place in places], dtype=np.int64)
-    run = NOWHERE if without is None else snapshot.history.run_numbers.get(without, NOWHERE)
-    return Moment(numbers, np.full(numbers.size, snapshot.observations), np.full(numbers.size, run))
 
 
 def scored(value: float, why: Unscored) -> float | Unscored:

@@ -93,4 +93,5 @@ def _histories(
     totals = snapshot.history.totals
     numbers = np.array([totals.places.get(place, NOWHERE) for place in places], dtype=np.int64)
     with np.errstate(all="ignore"):
-        return Histories.at(totals, Moment(numbers, np.full(own.size, snapshot.observations), own), scales)
+        rows = Moment(numbers, np.full(own.size, snapshot.observations), own)
+        return Histories.of(totals.figures(rows), scales)

@@ -208,7 +208,7 @@ def _predict(
     def known(places: Sequence[tuple[str, str]], *, of_contexts: bool = False) -> Histories:
         totals = history.totals_of_contexts if of_contexts else history.totals
         numbers = np.array([totals.places.get(place, NOWHERE) for place in places])
-        return Histories.at(totals, Moment(numbers, cut, runs), scales)
+        return Histories.of(totals.figures(Moment(numbers, cut, runs)), scales)
 
     with np.errstate(all="ignore"):
         own = scales.place(

@@ -6,8 +6,8 @@ from math import isfinite
 
 from msgspec import Struct
 
-from untaken.errors import Score, Unscored, UntakenError, number
-from untaken.memory import Record, Spans
+from untaken.errors import Score, Unscored, UntakenError
+from untaken.memory import Spans
 
 SUM_TOLERANCE = 1e-9
 
@@ -39,14 +39,6 @@ class Outcome(Struct, frozen=True, kw_only=True, gc=False):
     success: float
     cost: float | None
     steps: float | None
-
-    @classmethod
-    def of(cls, record: Record) -> Outcome:
-        """The mean outcome of a history."""
-        rate = number(record.success_rate)
-        if rate is None:
-            raise ValueError("a record has at least one outcome")
-        return cls(success=rate, cost=number(record.avg_cost), steps=number(record.avg_steps))
 
 
 def score(success: float, cost: float | None, steps: float | None, weights: Weights) -> Score:

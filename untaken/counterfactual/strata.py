@@ -15,20 +15,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from msgspec import UNSET
 
-from untaken.memory import Snapshot
 from untaken.memory.history import History
 
 Compared = tuple[str, str, str]
 """Context hash, alternative, selected skill."""
 UNKNOWN: Final = -1
 """The stratum of a run whose task and agent the memory does not name."""
-
-
-class HistoryStratum(NamedTuple):
-    """Runs that can be compared: of one task, by one agent."""
-
-    task_id: str
-    agent: str
 
 
 class Runs(NamedTuple):
@@ -96,8 +88,7 @@ class FirstPositions(NamedTuple):
             at = np.where(marked, runs.position, np.inf).argmin()
             begins.append(float(runs.position[at]) if marked[at] else np.inf)
             decisive.append(int(runs.run[at]))
-        unnamed, varied = begins
-        return cls(unnamed, varied, tuple(decisive))
+        return cls(begins[0], begins[1], tuple(decisive))
 
 
 class BothSides(NamedTuple):
@@ -125,9 +116,9 @@ class Numbers:
             task_id, agent = observed.task_id, observed.agent
             if observed.kind == "outcome" and task_id is not UNSET and agent is not UNSET:
                 of_each[position] = numbers.setdefault((task_id, agent), len(numbers))
-        self.strata = list(map(HistoryStratum._make, numbers))
+        self.strata = list(numbers)  # (task, agent)
         tasks: dict[str, int] = {}
-        of_strata = [tasks.setdefault(stratum.task_id, len(tasks)) for stratum in self.strata]
+        of_strata = [tasks.setdefault(task_id, len(tasks)) for task_id, _ in self.strata]
         self._task = np.array([*of_strata, UNKNOWN])  # the last one, at `UNKNOWN`, is that of unnamed runs
         self._log, self._stratum = history.log, np.array(of_each, dtype=int)
         self._runs: dict[tuple[str, str], Runs] = {}
@@ -208,31 +199,3 @@ def numbers_of(history: History) -> Numbers:
 
 
 _NUMBERS: WeakKeyDictionary[History, Numbers] = WeakKeyDictionary()
-
-
-class Sides:
-    """The runs that took an alternative, and those that took the selected skill, known at a moment.
-
-    A run that took both says nothing of the two, and is on neither side.
-    """
-
-    def __init__(
-        self, snapshot: Snapshot, context_hash: str, alternative: str, selected: str, without: str | None
-    ) -> None:
-        history = snapshot.history
-        numbers = numbers_of(history)
-        own = UNKNOWN if without is None else history.run_numbers.get(without, UNKNOWN)
-        taken = [numbers.runs(history, skill, context_hash) for skill in (alternative, selected)]
-        taken = [one.where((one.position < snapshot.observations) & (one.run != own)) for one in taken]
-        first, second = (
-            one.where(~np.isin(one.run, other.run)) for one, other in zip(taken, taken[::-1], strict=True)
-        )
-        self.first, self.second, self._strata = first, second, numbers.strata
-
-    def strata(self) -> tuple[frozenset[HistoryStratum], frozenset[HistoryStratum]]:
-        """Tasks and agents of the alternative's runs, and of the selected skill's; unknown ones left out."""
-        first, second = (
-            frozenset(self._strata[number] for number in np.unique(side.stratum) if number != UNKNOWN)
-            for side in (self.first, self.second)
-        )
-        return first, second

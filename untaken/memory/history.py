@@ -141,10 +141,6 @@ class History:
         """The (skill, context) over time; sorted out on first use."""
         return self._over_time((skill, context_hash), self.totals)
 
-    def whole(self, context_hash: str) -> Series | None:
-        """Every choice in a context over time, whichever skill; sorted out on first use."""
-        return self._over_time((ANY, context_hash), self.totals_of_contexts)
-
     def _over_time(self, place: Place, totals: Totals) -> Series | None:
         if place not in self._series:
             if place not in totals.places:

@@ -68,15 +68,6 @@ class Snapshot:
         """
         return self._record(self.history.series(skill, context_hash), without_run)
 
-    def record_of_context(self, context_hash: str, *, without_run: str) -> Record | None:
-        """What is known of every choice in the context, whichever skill was chosen, but one run's.
-
-        Args:
-            context_hash: the situation.
-            without_run: as in `record`.
-        """
-        return self._record(self.history.whole(context_hash), without_run)
-
     def _record(self, series: Series | None, without: str | None) -> Record | None:
         if series is None:
             return None

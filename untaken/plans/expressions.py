@@ -119,17 +119,12 @@ def _compiled(expression: str) -> _Compiled | UntakenError:
 
 @cache
 def _cel() -> Any:
-    """The library, loaded with the first expression, and without its own command line.
-
-    That takes four fifths of the time: asyncio and all that draws a terminal. It still loads where it is
-    imported by name.
-    """
+    """The library, without its own command line, which loads all that draws a terminal."""
     loaded = sys.modules.setdefault("cel.cli", ModuleType("cel.cli"))
-    try:
-        return import_module("cel")
-    finally:
-        if loaded.__spec__ is None:
-            sys.modules.pop("cel.cli", None)
+    cel = import_module("cel")
+    if loaded.__spec__ is None:
+        sys.modules.pop("cel.cli", None)
+    return cel
 
 
 def _parsed(expression: str) -> Any:

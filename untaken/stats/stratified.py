@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import sqrt
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
@@ -125,27 +125,12 @@ def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-class MeanDifference(NamedTuple):
-    """Mean of the first option minus that of the second inside strata, with its 95% interval."""
-
-    value: float
-    low: float
-    high: float
-
-
 class MeanDifferences(NamedTuple):
-    """`MeanDifference` of many comparisons: columns, NaN if there is none."""
+    """Mean of the first option minus that of the second inside strata, with its 95% interval: columns."""
 
     value: np.ndarray
     low: np.ndarray
     high: np.ndarray
-
-
-def mean_difference(values: np.ndarray, first: np.ndarray, stratum: np.ndarray) -> MeanDifference | None:
-    """`mean_differences` of one comparison; ``None`` where it has none."""
-    found = mean_differences(values, first, stratum, np.zeros_like(stratum), comparisons=1)
-    value, low, high = (float(column[0]) for column in found)
-    return None if np.isnan(value) else MeanDifference(value, low, high)
 
 
 def mean_differences(
@@ -189,12 +174,6 @@ def mean_differences(
         reach = stdtrit(freedom, _UPPER) * np.sqrt(spread) / weight
     value = np.where(spread > _NO_SPREAD, value, np.nan)
     return MeanDifferences(value, value - reach, value + reach)
-
-
-def order_of(moment: np.ndarray, first: np.ndarray, stratum: np.ndarray) -> Literal["before", "after"] | None:
-    """`orders_of` one comparison, in words; ``None`` where it has none."""
-    (order,) = orders_of(moment, first, stratum, np.zeros_like(stratum), comparisons=1)
-    return ("before", None, "after")[int(order) + 1]
 
 
 def orders_of(

@@ -80,7 +80,7 @@ def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> 
         why: why there is no score against a graph; the reason of every figure about sub-goals.
         missing: the rule of the runs it is pooled and ranked with.
     """
-    trace = Trace(run)
+    trace, counts = Trace(run), structs.asdict(Tally.of((), missing))
     return RunScore(
         run_id=run.run_id,
         digest=run.digest,
@@ -96,19 +96,9 @@ def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> 
         steps=_recorded(trace, "steps"),
         results=(),
         missing=missing,
-        required=0,
-        attempted=why,
-        completed=0,
-        unscored=0,
-        critical=0,
-        critical_completed=0,
-        critical_skipped=0,
+        **counts | {name: why for name, value in counts.items() if isinstance(value, Unscored)},
         completed_with_deps=0,
         completed_with_deps_all=0,
-        coverage=why,
-        completion=why,
-        completion_weighted=why,
-        critical_completion=why,
         violations=(),
         mapped=(),
         extra=(),

@@ -8,6 +8,7 @@ from typing import Final
 
 from one_by_one.levels import Layered, sides
 from one_by_one.pooling import NOT_POOLED, Pooled, pooled_advantage, strength_for, supported
+from one_by_one.records import record_of_context
 from one_by_one.strata import Sides
 from one_by_one.terms import common_terms
 from one_by_one.trust import Arm, compare_arms
@@ -134,7 +135,7 @@ class Bench:
         if other is None:
             return NOT_POOLED
         context_hash = chosen.layers[-1]
-        record = self.snapshot.record_of_context(context_hash, without_run=self.run_id)
+        record = record_of_context(self.snapshot, context_hash, without_run=self.run_id)
         everything = None if record is None else Arm(record, self.scale)
         return pooled_advantage(other, chosen, everything, strength_for(self.snapshot, self.scale.weights))
 

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from one_by_one.levels import Layered
+from one_by_one.records import mean_of, record_of_context
 from one_by_one.terms import common_terms
 from one_by_one.trust import Arm
 from untaken.counterfactual.model import ONE_LAYER, Direction, Support
@@ -179,17 +180,17 @@ def _chosen(snapshot: Snapshot, weights: Weights) -> int:
 
 def _predict(observed: Observed, snapshot: Snapshot, scale: Scale, errors: dict[int, float]) -> bool:
     """Adds the squared error of each k; false where no other run chose anything in that context."""
-    rest = snapshot.record_of_context(observed.layers[-1], without_run=observed.run_id)
+    rest = record_of_context(snapshot, observed.layers[-1], without_run=observed.run_id)
     if rest is None:
         return False
     own = scale.place(Outcome(success=observed.success, cost=observed.cost, steps=observed.steps))
-    everything = scale.place(Outcome.of(rest))
+    everything = scale.place(mean_of(rest))
     terms = common_terms(own, everything)
     levels = []
     for context_hash in reversed(observed.layers):
         record = snapshot.record(observed.skill, context_hash, without_run=observed.run_id)
         levels.append(
-            NOT_KNOWN if record is None else _level(record, scale.place(Outcome.of(record)), terms, scale)
+            NOT_KNOWN if record is None else _level(record, scale.place(mean_of(record)), terms, scale)
         )
     came = number(score_placed(own, terms, scale.weights))
     base = number(score_placed(everything, terms, scale.weights))

@@ -13,12 +13,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from msgspec import UnsetType
 
+from one_by_one.records import MeanDifference, mean_difference, order_of
 from one_by_one.terms import in_force
 from untaken.counterfactual.scoring import Scale, Terms
 from untaken.counterfactual.words import N_MIN, end_words
 from untaken.memory import Observed, Snapshot
 from untaken.memory.history import History
-from untaken.stats.stratified import MeanDifference, mean_difference, order_of
 
 UNKNOWN: Final = -1
 """The stratum of a run whose task and agent the memory does not name."""

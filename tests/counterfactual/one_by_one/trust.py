@@ -17,11 +17,11 @@ from typing import Final
 from msgspec import Struct
 
 from one_by_one.contrast import Sample, band_between, band_of
+from one_by_one.records import mean_of
 from one_by_one.sample import sample_of
 from one_by_one.terms import common_terms
 from untaken.counterfactual.model import Direction, Support
 from untaken.counterfactual.scoring import (
-    Outcome,
     Scale,
     Terms,
     difference,
@@ -66,7 +66,7 @@ class Arm:
     def __init__(self, record: Record, scale: Scale) -> None:
         self.record = record
         self.scale = scale
-        self.placed = scale.place(Outcome.of(record))
+        self.placed = scale.place(mean_of(record))
         self._samples: dict[Terms, Sample | Unscored] = {}
 
     def sample(self, terms: Terms) -> Sample | Unscored:

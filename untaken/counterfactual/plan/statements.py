@@ -19,7 +19,7 @@ from msgspec import Struct
 from untaken.counterfactual.plan.changes import Option, PlanDecision, PlanPath
 from untaken.errors import Unscored
 from untaken.stats.multiple import benjamini_hochberg
-from untaken.stats.stratified import Stratum, exact_test, order_of, risk_difference, score_interval
+from untaken.stats.stratified import Stratum, exact_test, orders_of, risk_difference, score_interval
 from untaken.stats.two_way import Block, slope_between_agents
 
 ALPHA: Final = 0.05
@@ -218,7 +218,10 @@ def _in_order(strata: Sequence[tuple[str, Sequence[int], Sequence[int]]], starte
     runs = [run for _, one, two in strata for run in (*one, *two)]
     first = [took for _, one, two in strata for took in (True,) * len(one) + (False,) * len(two)]
     number = [n for n, (_, one, two) in enumerate(strata) for _ in (*one, *two)]
-    return bool(runs) and order_of(started[runs], np.array(first), np.array(number)) is not None
+    one = np.zeros(len(runs), dtype=int)  # comparison
+    return bool(runs) and bool(
+        orders_of(started[runs], np.array(first), np.array(number), one, comparisons=1)
+    )
 
 
 def _blocks(
