@@ -28,6 +28,7 @@ from untaken.formats.archives import Archive
 from untaken.formats.likeness import likeness
 from untaken.formats.losses import Findings
 from untaken.formats.sources import InMemory, OnDisk, Source, stem_of
+from untaken.garbage import seldom_collected
 from untaken.ledger import Integrity, heads_path
 from untaken.ledger.ledger_file import HeldLedgers
 from untaken.store import Added, Incoming, KeptTrace, Workspace
@@ -99,6 +100,7 @@ class ImportContext:
     report: Callable[[str], None]
 
 
+@seldom_collected()
 def take_in(
     workspace: Workspace,
     files: Iterable[tuple[str, bytes | Path]],

@@ -7,7 +7,6 @@ ends when it is cancelled, and the memory it took is free again afterwards.
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import subprocess
@@ -247,8 +246,6 @@ def work() -> None:
         output.write(len(data).to_bytes(_LENGTH) + data)
         output.flush()
 
-    gc.freeze()  # what the process began with stays
-    gc.set_threshold(50_000)
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=IntakeJob)
     try:
         with Workspace(job.folder) as workspace:

@@ -28,6 +28,7 @@ from untaken.formats.registry import (
 )
 from untaken.formats.sample import Confidence, Sample, sample_of, source_sample
 from untaken.formats.sources import Source, found_sources
+from untaken.garbage import seldom_collected
 from untaken.ledger.ledger_file import HeldLedgers
 
 _SAMPLED: Final = 200
@@ -53,6 +54,7 @@ def _whole(file: Path) -> bool:
     return recognise(sample_of(file.name, file)) in {info.name for info in archives}
 
 
+@seldom_collected()
 def convert(
     format: str | None,
     sources: Sequence[Path | str | Source],

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 
@@ -114,8 +115,10 @@ class JsonReader:
         self._dropped = 0
         self._faults = 0
         self._line, self._counted = 1, 0
-        self._decoder = json.JSONDecoder(
-            strict=False, object_pairs_hook=self._object, parse_constant=self._constant
+        self._decoder = json.JSONDecoder(  # it does not refer back, so that the text goes with its reader
+            strict=False,
+            object_pairs_hook=partial(_object, findings),
+            parse_constant=partial(_constant, findings),
         )
 
     def peek(self) -> str:
@@ -353,13 +356,15 @@ class JsonReader:
         self._line += self.text.count("\n", self._counted, self.at)
         self._counted = self.at
 
-    def _constant(self, name: str) -> None:
-        self.findings.add("not-a-number", f"{name} is not a number; treated as not recorded")
 
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(pairs)
-        if len(value) < len(pairs):
-            names = Counter(name for name, _ in pairs)
-            twice = next(name for name, n in names.items() if n > 1)
-            self.findings.add("duplicate-key", f"{clip(twice)!r} is repeated in one object; the last is used")
-        return value
+def _constant(findings: Findings, name: str) -> None:
+    findings.add("not-a-number", f"{name} is not a number; treated as not recorded")
+
+
+def _object(findings: Findings, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = Counter(name for name, _ in pairs)
+        twice = next(name for name, n in names.items() if n > 1)
+        findings.add("duplicate-key", f"{clip(twice)!r} is repeated in one object; the last is used")
+    return value
