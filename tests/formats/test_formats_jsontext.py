@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import gc
 from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -63,6 +65,18 @@ TEXTS: list[dict[str, Any]] = [
     },
     {"desc": "a control character in a text", "text": '["a\tb"]', "want": ["a\tb"]},
 ]
+
+
+def test_the_text_of_a_file_goes_with_its_reader_not_with_the_next_garbage_collection() -> None:
+    gc.disable()
+    try:
+        reader = JsonReader('{"a": 1}', Findings(None))
+        assert [element.value for element in reader.values()] == [{"a": 1}]
+        left = ref(reader)
+        del reader
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["desc"])

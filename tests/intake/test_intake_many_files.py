@@ -19,6 +19,7 @@ from untaken import intake
 from untaken.intake import UploadResult, take_in
 from untaken.ledger import Draft, ReviewNote
 from untaken.store import Workspace
+from untaken.store.content import digest_of
 
 
 def ledger(number: int) -> tuple[str, bytes]:
@@ -44,6 +45,16 @@ def calls_of(work: Callable[[], object], *of: object) -> int:
     finally:
         sys.setprofile(None)
     return calls
+
+
+def test_half_a_file_that_a_killed_process_left_is_replaced(tmp_path: Path) -> None:
+    given = [ledger(n) for n in range(3)]
+    with Workspace(tmp_path) as workspace:
+        for _, data in given:
+            (tmp_path / "ledgers" / f"{digest_of(data)}.jsonl").write_bytes(data[:99])
+        take_in(workspace, given)
+        runs, findings = workspace.read_runs()
+    assert ({run.run_id for run in runs}, findings) == ({"r0", "r1", "r2"}, [])
 
 
 @pytest.mark.parametrize("make", [ledger, trace])
