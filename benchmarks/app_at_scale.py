@@ -3,7 +3,8 @@
 Writes a workspace of small runs with the real writer (ten agents, a hundred tasks, ten repeats, a dozen
 events each), serves it as a user does, and measures: the first visit, which reads and evaluates everything;
 a second visit; a switch to each page; a step to the next failing run; a click on a run in the table of all
-runs; the other rule for missing verdicts, new and known. Nothing is asserted.
+runs; the other rule for missing verdicts, new and known. Then the same with a server that is started again,
+which opens the ledgers from their tables. Nothing is asserted.
 
     python benchmarks/app_at_scale.py [runs]
 """
@@ -140,8 +141,10 @@ def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     with tempfile.TemporaryDirectory(prefix="untaken-") as folder:
         timed(f"writing {runs:,} runs and adding them", lambda: make_workspace(Path(folder), runs))
-        with served(*APP, str(Path(folder) / "workspace")) as address, browser() as chromium:
-            measure(address, chromium)
+        for what in ("a new workspace", "a server started again"):
+            print(f"{what}:", flush=True)
+            with served(*APP, str(Path(folder) / "workspace")) as address, browser() as chromium:
+                measure(address, chromium)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,11 @@ if not corpus.runs:
     cards.nothing_here()
     st.stop()
 
+if "every" in st.session_state:  # a run was chosen: what is above the table is not drawn once more
+    every = state.drawn(lambda: table_of_items(state.derived(review_queue)), "every run")
+    if (row := tables.picked("every", len(every))) is not None:
+        state.open_run(str(every["digest"].iloc[row]))
+
 metric = "critical_completion"
 seen = overview(corpus, metric=metric)
 if isinstance(seen.lucky.rate, Unscored):
@@ -85,7 +90,7 @@ if graphs:
 
 st.subheader("All runs in review order", anchor=False)
 every = state.drawn(lambda: table_of_items(state.derived(review_queue)), "every run")
-row = tables.table(
+tables.table(
     every,
     key="every",
     name="Runs in review order",
@@ -101,5 +106,3 @@ row = tables.table(
         "weight": None,
     },
 )
-if row is not None:
-    state.open_run(str(every["digest"].iloc[row]))

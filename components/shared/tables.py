@@ -87,7 +87,7 @@ def table(
     if most is not None and len(frame) > most:
         st.caption(f"The first {most:,} of {len(frame):,} rows; Download the table to see all.")
     shown = frame.drop(columns=[c for c, how in (columns or {}).items() if how is None and c in frame])
-    chosen: Any = st.dataframe(  # type: ignore[call-overload]
+    st.dataframe(  # type: ignore[call-overload]
         shown if most is None else shown.head(most),
         hide_index=True,
         height=height,
@@ -106,10 +106,14 @@ def table(
         mime="text/csv",
         key=key,
     )
-    if not selectable:
-        return None
-    rows = [row for row, _ in chosen["selection"]["cells"]]
-    return int(rows[0]) if rows and rows[0] < len(frame) else None
+    return picked(key, len(frame)) if selectable else None
+
+
+def picked(key: str, rows: int) -> int | None:
+    """The position of the row chosen in a selectable table of so many rows, also before it is drawn."""
+    chosen = st.session_state.get(key) or {}
+    found = [row for row, _ in chosen.get("selection", {}).get("cells", ())]
+    return int(found[0]) if found and found[0] < rows else None
 
 
 def _plain_text(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -125,6 +125,18 @@ def test_the_whole_desk_of_the_samples_can_be_walked_through(tmp_path: Path, mon
     assert set(table(app, "Files")["integrity"].dropna()) >= {"72 INTACT"}
 
 
+def test_a_run_chosen_in_the_table_of_all_runs_is_opened(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(a_desk(tmp_path), monkeypatch)
+    second = table(app, "Runs in review order").iloc[1]
+    app.session_state["every"] = {"selection": {"rows": [], "columns": [], "cells": [(1, "agent")]}}
+    app.run()
+    assert not app.exception
+    assert [title.value for title in app.title] == [TITLES["run"]]
+    assert second["task_id"] in said(app)
+    run = Workspace(tmp_path).read_runs()[0]
+    assert app.session_state["selected_run"] in {one.digest for one in run if one.run_id == second["run_id"]}
+
+
 def test_the_three_numbers_say_what_they_rest_on(tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(a_desk(tmp_path), monkeypatch)
     assert metrics(app)["Runs that succeeded"] == "67%"
