@@ -101,12 +101,13 @@ def mode_agreement(runs: Iterable[Run], taxonomy: Taxonomy) -> tuple[ModeAgreeme
 def _readings(run: Run, taxonomy: Taxonomy) -> dict[str, _Reading]:
     """The modes that each person sees in a run, by person; people who read it and see none are included."""
     found: dict[str, dict[str, frozenset[int]]] = {one: {} for one in readers_of(run) if one}
-    steps = steps_of(run)
-    for one in assignments_of(run):
-        if one.by in found and one.status == "accepted":
-            mode = taxonomy.current(one.mode)
-            seen = {steps[one.place.event]} if one.place.event is not None else set()
-            found[one.by][mode] = found[one.by].get(mode, frozenset()) | seen
+    accepted = [one for one in assignments_of(run) if one.by in found and one.status == "accepted"]
+    # Most runs have none at a step: their events are not asked for.
+    steps = steps_of(run) if any(one.place.event is not None for one in accepted) else []
+    for one in accepted:
+        mode = taxonomy.current(one.mode)
+        seen = {steps[one.place.event]} if one.place.event is not None else set()
+        found[one.by][mode] = found[one.by].get(mode, frozenset()) | seen
     return {person: _Reading(run, seen) for person, seen in found.items()}
 
 
