@@ -259,5 +259,10 @@ def work() -> None:
         last: Message = Rows(rows)
     except UntakenError as error:
         last = Failed(error.finding())
+    except OSError as error:
+        hint = "Free some space, or check the disk that the workspace is on; then upload again."
+        last = Failed(
+            UntakenError("intake-failed", f"the disk failed: {error.strerror}", hint=hint).finding()
+        )
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends by itself now
     send(last)

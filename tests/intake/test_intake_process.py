@@ -18,6 +18,7 @@ from untaken.intake import UploadResult, take_in
 from untaken.intake_process import _end, take_in_apart
 from untaken.scaling.packing import pack, unpack
 from untaken.store import Workspace
+from untaken.store.content import digest_of
 
 SOUND = {
     "1.jsonl": desk.careful(1).ledger(),
@@ -51,6 +52,16 @@ def test_another_process_gives_the_same_rows(tmp_path: Path) -> None:
         assert rows == take_in(here, files)
         assert {row.name: row for row in arrived} == {row.name: row for row in rows}
         assert apart.digest() == here.digest()
+
+
+def test_a_disk_that_fails_is_named(tmp_path: Path) -> None:
+    files = on_disk(tmp_path, {"1.jsonl": SOUND["1.jsonl"]})
+    with Workspace(tmp_path / "w") as workspace:
+        (tmp_path / "w" / "ledgers" / f"{digest_of(SOUND['1.jsonl'])}.jsonl").mkdir()  # where it would go
+        (row,) = take_in_apart(workspace, files)
+    assert [(f.code, f.message) for f in row.findings] == [
+        ("intake-failed", "the disk failed: Is a directory")
+    ]
 
 
 def test_a_file_that_holds_up_the_work_is_left_out_and_the_others_go_on(
