@@ -51,7 +51,7 @@ def test_a_misspelled_tool_is_named_from_the_first_run_on(desc, sub_goal, meant:
         meant,
     )
     assert doubt.hint == "Did you mean 'search_orders'?"
-    assert "which none of 1 runs calls" in doubt.message
+    assert "which none of 1 run calls" in doubt.message
 
 
 TWO_NAMES = ruled("search_order", rules=[{"tool": "search_order"}, {"tool": "search_orders"}])

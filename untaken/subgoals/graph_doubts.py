@@ -11,6 +11,7 @@ from untaken.errors import Finding
 from untaken.ledger.model import Run
 from untaken.plans.globs import matches_glob
 from untaken.plans.model import PlanGraph, SubGoal
+from untaken.present.numbers import counted
 from untaken.subgoals.model import NodeResult, RunScore
 from untaken.subgoals.tool_names import CLOSE, alike
 
@@ -166,7 +167,7 @@ def _unknown_tool(node: SubGoal, seen: _Seen, *, idle: bool) -> _Doubted | None:
                 code="graph-tool-unknown",
                 runs=seen.runs,
                 message=f"a {part} of {node.id!r} names the tool {tool!r}, "
-                f"which none of {seen.runs} runs calls",
+                f"which none of {counted(seen.runs, 'run')} calls",
                 hint=offered or f"They call {_some(sorted(seen.tools))}.",
                 suggestions=suggestions,
             )
