@@ -48,14 +48,15 @@ def alignment(found: SideBySide) -> None:
 def first_divergence(found: SideBySide) -> None:
     """Where the runs first diverge from the reference, in a sentence."""
     held = f"**{text.label(run_name(found.run(found.reference)), 60)}**"
-    first = [f"{n} at **{text.label(row.title, 80)}**" for row, n in found.first_rows]
+    first = [f"{n} at **{text.label(row.title.rstrip('.'), 80)}**" for row, n in found.first_rows]
     more = len(first) - MOST_PLACES
     places = ", ".join(
         [*first[:MOST_PLACES], *([f"and at {more} other {_what(found)}s"] if more > 0 else [])]
     )
     alike = sum(one.split("plan") is None for one in found.divergences)
     parts = f" First differences: {places}." if first else ""
-    same = f" {alike} do not differ at any {_what(found)} known in both." if alike else ""
+    do_not = "does not" if alike == 1 else "do not"
+    same = f" {alike} {do_not} differ at any {_what(found)} known in both." if alike else ""
     runs = counted(len(found.divergences), "run")
     st.markdown(f"{runs} compared with {held}, {found.reference_reason}.{parts}{same}")
 
