@@ -99,7 +99,8 @@ def state_words(state: PlanState) -> str:
 def statement_words(statement: Statement) -> str:
     """A statement as one paragraph: situation, counts, q, and what it may be used for."""
     where = situation_words(statement.situation)
-    where = where if statement.situation.layer == 1 else _capital(where)  # a task's name is left as it is
+    if statement.situation.layer > 1:  # else it begins with a task's name, which is left as it is
+        where = f"{where[0].upper()}{where[1:]}"
     sides = _sides(statement, statement.option)
     return f"{where}. In {_tasks(statement)}, {sides}. {verdict_words(statement)}"
 
@@ -212,10 +213,6 @@ def _sides(statement: Statement, first: Option) -> str:
 
 def _tasks(statement: Statement) -> str:
     return "the same task" if statement.tasks == 1 else f"the same {statement.tasks} tasks"
-
-
-def _capital(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}"
 
 
 def _count(count: int, most: int) -> str:
