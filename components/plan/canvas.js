@@ -81,7 +81,16 @@ function makePlanCanvas(vis, root, act) {
     network.redraw();
     const scale = Math.max(0.02, scaleOf(layout, stage.clientWidth, stage.clientHeight));
     if (all || scale >= READABLE) network.moveTo({ position: { x: 0, y: 0 }, scale });
-    else network.moveTo({ position: network.getPosition(interesting()), scale: READABLE });
+    else network.moveTo({ position: withinDrawing(network.getPosition(interesting())), scale: READABLE });
+  }
+
+  // The middle of the view, so that no blank beside the drawing is shown where there is more of it.
+  function withinDrawing({ x, y }) {
+    const inside = (middle, size, room) => {
+      const spare = Math.max(0, (size + (2 * MARGIN - room) / READABLE) / 2);
+      return Math.max(-spare, Math.min(spare, middle));
+    };
+    return { x: inside(x, layout.width, stage.clientWidth), y: inside(y, layout.height, stage.clientHeight) };
   }
 
   function interesting() {

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Final
 
 import desk
+from builders import a_graph
 from conftest import answered
 from playwright.sync_api import Page, expect
 from screen import boxes, click
 
 from components.plan.bundle import bundle
 from components.plan.drawing import draw
-from components.plan.markup import markup
+from components.plan.markup import markup, plan_html
 from components.plan.network import payload
 from components.plan.view import SOURCE
 from untaken.plans import read_graph
@@ -66,6 +68,15 @@ def test_an_edit_while_the_drawing_comes_leaves_one_canvas(open_page: Callable[.
     graph, _ = read_graph(desk.GRAPH, name="desk.plan.yaml")
     given = [SOURCE, bundle(), markup(), payload(draw(graph, None), selected=None)]
     assert open_page("about:blank").evaluate(CALLED_TWICE, given) == [1] * 16
+
+
+def test_a_zoomed_drawing_shows_no_blank_beside_it(open_page: Callable[..., Page]) -> None:
+    steps = [{"id": f"s{n}", "deps": [f"s{n - 1}"] if n else []} for n in range(30)]
+    page = open_page("about:blank", width=390)
+    page.set_content(plan_html(a_graph(*steps)))
+    page.locator(".plan-stage[data-boxes]").wait_for()
+    first, *_ = json.loads(page.locator(".plan-stage").get_attribute("data-boxes") or "[]")
+    assert 0 < first["y"] < 60
 
 
 def test_a_link_to_a_page_works_as_the_first_visit_of_a_server(
