@@ -37,6 +37,11 @@ st.caption(
     f"{counted(len(files), 'file')} · {counted(len(runs) + len(unread), 'run')} · "
     f"{len(broken) + len(unread):,} broken · {len(unanchored):,} without a recorded head"
 )
+if stale := state.stale_ledgers():
+    st.caption(
+        f"{counted(stale, 'file')} read and scored again at the start: the file, a plan graph or the program "
+        "had changed."
+    )
 held = files_table(files, runs)
 chosen = tables.table(
     held,

@@ -33,6 +33,11 @@ class WorkspaceCorpus:
         self._learnt = ""
         self._corpus: Corpus | None = None
 
+    @property
+    def stale(self) -> int:
+        """Ledgers that were read again, although they had a table: it was of an earlier state."""
+        return self._opened.stale if self._opened else 0
+
     def read(self, store: Workspace) -> tuple[list[Run], list[Finding]]:
         """Every run of the workspace, each chain once, and what was noticed."""
         if self._opened is None:

@@ -238,6 +238,11 @@ def addressing() -> tuple[Finding, ...]:
     return derived(lambda whole: _kept(str(store.path)).addressing(store, whole), of_all=True)
 
 
+def stale_ledgers() -> int:
+    """Ledgers that were read and scored again when the workspace was opened: something had changed."""
+    return _kept(str(workspace().path)).stale
+
+
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner="Reading ledgers …")
 def _read(folder: str, digest: str, _store: Workspace) -> tuple[list[Run], list[Finding]]:  # noqa: ARG001 (cache key)
     return _kept(folder).read(_store)

@@ -35,11 +35,13 @@ class Reopened:
         graphs: the plan graphs that `files` were scored against.
         files: by digest of the ledger.
         unkept: digests of those that had to be read, as nothing was kept of them, or they have changed since.
+        stale: how many of these had a table, of what they, their plan graphs or this program were before.
     """
 
     graphs: GraphSet
     files: Mapping[str, FileReading]
     unkept: tuple[str, ...]
+    stale: int
 
 
 def reopen(store: Workspace, progress: Progress | None = None) -> Reopened:
@@ -56,7 +58,8 @@ def reopen(store: Workspace, progress: Progress | None = None) -> Reopened:
         files[file.digest] = found
         if progress:
             progress(done, len(ledgers), file.name)
-    return Reopened(graphs=graphs, files=files, unkept=tuple(unkept))
+    stale = len(kept.intersection(unkept))
+    return Reopened(graphs=graphs, files=files, unkept=tuple(unkept), stale=stale)
 
 
 def keep(
