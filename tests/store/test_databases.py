@@ -15,11 +15,11 @@ from alembic.migration import MigrationContext
 from alembic.runtime.environment import EnvironmentContext
 from alembic.script import ScriptDirectory
 from builders import a_run
-from sqlalchemy import text
+from sqlalchemy import Engine, event, text
 
 from untaken.errors import UntakenError
 from untaken.store import Workspace, schema
-from untaken.store.database import open_engine, reading, store_url, writing
+from untaken.store.database import one_connection, open_engine, reading, store_url, writing
 from untaken.store.tables import metadata
 
 ASSETS = Path(__file__).parent / "assets"
@@ -222,3 +222,41 @@ def test_a_server_that_is_away_is_said_without_the_password(
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
 def test_every_usual_way_to_write_an_address_is_taken(scheme: str) -> None:
     assert store_url(f"{scheme}://u:p%40@h:1/d").drivername == "postgresql+psycopg"
+
+
+def count_connections(engine: Engine) -> list[object]:
+    """Gets an entry for each connection from now on."""
+    made: list[object] = []
+    event.listen(engine, "connect", lambda connection, _: made.append(connection))
+    return made
+
+
+def test_files_are_read_through_one_connection_however_many_there_are(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as store:
+        for number in range(3):
+            store.add(f"{number}.jsonl", a_run(f"r{number}").ledger())
+        made = count_connections(store._engine)
+        assert len(store.read_runs()[0]) == 3
+        few = len(made)
+        for number in range(3, 12):
+            store.add(f"{number}.jsonl", a_run(f"r{number}").ledger())
+        made.clear()
+        assert len(store.read_runs()[0]) == 12
+        assert len(made) == few
+    assert few < 4
+
+
+def test_each_read_of_a_held_connection_sees_what_was_written_before_it(tmp_path: Path) -> None:
+    engine = open_engine(tmp_path / "x.sqlite3")
+    with writing(engine) as connection:
+        connection.exec_driver_sql("CREATE TABLE t (n INTEGER)")
+    count = text("SELECT count(*) FROM t")
+    seen = []
+    with one_connection(engine):
+        for _ in range(3):
+            with reading(engine) as first, reading(engine) as inner:
+                assert inner is not first
+                seen.append(first.execute(count).scalar())
+            with writing(engine) as connection:
+                connection.exec_driver_sql("INSERT INTO t VALUES (1)")
+    assert seen == [0, 1, 2]

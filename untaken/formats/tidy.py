@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final
 
 from untaken import limits
@@ -34,8 +34,9 @@ class Places:
     def __init__(self, kept: Iterable[str], dropped: Iterable[str] = ()) -> None:
         self.kept = frozenset(kept)
         self._whole = frozenset(p[:-3] for p in (*self.kept, *dropped) if p.endswith(".**"))
-        above = frozenset(above for place in self.kept for above in _above(place.removesuffix(".**")))
-        self._apart = above | frozenset(place.removesuffix(".**") for place in self.kept)
+        places = frozenset(place.removesuffix(".**") for place in self.kept)
+        above = _above(places)
+        self._apart = above | places
         self._left_out = tuple(p[:-2] for p in dropped if p[:-3] in above)
         self._known: dict[tuple[str, str], str] = {}
 
@@ -57,11 +58,13 @@ class Places:
         return known
 
 
-def _above(place: str) -> Iterator[str]:
-    """Every place above one: ``a``, ``a.b`` and ``a.b[]`` above ``a.b[].c``."""
-    for at, mark in enumerate(place):
-        if mark == "." or place.startswith("[]", at):
-            yield place[:at]
+def _above(places: Iterable[str]) -> set[str]:
+    """Every place above one of these: ``a``, ``a.b`` and ``a.b[]`` above ``a.b[].c``."""
+    found: set[str] = set()
+    for place in places:
+        while (end := max(place.rfind("."), place.rfind("[]"))) >= 0 and (place := place[:end]) not in found:
+            found.add(place)
+    return found
 
 
 class Tidier:

@@ -50,14 +50,15 @@ def reopen(store: Workspace, progress: Progress | None = None) -> Reopened:
     kept = tidy_tables(store.path, {file.digest for file in ledgers})
     files: dict[str, FileReading] = {}
     unkept: list[str] = []
-    for done, file in enumerate(ledgers, start=1):
-        found = _kept(store, file, graphs) if file.digest in kept else None
-        if found is None:
-            unkept.append(file.digest)
-            found = store.read_file(file)
-        files[file.digest] = found
-        if progress:
-            progress(done, len(ledgers), file.name)
+    with store.one_connection():
+        for done, file in enumerate(ledgers, start=1):
+            found = _kept(store, file, graphs) if file.digest in kept else None
+            if found is None:
+                unkept.append(file.digest)
+                found = store.read_file(file)
+            files[file.digest] = found
+            if progress:
+                progress(done, len(ledgers), file.name)
     stale = len(kept.intersection(unkept))
     return Reopened(graphs=graphs, files=files, unkept=tuple(unkept), stale=stale)
 

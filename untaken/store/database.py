@@ -42,6 +42,7 @@ _BEGIN: Final = {
 }
 
 _OPEN: Final[ContextVar[tuple[Engine, Connection] | None]] = ContextVar("open transaction", default=None)
+_HELD: Final[ContextVar[tuple[Engine, Connection] | None]] = ContextVar("held connection", default=None)
 
 
 def store_url(text: str) -> URL:
@@ -145,6 +146,26 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 
 @contextmanager
+def one_connection(engine: Engine) -> Iterator[None]:
+    """What this thread reads inside goes through one connection, each time in a transaction of its own.
+
+    Connecting to a SQLite file takes longer than reading a row. PostgreSQL's connections are kept anyway.
+
+    Raises:
+        UntakenError: as `in_words`.
+    """
+    if engine.dialect.name != "sqlite":
+        yield
+        return
+    with in_words(engine), engine.connect() as connection:
+        before = _HELD.set((engine, connection))
+        try:
+            yield
+        finally:
+            _HELD.reset(before)
+
+
+@contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """A transaction that sees one state of the database; inside `together`, with what was written there.
 
@@ -155,7 +176,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
         with in_words(engine):
             yield outer
         return
-    with in_words(engine), engine.connect() as connection:
+    with in_words(engine), _connected(engine) as connection:
         connection.exec_driver_sql(_BEGIN[engine.dialect.name, "read"])
         try:
             yield connection
@@ -176,6 +197,21 @@ def together(engine: Engine) -> Iterator[None]:
             yield
         finally:
             _OPEN.reset(before)
+
+
+@contextmanager
+def _connected(engine: Engine) -> Iterator[Connection]:
+    """The connection of `one_connection`, if nothing is being read through it; else one of its own."""
+    held = _HELD.get()
+    if held is None or held[0] is not engine:
+        with engine.connect() as connection:
+            yield connection
+        return
+    before = _HELD.set(None)
+    try:
+        yield held[1]
+    finally:
+        _HELD.reset(before)
 
 
 def _transaction(engine: Engine) -> Connection | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,7 +29,7 @@ from untaken.store.content import (
     sniff,
     staged,
 )
-from untaken.store.database import LOCAL, STORE, open_engine, reading, writing
+from untaken.store.database import LOCAL, STORE, one_connection, open_engine, reading, writing
 from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import current_content, is_whole
@@ -314,13 +314,18 @@ class Workspace(GraphStore):
         if known:
             with reading(self._engine) as connection:
                 keys = {file.digest: key_of(connection, file) for file in ledgers if file.digest in known}
-        for done, file in enumerate(ledgers, start=1):
-            before = known.get(file.digest) if known else None
-            same = before is not None and before.key == keys[file.digest]
-            found[file.digest] = before if before and same else self.read_file(file)
-            if progress:
-                progress(done, len(ledgers), file.name)
+        with self.one_connection():
+            for done, file in enumerate(ledgers, start=1):
+                before = known.get(file.digest) if known else None
+                same = before is not None and before.key == keys[file.digest]
+                found[file.digest] = before if before and same else self.read_file(file)
+                if progress:
+                    progress(done, len(ledgers), file.name)
         return found
+
+    def one_connection(self) -> AbstractContextManager[None]:
+        """For reading many files: to connect to the database takes longer than to ask it about one."""
+        return one_connection(self._engine)
 
     def read_file(self, file: StoredFile) -> FileReading:
         """Reads one of `ledgers`."""
