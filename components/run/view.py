@@ -27,10 +27,8 @@ DIAGNOSIS_WORDS: Final = {
 
 def named(report: RunReport, words: str) -> str:
     """A sentence about sub-goals with their titles in place of their ids. Untrusted, like the titles."""
-    for node in report.nodes:
-        title = text.one_line(node.title or node.sub_goal, TITLE_CHARS)
-        words = words.replace(f"'{node.sub_goal}'", f"'{title}'")
-    return words
+    titles = {node.sub_goal: text.one_line(node.title or node.sub_goal, TITLE_CHARS) for node in report.nodes}
+    return "'".join(titles.get(part, part) for part in words.split("'"))
 
 
 @panel

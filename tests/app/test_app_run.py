@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from builders import RunBuilder, a_run
 from sessions import open_tab, session
 from streamlit.testing.v1 import AppTest
 
+from components.run.view import named
 from untaken.ledger.events import Evidence, Verdict
 from untaken.store import Workspace
 
@@ -254,3 +257,11 @@ def test_failures_that_changed_no_plan_are_listed_with_what_came_next(
     assert any("failure of search" in words and "then only sent messages" in words for words in texts(app))
     app.button(key="event-failed-3").click().run()
     assert any('"ok": false' in block.value for block in app.code)
+
+
+def test_a_title_that_is_the_id_of_another_sub_goal_is_left_as_it_is() -> None:
+    nodes = [SimpleNamespace(sub_goal="a", title="b"), SimpleNamespace(sub_goal="b", title="c")]
+    report: Any = SimpleNamespace(nodes=nodes)
+    assert named(report, "'a' was attempted although 'b' was not completed") == (
+        "'b' was attempted although 'c' was not completed"
+    )
