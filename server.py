@@ -16,7 +16,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
@@ -24,7 +24,9 @@ from streamlit.starlette import App
 
 from components.data.spooling import SpooledUploads
 from components.plan.bundle import SERVED, bundle
+from components.shared.navigation import PAGES
 from components.shared.private_session import close_all
+from components.shared.start_page import start_page
 from untaken.cli.app import TEMPORARY
 
 SECONDS_TO_END: Final = 4.0
@@ -85,11 +87,20 @@ def vis(_: Request) -> Response:
     return Response(bundle(), media_type="text/javascript", headers=keep)
 
 
+def page(_: Request) -> Response:
+    """What a page begins with; a browser asks for it each time, as it changes with Streamlit."""
+    return HTMLResponse(start_page(), headers={"Cache-Control": "no-cache"})
+
+
 SERVED.set()
+BASE: Final = join("/", config.get_option("server.baseUrlPath"))
 app = App(
     "app.py",
     lifespan=ending_in_time,
-    routes=[Route(join("/", config.get_option("server.baseUrlPath"), "untaken/vis/{digest}.js"), vis)],
+    routes=[
+        Route(join(BASE, "untaken/vis/{digest}.js"), vis),
+        *(Route(join(BASE, name), page) for name in ("", *dict(PAGES))),
+    ],
     middleware=[
         Middleware(SecurityHeaders),
         Middleware(

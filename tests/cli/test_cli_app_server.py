@@ -25,6 +25,8 @@ STARTS_WITHIN = 60.0
 ENDS_WITHIN = 5.0
 """The promise: seconds from SIGTERM to the end of the process."""
 
+BASE = "STREAMLIT_SERVER_BASE_URL_PATH"
+
 Served = tuple[subprocess.Popen[bytes], str]
 
 
@@ -40,7 +42,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., S
         running.append(server)
         address = f"127.0.0.1:{port}"
         end = time.monotonic() + STARTS_WITHIN
-        while status(f"http://{address}/_stcore/health") != 200:
+        base = f"/{settings[BASE]}" if BASE in settings else ""
+        while status(f"http://{address}{base}/_stcore/health") != 200:
             assert time.monotonic() < end, "the app did not start"
             assert server.poll() is None, "the app ended"
             time.sleep(0.2)
@@ -88,6 +91,20 @@ def test_the_script_of_plan_graphs_has_an_address_of_its_own_that_browsers_keep(
         assert answer.read().decode() == bundle.bundle()
         assert "immutable" in answer.headers["Cache-Control"]
         assert answer.headers["Content-Type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize("path", ["/", "/run", "/run?run=1"])
+def test_a_page_names_its_server_so_that_browsers_need_not_look_for_it(address: str, path: str) -> None:
+    with urllib.request.urlopen(f"http://{address}{path}", timeout=5) as answer:
+        page = answer.read().decode()
+        assert answer.headers["Cache-Control"] == "no-cache"
+    assert page.index("BACKEND_BASE_URL") < page.index("static/js/")
+
+
+def test_pages_behind_a_path_of_a_proxy_name_it_too(served: Callable[..., Served]) -> None:
+    _, address = served(**{BASE: "desk"})
+    with urllib.request.urlopen(f"http://{address}/desk/run", timeout=5) as answer:
+        assert "BACKEND_BASE_URL" in answer.read().decode()
 
 
 HOSTS = [
