@@ -11,14 +11,14 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from untaken.annotating import Preview
+from untaken.answers.plan_drawing import Box, wrapped
 from untaken.discovery import ProposedGraph, Support
 from untaken.plans import SubGoal, edges
 from untaken.present.numbers import interval, percent
+from untaken.present.plan_layout import PlanLayout, larger, lay_out
 from untaken.present.statuses import BORDER, STATUS, StatusLook
 from untaken.subgoals import Status
 
-from ..plan.drawing import Box, wrapped
-from ..plan.layout import CanvasLayout, larger, lay_out
 from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .canvas import arrow, box_shapes, canvas, labels, on_lines
@@ -148,7 +148,7 @@ def draft_figure(
     known = {(place[edge.dependency], place[edge.sub_goal]): edge for edge in draft.edges}
     look = tokens(dark)
     styles = {ends: _line(known.get(ends), draft, look) for ends in pairs}
-    lines = [part for ends in pairs for part in arrow(ends, sizes, layout, styles[ends])]
+    lines = [part for ends in pairs for part in arrow(layout.lines[ends], styles[ends])]
     shapes = [*lines, *box_shapes(sizes, layout, repeat(FOUND, len(boxes)), [b.critical for b in boxes])]
     legend = (
         f"on an edge: runs in this order / runs with both · θ = {draft.theta:g} · n = {draft.runs:,} runs"
@@ -181,11 +181,12 @@ def _line(edge: Support | None, draft: ProposedGraph, look: Tokens) -> dict[str,
 
 
 def _counts(
-    figure: go.Figure, known: Mapping[tuple[int, int], Support], layout: CanvasLayout, look: Tokens
+    figure: go.Figure, known: Mapping[tuple[int, int], Support], layout: PlanLayout, look: Tokens
 ) -> None:
     """Support on the middle of each edge."""
-    for (start, end), edge in known.items():
-        (x0, y0), (x1, y1) = layout.centres[start], layout.centres[end]
+    for ends, edge in known.items():
+        middle = len(layout.lines[ends]) // 2
+        (x0, y0), (x1, y1) = layout.lines[ends][middle - 1 : middle + 1]
         figure.add_annotation(
             x=(x0 + x1) / 2, y=(y0 + y1) / 2, showarrow=False,
             text=f"{edge.first:,}/{edge.both:,}",

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from untaken.present import plan_layout
+from untaken.present.plan_layout import PlanLayout, Point
 from untaken.present.statuses import BORDER, CRITICAL_BORDER, StatusLook
 
-from ..plan.layout import CanvasLayout
 from ..shared import text
 from ..shared.palette import tokens
 from .parts import caption
@@ -21,7 +22,7 @@ _GAP: Final = "&nbsp;&nbsp;&nbsp;&nbsp;"
 
 
 def canvas(
-    layout: CanvasLayout,
+    layout: PlanLayout,
     shapes: Iterable[dict[str, Any]],
     legend: Sequence[str],
     *,
@@ -76,7 +77,7 @@ def rounded(left: float, top: float, right: float, bottom: float, radius: float 
 
 def box_shapes(
     sizes: Iterable[tuple[float, float]],
-    layout: CanvasLayout,
+    layout: PlanLayout,
     looks: Iterable[StatusLook],
     critical: Iterable[bool],
 ) -> Iterator[dict[str, Any]]:
@@ -88,7 +89,7 @@ def box_shapes(
 
 
 def labels(
-    layout: CanvasLayout, words: Sequence[str], hover: Iterable[str], scale: float, inks: str | list[str]
+    layout: PlanLayout, words: Sequence[str], hover: Iterable[str], scale: float, inks: str | list[str]
 ) -> go.Scatter:
     """The labels of boxes: `words` for plotly already, `hover` from anywhere."""
     return go.Scatter(
@@ -107,23 +108,10 @@ def on_lines(lines: Iterable[str]) -> str:
     return "<br>".join(map(text.figure, lines))
 
 
-def arrow(
-    ends: tuple[int, int], sizes: Sequence[tuple[float, float]], layout: CanvasLayout, line: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """The shapes of a line from one box to another (positions in `sizes`), and of its head."""
-    start, end = ends
-    before = corners(sizes[start], layout.centres[start])
-    after = corners(sizes[end], layout.centres[end])
-    if layout.direction == "LR":
-        x0, y0, x1, y1 = before[2], layout.centres[start][1], after[0], layout.centres[end][1]
-        bend = f"C {(x0 + x1) / 2},{y0} {(x0 + x1) / 2},{y1} {x1 - 9},{y1}"
-    else:
-        x0, y0, x1, y1 = layout.centres[start][0], before[3], layout.centres[end][0], after[1]
-        bend = f"C {x0},{(y0 + y1) / 2} {x1},{(y0 + y1) / 2} {x1},{y1 - 9}"
-    yield path(f"M {x0},{y0} {bend}", line)
-    tip = f"M {x1},{y1} L {x1 - 10},{y1 - 5} L {x1 - 10},{y1 + 5} Z"
-    if layout.direction == "TB":
-        tip = f"M {x1},{y1} L {x1 - 5},{y1 - 10} L {x1 + 5},{y1 - 10} Z"
+def arrow(points: Sequence[Point], line: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The shapes of a line of a layout, and of its head."""
+    way, tip = plan_layout.arrow(points)
+    yield path(way, line)
     yield head(tip, line)
 
 

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import count, groupby, pairwise
-from math import hypot
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 import networkx as nx
 import plotly.graph_objects as go
 
+from untaken.answers.plan_drawing import Box, wrapped
 from untaken.crafter.scm import StructuralCausalModel
 from untaken.crafter.state_causality import CausalState, EdgeKind
+from untaken.present.plan_layout import Edge, PlanLayout, Point, lay_out
 from untaken.present.statuses import INK, STAR, StatusLook, shade
 
-from ..plan.drawing import Box, wrapped
-from ..plan.layout import CanvasLayout, lay_out
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .canvas import box_shapes, canvas, head, labels, on_lines, path
+from .canvas import arrow, box_shapes, canvas, labels, on_lines
 from .parts import text_trace
 from .theme import message
 
@@ -47,8 +45,6 @@ _ROWS: Final = {"l": 0.0, "m": 84.0, "a": 140.0, "s": 250.0, "u": 330.0}
 _LATER: Final = {"a": 0.3, "u": 0.3}
 """Offset within a slice that places a variable after its inputs."""
 _SIZE: Final = (56.0, 40.0)
-BELOW: Final = 40.0
-"""Pixels that a line which leads back takes below the boxes."""
 _LEAST: Final = 640
 """Pixels below which the words would not fit their boxes."""
 _INDEXED: Final = re.compile(r"([a-z]+)_([0-9]+)")
@@ -67,15 +63,10 @@ def state_causality_figure(
     place = {name: number for number, name in enumerate(nodes)}
     lines = {(place[e.cause], place[e.effect]): e.kind for e in state.edges}
     sizes = tuple(box.size for box in boxes)
-    ways, back = _ways(tuple(lines), len(boxes))
-    whole = lay_out(
-        (*sizes, *_stops(ways, len(boxes))), tuple(p for way in ways.values() for p in pairwise(way)), "LR"
-    )
-    layout = replace(whole, centres=whole.centres[: len(boxes)], height=whole.height + (BELOW if back else 0))
+    layout = lay_out(sizes, tuple(lines), "LR")
     look = tokens(dark)
     looks = [_NODES[kind].shaded(dark=dark) for kind in nodes.values()]
-    shapes = [p for ends, way in ways.items() for p in _way(way, sizes, whole, _style(lines[ends], look))]
-    shapes += [p for ends in back for p in _back(ends, sizes, layout, _style(lines[ends], look))]
+    shapes = [p for ends, kind in lines.items() for p in arrow(layout.lines[ends], _style(kind, look))]
     description = f"What acts on {text.figure(state.goal)}: {state.summary}, {len(state.edges)} edges"
     figure, scale = canvas(
         layout,
@@ -102,19 +93,19 @@ def scm_figure(
     names = list(graph)
     sizes = tuple(_SIZE if _INDEXED.fullmatch(name) or len(name) < 3 else _named(name).size for name in names)
     place = {name: number for number, name in enumerate(names)}
-    ends = [(place[a], place[b]) for a, b in graph.edges]
+    ends = tuple((place[a], place[b]) for a, b in graph.edges)
     sliced = all(_lane(name) in _ROWS for name in names)
-    layout = _slices(graph) if sliced else lay_out(sizes, tuple(ends), "LR")
+    layout = _slices(graph, ends) if sliced else lay_out(sizes, ends, "LR")
     look, looks = tokens(dark), [_look_of(graph.nodes[name]) for name in names]
     shaded = [one.shaded(dark=dark) for one in looks]
     line = {"color": look.line, "width": 1.5, "dash": "solid"}
-    shapes = [part for pair in ends for part in _straight(pair, sizes, layout, line)]
+    shapes = [part for pair in ends for part in arrow(layout.lines[pair], line)]
     drawn = [one for one in (_ENDOGENOUS, _EXOGENOUS, _DONE) if one in looks]
     name = text.figure(graph.graph.get("name") or "Causal graph")
     figure, scale = canvas(
         layout,
         [*shapes, *box_shapes(sizes, layout, shaded, [one is _DONE for one in looks])],
-        [f"{_border(one, dark=dark)} {one.word}" for one in drawn],
+        [f"{_swatch(one, dark=dark)} {one.word}" for one in drawn],
         description=f"{name}: {len(names)} variables, {len(ends)} edges",
         dark=dark,
         width=width,
@@ -171,59 +162,6 @@ def _legend(nodes: Mapping[str, str], state: CausalState, look: Tokens) -> list[
     return words
 
 
-Ends = tuple[int, int]
-
-
-def _ways(lines: tuple[Ends, ...], boxes: int) -> tuple[dict[Ends, tuple[int, ...]], list[Ends]]:
-    """The stops of each line, one a layer, so that none runs behind a box; and lines that lead back."""
-    graph = nx.DiGraph(lines)
-    graph.add_nodes_from(range(boxes))
-    back: list[Ends] = []
-    while not nx.is_directed_acyclic_graph(graph):
-        circle = nx.find_cycle(graph, source=boxes - 1, orientation="reverse")
-        back.append(max(circle[:], key=lambda edge: lines.index(edge[:2]))[:2])
-        graph.remove_edge(*back[-1])
-    layer = dict.fromkeys(graph, 0)
-    for node in reversed(list(nx.topological_sort(graph))):
-        layer[node] = max((layer[after] + 1 for after in graph.successors(node)), default=0)
-    stop, ways = count(boxes), {}
-    for start, end in graph.edges:
-        between = [next(stop) for _ in range(layer[start] - layer[end] - 1)]
-        ways[start, end] = (start, *between, end)
-    return ways, back
-
-
-def _stops(ways: Mapping[Ends, tuple[int, ...]], boxes: int) -> list[tuple[float, float]]:
-    return [(8.0, 8.0)] * sum(node >= boxes for way in ways.values() for node in way)
-
-
-def _way(
-    way: tuple[int, ...], sizes: Sequence[tuple[float, float]], layout: CanvasLayout, line: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """The shapes of a line from box to box by its stops, from left to right."""
-    points = [layout.centres[node] for node in way]
-    points[0] = (points[0][0] + sizes[way[0]][0] / 2, points[0][1])
-    x1, y1 = points[-1][0] - sizes[way[-1]][0] / 2, points[-1][1]
-    points[-1] = (x1 - 9, y1)
-    bends = [
-        f"C {(x + next_x) / 2},{y} {(x + next_x) / 2},{next_y} {next_x},{next_y}"
-        for (x, y), (next_x, next_y) in pairwise(points)
-    ]
-    yield path(f"M {points[0][0]},{points[0][1]} {' '.join(bends)}", line)
-    yield head(f"M {x1},{y1} L {x1 - 10},{y1 - 5} L {x1 - 10},{y1 + 5} Z", line)
-
-
-def _back(
-    ends: Ends, sizes: Sequence[tuple[float, float]], layout: CanvasLayout, line: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """A line that leads back, below the boxes."""
-    (x0, y0), (x1, y1) = (layout.centres[n] for n in ends)
-    y0, y1 = y0 + sizes[ends[0]][1] / 2, y1 + sizes[ends[1]][1] / 2
-    low = max(y0, y1) + BELOW
-    yield path(f"M {x0},{y0} C {x0},{low} {x1},{low} {x1},{y1 + 9}", line)
-    yield head(f"M {x1},{y1} L {x1 - 5},{y1 + 10} L {x1 + 5},{y1 + 10} Z", line)
-
-
 # A model, moment by moment
 
 
@@ -232,8 +170,8 @@ def _lane(name: str) -> str:
     return indexed[1] if indexed else name
 
 
-def _slices(graph: nx.DiGraph) -> CanvasLayout:
-    """One column a moment; the task above all, since it acts on every action."""
+def _slices(graph: nx.DiGraph, ends: Sequence[Edge]) -> PlanLayout:
+    """One column a moment; the task above all, since it acts on every action. Lines are straight."""
     moments = [time for _, time in graph.nodes(data="time") if time is not None]
     last, captions = max(moments, default=0), 190.0
     used = sorted({_ROWS[_lane(name)] for name in graph})
@@ -245,7 +183,9 @@ def _slices(graph: nx.DiGraph) -> CanvasLayout:
 
     centres = tuple(centre(name, time) for name, time in graph.nodes(data="time"))
     width = max(x for x, _ in centres) + _SIZE[0] / 2
-    return CanvasLayout(direction="LR", centres=centres, width=width, height=used[-1] - top + _SIZE[1])
+    lines = {(a, b): (_border(centres[a], centres[b]), _border(centres[b], centres[a])) for a, b in ends}
+    height = used[-1] - top + _SIZE[1]
+    return PlanLayout(direction="LR", centres=centres, lines=lines, width=width, height=height)
 
 
 def _captions(graph: nx.DiGraph, look: Tokens, scale: float) -> go.Scatter:
@@ -263,29 +203,10 @@ def _captions(graph: nx.DiGraph, look: Tokens, scale: float) -> go.Scatter:
     )
 
 
-def _straight(
-    ends: tuple[int, int], sizes: tuple[tuple[float, float], ...], layout: CanvasLayout, line: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """An arrow from the border of one box to that of another."""
-    start, end = (layout.centres[n] for n in ends)
-    dx, dy = end[0] - start[0], end[1] - start[1]
-    length = hypot(dx, dy) or 1.0
-    x0, y0 = _border_point(start, sizes[ends[0]], dx, dy)
-    x1, y1 = _border_point(end, sizes[ends[1]], -dx, -dy)
-    ux, uy = dx / length, dy / length
-    ends_at = {"x0": x0, "y0": y0, "x1": x1 - 6 * ux, "y1": y1 - 6 * uy}
-    yield {"type": "line", **ends_at, "line": line, "layer": "below"}
-    left, right = (
-        (x1 - 10 * ux - 5 * uy, y1 - 10 * uy + 5 * ux),
-        (x1 - 10 * ux + 5 * uy, y1 - 10 * uy - 5 * ux),
-    )
-    yield head(f"M {x1},{y1} L {left[0]},{left[1]} L {right[0]},{right[1]} Z", line)
-
-
-def _border_point(
-    centre: tuple[float, float], size: tuple[float, float], dx: float, dy: float
-) -> tuple[float, float]:
-    part = min(size[0] / 2 / abs(dx) if dx else 1e9, size[1] / 2 / abs(dy) if dy else 1e9)
+def _border(centre: Point, other: Point) -> Point:
+    """Where a straight line from the middle of a box to that of another leaves it."""
+    dx, dy = other[0] - centre[0], other[1] - centre[1]
+    part = min(_SIZE[0] / 2 / abs(dx) if dx else 1e9, _SIZE[1] / 2 / abs(dy) if dy else 1e9)
     return centre[0] + dx * part, centre[1] + dy * part
 
 
@@ -295,7 +216,7 @@ def _look_of(node: Mapping[str, Any]) -> StatusLook:
     return _EXOGENOUS if node.get("exogenous") else _ENDOGENOUS
 
 
-def _border(look: StatusLook, *, dark: bool) -> str:
+def _swatch(look: StatusLook, *, dark: bool) -> str:
     return (
         f'<span style="color:{shade(look.line, dark=dark)}">{"╌" if look.line_name == "dash" else "━"}</span>'
     )

@@ -6,12 +6,12 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from untaken.answers.plan_drawing import Drawing, draw
 from untaken.plans.model import PlanGraph
+from untaken.present.plan_layout import larger
 from untaken.present.statuses import STAR, STATUS
 from untaken.subgoals.model import RunScore
 
-from ..plan.drawing import Drawing, draw
-from ..plan.layout import larger
 from ..shared.palette import Tokens, tokens
 from .canvas import arrow, box_shapes, canvas, labels, on_lines
 from .theme import message
@@ -37,7 +37,7 @@ def plan_figure(
     lines = (
         part
         for start, end, kind in drawing.lines
-        for part in arrow((start, end), sizes, layout, _line_style(kind, look))
+        for part in arrow(layout.lines[start, end], _line_style(kind, look))
     )
     shapes = [*lines, *box_shapes(sizes, layout, looks, critical)]
     figure, scale = canvas(

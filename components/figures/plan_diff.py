@@ -7,11 +7,11 @@ from typing import Any, Final, Literal
 
 import plotly.graph_objects as go
 
+from untaken.answers.plan_drawing import Box, wrapped
 from untaken.plans import GraphDiff, SubGoal, edges
+from untaken.present.plan_layout import larger, lay_out
 from untaken.present.statuses import INK, STAR, StatusLook, shade
 
-from ..plan.drawing import Box, wrapped
-from ..plan.layout import larger, lay_out
 from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .canvas import arrow, box_shapes, canvas, labels, on_lines
@@ -44,7 +44,7 @@ def plan_diff_figure(
     layout = larger([lay_out(sizes, tuple(lines), "LR"), lay_out(sizes, tuple(lines), "TB")], width, height)
     looks = [LOOKS[changes.get(goal.id, "kept")].shaded(dark=dark) for goal in goals]
     look = tokens(dark)
-    arrows = [part for ends, kind in lines.items() for part in arrow(ends, sizes, layout, _style(kind, look))]
+    arrows = [part for ends, kind in lines.items() for part in arrow(layout.lines[ends], _style(kind, look))]
     shapes = [*arrows, *box_shapes(sizes, layout, looks, [box.critical for box in boxes])]
     legend = _legend(changes, lines)
     figure, scale = canvas(

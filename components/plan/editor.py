@@ -14,12 +14,12 @@ from typing import Any, Final, Literal
 
 import streamlit as st
 
-from components.plan.drawing import Drawing, draw, wrapped
 from components.plan.markup import markup
 from components.plan.network import canvas_source, canvas_style, payload
 from components.plan.view import drawer, load_vis
 from components.shared import text
 from untaken.annotating import Edit, read_edit
+from untaken.answers.plan_drawing import Drawing, draw, wrapped
 from untaken.errors import UntakenError
 from untaken.plans.model import PlanGraph, SubGoal
 from untaken.present.numbers import counted

@@ -12,12 +12,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from untaken.answers.plan_drawing import draw
 from untaken.plans.model import PlanGraph
 from untaken.subgoals.model import RunScore
 
 from ..shared import text
 from .bundle import vis_source
-from .drawing import draw
 
 HERE = Path(__file__).parent
 STARTER = """

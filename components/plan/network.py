@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from pyvis.network import Network
 
+from untaken.answers.plan_drawing import Drawing
 from untaken.present.statuses import BORDER, CRITICAL_BORDER, NIGHT, STAR, STATUS
 
 from ..shared.palette import DARK, FONT, LIGHT, Tokens
-from .drawing import Drawing
 
 FONT_SIZE: Final = 15
 PADDING: Final = 5

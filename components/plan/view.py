@@ -11,9 +11,9 @@ from typing import Final
 import streamlit as st
 
 from components.plan.bundle import SERVED, address, bundle
-from components.plan.drawing import Drawing, draw
 from components.plan.markup import markup, plan_html
 from components.plan.network import canvas_source, canvas_style, payload
+from untaken.answers.plan_drawing import Drawing, draw
 from untaken.plans.model import PlanGraph
 from untaken.subgoals.model import RunScore
 

@@ -12,8 +12,6 @@ import streamlit as st
 
 from components import figures
 from components.annotate import first_graph
-from components.plan.drawing import READABLE, Drawing, draw
-from components.plan.layout import larger
 from components.plan.view import plan_view
 from components.run.events import event_table
 from components.run.marking import marking
@@ -22,8 +20,10 @@ from components.run.view import TITLE_CHARS, named
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import RunReport
+from untaken.answers.plan_drawing import READABLE, Drawing, draw
 from untaken.ledger import Verdict
 from untaken.plans import PlanGraph, SubGoal
+from untaken.present.plan_layout import larger
 from untaken.present.statuses import STAR, STATUS
 from untaken.subgoals import NodeScore, RunScore
 

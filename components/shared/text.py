@@ -10,22 +10,12 @@ import re
 import textwrap
 from typing import Final
 
-from untaken.present.visible import visible
+from untaken.present.visible import one_line
 
 JOINER: Final = "\u2060"
 """Word joiner: invisible, and no part of any word that a markdown extension looks for."""
 
 _PUNCTUATION: Final = re.compile(r"([!\"#$%&'()*+,\-./;<=>?\[\\\]^_`{|}~])")
-
-
-def one_line(text: object, limit: int = 120) -> str:
-    """The text on one line with nothing invisible in it, cut at `limit` characters.
-
-    Control and format characters (line breaks, escapes, bidirectional overrides) become a visible
-    mark: no name can pose as another one.
-    """
-    shown = visible(str(text)[: limit + 1])
-    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
 def label(text: object, limit: int = 80) -> str:

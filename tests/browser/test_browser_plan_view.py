@@ -13,10 +13,10 @@ from playwright.sync_api import Page, expect
 from screen import boxes, click
 
 from components.plan.bundle import bundle
-from components.plan.drawing import draw
 from components.plan.markup import markup, plan_html
 from components.plan.network import payload
 from components.plan.view import SOURCE
+from untaken.answers.plan_drawing import draw
 from untaken.plans import read_graph
 
 CALLED_TWICE: Final = """async ([drawer, loader, markup, data]) => {

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from components import figures
-from components.figures.causality import _ways
 from untaken.crafter.players import policy_named
 from untaken.crafter.scm import StructuralCausalModel, Variable, planning_model
 from untaken.crafter.state_causality import CausalEdge, CausalState, Concept, EdgeKind, StateVariable
@@ -96,12 +95,6 @@ def test_two_that_act_on_each_other_can_be_drawn() -> None:
         )
     )
     assert len(lines(figure)) == 3
-
-
-def test_a_line_that_skips_a_layer_has_a_stop_of_its_own_there() -> None:
-    ways, back = _ways(((0, 1), (1, 2), (0, 2), (2, 0)), 3)
-    assert ways == {(0, 1): (0, 1), (1, 2): (1, 2), (0, 2): (0, 3, 2)}
-    assert back == [(2, 0)]
 
 
 @pytest.mark.parametrize("state", [CausalState(task=None, by="m", unscored="no <b>answer"), a_state()])

@@ -10,8 +10,8 @@ from drawn import a_graph, a_score
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.plan.drawing import READABLE, Drawing, draw, wrapped
-from components.plan.layout import CanvasLayout
+from untaken.answers.plan_drawing import READABLE, Drawing, draw, wrapped
+from untaken.present.plan_layout import PlanLayout
 from untaken.present.statuses import STATUS
 from untaken.subgoals.model import Status
 
@@ -56,7 +56,7 @@ def test_what_went_wrong_is_never_hidden_in_a_branch(
             assert not {status[goal] for goal in box.sub_goals} & {"attempted", "unscored"}
 
 
-def boxes_overlap(drawing: Drawing, layout: CanvasLayout) -> bool:
+def boxes_overlap(drawing: Drawing, layout: PlanLayout) -> bool:
     placed = [(c, b.size) for c, b in zip(layout.centres, drawing.boxes, strict=True)]
     return any(
         abs(a[0] - b[0]) < (v[0] + w[0]) / 2 - 0.5 and abs(a[1] - b[1]) < (v[1] + w[1]) / 2 - 0.5

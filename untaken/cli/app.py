@@ -30,7 +30,7 @@ DEFAULT_PORT: Final = 8501
 PORTS_TRIED: Final = 100
 TEMPORARY: Final = "UNTAKEN_TEMPORARY"
 """Names the folder that the server removes when it ends."""
-NEEDED: Final = ("streamlit", "plotly", "pyvis", "pygraphviz")
+NEEDED: Final = ("streamlit", "plotly", "pyvis")
 """What the extra ``app`` installs."""
 
 

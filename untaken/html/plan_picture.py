@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import textwrap
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
-from typing import Final, Literal
+from typing import Final
 
+from untaken.answers.plan_drawing import LINE_HEIGHT, Box, draw
 from untaken.html.markup import Markup, short, tag
-from untaken.html.plan_layout import Edge, Layout, Point, lay_out
 from untaken.plans import PlanGraph
-from untaken.present.statuses import STAR, STATUS, StatusLook
+from untaken.present.plan_layout import Point, arrow
+from untaken.present.statuses import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook
 from untaken.subgoals import RunScore, Status
 
-Kind = Literal["needs", "option", "violated"]
 PLANNED: Final = StatusLook(word="planned", icon="", fill="#FFFFFF", line="#6B7280")
 """The look of a plan without a run."""
 READABLE: Final = 40
 """Larger graphs are described in words, because their picture is not readable."""
-LINE_CHARS: Final = 21
-LINES: Final = 3
-LINE_HEIGHT: Final = 18.0
-BOX_WIDTH: Final = 188.0
 PAD: Final = 4.0
 
 
@@ -44,16 +36,17 @@ def plan_picture(
     """The picture, or ``None`` where the graph is too large for one."""
     if not 0 < len(graph.sub_goals) <= readable:
         return None
-    looks = {node.sub_goal: STATUS[node.status] for node in score.nodes} if score else {}
-    other = STATUS["unscored"] if score else PLANNED
-    labels = tuple(_lines(goal.title or goal.id, goal.critical) for goal in graph.sub_goals)
-    edges = _edges(graph, score)
-    layout = _laid_out(tuple(len(label) for label in labels), tuple(edges))
+    drawing = draw(graph, score, readable=readable, icons=score is not None)
+    layout = drawing.downwards
     boxes = [
-        _box(centre, label, looks.get(goal.id, other), goal.critical)
-        for goal, centre, label in zip(graph.sub_goals, layout.centres, labels, strict=True)
+        _box(box, centre, STATUS[box.status] if score else PLANNED)
+        for box, centre in zip(drawing.boxes, layout.centres, strict=True)
     ]
-    lines = [part for edge, kind in edges.items() for part in _line(layout.lines[edge], kind)]
+    lines = [
+        tag("path", d=way, class_=f"{part} {kind}")
+        for start, end, kind in drawing.lines
+        for part, way in zip(("edge", "head"), arrow(layout.lines[start, end]), strict=True)
+    ]
     width, height = layout.width + 2 * PAD, layout.height + 2 * PAD
     drawn = tag(
         "svg",
@@ -83,72 +76,24 @@ def described(graph: PlanGraph, score: RunScore | None) -> str:
     )
 
 
-def _lines(title: str, critical: bool) -> tuple[str, ...]:
-    """The label, wrapped, with room for the icon and the star in front of it."""
-    shown = short(title, 120)
-    room = LINE_CHARS // 2 if any(unicodedata.east_asian_width(c) in "WF" for c in shown) else LINE_CHARS
-    marks = "xxx" if critical else "x"
-    wrapped = textwrap.wrap(f"{marks} {shown}", room, max_lines=LINES, placeholder=" …")
-    return (wrapped[0].removeprefix(marks).lstrip(), *wrapped[1:])
-
-
-@lru_cache(maxsize=256)
-def _laid_out(lines: tuple[int, ...], edges: tuple[Edge, ...]) -> Layout:
-    """Many runs share a graph: it is laid out once."""
-    return lay_out([(BOX_WIDTH, n * LINE_HEIGHT + 22.0) for n in lines], edges)
-
-
-def _edges(graph: PlanGraph, score: RunScore | None) -> dict[Edge, Kind]:
-    """What a longer way implies is left out: it would run behind the boxes on that way."""
-    import networkx as nx  # noqa: PLC0415 (slow)
-
-    place = {goal.id: number for number, goal in enumerate(graph.sub_goals)}
-    broken = score.violations if score else ()
-    reached = {(v.dependency, v.sub_goal) for v in broken if v.kind == "critical"}
-    kinds: dict[Edge, Kind] = {}
-    for goal in graph.sub_goals:
-        for option in goal.any_of:
-            kinds[place[option], place[goal.id]] = "option"
-        for dep in goal.deps:
-            kinds[place[dep], place[goal.id]] = "violated" if (dep, goal.id) in reached else "needs"
-    drawn = nx.DiGraph(list(kinds))
-    kept = nx.transitive_reduction(drawn).edges if nx.is_directed_acyclic_graph(drawn) else ()
-    return {edge: kind for edge, kind in kinds.items() if edge in kept}
-
-
-def _box(centre: Point, label: Sequence[str], look: StatusLook, critical: bool) -> Markup:
-    x, y = centre
-    height = len(label) * LINE_HEIGHT + 22.0
-    width = 4 if critical else 2
+def _box(box: Box, centre: Point, look: StatusLook) -> Markup:
+    (x, y), (wide, high) = centre, box.size
+    width = CRITICAL_BORDER if box.critical else BORDER
     rectangle = tag(
         "rect",
-        x=f"{x - BOX_WIDTH / 2 + width / 2:g}",
-        y=f"{y - height / 2 + width / 2:g}",
-        width=f"{BOX_WIDTH - width:g}",
-        height=f"{height - width:g}",
+        x=f"{x - wide / 2 + width / 2:g}",
+        y=f"{y - high / 2 + width / 2:g}",
+        width=f"{wide - width:g}",
+        height=f"{high - width:g}",
         rx=9,
         fill=look.fill,
         stroke=look.line,
         stroke_width=width,
         stroke_dasharray=_dash(look),
     )
-    marks = "".join(f"{mark} " for mark in (look.icon, STAR if critical else "") if mark)
-    first = y - (len(label) - 1) * LINE_HEIGHT / 2 + 5
-    rows = [
-        tag("text", (marks if n == 0 else "") + row, x=f"{x:g}", y=f"{first + n * LINE_HEIGHT:g}")
-        for n, row in enumerate(label)
-    ]
+    first = y - (len(box.lines) - 1) * LINE_HEIGHT / 2 + 5
+    rows = [tag("text", row, x=f"{x:g}", y=f"{first + n * LINE_HEIGHT:g}") for n, row in enumerate(box.lines)]
     return tag("g", rectangle, tag("g", *rows, text_anchor="middle", style=f"--text:{look.ink}"))
-
-
-def _line(points: Sequence[Point], kind: Kind) -> Iterator[Markup]:
-    (x, y), before = points[-1], points[:-1]
-    ends = [*before, (x, y - 8)]
-    way = f"M{ends[0][0]:g} {ends[0][1]:g}" + "".join(
-        f"C{a:g} {(b + d) / 2:g} {c:g} {(b + d) / 2:g} {c:g} {d:g}" for (a, b), (c, d) in pairwise(ends)
-    )
-    yield tag("path", d=way, class_=f"edge {kind}")
-    yield tag("path", d=f"M{x:g} {y:g}l-5 -10h10z", class_=f"head {kind}")
 
 
 def legend(seen: Mapping[Status, int], *, critical: bool, violated: bool) -> Markup:

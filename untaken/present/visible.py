@@ -14,6 +14,16 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(map(_visible, text))
 
 
+def one_line(text: object, limit: int = 120) -> str:
+    """The text on one line with nothing invisible in it, cut at `limit` characters.
+
+    Control and format characters (line breaks, escapes, bidirectional overrides) become a visible
+    mark: no name can pose as another one.
+    """
+    shown = visible(str(text)[: limit + 1])
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
 def _visible(character: str) -> str:
     if character in "\n\r\t":
         return " "

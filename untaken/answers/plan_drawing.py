@@ -1,6 +1,7 @@
 """What to draw of a plan graph and a run's score: boxes with words and status, lines, and two layouts.
 
-One drawing serves the app's view, the figure for notebooks and the exported page: they never disagree.
+One drawing serves the app's view, the figure for notebooks, the exported page, the report and the SVG file:
+they never disagree.
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.plans.model import PlanGraph, SubGoal
+from untaken.present.plan_layout import Direction, PlanLayout, lay_out
 from untaken.present.statuses import STAR, STATUS
+from untaken.present.visible import one_line
 from untaken.subgoals.model import RunScore, Status
 
-from ..shared import text
-from .layout import CanvasLayout, lay_out
+if TYPE_CHECKING:
+    import networkx as nx
 
 Line = tuple[int, int, Literal["needs", "violated", "option"]]
 """From, to (positions of boxes), and what the line says."""
@@ -66,17 +68,25 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """Boxes, lines between their positions, and both layouts."""
+    """Boxes, lines between their positions, and both layouts, which are made when they are asked for."""
 
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...]
-    sideways: CanvasLayout
-    downwards: CanvasLayout
     description: str
     hidden: int = 0
 
     @property
-    def layouts(self) -> tuple[CanvasLayout, CanvasLayout]:
+    def sideways(self) -> PlanLayout:
+        """From left to right."""
+        return self._laid_out("LR")
+
+    @property
+    def downwards(self) -> PlanLayout:
+        """From top to bottom."""
+        return self._laid_out("TB")
+
+    @property
+    def layouts(self) -> tuple[PlanLayout, PlanLayout]:
         """Both layouts, left to right first."""
         return self.sideways, self.downwards
 
@@ -85,6 +95,10 @@ class Drawing:
         """Changes when anything that is drawn changes, other than a box's status."""
         parts = repr((tuple(b.sub_goals for b in self.boxes), self.lines, self.layouts))
         return hashlib.sha256(parts.encode()).hexdigest()[:16]
+
+    def _laid_out(self, direction: Direction) -> PlanLayout:
+        edges = dict.fromkeys((start, end) for start, end, _ in self.lines)
+        return lay_out(tuple(box.size for box in self.boxes), tuple(edges), direction)
 
 
 def draw(
@@ -95,6 +109,7 @@ def draw(
     around: str | None = None,
     readable: int = READABLE,
     every_line: bool = False,
+    icons: bool = True,
 ) -> Drawing:
     """Decide what to draw.
 
@@ -105,6 +120,7 @@ def draw(
         around: draw only this sub-goal, what it needs and what needs it.
         readable: number of sub-goals above which branches are collapsed.
         every_line: draw also the lines that a longer way implies: where lines are edited, all of them stand.
+        icons: begin labels with the icon of their status.
     """
     status: dict[str, Status] = {goal.id: "unscored" for goal in graph.sub_goals}
     status |= {node.sub_goal: node.status for node in score.nodes if node.sub_goal in status} if score else {}
@@ -113,47 +129,35 @@ def draw(
     groups = [[goal] for goal in goals]
     if len(goals) > readable:
         groups = _groups(goals, status, noted, expanded)
-    boxes = tuple(_box(group, status) for group in groups)
+    boxes = tuple(_box(group, status, icons=icons) for group in groups)
     place = {goal.id: number for number, group in enumerate(groups) for goal in group}
     lines = tuple(dict.fromkeys(_lines(goals, place, score)))
-    lines = lines if every_line else _reduced(lines, len(boxes))
-    sizes = tuple(box.size for box in boxes)
-    pairs = tuple(dict.fromkeys((a, b) for a, b, _ in lines))
     return Drawing(
         boxes=boxes,
-        lines=lines,
-        sideways=lay_out(sizes, pairs, "LR"),
-        downwards=lay_out(sizes, pairs, "TB"),
+        lines=lines if every_line else _reduced(lines),
         description=_description(goals, status),
         hidden=len(graph.sub_goals) - len(goals),
     )
 
 
 def _around(graph: PlanGraph, centre: str | None) -> list[SubGoal]:
+    import networkx as nx  # noqa: PLC0415 (slow)
+
     if centre is None or all(goal.id != centre for goal in graph.sub_goals):
         return list(graph.sub_goals)
-    needs, needed_by = _neighbours(graph.sub_goals)
-    near = _reach(centre, needs) | _reach(centre, needed_by)
+    flow = _flow(graph.sub_goals)
+    near = {centre} | nx.ancestors(flow, centre) | nx.descendants(flow, centre)
     return [goal for goal in graph.sub_goals if goal.id in near]
 
 
-def _neighbours(goals: list[SubGoal]) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """What each sub-goal needs among these, and what needs it; options of an `any_of` count as needed."""
-    needed_by: dict[str, set[str]] = {goal.id: set() for goal in goals}
-    needs = {goal.id: {*goal.deps, *goal.any_of} & needed_by.keys() for goal in goals}
-    for name, deps in needs.items():
-        for dep in deps:
-            needed_by[dep].add(name)
-    return needs, needed_by
+def _flow(goals: Iterable[SubGoal]) -> nx.DiGraph:
+    """What leads to what among these sub-goals; options of an `any_of` count as needed."""
+    import networkx as nx  # noqa: PLC0415 (slow)
 
-
-def _reach(start: str, steps: dict[str, set[str]]) -> set[str]:
-    found, todo = {start}, [start]
-    while todo:
-        for following in steps.get(todo.pop(), set()) - found:
-            found.add(following)
-            todo.append(following)
-    return found
+    flow = nx.DiGraph()
+    flow.add_nodes_from(goal.id for goal in goals)
+    flow.add_edges_from((n, goal.id) for goal in goals for n in (*goal.deps, *goal.any_of) if n in flow)
+    return flow
 
 
 def _groups(
@@ -165,13 +169,18 @@ def _groups(
     unreached ones where nothing after them was reached. No path leaves such a group and comes back, so
     contracting them makes no cycle.
     """
-    needs, needed_by = _neighbours(goals)
+    import networkx as nx  # noqa: PLC0415 (slow)
+
+    flow = _flow(goals)
     done = {g.id for g in goals if status[g.id] in ("completed", "not_required")} - set(noted)
-    idle = (g.id for g in goals if status[g.id] in ("skipped", "not_required") and g.id not in done)
-    branches = [*_by_what_came_before(done, needs), _closed(idle, needed_by)]
+    idle = {g.id for g in goals if status[g.id] in ("skipped", "not_required")} - done
+    reached = flow.copy()  # all that is not idle leads to a node that is no sub-goal: a number
+    reached.add_node(0)
+    reached.add_edges_from((goal, 0) for goal in flow if goal not in idle)
+    branches = [*_by_what_came_before(done, flow), idle - nx.ancestors(reached, 0)]
     group_of: dict[str, int] = {}
     for branch in branches:
-        for part in _connected(branch, needs, needed_by):
+        for part in nx.weakly_connected_components(flow.subgraph(branch)):
             if len(part) > 1 and not part & set(expanded):
                 group_of |= dict.fromkeys(part, len(group_of) + len(goals))
     groups: dict[object, list[SubGoal]] = {}
@@ -180,53 +189,25 @@ def _groups(
     return list(groups.values())
 
 
-def _by_what_came_before(done: set[str], needs: dict[str, set[str]]) -> list[set[str]]:
+def _by_what_came_before(done: set[str], flow: nx.DiGraph) -> list[set[str]]:
     """The finished sub-goals, grouped by which unfinished ones are before them (as bits)."""
-    bit = {goal: 1 << number for number, goal in enumerate(goal for goal in needs if goal not in done)}
-    before: dict[str, int] = {}
-    try:
-        for goal in TopologicalSorter(needs).static_order():
-            before[goal] = 0
-            for dep in needs.get(goal, ()):
-                before[goal] |= before[dep] | bit.get(dep, 0)
-    except CycleError:
+    import networkx as nx  # noqa: PLC0415 (slow)
+
+    if not nx.is_directed_acyclic_graph(flow):
         return []
+    bit = {goal: 1 << number for number, goal in enumerate(goal for goal in flow if goal not in done)}
+    before: dict[str, int] = {}
     parts: dict[int, set[str]] = {}
-    for goal in needs:
+    for goal in nx.topological_sort(flow):
+        before[goal] = 0
+        for dep in flow.predecessors(goal):
+            before[goal] |= before[dep] | bit.get(dep, 0)
         if goal in done:
             parts.setdefault(before[goal], set()).add(goal)
     return list(parts.values())
 
 
-def _closed(members: Iterable[str], steps: dict[str, set[str]]) -> set[str]:
-    """The largest part of `members` in which every step from a member leads to a member."""
-    kept = set(members)
-    back: dict[str, set[str]] = {}
-    for goal, following in steps.items():
-        for other in following:
-            back.setdefault(other, set()).add(goal)
-    out = [goal for goal in steps if goal not in kept]
-    while out:
-        for goal in back.get(out.pop(), set()) & kept:
-            kept.discard(goal)
-            out.append(goal)
-    return kept
-
-
-def _connected(
-    members: set[str], needs: dict[str, set[str]], needed_by: dict[str, set[str]]
-) -> list[set[str]]:
-    near = {goal: (needs[goal] | needed_by[goal]) & members for goal in members}
-    parts: list[set[str]] = []
-    left = set(members)
-    while left:
-        part = _reach(min(left), near)
-        parts.append(part)
-        left -= part
-    return parts
-
-
-def _box(group: list[SubGoal], status: dict[str, Status]) -> Box:
+def _box(group: list[SubGoal], status: dict[str, Status], *, icons: bool) -> Box:
     first = group[0]
     shown = status[first.id]
     if len(group) > 1:
@@ -235,15 +216,15 @@ def _box(group: list[SubGoal], status: dict[str, Status]) -> Box:
     else:
         words = first.title or first.id
     critical = any(goal.critical for goal in group)
-    mark = f"{STATUS[shown].icon} {STAR} " if critical else f"{STATUS[shown].icon} "
-    description = f"{text.one_line(words)}: {STATUS[shown].word}{', critical' if critical else ''}"
+    marks = [STATUS[shown].icon] * icons + [STAR] * critical
+    description = f"{one_line(words)}: {STATUS[shown].word}{', critical' if critical else ''}"
     if len(group) > 1:
         description = f"branch of {description}. Press Enter to open it."
     return Box(
         sub_goals=tuple(goal.id for goal in group),
         status=shown,
         critical=critical,
-        lines=wrapped(mark + text.one_line(words)),
+        lines=wrapped(" ".join([*marks, one_line(words)])),
         description=description,
     )
 
@@ -261,24 +242,15 @@ def _lines(goals: list[SubGoal], place: dict[str, int], score: RunScore | None) 
                 yield place[option], place[goal.id], "option"
 
 
-def _reduced(lines: tuple[Line, ...], boxes: int) -> tuple[Line, ...]:
+def _reduced(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """Leave out a line that a longer way implies: it would run behind the boxes on that way."""
-    before: dict[int, set[int]] = {box: set() for box in range(boxes)}
-    for start, end, _ in lines:
-        before[end].add(start)
-    reached: dict[int, int] = {}  # as bits: everything before a box, the box itself included
-    try:
-        for box in TopologicalSorter(before).static_order():
-            reached[box] = 1 << box
-            for start in before[box]:
-                reached[box] |= reached[start]
-    except CycleError:
+    import networkx as nx  # noqa: PLC0415 (slow)
+
+    drawn = nx.DiGraph([line[:2] for line in lines])
+    if not nx.is_directed_acyclic_graph(drawn):
         return lines
-    return tuple(
-        (start, end, kind)
-        for start, end, kind in lines
-        if not any(reached[other] >> start & 1 for other in before[end] - {start})
-    )
+    kept = nx.transitive_reduction(drawn).edges
+    return tuple(line for line in lines if line[:2] in kept)
 
 
 def _description(goals: list[SubGoal], status: dict[str, Status]) -> str:

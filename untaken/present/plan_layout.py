@@ -1,0 +1,98 @@
+"""Positions of the boxes of a plan graph: in layers, by Graphviz `dot`, deterministic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import hypot
+from typing import Final, Literal
+
+Direction = Literal["LR", "TB"]
+Point = tuple[float, float]
+Edge = tuple[int, int]
+POINTS_PER_INCH: Final = 72.0
+LAYER_GAP: Final[dict[Direction, float]] = {"LR": 56.0, "TB": 44.0}
+BOX_GAP: Final = 22.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanLayout:
+    """Where boxes and lines are, in pixels: x to the right and y down, from 0 to `width` and `height`.
+
+    Attributes:
+        centres: of the boxes.
+        lines: of each edge, the control points of its cubic Bézier curves, from border to border.
+    """
+
+    direction: Direction
+    centres: tuple[Point, ...]
+    lines: Mapping[Edge, tuple[Point, ...]]
+    width: float
+    height: float
+
+    def scale(self, width: float, height: float, *, most: float = 1.0) -> float:
+        """How large the drawing can be shown in a frame, at most `most`."""
+        return min(most, width / max(self.width, 1.0), height / max(self.height, 1.0))
+
+
+@lru_cache(maxsize=256)
+def lay_out(sizes: tuple[Point, ...], edges: tuple[Edge, ...], direction: Direction) -> PlanLayout:
+    """Lay out boxes of these sizes (width, height in pixels) along these edges (positions in `sizes`).
+
+    Names never reach Graphviz, so nothing in them can be read as its language.
+    """
+    import pygraphviz  # noqa: PLC0415 (slow)
+
+    if not sizes:
+        return PlanLayout(direction=direction, centres=(), lines={}, width=1.0, height=1.0)
+    drawing = pygraphviz.AGraph(
+        directed=True,
+        rankdir=direction,
+        nodesep=str(BOX_GAP / POINTS_PER_INCH),
+        ranksep=str(LAYER_GAP[direction] / POINTS_PER_INCH),
+    )
+    for number, (width, height) in enumerate(sizes):
+        inches = {"width": str(width / POINTS_PER_INCH), "height": str(height / POINTS_PER_INCH)}
+        drawing.add_node(number, shape="box", fixedsize="true", label="", **inches)
+    drawing.add_edges_from(edges, arrowhead="none")
+    drawing.layout(prog="dot")
+    centres = [_points(drawing.get_node(number).attr["pos"])[0] for number in range(len(sizes))]
+    lines = {edge: _points(drawing.get_edge(*edge).attr["pos"]) for edge in edges}
+    boxes = list(zip(centres, sizes, strict=True))
+    through = [point for points in lines.values() for point in points]
+    left = min(*(x - w / 2 for (x, _), (w, _) in boxes), *(x for x, _ in through), float("inf"))
+    top = min(y - h / 2 for (_, y), (_, h) in boxes)
+    right = max(*(x + w / 2 for (x, _), (w, _) in boxes), *(x for x, _ in through), left)
+
+    def framed(points: Sequence[Point]) -> tuple[Point, ...]:
+        return tuple((round(x - left, 1), round(y - top, 1)) for x, y in points)
+
+    return PlanLayout(
+        direction=direction,
+        centres=framed(centres),
+        lines={edge: framed(points) for edge, points in lines.items()},
+        width=right - left,
+        height=max(y + h / 2 for (_, y), (_, h) in boxes) - top,
+    )
+
+
+def _points(written: str) -> list[Point]:
+    return [(float(x), -float(y)) for x, y in (pair.split(",") for pair in written.split())]
+
+
+def arrow(points: Sequence[Point]) -> tuple[str, str]:
+    """A line through control points, or straight between two, and its head at the last one: two SVG paths."""
+    *before, (a, b), (x, y) = points
+    length = hypot(x - a, y - b) or 1.0
+    u, v = (x - a) / length, (y - b) / length
+    start, *ways = [f"{p:g},{q:g}" for p, q in (*before, (a, b), (x - 9 * u, y - 9 * v))]
+    left, right = (f"{x - 10 * u + side * v:g},{y - 10 * v - side * u:g}" for side in (5, -5))
+    curves = (f"C {' '.join(ways[at : at + 3])}" for at in range(0, len(ways), 3))
+    way = " ".join(curves) if before else f"L {ways[0]}"
+    return f"M {start} {way}", f"M {x:g},{y:g} L {left} L {right} Z"
+
+
+def larger(layouts: Sequence[PlanLayout], width: float, height: float) -> PlanLayout:
+    """The layout that a frame of this size shows larger; the first one where they are equal."""
+    return max(layouts, key=lambda layout: layout.scale(width, height))
