@@ -48,7 +48,7 @@ BATCH_FILES: Final = 500
 BATCH_BYTES: Final = 1 << 20
 """Most bytes written in one transaction: nobody else can write meanwhile."""
 SMALL_BYTES: Final = 64 << 10
-UNPACKED_BYTES: Final = 32 << 20
+UNPACKED_BYTES: Final = 64 << 20
 """Bytes of an archive's small members that are kept in memory: each file is opened several times."""
 
 Item = TypeVar("Item")
@@ -79,6 +79,10 @@ class UploadResult:
     findings: tuple[Finding, ...] = ()
 
 
+Placed = list[tuple[int, UploadResult]]
+"""Rows of files that were added together, each with the position of its file."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntakeFile:
     """One uploaded file and its recognised kind; `archive` is the position of the archive that it is in."""
@@ -107,7 +111,7 @@ def take_in(
     *,
     agent: str | None = None,
     progress: Progress | None = None,
-    each: Callable[[UploadResult], None] | None = None,
+    each: Callable[[list[UploadResult]], None] | None = None,
 ) -> list[UploadResult]:
     """Adds files of any known kind to a workspace; a bad one never stops the good ones.
 
@@ -119,7 +123,7 @@ def take_in(
         files: (name, content) of each; names are shown, and never become paths.
         agent: the agent's name for foreign traces that do not record it.
         progress: called before and after each file; the total is 0 until the files are sorted by kind.
-        each: called with each row as soon as it is known.
+        each: called with some rows as soon as what they are about is added; with those of archives last.
 
     Returns:
         One row per file, in upload order, each archive followed by its members.
@@ -134,11 +138,15 @@ def take_in(
 
         context = ImportContext(workspace=workspace, agent=agent, scratch=Path(scratch), report=report)
         arrived += _with_kinds(_arriving(context, files, rows))
-        for position, row in chain(_native(context, arrived), _foreign(context, arrived)):
-            rows[position] = row
+        archives = list(rows.values())
+        for part in chain(_native(context, arrived), _foreign(context, arrived)):
             if each:
-                each(row)
-            report(row.name)
+                each([row for _, row in part])
+            for position, row in part:
+                rows[position] = row
+                report(row.name)
+        if each:
+            each(archives)
     return [rows[position] for position in sorted(rows)]
 
 
@@ -217,7 +225,7 @@ def _unpacked(
     return members, noted.all()
 
 
-def _native(context: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[tuple[int, UploadResult]]:
+def _native(context: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[Placed]:
     """Ledgers with their heads, graphs, heads that came alone, and what nobody knows."""
     heads = {b.name.removesuffix(HEADS): b for b in arrived if b.kind == "heads"}
     ledgers = {b.name for b in arrived if b.kind == "ledger"}
@@ -245,7 +253,7 @@ def _native(context: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[t
 
     own = [one for one in arrived if one.kind in (None, "ledger", "graph", "heads", PLANNING)]
     for part in _parts(own, lambda one: _size(one.data)):
-        yield from zip((one.position for one in part), add(part), strict=True)
+        yield list(zip((one.position for one in part), add(part), strict=True))
 
 
 def _parts(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
@@ -303,7 +311,7 @@ def _unknown(one: IntakeFile) -> Finding:
     )
 
 
-def _foreign(context: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[tuple[int, UploadResult]]:
+def _foreign(context: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[Placed]:
     """The foreign traces, converted format by format."""
     known = {info.name for info in formats()}
     for format in dict.fromkeys(one.kind for one in arrived if one.kind in known):
@@ -312,9 +320,7 @@ def _foreign(context: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[
             yield from _converted(context, format, batch)
 
 
-def _converted(
-    context: ImportContext, format: str, batch: Sequence[IntakeFile]
-) -> Iterator[tuple[int, UploadResult]]:
+def _converted(context: ImportContext, format: str, batch: Sequence[IntakeFile]) -> Iterator[Placed]:
     """One row per trace: converted with the others of its format, and added to the workspace."""
     scratch = context.scratch / format
     scratch.mkdir()
@@ -348,8 +354,8 @@ def _converted(
             ),
         )
     except UntakenError as error:
-        for one in batch:
-            yield one.position, UploadResult(name=one.name, kind=format, findings=(error.finding(),))
+        failed = (error.finding(),)
+        yield [(b.position, UploadResult(name=b.name, kind=format, findings=failed)) for b in batch]
         return
     made_from = [source_identity(one.name, digest_of(one.data)) for one in batch] + list(earlier.values())
     added, general = _add_conversion(context.workspace, done, held, made_from)
@@ -359,9 +365,10 @@ def _converted(
             context.workspace.link_source(digest, _results(losses[place], added))
     for part in _parts(staged.items(), lambda item: _size(item[1].data)):
         traces = [(one, losses.get(place)) for place, one in part]
-        for one, row in zip((one for one, _ in traces), _kept(context, format, traces, added), strict=True):
-            yield one.position, replace(row, findings=(*row.findings, *general))
-            general = ()  # what is true of the conversion as a whole is said once
+        first, *others = _kept(context, format, traces, added)
+        rows = [replace(first, findings=(*first.findings, *general)), *others]
+        general = ()  # what is true of the conversion as a whole is said once
+        yield list(zip((one.position for one, _ in traces), rows, strict=True))
 
 
 def _results(loss: FileLoss, added: Mapping[str, str]) -> list[str]:

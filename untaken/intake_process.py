@@ -7,14 +7,17 @@ ends when it is cancelled, and the memory it took is free again afterwards.
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -33,6 +36,9 @@ _TICK: Final = 0.2
 _GRACE: Final = 2.0
 """Seconds for a process to clean up after it is asked to end."""
 _LENGTH: Final = 4
+_AT: Final = struct.Struct("<QQQI")
+_AT_BYTES: Final = 64 * limits.KIB
+"""Size of the file, in the memory of both processes, that says how far the work is: it costs no message."""
 _ENTRY: Final = "from untaken.intake_process import work; work()"
 
 
@@ -44,24 +50,38 @@ class IntakeJob(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None
 
 
-class IntakeProgress(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Progress of the work: `name` is the current file."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntakeProgress:
+    """Progress of the work: `name` is the current file; `turn` moves with every step."""
 
+    turn: int
     done: int
     total: int
     name: str
 
+    @classmethod
+    def read(cls, shared: mmap.mmap) -> IntakeProgress:
+        """How far the work is; while a step is being written, the name may be half of it."""
+        turn, done, total, size = _AT.unpack_from(shared)
+        name = shared[_AT.size : _AT.size + size].decode(errors="replace")
+        return cls(turn=turn, done=done, total=total, name=name)
 
-class Row(msgspec.Struct, frozen=True, tag=True):
-    """The result for one file."""
-
-    row: UploadResult
+    def write(self, shared: mmap.mmap) -> None:
+        """Says how far the work is."""
+        name = self.name.encode(errors="replace")[: len(shared) - _AT.size]
+        shared[: _AT.size + len(name)] = _AT.pack(self.turn, self.done, self.total, len(name)) + name
 
 
 class Rows(msgspec.Struct, frozen=True, tag=True):
-    """The results for all files: the last message."""
+    """The results for some files."""
 
     rows: list[UploadResult]
+
+
+class Ended(msgspec.Struct, frozen=True, tag=True):
+    """The last message: the order of the rows that came."""
+
+    order: list[int]
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):
@@ -70,7 +90,7 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
     finding: Finding
 
 
-Message = IntakeProgress | Row | Rows | Failed
+Message = Rows | Ended | Failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +107,7 @@ def take_in_apart(
     *,
     agent: str | None = None,
     progress: Progress | None = None,
-    each: Callable[[UploadResult], None] | None = None,
+    each: Callable[[list[UploadResult]], None] | None = None,
 ) -> list[UploadResult]:
     """`take_in` in another process, with deadlines; a file that holds it up is left out, the others go on.
 
@@ -132,38 +152,41 @@ def _attempt(
     job: IntakeJob,
     new: set[str],
     progress: Progress | None,
-    each: Callable[[UploadResult], None] | None,
+    each: Callable[[list[UploadResult]], None] | None,
     ends: float,
 ) -> list[UploadResult] | Stopped:
     """One process from its start to its end; the names of files that were new are put into `new`."""
-    at = IntakeProgress(done=0, total=len(job.files), name="")
-    with _running(job) as (process, messages):
-        reported_at, quiet_until = monotonic(), ends  # until the first word it is starting
+    arrived: list[UploadResult] = []
+    with _running(job) as (process, messages, shared):
+        at = IntakeProgress.read(shared)
+        reported_at, quiet_until = monotonic(), ends  # until the first step it is starting
         while True:
-            try:
-                message = messages.get(timeout=_TICK)
-                quiet_until = min(ends, monotonic() + limits.INTAKE_FILE_SECONDS)
-            except Empty:
-                message = at
-            match message:
-                case IntakeProgress():
-                    at = message
-                case Row(row=row):
-                    new |= {row.name} if row.new else set()
-                    if each:
-                        each(row)
-                case Failed(finding=finding):
-                    return Stopped(name=at.name, finding=finding)
-                case None:
-                    return Stopped(name=at.name, finding=_failed(process.wait()))
-                case Rows(rows=rows):
-                    return rows
+            before, at = at, IntakeProgress.read(shared)
             now = monotonic()
+            if at.turn != before.turn:
+                quiet_until = min(ends, now + limits.INTAKE_FILE_SECONDS)
             if now >= quiet_until:
                 return Stopped(name=at.name, finding=_late(now >= ends))
             if progress and now >= reported_at + _TICK:
                 reported_at = now
                 progress(at.done, at.total, at.name)
+            try:
+                message = messages.get(timeout=_TICK)
+            except Empty:
+                continue
+            match message:
+                case Rows(rows=rows):
+                    arrived += rows
+                    new |= {row.name for row in rows if row.new}
+                    if each:
+                        each(rows)
+                case Ended(order=order):
+                    return [arrived[place] for place in order]
+                case Failed(finding=finding):
+                    return Stopped(name=IntakeProgress.read(shared).name, finding=finding)
+                case None:
+                    failed = _failed(process.wait())
+                    return Stopped(name=IntakeProgress.read(shared).name, finding=failed)
 
 
 def _late(whole: bool) -> Finding:
@@ -186,14 +209,21 @@ def _failed(status: int) -> Finding:
 
 
 @contextmanager
-def _running(job: IntakeJob) -> Iterator[tuple[subprocess.Popen[bytes], SimpleQueue[Message | None]]]:
-    """The process at work and what it says; ``None`` when it says no more. It has ended on the way out."""
+def _running(
+    job: IntakeJob,
+) -> Iterator[tuple[subprocess.Popen[bytes], SimpleQueue[Message | None], mmap.mmap]]:
+    """The process at work, what it says, and how far it is; ``None`` when it says no more.
+
+    It has ended on the way out.
+    """
     messages: SimpleQueue[Message | None] = SimpleQueue()
     root = str(Path(__file__).parents[1])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     with tempfile.TemporaryDirectory(prefix="untaken-") as scratch:
+        at = Path(scratch, "progress")
+        at.write_bytes(bytes(_AT_BYTES))
         process = subprocess.Popen(  # noqa: S603 - fixed words
-            [sys.executable, "-c", _ENTRY],
+            [sys.executable, "-c", _ENTRY, str(at)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": path, "TMPDIR": scratch},
@@ -205,11 +235,19 @@ def _running(job: IntakeJob) -> Iterator[tuple[subprocess.Popen[bytes], SimpleQu
         try:
             with suppress(BrokenPipeError), process.stdin:  # it ended already: the listener hears that
                 process.stdin.write(msgspec.msgpack.encode(job))
-            yield process, messages
+            with _shared(at) as shared:
+                yield process, messages, shared
         finally:
             _end(process)
             listening.join()
             process.stdout.close()
+
+
+@contextmanager
+def _shared(path: Path) -> Iterator[mmap.mmap]:
+    """A file in memory, for all processes that have it there."""
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as shared:
+        yield shared
 
 
 def _listen(stream: IO[bytes], messages: SimpleQueue[Message | None]) -> None:
@@ -247,16 +285,10 @@ def work() -> None:
         output.flush()
 
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=IntakeJob)
+    last: Message
     try:
-        with Workspace(job.folder) as workspace:
-            rows = take_in(
-                workspace,
-                [(name, Path(path)) for name, path in job.files],
-                agent=job.agent,
-                progress=lambda done, total, name: send(IntakeProgress(done=done, total=total, name=name)),
-                each=lambda row: send(Row(row)),
-            )
-        last: Message = Rows(rows)
+        with Workspace(job.folder) as workspace, _shared(Path(sys.argv[1])) as shared:
+            last = _work(job, workspace, shared, send)
     except UntakenError as error:
         last = Failed(error.finding())
     except OSError as error:
@@ -266,3 +298,20 @@ def work() -> None:
         )
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends by itself now
     send(last)
+
+
+def _work(job: IntakeJob, workspace: Workspace, shared: mmap.mmap, send: Callable[[Message], None]) -> Ended:
+    turns = count(1)
+    sent: list[UploadResult] = []
+
+    def progress(done: int, total: int, name: str) -> None:
+        IntakeProgress(turn=next(turns), done=done, total=total, name=name).write(shared)
+
+    def each(rows: list[UploadResult]) -> None:
+        sent.extend(rows)
+        send(Rows(rows))
+
+    files = [(name, Path(path)) for name, path in job.files]
+    rows = take_in(workspace, files, agent=job.agent, progress=progress, each=each)
+    places = {id(row): place for place, row in enumerate(sent)}
+    return Ended([places[id(row)] for row in rows])

@@ -114,7 +114,7 @@ class PrivateArea:
         *,
         agent: str | None = None,
         progress: Progress | None = None,
-        each: Callable[[UploadResult], None] | None = None,
+        each: Callable[[list[UploadResult]], None] | None = None,
     ) -> list[UploadResult]:
         """`take_in_apart` to this area; the files are kept to be shared later."""
         kept: list[tuple[str, Path]] = []

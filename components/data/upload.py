@@ -101,7 +101,7 @@ def _with_progress(
         staged = [(file.name, _on_disk(file, Path(folder, str(n)))) for n, file in enumerate(files)]
         arrived: list[UploadResult] = []
         try:
-            here.results = take(staged, agent=agent, progress=progress, each=arrived.append)
+            here.results = take(staged, agent=agent, progress=progress, each=arrived.extend)
             here.turn += 1
         except BaseException:  # a click: Streamlit ends this run of the page
             here.results = stopped_uploads((file.name for file in files), arrived)

@@ -48,7 +48,7 @@ def test_another_process_gives_the_same_rows(tmp_path: Path) -> None:
     files = on_disk(tmp_path, SOUND)
     with Workspace(tmp_path / "here") as here, Workspace(tmp_path / "apart") as apart:
         arrived: list[UploadResult] = []
-        rows = take_in_apart(apart, files, each=arrived.append)
+        rows = take_in_apart(apart, files, each=arrived.extend)
         assert rows == take_in(here, files)
         assert {row.name: row for row in arrived} == {row.name: row for row in rows}
         assert apart.digest() == here.digest()

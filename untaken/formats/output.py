@@ -23,7 +23,7 @@ from untaken.plans.model import PlanGraph
 
 RunSink = Callable[[str, Sequence[Draft]], None]
 LOSS_SCHEMA: Final = "untaken.loss/1"
-HELD_BYTES: Final = 32 << 20
+HELD_BYTES: Final = 128 << 20
 """Most bytes of a conversion's short ledgers that are held in memory."""
 _SLUG_CHARS: Final = 120
 _SAFE: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")

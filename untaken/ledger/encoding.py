@@ -32,6 +32,9 @@ TEXT_CHARS: Final = 1_000
 ARRAY_ITEMS: Final = 100_000
 """Most items of an array that are written; a larger one is named, not written."""
 
+_AS_THEY_ARE: Final = frozenset((str, int, bool))
+"""Types of typed fields that need no second look."""
+
 Changed = Callable[[str, str], None]
 """Called with the place of a value, and what was written for it."""
 
@@ -59,7 +62,7 @@ def plain_fields(event: type[Event], values: Mapping[str, Any], changed: Changed
 
 
 def _typed(value: Any, place: str) -> Any:
-    if value is None or type(value) is str:
+    if value is None or type(value) in _AS_THEY_ARE:
         return value
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         value = value.item()
@@ -84,10 +87,10 @@ def plain(value: Any, place: str, changed: Changed, depth: int = 0) -> Any:
     """
     if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return _text(value, place, changed)
     if isinstance(value, Enum):
         return plain(value.value, place, changed, depth)
-    if isinstance(value, str):
-        return _text(value, place, changed)
     if isinstance(value, int):
         return int(value) if INTEGER_LOW <= value <= INTEGER_HIGH else _noted(hex(value), place, changed)
     if isinstance(value, float):
@@ -101,6 +104,10 @@ def plain(value: Any, place: str, changed: Changed, depth: int = 0) -> Any:
 
 
 def _compound(value: Any, place: str, changed: Changed, depth: int) -> Any:
+    if type(value) is dict:  # what nearly all are: asked before what takes long to ask
+        return _object(value, place, changed, depth)
+    if type(value) is list:
+        return [plain(item, f"{place}[]", changed, depth + 1) for item in value]
     if isinstance(value, bytes | bytearray | memoryview):
         return _bytes(bytes(value))
     if isinstance(value, datetime | date | time):
@@ -162,6 +169,8 @@ def _key(key: Any, place: str, changed: Changed) -> str:
 
 def _text(value: str, place: str, changed: Changed) -> str:
     """The text; a lone surrogate in it has no UTF-8 form."""
+    if value.isascii():
+        return str(value)
     try:
         value.encode()
     except UnicodeEncodeError:
