@@ -26,7 +26,7 @@ from untaken.ranking import Contradiction, RankReport, RuleEffect, rule_effect
 from untaken.ranking.groups import left_out
 from untaken.scaling.evaluating import evaluate_at
 from untaken.scaling.opening import ClusterPlace, open_cluster
-from untaken.scaling.reading import Paths, Scoring, given_runs, outcome_of, score_one
+from untaken.scaling.reading import Paths, Scoring, given_runs, outcome_of, score_one, scored_by_graph
 from untaken.subgoals import (
     AgentScore,
     GraphDoubt,
@@ -176,13 +176,20 @@ def score_runs(
         known = None
     scores: dict[str, RunScore | Unscored] = {}
     findings: list[Finding] = list(unmatched_authors(verdicts, everyone))
-    for done, run in enumerate(everyone, start=1):
-        same = known is not None and known.runs.get(run.digest) is run
-        before = known.scores[run.digest] if known and same else None
-        score, graph_findings = score_one(run, graph_set, missing=missing, verdicts=verdicts, known=before)
-        scores[run.digest] = score
+    same = (run.digest for run in everyone if known and known.runs.get(run.digest) is run)
+    before = {digest: known.scores[digest] for digest in same} if known else {}
+    rest = [run for run in everyone if run.digest not in before]
+    for score in scored_by_graph(rest, graph_set, missing=missing, verdicts=verdicts):
+        before[score.digest] = score
+        if len(before) < len(everyone):
+            _report(progress, len(before), len(everyone), "scoring runs")
+    for run in everyone:
+        found = before.get(run.digest)
+        scores[run.digest], graph_findings = score_one(
+            run, graph_set, missing=missing, verdicts=verdicts, known=found
+        )
         findings += graph_findings
-        _report(progress, done, len(everyone), "scoring runs")
+    _report(progress, len(everyone), len(everyone), "scoring runs")
     findings += [doubt.finding for doubt in doubts_of(everyone, scores, graph_set)]
     return scores, tuple(findings)
 

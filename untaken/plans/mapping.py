@@ -91,15 +91,15 @@ class _Tool:
     Attributes:
         claims: the rules whose tool pattern fits, in graph order.
         always: the sub-goals that claim every call of it; ``None`` where a rule looks at the arguments or the
-            answer. `alone`: the one that does, where nothing else need be looked at. `idle`: no rule and no
-            check is about the tool.
+            answer. `alone`: the one that does, where nothing else need be looked at. `plain`: there is one,
+            or no rule and no check is about the tool.
         expecting: the sub-goals whose tool_call check is on it.
         comparisons: with how many rules and checks a call is compared; `reading`: of them, those that take
             the longer the more the call and its answer say.
         asks: whether a rule looks at the answer.
     """
 
-    __slots__ = ("alone", "always", "asks", "claims", "comparisons", "expecting", "idle", "reading")
+    __slots__ = ("alone", "always", "asks", "claims", "comparisons", "expecting", "plain", "reading")
 
     def __init__(self, claims: list[_Claim], expecting: Sequence[_Expected]) -> None:
         self.claims = claims
@@ -112,7 +112,7 @@ class _Tool:
         self.reading += sum(reads_text(expected.call) for expected in expecting)
         sole = self.always is not None and len(self.always) == 1 and not self.reading
         self.alone = self.always[0] if self.always and sole else None
-        self.idle = not claims and not expecting
+        self.plain = self.alone is not None or not self.comparisons
 
     def claimants(self, call: ToolCall, answer: Observation | None) -> tuple[str, ...]:
         """The sub-goals whose rules claim the call, in graph order."""
@@ -176,11 +176,11 @@ class _Mapper:
         for event in self.course():
             if isinstance(event, ToolCall):
                 tool = tools.get(event.tool)
-                if tool is None or tool.alone is None or event.sub_goal is not None:
+                if tool is None or not tool.plain or event.sub_goal is not None:
                     self.call(event)
                     continue
-                self.comparisons += tool.comparisons  # most calls: one rule claims them all
-                if self.comparisons <= limits.MAPPING_COMPARISONS:
+                self.comparisons += tool.comparisons  # most calls: one rule claims them all, or none does
+                if tool.alone is not None and self.comparisons <= limits.MAPPING_COMPARISONS:
                     mapped.append((event.seq, tool.alone, "rule"))
                 else:
                     self.unclaimed(event)
@@ -215,7 +215,7 @@ class _Mapper:
             self.unclaimed(event)
             return
         tool = tool or self.index.learn(event.tool)
-        if tool.idle or not self.claimed(event, tool):
+        if not self.claimed(event, tool):
             self.unclaimed(event)
 
     def unclaimed(self, event: ToolCall) -> None:

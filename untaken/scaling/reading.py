@@ -12,14 +12,22 @@ import msgspec
 
 from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.ledger import Run, read_ledger, unread_runs
-from untaken.plans import GraphSet
+from untaken.plans import GraphSet, PlanGraph
 from untaken.scaling.chunks import chunks
 from untaken.scaling.distant import DistantRun, Ledger, RunRecord, ScoreRecord, runs_at
 from untaken.scaling.held import held
 from untaken.scaling.packing import pack, unpack
 from untaken.scaling.places import Place, at_hand, find_ledgers, size_of
 from untaken.scaling.pool import Cluster
-from untaken.subgoals import MissingRule, RunScore, ScoreDetail, recounted, score_outcome, score_run
+from untaken.subgoals import (
+    MissingRule,
+    RunScore,
+    ScoreDetail,
+    recounted,
+    score_outcome,
+    score_run,
+    score_together,
+)
 from untaken.subgoals.model import DetailLater
 
 Progress = Callable[[int, int, str], None]
@@ -124,6 +132,31 @@ def _twice(place: Place, run: Run) -> Finding:
         where=Where(file=str(place), run=run.run_id),
         severity="note",
     )
+
+
+def scored_by_graph(
+    runs: Iterable[Run],
+    graphs: GraphSet,
+    *,
+    missing: MissingRule,
+    verdicts: Sequence[str],
+) -> Iterator[RunScore]:
+    """The scores of runs, those of one plan graph together; left out is who needs no score or gets none.
+
+    Args:
+        runs: broken or not, and some perhaps scored by a worker.
+        graphs: the plan graphs.
+        missing: how sub-goals without a verdict count.
+        verdicts: globs over VERDICT.by; empty counts everybody's.
+    """
+    waiting: dict[int, tuple[PlanGraph, list[Run]]] = {}
+    for run in runs:
+        if not isinstance(run, DistantRun) and not run.integrity.broken:
+            graph, _ = graphs.for_task(run.task_id, run.started.graph)
+            if isinstance(graph, PlanGraph):
+                waiting.setdefault(id(graph), (graph, []))[1].append(run)
+    for graph, some in waiting.values():
+        yield from score_together(some, graph, missing=missing, verdicts=verdicts)
 
 
 def score_one(

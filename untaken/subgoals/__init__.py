@@ -22,4 +22,5 @@ from untaken.subgoals.scoring import (
     recounted as recounted,
     score_outcome as score_outcome,
     score_run as score_run,
+    score_together as score_together,
 )

@@ -39,6 +39,8 @@ from untaken.subgoals.trace import Trace
 
 NAMED: Final = 5
 """How many unknown sub-goals a finding names."""
+AT_ONCE: Final = 32
+"""Runs that are scored together: few enough to stay in a processor's cache."""
 PATTERNS: Final = 4_096
 """Patterns of results that are remembered of a graph: most runs of a task share theirs with others."""
 
@@ -61,8 +63,21 @@ def score_run(
         UntakenError: ``run-broken`` where the integrity verdict forbids any conclusion from the run;
             ``graph-cycle`` for a graph that was never validated.
     """
-    run.refuse_broken()
-    return _assemble(run, graph, verdicts, missing)
+    return next(score_together([run], graph, missing=missing, verdicts=verdicts))
+
+
+def score_together(
+    runs: Sequence[Run], graph: PlanGraph, *, missing: MissingRule = "fail", verdicts: Sequence[str] = ()
+) -> Iterator[RunScore]:
+    """`score_run` of many runs: all are mapped, then all are checked, and so on.
+
+    A processor repeats one step for many runs in far less time than it takes all steps for one run after the
+    other.
+    """
+    for run in runs:
+        run.refuse_broken()
+    for begin in range(0, len(runs), AT_ONCE):
+        yield from _assemble(runs[begin : begin + AT_ONCE], graph, verdicts, missing)
 
 
 def recounted(score: RunScore, missing: MissingRule) -> RunScore:
@@ -113,100 +128,120 @@ def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> 
 
 
 class _Judged(Struct, frozen=True, kw_only=True, gc=False):
-    """A run read, mapped and decided, before anything is counted."""
+    """Runs read, mapped and decided, before anything is counted: a column each."""
 
     rubric: CompiledGraph
-    trace: Trace
-    mapping: Mapping
-    attempts: AttemptsById
-    decisions: DecisionsById
-    actions: Sequence[int]
-    ends: Sequence[int]
+    traces: Sequence[Trace]
+    mappings: Sequence[Mapping]
+    attempts: Sequence[AttemptsById]
+    decisions: Sequence[DecisionsById]
+    actions: Sequence[Sequence[int]]
+    ends: Sequence[Sequence[int]]
 
 
-def _judge(run: Run, graph: PlanGraph, verdicts: Sequence[str], *, in_words: bool) -> _Judged:
-    rubric, trace, mapping = compiled_graph(graph), Trace(run), map_actions(run, graph)
-    tried = attempts(rubric, trace, mapping)
-    actions: list[int] = []
+def _judge(runs: Sequence[Run], graph: PlanGraph, verdicts: Sequence[str], *, in_words: bool) -> _Judged:
+    rubric, traces = compiled_graph(graph), [Trace(run) for run in runs]
+    mappings = [map_actions(run, graph) for run in runs]
+    tried = [attempts(rubric, trace, mapping) for trace, mapping in zip(traces, mappings, strict=True)]
+    actions: list[list[int]] = [[] for _ in runs]
     if in_words or rubric.stepwise:
-        actions = [call.seq for call in trace.calls]
+        actions = [[call.seq for call in trace.calls] for trace in traces]
         if rubric.reads_messages:  # else only calls are actions
-            actions = sorted({*actions, *(seq for seq, _, _ in mapping.mapped)})
-    ends = trace.step_ends(actions)
-    results = ExpressionResults(rubric, trace, tried, ends, in_words=in_words)
-    bench = CheckRunner(trace, run.success, results, mapping, verdicts, in_words=in_words)
+            served = ([seq for seq, _, _ in mapping.mapped] for mapping in mappings)
+            actions = [sorted({*calls, *seqs}) for calls, seqs in zip(actions, served, strict=True)]
+    ends = [trace.step_ends(seqs) for trace, seqs in zip(traces, actions, strict=True)]
+    results = [
+        ExpressionResults(rubric, trace, made, steps, in_words=in_words)
+        for trace, made, steps in zip(traces, tried, ends, strict=True)
+    ]
+    benches = [
+        CheckRunner(trace, run.success, result, mapping, verdicts, in_words=in_words)
+        for run, trace, result, mapping in zip(runs, traces, results, mappings, strict=True)
+    ]
     for name in rubric.options_first:
-        bench.decide(rubric.criteria[name], tried[name])
+        criterion = rubric.criteria[name]
+        for bench, made in zip(benches, tried, strict=True):
+            bench.decide(criterion, made[name])
     return _Judged(
         rubric=rubric,
-        trace=trace,
-        mapping=mapping,
+        traces=traces,
+        mappings=mappings,
         attempts=tried,
-        decisions=bench.decisions,
+        decisions=[bench.decisions for bench in benches],
         actions=actions,
         ends=ends,
     )
 
 
 def _detail(run: Run, graph: PlanGraph, verdicts: Sequence[str], missing: MissingRule) -> ScoreDetail:
-    judged = _judge(run, graph, verdicts, in_words=True)
-    nodes = node_scores(judged.rubric, judged.attempts, judged.decisions)
+    judged = _judge([run], graph, verdicts, in_words=True)
+    nodes = node_scores(judged.rubric, judged.attempts[0], judged.decisions[0])
     done = [node for node in counted_nodes(nodes, missing) if node.completed]
     return ScoreDetail(
         nodes=nodes,
-        progress=progress(done, judged.actions, judged.ends),
+        progress=progress(done, judged.actions[0], judged.ends[0]),
     )
 
 
-def _assemble(run: Run, graph: PlanGraph, verdicts: Sequence[str], missing: MissingRule) -> RunScore:
-    judged = _judge(run, graph, verdicts, in_words=False)
-    rubric, trace = judged.rubric, judged.trace
-    known = _consequences(judged, missing)
-    tally, deps, diagnosed = known.tally, known.deps, known.diagnosed
-    if trace.never_replanned:
-        unrevised = Unrevised(trace=trace, attempts=judged.attempts)
-        diagnosed = diagnose(counted_nodes(known.results, "fail"), known.critical, rubric, unrevised)
-    return RunScore(
-        run_id=run.run_id,
-        digest=run.digest,
-        agent=run.agent,
-        task_id=run.task_id,
-        task_repeat=run.started.task_repeat,
-        model=run.started.model,
-        kind=run.started.kind,
-        graph_id=graph.id,
-        graph_version=graph.version,
-        success=run.success,
-        cost=_recorded(trace, "cost"),
-        steps=_recorded(trace, "steps"),
-        results=known.results,
-        missing=missing,
-        required=tally.required,
-        attempted=tally.attempted,
-        completed=tally.completed,
-        unscored=tally.unscored,
-        critical=tally.critical,
-        critical_completed=tally.critical_completed,
-        critical_skipped=tally.critical_skipped,
-        completed_with_deps=deps.direct,
-        completed_with_deps_all=deps.transitive,
-        coverage=tally.coverage,
-        completion=tally.completion,
-        completion_weighted=tally.completion_weighted,
-        critical_completion=tally.critical_completion,
-        violations=(*known.critical, *order_violations(rubric, judged.attempts)),
-        mapped=judged.mapping.mapped,
-        extra=_own(judged.mapping.extra, trace),
-        plans=trace.plans,
-        replans=len(trace.replans),
-        transient_failures=len(trace.failed),
-        recovered=recovered(rubric, trace, judged.attempts, judged.decisions),
-        diagnosis=diagnosed.diagnosis,
-        diagnosis_reason=diagnosed.reason,
-        diagnosis_advice=diagnosed.advice,
-        findings=(*judged.mapping.findings, *_findings(run, rubric, trace)),
-        detail=DetailLater(partial(_detail, run, graph, verdicts, missing)),
-    )
+def _assemble(
+    runs: Sequence[Run], graph: PlanGraph, verdicts: Sequence[str], missing: MissingRule
+) -> Iterator[RunScore]:
+    judged = _judge(runs, graph, verdicts, in_words=False)
+    rubric, columns = judged.rubric, (judged.traces, judged.attempts, judged.decisions)
+    consequences = [
+        _consequences(rubric, tried, decisions, missing)
+        for tried, decisions in zip(judged.attempts, judged.decisions, strict=True)
+    ]
+    orders = [order_violations(rubric, tried) for tried in judged.attempts]
+    rates = [recovered(rubric, *each) for each in zip(*columns, strict=True)]
+    for run, trace, mapping, tried, known, order, rate in zip(
+        runs, judged.traces, judged.mappings, judged.attempts, consequences, orders, rates, strict=True
+    ):
+        tally, deps, diagnosed = known.tally, known.deps, known.diagnosed
+        if trace.never_replanned:
+            unrevised = Unrevised(trace=trace, attempts=tried)
+            diagnosed = diagnose(counted_nodes(known.results, "fail"), known.critical, rubric, unrevised)
+        yield RunScore(
+            run_id=run.run_id,
+            digest=run.digest,
+            agent=run.agent,
+            task_id=run.task_id,
+            task_repeat=run.started.task_repeat,
+            model=run.started.model,
+            kind=run.started.kind,
+            graph_id=graph.id,
+            graph_version=graph.version,
+            success=run.success,
+            cost=_recorded(trace, "cost"),
+            steps=_recorded(trace, "steps"),
+            results=known.results,
+            missing=missing,
+            required=tally.required,
+            attempted=tally.attempted,
+            completed=tally.completed,
+            unscored=tally.unscored,
+            critical=tally.critical,
+            critical_completed=tally.critical_completed,
+            critical_skipped=tally.critical_skipped,
+            completed_with_deps=deps.direct,
+            completed_with_deps_all=deps.transitive,
+            coverage=tally.coverage,
+            completion=tally.completion,
+            completion_weighted=tally.completion_weighted,
+            critical_completion=tally.critical_completion,
+            violations=(*known.critical, *order),
+            mapped=mapping.mapped,
+            extra=_own(mapping.extra, trace),
+            plans=trace.plans,
+            replans=len(trace.replans),
+            transient_failures=len(trace.failed),
+            recovered=rate,
+            diagnosis=diagnosed.diagnosis,
+            diagnosis_reason=diagnosed.reason,
+            diagnosis_advice=diagnosed.advice,
+            findings=(*mapping.findings, *_findings(run, rubric, trace)),
+            detail=DetailLater(partial(_detail, run, graph, verdicts, missing)),
+        )
 
 
 class _Consequences(Struct, frozen=True, kw_only=True, gc=False):
@@ -219,9 +254,10 @@ class _Consequences(Struct, frozen=True, kw_only=True, gc=False):
     diagnosed: Diagnosed
 
 
-def _consequences(judged: _Judged, missing: MissingRule) -> _Consequences:
+def _consequences(
+    rubric: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById, missing: MissingRule
+) -> _Consequences:
     """Worked out once for each pattern of attempts and decisions."""
-    rubric, attempts, decisions = judged.rubric, judged.attempts, judged.decisions
     kept: dict[object, _Consequences] = rubric.graph.__dict__.setdefault("consequences", {})
     made = [attempts[name].made for name in rubric.options_first]
     pattern = missing, *made, *[decisions[name].completed for name in rubric.options_first]
