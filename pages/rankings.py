@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.rankings import tabs
-from components.shared import cards, state, text
+from components.shared import cards, state, tables, text
 from untaken.present.numbers import counted
 
 corpus = state.compared()
@@ -26,8 +26,11 @@ st.caption(
     f"{text.label(state.rules().in_words(), 200)}"
 )
 if report.unmatched_tasks:
-    with st.expander(counted(len(report.unmatched_tasks), "unmatched task")):
-        st.code("\n".join(text.one_line(task) for task in report.unmatched_tasks), language=None)
+    tables.folded(
+        counted(len(report.unmatched_tasks), "unmatched task"),
+        lambda: st.code("\n".join(map(text.one_line, report.unmatched_tasks)), language=None),
+        key="unmatched",
+    )
 
 tabs.flow(report)
 tabs.draw(corpus)

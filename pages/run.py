@@ -17,7 +17,7 @@ from components.run import (
     verdicts,
     view,
 )
-from components.shared import cards, state, text
+from components.shared import cards, state, tables, text
 from untaken.answers import run_report
 
 
@@ -42,8 +42,8 @@ def main() -> None:
     evidence.plan_and_evidence(report)
     note_panel.of_run(report)
     tabs.show(corpus, report)
-    with st.expander("Run identity"):
-        st.code(f"run id  {text.one_line(report.run.run_id, 500)}\ndigest  {chosen}", language=None)
+    identity = f"run id  {text.one_line(report.run.run_id, 500)}\ndigest  {chosen}"
+    tables.folded("Run identity", lambda: st.code(identity, language=None), key="identity")
 
 
 main()

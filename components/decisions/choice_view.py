@@ -9,7 +9,7 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.shared import cards, state, text
+from components.shared import cards, state, tables, text
 from components.shared.choice_words import SIDES, side_of
 from untaken.answers import ChoiceReview, count_paths, placebo_of
 from untaken.corpus import Corpus
@@ -47,9 +47,12 @@ def evaluated_or_not(corpus: Corpus) -> None:
         " · association in past runs, not causation"
     )
     if skipped:
-        with st.expander(f"Why {counted(len(skipped), 'run')} could not be evaluated"):
-            reasons = Counter(e.code or e.reason for e in skipped)
-            st.code("\n".join(f"{n:>6}  {code}" for code, n in reasons.items()), language=None)
+        reasons = Counter(e.code or e.reason for e in skipped)
+        tables.folded(
+            f"Why {counted(len(skipped), 'run')} could not be evaluated",
+            lambda: st.code("\n".join(f"{n:>6}  {code}" for code, n in reasons.items()), language=None),
+            key="not-evaluated",
+        )
 
 
 def points_in(paths: pd.DataFrame) -> str:

@@ -110,8 +110,13 @@ def pivot(found: ModeAnalysis) -> None:
         st.caption(f"{hidden:,} more groups are in the table below.")
     _runs_behind(found)
     contrast(found)
-    with st.expander("Rates and intervals"):
-        tables.table(mode_pivot_table(found), key="mode-rates", name="Failure mode rates", columns=RATES)
+    tables.folded(
+        "Rates and intervals",
+        lambda: tables.table(
+            mode_pivot_table(found), key="mode-rates", name="Failure mode rates", columns=RATES
+        ),
+        key="mode-rates",
+    )
     review_panel.link_to_this()
 
 
@@ -146,13 +151,16 @@ def contrast(found: ModeAnalysis) -> None:
     drawn = figures.mode_contrasts(found.contrasts, found.names, dark=state.is_dark())
     tables.figure(drawn, key="mode-contrasts", name="Failure modes against successes")
     numbers = dict.fromkeys(("difference", "low", "high"), SIGNED) | dict.fromkeys(("p", "q"), SMALL)
-    with st.expander("Counts and p-values"):
-        tables.table(
+    tables.folded(
+        "Counts and p-values",
+        lambda: tables.table(
             mode_contrast_table(found),
             key="mode-contrast-table",
             name="Contrast with successes",
             columns=numbers | {"mode_id": None, "difference_reason": None},
-        )
+        ),
+        key="mode-contrast-table",
+    )
 
 
 @panel
@@ -172,8 +180,13 @@ def over_time(found: ModeAnalysis) -> None:
     if found.trend.undated:
         left = counted(found.trend.undated, "failed run")
         st.caption(f"{left} left out: no timestamps.")
-    with st.expander("Every mode and period"):
-        tables.table(mode_trend_table(found), key="mode-trend", name="Failure modes over time", columns=RATES)
+    tables.folded(
+        "Every mode and period",
+        lambda: tables.table(
+            mode_trend_table(found), key="mode-trend", name="Failure modes over time", columns=RATES
+        ),
+        key="mode-trend",
+    )
     review_panel.link_to_this()
 
 

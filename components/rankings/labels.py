@@ -40,14 +40,17 @@ def section() -> None:
     )
     drawn = partial(figures.labelled_rates_figure, found, dark=state.is_dark())
     tables.figure(drawn, key="labelled", name="Rates from labels and judge")
-    with st.expander("As a table, with differences of agents and sub-goals"):
-        rates = ("value", "low", "high", "people", "people_low", "people_high", "judge")
-        tables.table(
+    rates = ("value", "low", "high", "people", "people_low", "people_high", "judge")
+    tables.folded(
+        "As a table, with differences of agents and sub-goals",
+        lambda: tables.table(
             labelled_rates_table(found),
             key="labelled-rates",
             name="Rates from labels and judge",
             columns=dict.fromkeys(rates, st.column_config.NumberColumn(format="percent")),
             height=320,
-        )
+        ),
+        key="labelled-rates",
+    )
     if found.outside:
         st.caption(f"{counted(found.outside, 'label')} on sub-goals without a judge's verdict, not used.")

@@ -142,13 +142,16 @@ def _sub_goals(gaps: Sequence[SubGoalGap]) -> None:
 
 
 def _tasks(one: PairedDifference, gaps: Sequence[TaskGap], runs: Mapping[str, Run]) -> None:
-    sides = st.expander("By task, with each agent's most telling run").columns(2, gap="large")
-    for place, name, sign in zip(sides, (one.first, one.second), (1, -1), strict=True):
-        side = [gap for gap in gaps if gap.difference * sign > 0]
-        with place:
-            st.caption(f"{text.label(name, 40)} ahead on {counted(len(side), 'task')} of {one.n_tasks}")
-            for gap in side[:MOST_TASKS]:
-                _task(gap, runs)
+    def draw() -> None:
+        sides = st.columns(2, gap="large")
+        for place, name, sign in zip(sides, (one.first, one.second), (1, -1), strict=True):
+            side = [gap for gap in gaps if gap.difference * sign > 0]
+            with place:
+                st.caption(f"{text.label(name, 40)} ahead on {counted(len(side), 'task')} of {one.n_tasks}")
+                for gap in side[:MOST_TASKS]:
+                    _task(gap, runs)
+
+    tables.folded("By task, with each agent's most telling run", draw, key="by-task")
 
 
 def _task(gap: TaskGap, runs: Mapping[str, Run]) -> None:

@@ -103,11 +103,15 @@ def _better(corpus: Corpus) -> None:
             pair_view.detail(chosen, report, corpus.runs)
     with every:
         pair_view.matrix(compared, chosen)
-    with st.expander("Every pair under every metric, as a table"):
-        columns = dict.fromkeys(("difference", "low", "high", "p_above", "mde"), PERCENT)
-        columns |= dict.fromkeys(("p", "p_holm"), THREE_PLACES)
-        frame = state.derived(pairs_table)
-        tables.table(frame, key="every", name="Pairs of agents", columns=columns, height=320)
+    columns = dict.fromkeys(("difference", "low", "high", "p_above", "mde"), PERCENT)
+    columns |= dict.fromkeys(("p", "p_holm"), THREE_PLACES)
+    tables.folded(
+        "Every pair under every metric, as a table",
+        lambda: tables.table(
+            state.derived(pairs_table), key="every", name="Pairs of agents", columns=columns, height=320
+        ),
+        key="every",
+    )
 
 
 @panel
@@ -121,8 +125,11 @@ def _misleading(corpus: Corpus) -> None:
         tables.figure(drawn, key="scatter", name=f"Outcome against {metric_words(against)}", of=())
     with pairs:
         view.discordant(report, corpus.runs, metric)
-        with st.expander("As a table"):
-            tables.table(discordant_table(corpus), key="pairs", name="Discordant pairs", height=180)
+        tables.folded(
+            "As a table",
+            lambda: tables.table(discordant_table(corpus), key="pairs", name="Discordant pairs", height=180),
+            key="pairs",
+        )
     found = contradictory(state.derived(review_queue))
     st.caption(f"{len(found)} runs whose outcome and sub-goals disagree; largest effect first.")
     for place, kind in zip(st.columns(2, gap="large"), ("lucky", "unlucky"), strict=True):
@@ -147,9 +154,12 @@ def _agreement(corpus: Corpus) -> None:
 def _repeated(corpus: Corpus) -> None:
     drawn = partial(figures.pass_k_lines, corpus.ranking.pass_k, dark=state.is_dark())
     tables.figure(drawn, key="pass-k", name="pass^k by agent", of=())
-    with st.expander("As a table"):
-        columns = dict.fromkeys(SHARES, PERCENT)
-        tables.table(state.derived(pass_k_table), key="curves", name="pass-k", columns=columns)
+    columns = dict.fromkeys(SHARES, PERCENT)
+    tables.folded(
+        "As a table",
+        lambda: tables.table(state.derived(pass_k_table), key="curves", name="pass-k", columns=columns),
+        key="curves",
+    )
 
 
 @panel

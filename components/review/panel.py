@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from components.review import writing
-from components.shared import reviewer, state, text
+from components.shared import reviewer, state, tables, text
 from components.shared.panels import panel
 from untaken import limits
 from untaken.ledger import Run
@@ -94,10 +94,13 @@ def link_to_this() -> None:
     """The address of this view, to be copied for a colleague."""
     asked = [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
     here = urlsplit(st.context.url or "")
-    with st.expander("Link to this view", icon=":material/link:"):
-        st.code(
-            f"{here.scheme}://{here.netloc}{here.path}?{urlencode(asked)}", language=None, wrap_lines=True
-        )
+    address = f"{here.scheme}://{here.netloc}{here.path}?{urlencode(asked)}"
+    tables.folded(
+        "Link to this view",
+        lambda: st.code(address, language=None, wrap_lines=True),
+        key="link",
+        icon=":material/link:",
+    )
 
 
 @panel

@@ -149,7 +149,8 @@ def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, 
     with st.expander("How it is checked", expanded=node is None or node.completed is None):
         if goal.description:
             st.text(text.one_line(goal.description, 600))
-        st.code(check_words(goal), language=None, wrap_lines=True)
+        with st.container(key="check-words"):
+            st.text(check_words(goal))
     if node is not None:
         verdicts_on(report, node)
         marking(report, node)

@@ -46,9 +46,9 @@ def csv(frame: pd.DataFrame) -> bytes:
 
 
 @panel
-def folded(words: str, draw: Callable[[], object], *, key: str) -> None:
+def folded(words: str, draw: Callable[[], object], *, key: str, icon: str | None = None) -> None:
     """A part of a page that is drawn once somebody opens it."""
-    part = st.expander(words, key=f"{key}-open", on_change="rerun")
+    part = st.expander(words, key=f"{key}-open", on_change="rerun", icon=icon)
     if part.open:
         with part:
             draw()

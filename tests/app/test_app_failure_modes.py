@@ -97,6 +97,9 @@ def test_modes_are_counted_over_failed_runs_that_were_read(
     workspace(tmp_path)
     app = opened(tmp_path, monkeypatch, by="version")
     assert "6 of 6 runs read · 4 of them failed · 1 failure mode seen" in plain(app)
+    for folded in ("mode-rates-open", "mode-contrast-table-open"):
+        app.session_state[folded] = True
+    app.run()
     rates = next(table.value for table in app.dataframe if "rate" in table.value)
     assert rates[["group", "runs", "n"]].to_numpy().tolist() == [["all", 4, 4], ["1.0", 2, 2], ["1.1", 2, 2]]
     contrast = next(table.value for table in app.dataframe if "difference" in table.value)

@@ -53,7 +53,7 @@ NEXT_STEPS = {
     "data": "Upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces in a supported format",
 }
 TITLES = {page: page.replace("_", " ").capitalize() for page in QUESTIONS} | {"what_if_not": "What-If-Not"}
-TABLES_BEHIND_A_VIEW = {"run", "failure_modes"}
+TABLES_BEHIND_A_VIEW = {"run", "failure_modes", "rankings"}
 """Pages that open on something else: their tables are drawn when they are asked for."""
 MEASURED = {"what_if_not"}
 """Pages that also tell what was measured once, whatever the workspace holds."""

@@ -200,6 +200,7 @@ def test_filters_stand_in_the_address_and_come_from_it(
     assert app.query_params["agent"] in ("agent 1", ["agent 1"])
     other = session(tmp_path, monkeypatch, "review")
     other.query_params["meta.shift"] = ["day"]
+    other.session_state["link-open"] = True
     other.run()
     assert not other.exception
     assert "0 of 1 reviewed" in str(other.get("progress")[0].proto.text)
