@@ -7,16 +7,7 @@ import streamlit as st
 from components.compare import choice
 from components.failure_modes import guide
 from components.review import writing
-from components.run import (
-    evidence,
-    note_panel,
-    plan_changes,
-    run_list,
-    run_unhandled_failures,
-    tabs,
-    verdicts,
-    view,
-)
+from components.run import body, plan_changes, run_list, run_unhandled_failures, verdicts, view
 from components.shared import cards, state, tables, text
 from untaken.answers import run_report
 
@@ -39,9 +30,7 @@ def main() -> None:
     verdicts.warning(report)
     run_unhandled_failures.failures(report)
     plan_changes.headline(corpus, chosen)
-    evidence.plan_and_evidence(report)
-    note_panel.of_run(report)
-    tabs.show(corpus, report)
+    body.draw(report)
     identity = f"run id  {text.one_line(report.run.run_id, 500)}\ndigest  {chosen}"
     tables.folded("Run identity", lambda: st.code(identity, language=None), key="identity")
 

@@ -32,6 +32,7 @@ MOST_MISSED: Final = 6
 COLUMN: Final = (560, 1000)
 """Room for the graph beside the evidence, in pixels."""
 SMALL: Final = 0.7
+PICKED: Final = "sub_goal_picked"
 
 
 @panel
@@ -104,7 +105,18 @@ def _graph(graph: PlanGraph, score: RunScore | None, chosen: str | None, drawing
 
 
 def _pick(sub_goal: str) -> None:
-    state.select(run=state.selected("run"), sub_goal=sub_goal)
+    pick(state.selected("run"), sub_goal)
+
+
+def pick(run: str | None, sub_goal: str) -> None:
+    """Select a sub-goal of the run on this page."""
+    st.session_state[PICKED] = True
+    state.select(run=run, sub_goal=sub_goal)
+
+
+def was_picked() -> bool:
+    """Whether a sub-goal was selected since this was last asked."""
+    return bool(st.session_state.pop(PICKED, False))
 
 
 def _expand(sub_goal: str) -> None:

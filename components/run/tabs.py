@@ -52,7 +52,7 @@ def transcript(corpus: Corpus, report: RunReport) -> None:
         corpus,
         digest,
         key="transcript",
-        on_goal=lambda goal: state.select(run=digest, sub_goal=goal),
+        on_goal=lambda goal: evidence.pick(digest, goal),
         on_whole=events.open_event,
     )
     events.opened_event(report)

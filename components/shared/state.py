@@ -113,6 +113,11 @@ def frame() -> Iterator[None]:
         _IN_FRAME.reset(frame_before)
 
 
+def in_frame() -> bool:
+    """Whether the page is drawn, not a fragment of it alone."""
+    return _IN_FRAME.get()
+
+
 def _once(what: object, make: Callable[[], Made]) -> Made:
     """What `make` gives, asked for once a page is drawn."""
     answers = _ANSWERS.get()

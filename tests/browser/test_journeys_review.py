@@ -10,7 +10,7 @@ import pytest
 from builders import a_run
 from conftest import answered, go_to, press, settle, sign
 from playwright.sync_api import Page, expect
-from screen import button
+from screen import boxes, button, click
 
 from components.review.queue import WIDTHS
 from untaken.store import Workspace
@@ -102,6 +102,29 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     expect(
         bob.get_by_text(re.compile("ann, .*bob: two or more gave an answer on 1 sub-goal of 1 run"))
     ).to_be_visible()
+
+
+def test_a_selected_sub_goal_shows_what_a_colleague_has_said_meanwhile_on_the_whole_page(
+    address: str, open_page: Open
+) -> None:
+    ann, bob = (open_page(f"{address}/run", height=1400, elsewhere=True) for _ in range(2))
+    for page in (ann, bob):
+        with answered(page):
+            click(page, boxes(page)[0])
+        expect(page.get_by_text("0 of 2 (0%)")).to_be_visible()
+    above = ann.locator(".st-key-facts").element_handle()
+    ann.evaluate("facts => { facts.dataset.met = 'before'; }", above)
+    with answered(ann):
+        click(ann, boxes(ann)[1])
+    expect(ann.locator(".st-key-facts")).to_have_attribute("data-met", "before")
+
+    sign(bob, "bob")
+    press(bob, "y")
+    expect(bob.get_by_text("1 of 2 (50%)")).to_be_visible()
+    with answered(ann):
+        click(ann, boxes(ann)[0])
+    expect(ann.get_by_text("human:bob", exact=True)).to_be_visible()
+    expect(ann.get_by_text("1 of 2 (50%)")).to_be_visible()
 
 
 def test_the_queue_does_not_widen_a_small_screen_and_shows_its_first_columns_on_others(

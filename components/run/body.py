@@ -1,0 +1,43 @@
+"""The Run page from its plan graph down: what a selected sub-goal changes."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import streamlit as st
+
+from components.run import evidence, note_panel, tabs
+from components.shared import reviewer, state
+from components.shared.panels import panel
+from untaken.answers import RunReport, run_report
+from untaken.corpus import Corpus
+
+
+@panel
+def draw(report: RunReport) -> None:
+    """Draw it so that the selection of a sub-goal draws nothing above again.
+
+    Buttons that are no callbacks, to sign in or to draft a plan graph, need the whole page.
+    """
+    evidence.was_picked()
+    if report.graph is None or (reviewer.sign_in() and not reviewer.reviewer()):
+        _parts(state.corpus(), report)
+    else:
+        _alone(report.run.digest, state.content(state.workspace()))
+
+
+@st.fragment
+def _alone(digest: str, seen: str) -> None:
+    """In a fragment; whatever else is done in it draws the whole page again, as does a changed workspace."""
+    again = not state.in_frame()
+    with state.frame() if again else nullcontext():
+        if again and not (evidence.was_picked() and seen == state.content(state.workspace())):
+            st.rerun()
+        corpus = state.corpus()
+        _parts(corpus, run_report(corpus, digest))
+
+
+def _parts(corpus: Corpus, report: RunReport) -> None:
+    evidence.plan_and_evidence(report)
+    note_panel.of_run(report)
+    tabs.show(corpus, report)
