@@ -95,14 +95,14 @@ def measure(runs: int, rounds: int) -> None:
     graph = GRAPH.replace(b"id: refund\n", b'id: refund\ntasks: ["*"]\n', 1)
     graphs = GraphSet.of([parse_graph(graph, name="bench", format="yaml")])
     held = read_ledger(BytesIO(data), heads=heads)
-    memory = PolicyMemory.build(held)
+    memories = iter([PolicyMemory.build(held) for _ in range(rounds)])  # none has looked anything up yet
     corpus = evaluate_corpus(held, graphs)
     scored = [score for score in corpus.scores.values() if isinstance(score, RunScore)]
     stages: dict[str, Callable[[], object]] = {
         "read": lambda: read_ledger(BytesIO(data), heads=heads),
         "score": lambda: score_runs(held, graphs),
         "build the memory": lambda: PolicyMemory.build(held).snapshot(),
-        "decisions": lambda: evaluate_runs(held, PolicyMemory(memory.log)),
+        "decisions": lambda: evaluate_runs(held, next(memories)),
         "rank the agents": lambda: rank_agents(scored),
         "evaluate the corpus": lambda: evaluate_corpus(held, graphs),
         "read and evaluate it": lambda: evaluate_corpus(read_ledger(BytesIO(data), heads=heads), graphs),

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.memory.figures import SumColumns, as_sums, figures_of, whole_numbers
-from untaken.memory.sums import SCALE_BITS, exact, summed
+from untaken.memory.figures import SumColumns, as_sums, decimal_unit, figures_of, whole_numbers
+from untaken.memory.history import History
+from untaken.memory.model import Observed
+from untaken.memory.sums import SCALE_BITS, WEIGHTS, exact, summed
+from untaken.memory.totals import NOWHERE, Moment
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,66 @@ def test_whole_figures_give_bit_for_bit_what_pythons_whole_numbers_give(historie
         figures_of(whole, runs)._fields, figures_of(whole, runs), figures_of(plain, runs), strict=True
     ):
         np.testing.assert_array_equal(ours, pythons, err_msg=name)
+
+
+DECIMALS = st.one_of(
+    st.none(),
+    st.integers(0, 9_999).map(lambda n: n / 1_000),
+    st.integers(0, 9_999_999).map(lambda n: n / 1_000_000),
+)
+PRICED = st.builds(
+    Recorded,
+    run_id=st.sampled_from("abcdef"),
+    kind=st.sampled_from(["outcome", "outcome", "weak"]),
+    success=st.sampled_from([0.0, 1.0, 0.7, 0.25]),
+    cost=DECIMALS,
+    steps=WHOLE,
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from("xy"), PRICED), min_size=1, max_size=25), st.integers(0, 25))
+def test_figures_in_decimals_are_those_of_the_exact_sums(placed, cut) -> None:
+    log = [_observed(number, context, one) for number, (context, one) in enumerate(placed)]
+    history, cut = History(log), min(cut, len(log))
+    run = history.run_numbers.get("a", NOWHERE)
+    for context in "xy":
+        place = history.totals.places.get(("s", context), NOWHERE)
+        ours = history.totals.figures(Moment(*(np.array([each]) for each in (place, cut, run))))
+        known = [o for o in log[:cut] if o.context_hash == context and o.run_id != "a"]
+        rows = [np.array([value], dtype=object) for value in summed(known)]
+        runs = np.array([len({o.run_id for o in known if o.kind == "outcome"})])
+        for name, one, other in zip(ours._fields, ours, figures_of(SumColumns(*rows), runs), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+def _observed(number: int, context: str, one: Recorded) -> Observed:
+    return Observed(
+        key=f"{number:03}",
+        kind=one.kind,
+        skill="s",
+        context_hash=context,
+        success=one.success,
+        cost=one.cost,
+        steps=one.steps,
+        weight=WEIGHTS[one.kind],
+        run_id=one.run_id,
+        ts=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=number),
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "most", "unit"),
+    [
+        ([0.0, 3.0], 10, 1),
+        ([0.123, 0.4], 10, 1_000),
+        ([0.123456, 7.0], 10, 1_000_000),
+        ([0.1 + 0.2, 0.1], 10, 1),
+        ([0.123456, 7.0], 1_000, 1),
+        ([], 0, 1),
+    ],
+)
+def test_figures_are_added_up_in_the_decimals_that_they_are_written_in(values, most, unit) -> None:
+    assert decimal_unit(np.array(values), most) == unit
 
 
 @given(st.lists(st.floats(0, 1e6), max_size=6), st.integers(6, 10**7))

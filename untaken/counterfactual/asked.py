@@ -49,25 +49,21 @@ class Asked:
         self.selection: list[SkillSelection] = []
         self.run: list[int] = []
         self._situation: list[int] = []
-        self._known: dict[tuple[object, ...], int] = {}
         self._selected: list[list[int]] = []
         self._context: list[int] = []
         self._first: list[int] = [0]
         self._names: list[str] = []
         self._alternative: list[list[int]] = []
 
-    def add(self, run: int, selection: SkillSelection, layers: tuple[str, ...]) -> None:
-        """One more decision; those of a run come together."""
-        key = selection.selected, layers, *selection.alternatives
-        situation = self._known.get(key)
-        if situation is None:
-            situation = self._known[key] = self._look_up(selection, layers)
+    def add(self, run: int, selection: SkillSelection, situation: int) -> None:
+        """One more decision, in a situation looked up before; those of a run come together."""
         self.run.append(run)
         self.selection.append(selection)
         self._situation.append(situation)
 
-    def _look_up(self, selection: SkillSelection, layers: tuple[str, ...]) -> int:
-        places = self._history.totals.places
+    def look_up(self, selection: SkillSelection) -> int:
+        """The number of one more situation: that of the decision."""
+        places, layers = self._history.totals.places, selection.layers
         names = alternatives_of(selection)
         self._selected.append([places.get((selection.selected, layer), NOWHERE) for layer in layers])
         self._names += names

@@ -43,6 +43,7 @@ from untaken.counterfactual.pooling import (
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.summary import tally
 from untaken.errors import Score, Unscored
+from untaken.ledger.events import SkillSelection
 from untaken.ledger.model import Run
 from untaken.memory import Snapshot
 from untaken.memory.totals import NOWHERE, Moment, Totals
@@ -50,6 +51,8 @@ from untaken.memory.totals import NOWHERE, Moment, Totals
 AT_ONCE: Final = 4_096
 """Decisions compared at a time: what it takes in between stays small, however many runs there are."""
 DAY: Final = timedelta(days=1)
+Situation = tuple[Asked, int]
+"""Where decisions with equally many layers are gathered, and the number of a situation there."""
 NOT_NORMALISED: Final = Unscored("no other run in memory to normalise cost and steps with")
 
 
@@ -113,13 +116,23 @@ class DecisionScorer:
         with np.errstate(all="ignore"):
             self._actual = self._scales.place(*(np.array(column, dtype=float) for column in columns))
         self._asked: dict[int, Asked] = {}
+        met: dict[tuple[object, ...], Situation] = {}
         for number, run in enumerate(runs):
-            for selection in run.selections:
-                layers = selection.context_layers or (selection.context_hash,)
-                if len(layers) not in self._asked:
-                    self._asked[len(layers)] = Asked(len(layers), history)
-                self._asked[len(layers)].add(number, selection, layers)
+            for at in run.selections:
+                key = at.selected, at.context_hash, at.context_layers, *at.alternatives
+                situation = met.get(key)
+                if situation is None:
+                    situation = met[key] = self._situation(at)
+                asked, place = situation
+                asked.add(number, at, place)
         self.paths = {layers: self._compare(asked) for layers, asked in self._asked.items()}
+
+    def _situation(self, selection: SkillSelection) -> Situation:
+        """Where decisions like this one are gathered."""
+        layers = len(selection.layers)
+        if layers not in self._asked:
+            self._asked[layers] = Asked(layers, self._history)
+        return self._asked[layers], self._asked[layers].look_up(selection)
 
     def _places(self, run: int) -> list[tuple[int, int]]:
         """Number of layers of each decision point of a run, and its place among those alike."""

@@ -13,6 +13,10 @@ _SMALL: Final = 2**31
 """Sums below this: the product of two, or of one and a count, is a whole number of NumPy."""
 
 
+UNITS: Final = (1, 1_000, 1_000_000)
+"""Parts in which figures are added up: costs are recorded in thousandths or millionths as a rule."""
+
+
 class SumColumns(NamedTuple):
     """`Sums` of many histories: a column each.
 
@@ -52,6 +56,22 @@ def whole_numbers(values: np.ndarray, most: int) -> np.ndarray:
     made[:] = [exact(value) for value in different.tolist()]
     found: np.ndarray = made[which]
     return found
+
+
+def decimal_unit(values: np.ndarray, most: int) -> int:
+    """The least of `UNITS` by which every figure, as it is written in decimals, becomes whole; else 1.
+
+    Args:
+        values: finite.
+        most: as in `whole_numbers`: no unit makes a figure too large for it.
+    """
+    for unit in UNITS:
+        whole = np.rint(values * unit)
+        if np.max(np.abs(whole), initial=0.0) >= _SMALL / max(most, 1):
+            return 1
+        if np.all(whole / unit == values):
+            return unit
+    return 1
 
 
 def product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -101,6 +121,24 @@ class Figures(NamedTuple):
     success_cost: np.ndarray
     success_steps: np.ndarray
     cost_steps: np.ndarray
+
+
+class Units(NamedTuple):
+    """How many parts of a figure are 1 in whole-number sums."""
+
+    success: int = 1
+    cost: int = 1
+    steps: int = 1
+
+    def figures(self, counted: Figures) -> Figures:
+        """Figures of which the sums were in these units, in units of 1."""
+        if self == Units():
+            return counted
+        f, (x, c, s) = counted, self
+        return f._replace(
+            success=f.success / x, cost=f.cost / c, steps=f.steps / s,
+            success_sd=f.success_sd / x, cost_sd=f.cost_sd / c, steps_sd=f.steps_sd / s,
+        )  # fmt: skip
 
 
 def figures_of(sums: SumColumns, runs: np.ndarray) -> Figures:

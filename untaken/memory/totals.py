@@ -2,7 +2,8 @@
 
 An observation has one *entry* in each place that it counts in. Entries are ordered by place, then by the log;
 their whole-number sums are added up once over all of them, so the totals of a place at a moment are the
-difference of two rows, found by binary search, and exact (`untaken.memory.sums`).
+difference of two rows, found by binary search, and exact (`untaken.memory.sums`). Figures for scores are
+added up in the decimals that they are written in, where these are few: in NumPy's whole numbers then.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ from typing import NamedTuple
 import numpy as np
 
 from untaken.memory.columns import LogColumns
-from untaken.memory.figures import Figures, SumColumns, as_sums, figures_of, product, whole_numbers
+from untaken.memory.figures import (
+    Figures,
+    SumColumns,
+    Units,
+    as_sums,
+    decimal_unit,
+    figures_of,
+    product,
+    whole_numbers,
+)
 from untaken.memory.model import Observed
 from untaken.memory.sums import Sums
 
@@ -104,7 +114,7 @@ class Totals:
             for column, removed in zip(sums, part, strict=True):
                 column[-own.size :] -= removed
             runs[-own.size :] -= part.n > 0
-        return Figures(*(column[back] for column in figures_of(sums, runs)))
+        return Figures(*(column[back] for column in self._units.figures(figures_of(sums, runs))))
 
     def _own(
         self, rows: Moment, place: np.ndarray, there: np.ndarray
@@ -129,7 +139,18 @@ class Totals:
         """The entries ordered by place, run and position."""
         return np.argsort(self._run_key, kind="stable")
 
-    def _entries(self) -> SumColumns:
+    @cached_property
+    def _longest(self) -> int:
+        """Entries of the place that has most: sums over all places may wrap, their differences do not."""
+        return int(np.diff(self._begin).max(initial=0))
+
+    @cached_property
+    def _units(self) -> Units:
+        """Those that figures are added up in."""
+        columns = self._columns.success, self._columns.cost, self._columns.steps
+        return Units(*(decimal_unit(column[~np.isnan(column)], self._longest) for column in columns))
+
+    def _entries(self, units: Units, most: int) -> SumColumns:
         """What each entry adds; a run's m-th outcome in a place adds 2m − 1 to the sum of m².
 
         Made again when it is asked for: millions of whole numbers are too many to keep.
@@ -137,12 +158,12 @@ class Totals:
         outcome = self._columns.outcome
         priced, timed = (~np.isnan(column) & outcome for column in (self._columns.cost, self._columns.steps))
         x, c, s, weak_x = (
-            whole_numbers(np.where(known, column, 0.0), self._position.size)
-            for column, known in (
-                (self._columns.success, outcome),
-                (self._columns.cost, priced),
-                (self._columns.steps, timed),
-                (self._columns.success, ~outcome),
+            whole_numbers(np.where(known, column if unit == 1 else np.rint(column * unit), 0.0), most)
+            for column, unit, known in (
+                (self._columns.success, units.success, outcome),
+                (self._columns.cost, units.cost, priced),
+                (self._columns.steps, units.steps, timed),
+                (self._columns.success, units.success, ~outcome),
             )
         )
         products = [product(a, b) for a, b in ((x, x), (c, c), (s, s), (x, c), (x, s), (c, s))]
@@ -166,16 +187,17 @@ class Totals:
 
     @cached_property
     def _before(self) -> SumColumns:
-        return _running(self._entries())
+        return _running(self._entries(self._units, self._longest))
 
     @cached_property
     def _rows(self) -> list[tuple[int, ...]]:
         """The running sums row by row, for who asks for one place at a time."""
-        return as_sums(self._before)
+        return as_sums(_running(self._entries(Units(), self._position.size)))
 
     @cached_property
     def _before_by_run(self) -> SumColumns:
-        return _running(SumColumns(*(column[self._by_run] for column in self._entries())))
+        entries = self._entries(self._units, self._longest)
+        return _running(SumColumns(*(column[self._by_run] for column in entries)))
 
     @cached_property
     def _first_seen(self) -> np.ndarray:
