@@ -30,6 +30,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (broken / "bad.plan.yaml").write_bytes(b"id: g\nsub_goals:\n- {id: a, deps: [b]}\n- {id: b, deps: [a]}\n")
     (broken / "bad.memory.jsonl").write_text("nonsense\n")
     (folder / "empty").mkdir()
+    if os.name == "posix":
+        os.mkfifo(folder / "pipe")
     (folder / "unanchored").mkdir()
     (folder / "unanchored" / "a.jsonl").write_bytes(desk.careful(5).ledger())
     assert main(["memory", "build", str(folder / "ledgers"), "-o", str(folder / "m.memory.jsonl")]) == 0
@@ -49,6 +51,14 @@ CASES = [
     Case("altered", "verify {w}/broken/altered.jsonl", 1),
     Case("not there", "verify {w}/nowhere", 2, "path-not-found"),
     Case("no ledgers", "verify {w}/empty", 2, "no-ledgers"),
+    *(
+        Case(f"a named pipe for {words}", words, 2, "pipe: this is a named pipe")
+        for words in (
+            *("verify {w}/ledgers {w}/pipe", "convert {w}/pipe -o {w}/out", "graph check {w}/pipe"),
+            *("score {w}/ledgers --graphs {w}/pipe", "workspace restore --to {w}/out {w}/pipe"),
+        )
+        if os.name == "posix"
+    ),
     Case("scored", "score {w}/ledgers --graphs {w}/graphs", 0),
     Case("scored, by run", "score {w}/ledgers --graphs {w}/graphs --runs --missing drop", 0),
     Case("only some verdicts", "score {w}/ledgers --graphs {w}/graphs --verdicts human:* test", 0),

@@ -126,6 +126,12 @@ def content(folder: Path) -> tuple[object, ...]:
         return kept, written, versions
 
 
+def unused(folder: Path) -> tuple[str, ...]:
+    """The files of a workspace that nothing in it names."""
+    with Workspace(folder) as workspace:
+        return next(check.files for check in workspace.diagnose().checks if check.name == "orphans")
+
+
 def prepared(folder: Path) -> Path:
     with Workspace(folder) as workspace:
         workspace.add("first.jsonl", FIRST.ledger())
@@ -158,6 +164,8 @@ def test_wherever_storage_fails_an_operation_is_whole_or_absent_and_can_be_tried
                     operation(workspace)
                 except (OSError, UntakenError):
                     failed = True
+            if failed and not lasting:
+                assert unused(folder) == (), (desc, fail_at)
             recovering = Fault(fail_at=1 + fail_at % 7, lasting=False, error=error, torn=torn)
             with recovering.at_work(), suppress(OSError, UntakenError):
                 Workspace(folder).close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -18,7 +19,7 @@ from sqlalchemy import Engine, event
 from untaken import intake
 from untaken.intake import UploadResult, take_in
 from untaken.ledger import Draft, ReviewNote
-from untaken.store import Workspace
+from untaken.store import Workspace, content
 from untaken.store.content import digest_of
 
 
@@ -179,3 +180,21 @@ def test_a_copy_of_a_ledger_that_was_appended_to_here_is_still_known(tmp_path: P
         (row,) = take_in(workspace, [("copy.jsonl", stored.path.read_bytes())])
         assert not row.new
         assert len(workspace.ledgers()) == 1
+
+
+@pytest.mark.parametrize("make", [ledger, trace])
+def test_files_of_an_upload_that_a_full_disk_undoes_are_removed(
+    make: Callable[[int], tuple[str, bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with Workspace(tmp_path) as workspace:
+        take_in(workspace, [make(0)])
+        before = sorted(tmp_path.rglob("*.*"))
+        with monkeypatch.context() as patch:
+            patch.setattr(content, "_sync", full)
+            with pytest.raises(OSError, match="No space"):
+                take_in(workspace, [make(n) for n in range(5)])
+        assert sorted(tmp_path.rglob("*.*")) == before
+        assert [row.new for row in take_in(workspace, [make(n) for n in range(5)])] == [False] + [True] * 4

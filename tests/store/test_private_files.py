@@ -59,9 +59,13 @@ def test_a_pipe_for_heads_is_refused_at_once(tmp_path: Path) -> None:
         verify_ledger(ledger)
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["a pipe", "a folder"])
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [(os.mkfifo, "a named pipe"), (os.mkdir, "not a regular file")],
+    ids=["a pipe", "a folder"],
+)
 def test_a_report_replaces_files_only_and_leaves_nothing_half_written(
-    make: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    make: object, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "out.html"
     make(target)  # type: ignore[operator]
@@ -71,7 +75,7 @@ def test_a_report_replaces_files_only_and_leaves_nothing_half_written(
     (tmp_path / "g.plan.yaml").write_text(graph)
     words = ["report", str(tmp_path / "a.jsonl"), "--graphs", str(tmp_path / "g.plan.yaml")]
     assert main([*words, "--html", str(target)]) == 2
-    assert "not a regular file" in capsys.readouterr().err
+    assert says in capsys.readouterr().err
     assert (target.stat().st_mode, (tmp_path / "out.html.new").exists()) == (kind, False)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
 
 from untaken.cli.console import Console, plain
 from untaken.cli.inputs import UsageError
-from untaken.errors import UntakenError
+from untaken.errors import UntakenError, Where
 
 OK: Final = 0
 CHECK_FAILED: Final = 1
@@ -69,6 +71,7 @@ def carry_out(args: argparse.Namespace) -> int:
     """
     console = Console.of_process(json=getattr(args, "json", False))
     try:
+        _refuse_pipes(args)
         code = _with_workers(args, console)
         sys.stdout.flush()
     except UntakenError as error:
@@ -82,6 +85,38 @@ def carry_out(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def _refuse_pipes(args: argparse.Namespace) -> None:
+    """Opening a named pipe waits for its other end, perhaps for ever; those of the shell are open already.
+
+    Raises:
+        UsageError: ``path-not-found``.
+    """
+    for word in _words(list(vars(args).values())):
+        if not word.startswith("/dev/") and _is_pipe(word):
+            raise UsageError(
+                "path-not-found",
+                "this is a named pipe, not a file or folder",
+                where=Where(file=word),
+                hint="Write what it gives to a file, and name that file.",
+            )
+
+
+def _words(values: list[Any] | tuple[Any, ...]) -> Iterator[str]:
+    """Every word of a command line, those of lists too."""
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from _words(value)
+        elif isinstance(value, str | Path):
+            yield str(value)
+
+
+def _is_pipe(word: str) -> bool:
+    try:
+        return Path(word).is_fifo()
+    except OSError:  # too long for a path: perhaps the text of a note
+        return False
 
 
 def _with_workers(args: argparse.Namespace, console: Console) -> int:

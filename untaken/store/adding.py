@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from untaken.plans import read_graph
 from untaken.store import records, removing, versions
 from untaken.store.anchoring import Anchored, anchor
 from untaken.store.appending import holds_later
-from untaken.store.content import Staged, graph_suffix
+from untaken.store.content import Staged, graph_suffix, placed_files
 from untaken.store.database import writing
 from untaken.store.model import Added, FileKind, StoredFile
 from untaken.store.own_events import own_spans
@@ -59,6 +60,20 @@ class Arrival:
         return Added(name=self.name, digest=self.copy.digest, kind=kind, new=new, findings=findings)
 
 
+@contextmanager
+def placing(engine: Engine, folder: Path) -> Iterator[None]:
+    """Where what is added inside fails, its files go as well, unless a row names them by now."""
+    with placed_files() as placed:
+        try:
+            yield
+        except BaseException:
+            if placed:
+                with suppress(UntakenError, OSError), writing(engine) as connection:
+                    for path in set(placed) - records.named_paths(connection, placed, folder):
+                        path.unlink(missing_ok=True)
+            raise
+
+
 def add_ledger(arrival: Arrival, sidecar: Mapping[str, Head]) -> Added:
     """Verifies a ledger, compares its runs with the heads recorded before, and records what is new.
 
@@ -71,8 +86,8 @@ def add_ledger(arrival: Arrival, sidecar: Mapping[str, Head]) -> Added:
     if not runs:
         findings = records.bounded([_fault(name, fault) for fault in faults])
         return replace(arrival.answer("ledger", False, findings), integrity=tuple(faults))
-    path = arrival.place("ledgers", f".jsonl{copy.compression}")
-    with writing(arrival.engine) as connection:
+    with writing(arrival.engine) as connection:  # also while it is placed: `placing` looks for its row
+        path = arrival.place("ledgers", f".jsonl{copy.compression}")
         met = _meet_recorded(connection, runs, sidecar, path, arrival)
         integrity = (*(anchored.integrity for anchored in met.values()), *faults)
         findings = ledger_findings(name, met.values(), faults)
@@ -90,8 +105,8 @@ def add_graph(arrival: Arrival) -> Added:
         raise versions.too_large(name, copy.bytes)
     data = copy.content if isinstance(copy.content, bytes) else copy.content.read_bytes()
     graph, graph_findings = read_graph(data, name=name)
-    path = arrival.place("graphs", graph_suffix(data))
     with writing(arrival.engine) as connection:
+        path = arrival.place("graphs", graph_suffix(data))
         number = versions.free_number(connection, graph.id, graph.version)
         findings = records.bounded([*graph_findings, *_renumbered(name, graph.version, number)])
         file = replace(arrival.file("graph", path, findings), graph_id=graph.id, graph_version=number)

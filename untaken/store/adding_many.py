@@ -13,7 +13,7 @@ from untaken import limits
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Head, Integrity, verify_ledger
 from untaken.store import records, removing
-from untaken.store.adding import Arrival, ledger_findings, read_heads
+from untaken.store.adding import Arrival, ledger_findings, placing, read_heads
 from untaken.store.anchoring import Anchored, anchor
 from untaken.store.content import Staged, peek, sniff, source_identity, staged, synced_together
 from untaken.store.database import together, writing
@@ -70,9 +70,9 @@ class _Verified:
 
 
 @contextmanager
-def one_transaction(engine: Engine) -> Iterator[None]:
+def one_transaction(engine: Engine, folder: Path) -> Iterator[None]:
     """What is added inside is on disk before its rows are committed, all of them or none."""
-    with together(engine), synced_together():
+    with placing(engine, folder), together(engine), synced_together():
         yield
 
 

@@ -146,11 +146,12 @@ class Staged:
     def keep(self, target: Path) -> None:
         """Gives the copy its lasting name; it survives a power cut, now or once `synced_together` ends."""
         waiting = _UNSYNCED.get()
-        if isinstance(self.content, Path):
-            self.content.replace(target)
-        elif waiting is None or not _created(target, self.content):
-            with _copied([self.content], self.folder) as path:
-                path.replace(target)
+        with _noted_if_new(target):
+            if isinstance(self.content, Path):
+                self.content.replace(target)
+            elif waiting is None or not _created(target, self.content):
+                with _copied([self.content], self.folder) as path:
+                    path.replace(target)
         if waiting is None:
             _sync_folder(target.parent)
         else:
@@ -174,6 +175,32 @@ def _created(target: Path, content: bytes) -> bool:
     finally:
         os.close(descriptor)
     return True
+
+
+_PLACED: Final[ContextVar[list[Path] | None]] = ContextVar("files that were not there before", default=None)
+
+
+@contextmanager
+def placed_files() -> Iterator[list[Path]]:
+    """The files that are kept inside and were not there before, as they come."""
+    placed: list[Path] = []
+    outer = _PLACED.get()
+    token = _PLACED.set(placed)
+    try:
+        yield placed
+    finally:
+        _PLACED.reset(token)
+        if outer is not None:
+            outer += placed
+
+
+@contextmanager
+def _noted_if_new(target: Path) -> Iterator[None]:
+    placed = _PLACED.get()
+    new = placed is not None and not target.exists()
+    yield
+    if placed is not None and new:
+        placed.append(target)
 
 
 _UNSYNCED: Final[ContextVar[dict[Path, None] | None]] = ContextVar("files to be synced", default=None)

@@ -81,6 +81,13 @@ def known_files(connection: Connection, digests: Iterable[str]) -> set[str]:
     return {digest for one in asked for digest in connection.scalars(one)}
 
 
+def named_paths(connection: Connection, paths: Iterable[Path], folder: Path) -> set[Path]:
+    """Those of the paths that the row of a file names."""
+    places = (path.relative_to(folder).as_posix() for path in paths)
+    asked = (select(files.c.path).where(part) for part in among(files.c.path, places))
+    return {folder / place for one in asked for place in connection.scalars(one) if place}
+
+
 def known_runs(connection: Connection, run_ids: Iterable[str]) -> set[str]:
     """Those of the run ids of which a head is recorded, of whatever file."""
     asked = (select(heads.c.run_id).where(part) for part in among(heads.c.run_id, run_ids))

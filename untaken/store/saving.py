@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine
 from untaken.errors import UntakenError
 from untaken.plans import PlanGraph, graph_digest
 from untaken.store import records, versions
+from untaken.store.adding import placing
 from untaken.store.content import graph_suffix, staged
 from untaken.store.database import writing
 from untaken.store.ledger_snapshots import stored_graph
@@ -29,7 +30,7 @@ def save_version(
 ) -> Saved | SaveConflict:
     """What `Workspace.save_graph` does."""
     graph = versions.parsed(given) if isinstance(given, bytes) else given
-    with writing(engine) as connection:
+    with placing(engine, folder), writing(engine) as connection:
         newest = versions.newest(connection, graph.id)
         if newest is not None and _is_same(connection, newest, graph, folder):
             return Saved(version=newest, new=False)

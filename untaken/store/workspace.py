@@ -15,7 +15,7 @@ from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Draft, Head, Run, verify_ledger
 from untaken.ledger.writer import Clock
 from untaken.store import drafts, records, removing
-from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, read_heads
+from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, placing, read_heads
 from untaken.store.adding_many import Incoming, KeptTrace, add_new_ledgers, keep_traces, one_transaction
 from untaken.store.appending import append_to_run, extended_here, ledger_snapshot, settle_all
 from untaken.store.backing_up import Backup, back_up
@@ -169,7 +169,7 @@ class Workspace(GraphStore):
 
         Other writers wait meanwhile.
         """
-        with one_transaction(self._engine):
+        with one_transaction(self._engine, self.path):
             yield
 
     def _take(
@@ -204,9 +204,10 @@ class Workspace(GraphStore):
                 made_from=made_from,
             )
             try:
-                if kind == "ledger":
-                    return self._add_ledger(arrival, heads)
-                return add_graph(arrival) if kind == "graph" else add_heads(arrival)
+                with placing(self._engine, self.path):
+                    if kind == "ledger":
+                        return self._add_ledger(arrival, heads)
+                    return add_graph(arrival) if kind == "graph" else add_heads(arrival)
             except UntakenError as error:
                 return arrival.answer(kind, new=False, findings=(error.finding(),))
 
