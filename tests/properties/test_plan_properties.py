@@ -41,6 +41,7 @@ from untaken.plans import (
     validate,
 )
 from untaken.plans.model import Check
+from untaken.plans.patterns import as_literal
 from untaken.plans.strict_document import read_json, read_yaml
 from untaken.plans.yaml_text import flow
 
@@ -61,13 +62,14 @@ json_values = st.recursive(
     max_leaves=6,
 )
 arguments = st.dictionaries(anything, json_values, max_size=3)
+expected = arguments.map(lambda given: {name: as_literal(value) for name, value in given.items()})
 checks = st.one_of(
     st.builds(Check, outcome=st.just(True)),
     st.builds(Check, verdict=st.just(True), on=st.sampled_from(["final", "step"])),
     st.builds(Check, expr=st.sampled_from(["state.a == 'x: y'", 'state.b["#"] == true'])),
-    st.builds(Check, tool_call=st.builds(ToolCallSpec, name=names, arguments=arguments)),
+    st.builds(Check, tool_call=st.builds(ToolCallSpec, name=names, arguments=expected)),
 )
-rules = st.builds(Rule, tool=names, arguments=st.none() | arguments)
+rules = st.builds(Rule, tool=names, arguments=st.none() | expected)
 
 
 @st.composite
