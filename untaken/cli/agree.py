@@ -14,7 +14,7 @@ from untaken.cli.grammar import Verbs, takes_least_kappa, takes_ledgers, takes_m
 from untaken.cli.inputs import UsageError, paths_of, read_ledgers
 from untaken.cli.review import print_reliability
 from untaken.cli.verbs import VERBS
-from untaken.errors import Where
+from untaken.errors import Score, Where
 from untaken.judging import (
     LEAST_KAPPA,
     AgreementEstimate,
@@ -148,18 +148,22 @@ def read_odds(path: str | None) -> dict[tuple[str, str], float] | None:
 def print_rates(rates: LabelledRates, console: Console) -> None:
     """Rates from labels and judge, the labels alone, the judge alone; sub-goals only in the document."""
     shown = [one for one in rates.rates if one.part != "sub_goal"]
-    headings = (
-        "share met",
-        "labels + judge",
-        "95%",
-        "labels alone",
-        "95%",
-        "judge",
-        "worth",
-        "labels",
-        "of",
+
+    def write(one: LabelledRate, value: Score) -> str:
+        return signed(value) if one.part == "difference" else rate(value)
+
+    console.columns(
+        shown,
+        ("share met", lambda one: f"{one.name} − {one.other}" if one.other else one.name or "all"),
+        ("labels + judge", lambda one: write(one, one.value)),
+        ("95%", lambda one: span(one.low, one.high)),
+        ("labels alone", lambda one: write(one, one.people)),
+        ("95%", lambda one: span(one.people_low, one.people_high)),
+        ("judge", lambda one: write(one, one.judge)),
+        ("worth", lambda one: f"{decimal(one.worth, 1)}×" if isinstance(one.worth, float) else NOTHING),
+        ("labels", lambda one: one.labels),
+        ("of", lambda one: one.items),
     )
-    console.table(headings, [_rate_row(one) for one in shown])
     whose = "these runs" if rates.target == "runs" else "tasks like these"
     drawn = "a random draw" if rates.odds == "even" else "the odds given"
     console.say(
@@ -167,30 +171,13 @@ def print_rates(rates: LabelledRates, console: Console) -> None:
     )
 
 
-def _rate_row(one: LabelledRate) -> tuple[object, ...]:
-    write = signed if one.part == "difference" else rate
-    name = "all" if one.part == "all" else f"{one.name} − {one.other}" if one.other else one.name
-    return (
-        name,
-        write(one.value),
-        span(one.low, one.high),
-        write(one.people),
-        span(one.people_low, one.people_high),
-        write(one.judge),
-        f"{decimal(one.worth, 1)}×" if isinstance(one.worth, float) else NOTHING,
-        one.labels,
-        one.items,
-    )
-
-
 def _print_agreement(found: VerdictAgreement, console: Console) -> None:
     whose = f"a = {', '.join(found.a)}; b = {', '.join(found.b)}"
-    headings = ("", "n", "agree", "share", "95%", "kappa", "95%", "only a", "only b")
-    console.table(headings, [_row(one) for one in (found.overall, *found.agents)])
+    _print_estimates((found.overall, *found.agents), console)
     split = [one for one in found.sub_goals if one.only_a + one.only_b]
     if split:
         console.say()
-        console.table(headings, [_row(one) for one in split[:10]])
+        _print_estimates(split[:10], console)
         if len(split) > 10:
             console.say(f"… and {len(split) - 10} more sub-goals where they disagree; --json lists them all")
     console.say()
@@ -201,18 +188,16 @@ def _print_agreement(found: VerdictAgreement, console: Console) -> None:
     )
 
 
-def _row(one: AgreementEstimate) -> tuple[object, ...]:
-    name = (
-        "all" if one.part == "all" else one.name if one.part == "agent" else f"{one.graph} {one.name}".strip()
-    )
-    return (
-        name,
-        one.n,
-        one.both_met + one.both_not,
-        rate(one.agreement),
-        span(one.low, one.high),
-        rate(one.kappa),
-        span(one.kappa_low, one.kappa_high),
-        one.only_a,
-        one.only_b,
+def _print_estimates(found: Sequence[AgreementEstimate], console: Console) -> None:
+    console.columns(
+        found,
+        ("", lambda one: f"{one.graph} {one.name}".strip() or "all"),
+        ("n", lambda one: one.n),
+        ("agree", lambda one: one.both_met + one.both_not),
+        ("share", lambda one: rate(one.agreement)),
+        ("95%", lambda one: span(one.low, one.high)),
+        ("kappa", lambda one: rate(one.kappa)),
+        ("95%", lambda one: span(one.kappa_low, one.kappa_high)),
+        ("only a", lambda one: one.only_a),
+        ("only b", lambda one: one.only_b),
     )

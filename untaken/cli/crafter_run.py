@@ -151,9 +151,18 @@ def _print_run(
     from untaken.crafter.ablating import summarise  # noqa: PLC0415 (slow: imports NumPy)
 
     arm = summarise(setup.agent, episodes)
-    headings = ["world", "steps", "achievements", "success", "return", "died", "asked again", "revised"]
-    headings += ["unanswered"] if setup.policy == LANGUAGE else []
-    console.table(headings, [_episode_row(episode) for episode in episodes])
+    console.columns(
+        episodes,
+        ("world", lambda episode: episode.seed),
+        ("steps", lambda episode: episode.steps),
+        ("achievements", lambda episode: len(episode.unlocked)),
+        ("success", lambda episode: "yes" if succeeded(episode) else "no"),
+        ("return", lambda episode: decimal(episode.total, 1)),
+        ("died", lambda episode: "yes" if episode.dead else "no"),
+        ("asked again", lambda episode: episode.asked_again),
+        ("revised", lambda episode: episode.revised),
+        *([("unanswered", lambda episode: episode.unanswered)] if setup.policy == LANGUAGE else []),
+    )
     console.say()
     rates = arm.success_percent
     reached = [(name, decimal(rates[name], 1)) for name in rates if rates[name]]
@@ -168,20 +177,6 @@ def _print_run(
     )
     ledgers = [job.ledger for job in jobs if job.ledger is not None]
     console.document(crafter_run_document(setup, arm, episodes, ledgers=ledgers))
-
-
-def _episode_row(episode: Episode) -> tuple[object, ...]:
-    return (
-        episode.seed,
-        episode.steps,
-        len(episode.unlocked),
-        "yes" if succeeded(episode) else "no",
-        decimal(episode.total, 1),
-        "yes" if episode.dead else "no",
-        episode.asked_again,
-        episode.revised,
-        *(() if episode.unanswered is None else (episode.unanswered,)),
-    )
 
 
 def _print_ablation(found: Ablation, console: Console) -> None:

@@ -19,9 +19,8 @@ from untaken.cli.verbs import VERBS
 from untaken.criteria import (
     ATTACKS,
     CriterionAgreement,
-    CriterionCheck,
-    CriterionMeans,
     QuantifierRun,
+    Separation,
     Verification,
     VerifierThresholds,
     across_runs,
@@ -109,7 +108,7 @@ def run_quantify(args: argparse.Namespace, console: Console) -> int:
     for one in found.passes:
         about = f"{one.by}, deterministic" if one.deterministic else f"{one.by}, seed {one.seed}"
         console.say(plain(f"{one.name}: {counted(len(one.items), 'run')} by {about}"))
-        console.table(_MEANS, [_means_row(means, one) for means in criterion_means(one)])
+        _print_means(one, console)
         if one.unparseable:
             console.say(f"{counted(len(one.unparseable), 'reply')} unreadable")
         console.say()
@@ -140,7 +139,23 @@ def run_verify(args: argparse.Namespace, console: Console) -> int:
     found = _found(args, console, _attacks(args))
     limits = VerifierThresholds(**{name: getattr(args, name) for name in _LIMITS})
     verified = verify_criteria(found.passes, disturbed=found.disturbed, thresholds=limits)
-    console.table(_CHECKS, [_check_row(check) for check in verified.criteria])
+    console.columns(
+        verified.criteria,
+        ("criterion", lambda check: check.name),
+        ("", lambda check: "kept" if check.keep else "rejected"),
+        (
+            "CV",
+            lambda check: "deterministic" if check.stability.deterministic else rate(check.stability.cv),
+        ),
+        ("sd/scale", lambda check: rate(check.stability.sd_share)),
+        ("α", lambda check: rate(check.stability.alpha)),
+        ("success above failed", lambda check: _superiority(check.discrimination.separation)),
+        (
+            "95%",
+            lambda check: span(check.discrimination.separation.low, check.discrimination.separation.high, 2),
+        ),
+        ("redundant with", lambda check: check.redundant_with or NOTHING),
+    )
     console.say()
     if verified.attacks:
         _print_attacks(verified, console)
@@ -227,64 +242,45 @@ def _recorded(args: argparse.Namespace) -> dict[str, tuple[QuantifierRun, ...]]:
     return {attack: read_quantifier_runs(Path(path)) for attack, path in getattr(args, "disturbed", [])}
 
 
-_MEANS = ("criterion", "success", "failed", "gap", "unscored", "not accepted values")
+def _superiority(apart: Separation) -> str:
+    return rate(apart.superiority, of=f"n={apart.success_n}+{apart.failed_n}")
 
 
-def _means_row(means: CriterionMeans, one: QuantifierRun) -> tuple[object, ...]:
-    unlisted = ", ".join(f"{value} ({n})" for value, n in means.out_of_vocabulary.items())
-    return (
-        means.name,
-        rate(means.success_mean, of=f"n={means.success_n}"),
-        rate(means.failed_mean, of=f"n={means.failed_n}"),
-        signed(means.gap),
-        sum(means.name in item.unscored for item in one.items),
-        unlisted or NOTHING,
+def _print_means(one: QuantifierRun, console: Console) -> None:
+    console.columns(
+        criterion_means(one),
+        ("criterion", lambda means: means.name),
+        ("success", lambda means: rate(means.success_mean, of=f"n={means.success_n}")),
+        ("failed", lambda means: rate(means.failed_mean, of=f"n={means.failed_n}")),
+        ("gap", lambda means: signed(means.gap)),
+        ("unscored", lambda means: sum(means.name in item.unscored for item in one.items)),
+        (
+            "not accepted values",
+            lambda means: ", ".join(f"{v} ({n})" for v, n in means.out_of_vocabulary.items()) or NOTHING,
+        ),
     )
 
 
 def _say_people(found: Sequence[CriterionAgreement], console: Console) -> None:
     """κ with people by criterion; where they differ, the most frequent confusion."""
-    rows = []
-    for one in found:
+
+    def confused(one: CriterionAgreement) -> str:
         differing = [cell for cell in one.confusion if cell.people != cell.quantifier]
         most = max(differing, key=lambda cell: cell.n, default=None)
-        trust = trust_of(one.kappa, one.n)
-        words = f"{most.people} → {most.quantifier}: {most.n}" if most else NOTHING
-        spans = span(one.low, one.high), span(one.kappa_low, one.kappa_high)
-        rows.append(
-            (
-                one.run,
-                one.name,
-                one.n,
-                rate(one.agreement),
-                spans[0],
-                rate(one.kappa),
-                spans[1],
-                TRUST[trust],
-                words,
-            )
-        )
+        return f"{most.people} → {most.quantifier}: {most.n}" if most else NOTHING
+
     console.say()
-    headings = ("pass", "criterion", "n", "agree", "95%", "kappa", "95%", "", "people → quantifier")
-    console.table(headings, rows)
-
-
-_CHECKS = ("criterion", "", "CV", "sd/scale", "α", "success above failed", "95%", "redundant with")
-
-
-def _check_row(check: CriterionCheck) -> tuple[object, ...]:
-    steady, apart = check.stability, check.discrimination.separation
-    low, high = apart.low, apart.high
-    sure = span(low, high, 2)
-    return (
-        check.name,
-        "kept" if check.keep else "rejected",
-        "deterministic" if steady.deterministic else rate(steady.cv),
-        rate(steady.sd_share),
-        rate(steady.alpha),
-        rate(apart.superiority, of=f"n={apart.success_n}+{apart.failed_n}"),
-        sure,
-        check.redundant_with or NOTHING,
+    console.columns(
+        found,
+        ("pass", lambda one: one.run),
+        ("criterion", lambda one: one.name),
+        ("n", lambda one: one.n),
+        ("agree", lambda one: rate(one.agreement)),
+        ("95%", lambda one: span(one.low, one.high)),
+        ("kappa", lambda one: rate(one.kappa)),
+        ("95%", lambda one: span(one.kappa_low, one.kappa_high)),
+        ("", lambda one: TRUST[trust_of(one.kappa, one.n)]),
+        ("people → quantifier", confused),
     )
 
 

@@ -11,7 +11,7 @@ from untaken.cli.console import Console, decimal, plain, span
 from untaken.cli.grammar import Verbs, takes_ledgers, takes_many, verb
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
-from untaken.discovery import FoundSubGoal, ProposedGraph, Support, discover
+from untaken.discovery import ProposedGraph, discover
 from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import Run
@@ -121,10 +121,25 @@ def _print(draft: ProposedGraph, console: Console, used: str) -> None:
     for words, count in draft.left_out.items():
         console.say(f"{counted(count, 'run')} {words} left out")
     console.say()
-    console.table(("sub-goal", "runs", "share", "95%"), [_found(found) for found in draft.sub_goals])
+    console.columns(
+        draft.sub_goals,
+        ("sub-goal", lambda found: found.sub_goal),
+        ("runs", lambda found: found.runs),
+        ("share", lambda found: decimal(found.share)),
+        ("95%", lambda found: span(found.low, found.high)),
+    )
     console.say()
-    headings = ("needs", "sub-goal", "first", "both", "share", "95%", "without", "agents")
-    console.table(headings, [_edge(edge) for edge in draft.edges])
+    console.columns(
+        draft.edges,
+        ("needs", lambda edge: edge.dependency),
+        ("sub-goal", lambda edge: edge.sub_goal),
+        ("first", lambda edge: edge.first),
+        ("both", lambda edge: edge.both),
+        ("share", lambda edge: decimal(edge.share)),
+        ("95%", lambda edge: span(edge.low, edge.high)),
+        ("without", lambda edge: edge.alone),
+        ("agents", lambda edge: edge.agents),
+    )
     console.say()
     for group in draft.alternatives:
         options = " or ".join(group.options)
@@ -141,12 +156,3 @@ def _print(draft: ProposedGraph, console: Console, used: str) -> None:
     if draft.current:
         console.say()
         print_diff(diff_graphs(draft.current, draft.graph), console)
-
-
-def _found(found: FoundSubGoal) -> tuple[object, ...]:
-    return found.sub_goal, found.runs, decimal(found.share), span(found.low, found.high)
-
-
-def _edge(edge: Support) -> tuple[object, ...]:
-    share, ends = decimal(edge.share), span(edge.low, edge.high)
-    return edge.dependency, edge.sub_goal, edge.first, edge.both, share, ends, edge.alone, edge.agents

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from untaken.answers.issues import IssuesDocument, corpus_issues, issue_entry
 from untaken.cli.analysed import read_analysed, takes_runs, workspace_path
-from untaken.cli.console import NOTHING, Console, plain, rate
+from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError, moment
 from untaken.cli.verbs import VERBS
@@ -80,8 +80,18 @@ def _change(args: argparse.Namespace, file: Path) -> None:
 
 def print_issues(found: Sequence[TrackedIssue], run_ids: dict[str, str], console: Console) -> None:
     """Each issue with its rates, and the runs that reopened one."""
-    headings = ("issue", "state", "runs", "rate", "95%", "since fix", "first seen", "last seen", "title")
-    console.table(headings, [_row(one) for one in found])
+    console.columns(
+        found,
+        ("issue", lambda one: one.issue.id),
+        ("state", lambda one: one.state),
+        ("runs", lambda one: f"{one.overall.matches}/{one.overall.runs}"),
+        ("rate", lambda one: rate(one.overall.rate)),
+        ("95%", lambda one: span(one.overall.low, one.overall.high)),
+        ("since fix", lambda one: f"{one.after.matches}/{one.after.runs}" if one.after else NOTHING),
+        ("first seen", lambda one: f"{one.first_seen:%Y-%m-%d}" if one.first_seen else NOTHING),
+        ("last seen", lambda one: f"{one.last_seen:%Y-%m-%d}" if one.last_seen else NOTHING),
+        ("title", lambda one: one.issue.title),
+    )
     console.say()
     for one in found:
         if one.state == "reopened":
@@ -95,19 +105,4 @@ def print_issues(found: Sequence[TrackedIssue], run_ids: dict[str, str], console
     console.say(
         f"{counted(len(found), 'issue')}: {states.count('open')} open, {states.count('fixed')} fixed, "
         f"{states.count('reopened')} reopened"
-    )
-
-
-def _row(one: TrackedIssue) -> tuple[object, ...]:
-    low, high = rate(one.overall.low), rate(one.overall.high)
-    return (
-        one.issue.id,
-        one.state,
-        f"{one.overall.matches}/{one.overall.runs}",
-        rate(one.overall.rate),
-        NOTHING if NOTHING in (low, high) else f"{low} to {high}",
-        f"{one.after.matches}/{one.after.runs}" if one.after else NOTHING,
-        f"{one.first_seen:%Y-%m-%d}" if one.first_seen else NOTHING,
-        f"{one.last_seen:%Y-%m-%d}" if one.last_seen else NOTHING,
-        one.issue.title,
     )

@@ -65,9 +65,18 @@ def queue(args: argparse.Namespace, console: Console) -> int:
     new = queue_signals(args.file, collect_signals(evaluations), evaluated=evaluated) if evaluated else 0
     waiting = waiting_signals(memory, read_queue(args.file))
     applied = sum(observed.kind == "weak" for observed in memory.log)
-    heads = ("run", "at", "skill", "context", "claims", "meant", "delta", "supported")
     if waiting:
-        console.table(heads, map(_row, waiting))
+        console.columns(
+            waiting,
+            ("run", lambda signal: signal.run_id),
+            ("at", lambda signal: signal.decision_point),
+            ("skill", lambda signal: signal.skill),
+            ("context", lambda signal: signal.context_hash[:12]),
+            ("claims", lambda signal: f"{signal.outcome:g}"),
+            ("meant", lambda signal: signal.direction),
+            ("delta", lambda signal: signed(signal.delta)),
+            ("supported", lambda signal: "yes" if signal.supported else "no"),
+        )
         console.say()
     console.say(f"{counted(new, 'signal')} queued; {_waiting(waiting)}; {applied} applied before")
     console.findings(ledgers.findings)
@@ -82,25 +91,21 @@ def show_preview(args: argparse.Namespace, console: Console) -> int:
     memory = PolicyMemory.load(args.file)
     snapshot = memory.snapshot()
     effects = preview(snapshot, waiting_signals(memory, read_queue(args.file)))
-    rows = [
-        (
-            effect.signal.skill,
-            effect.signal.context_hash[:12],
-            effect.signal.direction,
-            f"{effect.signal.outcome:g}",
-            "yes" if effect.signal.supported else "no",
-            effect.n,
-            rate(effect.before),
-            rate(effect.after),
-            rate(effect.after_all),
-            f"{effect.weak_after:g} of {effect.cap:g}",
-            WORDS[effect.flag],
+    if effects:
+        console.columns(
+            effects,
+            ("skill", lambda effect: effect.signal.skill),
+            ("context", lambda effect: effect.signal.context_hash[:12]),
+            ("meant", lambda effect: effect.signal.direction),
+            ("claims", lambda effect: f"{effect.signal.outcome:g}"),
+            ("supported", lambda effect: "yes" if effect.signal.supported else "no"),
+            ("n", lambda effect: effect.n),
+            ("now", lambda effect: rate(effect.before)),
+            ("alone", lambda effect: rate(effect.after)),
+            ("all", lambda effect: rate(effect.after_all)),
+            ("weak", lambda effect: f"{effect.weak_after:g} of {effect.cap:g}"),
+            ("flag", lambda effect: WORDS[effect.flag]),
         )
-        for effect in effects
-    ]
-    heads = ("skill", "context", "meant", "claims", "supported", "n", "now", "alone", "all", "weak", "flag")
-    if rows:
-        console.table(heads, rows)
         console.say()
     flagged = [sum(effect.flag == flag for effect in effects) for flag in list(WORDS)[1:]]
     console.say(
@@ -152,19 +157,6 @@ def verify(args: argparse.Namespace, console: Console) -> int:
 
 def _ledgers(paths: Sequence[str], console: Console) -> Ledgers:
     return read_ledgers(sorted(paths), console) if paths else Ledgers.none()
-
-
-def _row(signal: Signal) -> tuple[object, ...]:
-    return (
-        signal.run_id,
-        signal.decision_point,
-        signal.skill,
-        signal.context_hash[:12],
-        f"{signal.outcome:g}",
-        signal.direction,
-        signed(signal.delta),
-        "yes" if signal.supported else "no",
-    )
 
 
 def _waiting(waiting: Sequence[Signal]) -> str:

@@ -14,7 +14,6 @@ from untaken.answers.mode_analysis import (
 from untaken.cli.analysed import read_analysed, takes_runs
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, takes_top, verb
-from untaken.failure_modes.contrast import ModeContrast
 from untaken.failure_modes.reading import BY
 from untaken.present.numbers import counted, p_value
 
@@ -65,8 +64,17 @@ def _print(found: ModeAnalysis, top: int | None, run_ids: dict[str, str], consol
     )
     console.say()
     if found.contrasts:
-        columns = ("mode", "failed", "successes", "tasks", "difference", "95%", "p", "says")
-        console.table(columns, [_contrast(found, one) for one in found.contrasts[:top]])
+        console.columns(
+            found.contrasts[:top],
+            ("mode", lambda one: found.names[one.mode]),
+            ("failed", lambda one: f"{one.in_failed}/{one.failed}"),
+            ("successes", lambda one: f"{one.in_successes}/{one.successes}"),
+            ("tasks", lambda one: one.tasks),
+            ("difference", lambda one: signed(one.difference)),
+            ("95%", lambda one: span(one.low, one.high)),
+            ("p", lambda one: p_value(one.p, unknown=NOTHING)),
+            ("says", lambda one: one.words),
+        )
         console.say()
     console.say(
         f"{len(found.read)} of {counted(found.runs, 'run')} read, {found.failed} of them failed; rates are "
@@ -78,16 +86,3 @@ def _print(found: ModeAnalysis, top: int | None, run_ids: dict[str, str], consol
         console.say(plain(f"Read next: {run_ids[first.run]} ({first.words})"))
     if found.draw.following:
         console.say(plain(f"Next of the random draw: {run_ids[found.draw.following]}"))
-
-
-def _contrast(found: ModeAnalysis, one: ModeContrast) -> tuple[object, ...]:
-    return (
-        found.names[one.mode],
-        f"{one.in_failed}/{one.failed}",
-        f"{one.in_successes}/{one.successes}",
-        one.tasks,
-        signed(one.difference),
-        span(one.low, one.high),
-        p_value(one.p, unknown=NOTHING),
-        one.words,
-    )

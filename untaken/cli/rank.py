@@ -17,8 +17,6 @@ from untaken.corpus import other_rule
 from untaken.present.numbers import counted, interval, p_value
 from untaken.ranking import (
     Comparison,
-    PairedDifference,
-    RankedAgent,
     RankReport,
     RuleEffect,
 )
@@ -62,8 +60,17 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     rule = other_rule(runs, scored.graphs, report, verdicts=args.verdicts)
     for metric, standings in report.metrics.items():
         console.say(metric)
-        headings = ("rank", "agent", "value", "95%", "ranks", "tasks", "runs")
-        _table(headings, [_row(s) for s in standings[:MOST]], len(standings), "agents", console)
+        console.columns(
+            standings[:MOST],
+            ("rank", lambda one: NOTHING if one.rank is None else one.rank),
+            ("agent", lambda one: one.agent),
+            ("value", lambda one: rate(one.value)),
+            ("95%", lambda one: span(one.low, one.high)),
+            ("ranks", lambda one: f"{one.rank_low}–{one.rank_high}" if one.rank_low is not None else NOTHING),
+            ("tasks", lambda one: one.n_tasks),
+            ("runs", lambda one: one.n_runs),
+        )
+        _say_left(len(standings), "agents", console)
         console.say()
         _print_pairs(report.comparisons[metric], console)
     _print_agreement(report, console)
@@ -78,54 +85,30 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     return 1 if scored.broken else 0
 
 
-def _row(ranked: RankedAgent) -> tuple[object, ...]:
-    ranks = f"{ranked.rank_low}–{ranked.rank_high}" if ranked.rank_low is not None else NOTHING
-    return (
-        ranked.rank if ranked.rank is not None else NOTHING,
-        ranked.agent,
-        rate(ranked.value),
-        span(ranked.low, ranked.high),
-        ranks,
-        ranked.n_tasks,
-        ranked.n_runs,
-    )
-
-
 def _print_pairs(compared: Comparison, console: Console) -> None:
     """Every pair, the higher-ranked agent first, and the groups without a clear difference."""
     if not compared.pairs:
         return
-    headings = ("above", "below", "by", "95%", "p", "Holm", "P(above)", "MDE")
-    _table(headings, [_pair(pair) for pair in compared.pairs[:MOST]], len(compared.pairs), "pairs", console)
+    console.columns(
+        compared.pairs[:MOST],
+        ("above", lambda pair: pair.first),
+        ("below", lambda pair: pair.second),
+        ("by", lambda pair: signed(pair.difference)),
+        ("95%", lambda pair: interval(pair.low, pair.high, signed, unknown=NOTHING)),
+        ("p", lambda pair: p_value(pair.p, unknown=NOTHING)),
+        ("Holm", lambda pair: p_value(pair.p_holm, unknown=NOTHING)),
+        ("P(above)", lambda pair: rate(pair.p_above)),
+        ("MDE", lambda pair: rate(pair.mde)),
+    )
+    _say_left(len(compared.pairs), "pairs", console)
     tied = [" = ".join(plain(agent, 40) for agent in group) for group in compared.ties if len(group) > 1]
     console.say(f"no clear difference: {'; '.join(tied)}" if tied else "every pair differs clearly")
     console.say()
 
 
-def _table(
-    headings: Sequence[str], rows: Sequence[tuple[object, ...]], of: int, what: str, console: Console
-) -> None:
-    """The first rows, and how to get the others."""
-    console.table(headings, rows)
-    _say_left(of, what, console)
-
-
 def _say_left(of: int, what: str, console: Console) -> None:
     if of > MOST:
         console.say(f"the first {MOST} of {of:,} {what}; --json lists them all")
-
-
-def _pair(pair: PairedDifference) -> tuple[object, ...]:
-    return (
-        pair.first,
-        pair.second,
-        signed(pair.difference),
-        interval(pair.low, pair.high, signed, unknown=NOTHING),
-        p_value(pair.p, unknown=NOTHING),
-        p_value(pair.p_holm, unknown=NOTHING),
-        rate(pair.p_above),
-        rate(pair.mde),
-    )
 
 
 def _print_workflows(report: RankReport, console: Console) -> None:

@@ -26,7 +26,7 @@ from untaken.cli.inputs import UsageError, workspace_folder
 from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored
-from untaken.judging import Reliability, ReviewerPair, Reviewers, reviewer_pairs
+from untaken.judging import ReviewerPair, Reviewers, reviewer_pairs
 from untaken.memories import remembered
 from untaken.store.review_model import STATUSES, ReviewConflict
 
@@ -144,8 +144,15 @@ def _print(
         _print_pairs([pair for pair in reviewer_pairs(found) if pair.n], console, top)
     if queue:
         console.say()
-        columns = ("run", "sub-goal", "critical", "met", "not met", "cannot tell")
-        console.table(columns, [_disagreement(one) for one in queue[:top]])
+        console.columns(
+            queue[:top],
+            ("run", lambda one: one.judged.run_id),
+            ("sub-goal", lambda one: one.judged.sub_goal),
+            ("critical", lambda one: "yes" if one.critical else "no"),
+            ("met", lambda one: ", ".join(one.judged.met) or NOTHING),
+            ("not met", lambda one: ", ".join(one.judged.not_met) or NOTHING),
+            ("cannot tell", lambda one: ", ".join(one.judged.unsure) or NOTHING),
+        )
         _more(len(queue), top, "sub-goals where reviewers disagree", console)
         console.say()
 
@@ -153,8 +160,16 @@ def _print(
 def print_reliability(found: Reviewers, console: Console, top: int | None = TOP) -> None:
     """How far reviewers agree: Krippendorff's α over all, and by sub-goal with the least first."""
     rows = [one for one in (found.overall, *found.sub_goals) if one.items]
-    headings = ("", "items", "one opinion", "alpha", "95%", "runs", "cannot tell")
-    console.table(headings, [_reliability(one) for one in rows[:top]])
+    console.columns(
+        rows[:top],
+        ("", lambda one: f"{one.graph} {one.name}".strip() or "all"),
+        ("items", lambda one: one.items),
+        ("one opinion", lambda one: one.agreed),
+        ("alpha", lambda one: rate(one.alpha)),
+        ("95%", lambda one: span(one.low, one.high)),
+        ("runs", lambda one: one.runs),
+        ("cannot tell", lambda one: one.unsure),
+    )
     _more(len(rows), top, "sub-goals", console)
     names = ", ".join(plain(name) for name in found.overall.reviewers)
     console.say(
@@ -185,17 +200,6 @@ def _print_pairs(pairs: Sequence[ReviewerPair], console: Console, top: int | Non
     reasons = dict.fromkeys(pair.kappa.reason for pair in pairs if isinstance(pair.kappa, Unscored))
     for reason in reasons:
         console.say(f"no kappa: {reason}")
-
-
-def _reliability(one: Reliability) -> tuple[object, ...]:
-    name = "all" if one.part == "all" else f"{one.graph} {one.name}".strip()
-    return name, one.items, one.agreed, rate(one.alpha), span(one.low, one.high), one.runs, one.unsure
-
-
-def _disagreement(one: ReviewerDisagreement) -> tuple[object, ...]:
-    groups = (one.judged.met, one.judged.not_met, one.judged.unsure)
-    names = (", ".join(some) or NOTHING for some in groups)
-    return one.judged.run_id, one.judged.sub_goal, "yes" if one.critical else "no", *names
 
 
 def _more(count: int, top: int | None, what: str, console: Console) -> None:

@@ -162,7 +162,7 @@ def score(args: argparse.Namespace, console: Console) -> int:
     )
     if args.runs:
         console.say()
-        console.table(_RUN_HEADINGS, [_run_row(run) for run in scored.known])
+        _print_runs(scored.known, console)
     print_rules(args, scored, console)
     console.findings(findings)
     console.document(
@@ -179,20 +179,26 @@ def score(args: argparse.Namespace, console: Console) -> int:
     return 1 if scored.broken else 0
 
 
-_RUN_HEADINGS = ("run", "agent", "task", "success", "completion", "critical", "diagnosis", "not completed")
-
-
-def _run_row(run: RunScore) -> tuple[object, ...]:
-    undone = [f"{node.sub_goal} {node.status}" for node in run.counted if node.status != "completed"]
-    return (
-        run.run_id,
-        run.agent,
-        run.task_id,
-        NOTHING if isinstance(run.success, Unscored) else ("yes" if run.success else "no"),
-        rate(run.completion, of=f"{run.completed}/{run.required}"),
-        rate(run.critical_completion, of=f"{run.critical_completed}/{run.critical}"),
-        run.diagnosis,
-        ", ".join(undone),
+def _print_runs(runs: Sequence[RunScore], console: Console) -> None:
+    outcome = {True: "yes", False: "no"}
+    console.columns(
+        runs,
+        ("run", lambda run: run.run_id),
+        ("agent", lambda run: run.agent),
+        ("task", lambda run: run.task_id),
+        ("success", lambda run: NOTHING if isinstance(run.success, Unscored) else outcome[run.success]),
+        ("completion", lambda run: rate(run.completion, of=f"{run.completed}/{run.required}")),
+        (
+            "critical",
+            lambda run: rate(run.critical_completion, of=f"{run.critical_completed}/{run.critical}"),
+        ),
+        ("diagnosis", lambda run: run.diagnosis),
+        (
+            "not completed",
+            lambda run: ", ".join(
+                f"{node.sub_goal} {node.status}" for node in run.counted if node.status != "completed"
+            ),
+        ),
     )
 
 
