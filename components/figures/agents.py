@@ -18,7 +18,7 @@ from untaken.ranking.rank_report import RankReport
 from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import MARKERS, Tokens, tokens
-from .parts import column_names, line_trace, point_trace, row_names, text_trace, words_at
+from .parts import caption, column_names, line_trace, mark, point_trace, row_names, text_trace, words_at
 from .theme import message, themed
 
 MOST_PANELS: Final = 12
@@ -122,12 +122,7 @@ def _marks(at: Sequence[float | None], symbol: str, words: Sequence[str], look: 
     return point_trace(
         x=list(range(len(at))),
         y=list(at),
-        marker={
-            "symbol": symbol,
-            "size": 13,
-            "color": look.background,
-            "line": {"color": look.text, "width": 2},
-        },
+        marker=mark(symbol, 13, look.background, look.text),
         hovertext=list(words),
     )
 
@@ -216,9 +211,7 @@ def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     )
     if len(agents) > len(shown):
         words = f"The first {len(shown)} of {len(agents)} agents"
-        figure.add_annotation(
-            text=words, x=1, y=-0.02, xref="paper", yref="paper", showarrow=False, yanchor="top"
-        )
+        caption(figure, words, 1, -0.02, look, yanchor="top")
     figure.update_layout(bargap=0.35, barmode="overlay", meta={"least_width": 170 + 62 * len(shown)})
     return figure
 

@@ -22,7 +22,7 @@ from untaken.subgoals import Status
 from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .canvas import arrow, box_shapes, canvas, labels, on_lines
-from .parts import text_trace
+from .parts import row_names, text_trace, words_at
 from .theme import message, themed
 
 Flow = tuple[Status | None, Status | None]
@@ -100,19 +100,10 @@ def _cell(x: int, y: int, flow: Flow, *, dark: bool) -> list[dict[str, Any]]:
 def _axes(figure: go.Figure, columns: Sequence[Flow], rows: Sequence[str], look: Tokens) -> None:
     for x, (before, after) in enumerate(columns):
         one, other = _style(before), _style(after)
-        figure.add_annotation(
-            x=x, y=-0.5, yanchor="bottom", yshift=4, showarrow=False, align="center",
-            text=f"{one.icon} {_short(one)}<br>↓<br>{other.icon} {_short(other)}",
-            font={"size": 12, "color": look.text},
-        )  # fmt: skip
+        words = f"{one.icon} {_short(one)}<br>↓<br>{other.icon} {_short(other)}"
+        words_at(figure, words, x, -0.5, look.text, yanchor="bottom", yshift=4, align="center")
     figure.update_xaxes(visible=False, range=[-0.6, max(len(columns) - 0.4, 2.4)])
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[_folded(name) for name in rows],
-        range=[len(rows) - 0.4, -0.5],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 13},
-    )
+    row_names(figure, [_folded(name) for name in rows], look=look, size=13)
 
 
 def _folded(name: str) -> str:
@@ -187,11 +178,9 @@ def _counts(
     for ends, edge in known.items():
         middle = len(layout.lines[ends]) // 2
         (x0, y0), (x1, y1) = layout.lines[ends][middle - 1 : middle + 1]
-        figure.add_annotation(
-            x=(x0 + x1) / 2, y=(y0 + y1) / 2, showarrow=False,
-            text=f"{edge.first:,}/{edge.both:,}",
-            font={"size": 12, "color": look.text},
-            bgcolor=look.background, borderpad=1,
-            hovertext=f"first in {edge.first:,} of {edge.both:,} runs that hold both"
-            f" ({percent(edge.share)}, 95% {interval(edge.low, edge.high, percent)}), {edge.agents:,} agents",
-        )  # fmt: skip
+        hover = (
+            f"first in {edge.first:,} of {edge.both:,} runs that hold both"
+            f" ({percent(edge.share)}, 95% {interval(edge.low, edge.high, percent)}), {edge.agents:,} agents"
+        )
+        words, at = f"{edge.first:,}/{edge.both:,}", ((x0 + x1) / 2, (y0 + y1) / 2)
+        words_at(figure, words, *at, look.text, bgcolor=look.background, borderpad=1, hovertext=hover)

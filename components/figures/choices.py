@@ -17,7 +17,7 @@ from untaken.present.numbers import interval, signed
 from ..shared import text
 from ..shared.choice_words import SIDES, Side, side_of
 from ..shared.palette import Tokens, tokens
-from .parts import intervals, point_trace
+from .parts import intervals, mark, point_trace, side_words
 from .theme import message, themed
 
 MOST: Final = 20
@@ -134,12 +134,7 @@ def _marks(
     return point_trace(
         x=[unknown_at if x is None else x for x in at],
         y=list(range(len(rows))),
-        marker={
-            "symbol": [style.symbol for style in styles],
-            "color": colours,
-            "size": 13,
-            "line": {"width": 2, "color": colours},
-        },
+        marker=mark([style.symbol for style in styles], 13, colours, colours),
         unselected={"marker": {"opacity": 1}},
         customdata=[[choice.digest] for choice in rows],
         hovertext=list(words),
@@ -208,7 +203,8 @@ def _write(
         for y, (choice, value) in enumerate(zip(rows, values, strict=True))
         for some, right in ((_names(choice, look), False), (_support(choice, value, look), True))
     ]
-    figure.update_layout(annotations=[*words, *_ends(reach, look)], meta={"least_width": LEAST_WIDTH})
+    figure.update_layout(annotations=words, meta={"least_width": LEAST_WIDTH})
+    side_words(figure, [(-reach, "◂ selected better"), (reach, "alternative better ▸")], look)
 
 
 def _above(y: int, words: str, right: bool, look: Tokens) -> dict[str, Any]:
@@ -240,25 +236,3 @@ def _support(choice: Choice, value: float | None, look: Tokens) -> str:
         f'<span style="color:{colour}">{style.icon} {choice.support}</span><br>'
         f'{shown} <span style="color:{look.muted}">· {n}</span>'
     )
-
-
-def _ends(reach: float, look: Tokens) -> list[dict[str, Any]]:
-    """What the two sides of 0 mean."""
-    sides = (
-        (-reach, "◂ selected better", look.good, "left"),
-        (reach, "alternative better ▸", look.bad, "right"),
-    )
-    return [
-        {
-            "text": words,
-            "x": x,
-            "xanchor": anchor,
-            "y": 1,
-            "yref": "paper",
-            "yanchor": "bottom",
-            "yshift": 2,
-            "showarrow": False,
-            "font": {"size": 12, "color": colour},
-        }
-        for x, words, colour, anchor in sides
-    ]

@@ -28,7 +28,7 @@ from untaken.present.numbers import decimal, interval, p_value, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import caption, cell, cell_words, column_names, line_trace, point_trace, row_names
+from .parts import caption, cell, cell_words, column_names, line_trace, mark, point_trace, row_names
 from .theme import message, themed
 
 ROW: Final = 52
@@ -183,12 +183,7 @@ def _mark(
 
 
 def _marker(colour: str, *, first: bool, size: int = 11) -> dict[str, Any]:
-    return {
-        "symbol": "circle" if first else "diamond-open",
-        "size": size,
-        "color": colour,
-        "line": {"color": colour, "width": 2},
-    }
+    return mark("circle" if first else "diamond-open", size, colour, colour)
 
 
 def _boxes(points: Sequence[tuple[float, float]], *, success: bool, look: Tokens) -> go.Box:

@@ -17,7 +17,7 @@ from untaken.present.numbers import interval, signed
 
 from ..shared import text
 from ..shared.palette import DELTA_WORDS, Tokens, tokens
-from .parts import intervals, point_trace, row_names, text_trace
+from .parts import intervals, mark, point_trace, row_names, side_words, text_trace
 from .theme import message, themed
 
 MOST_ROWS = 60
@@ -62,7 +62,7 @@ def delta_figure(evaluation: RunEvaluation, *, threshold: float = THRESHOLD, dar
     _add_figures(figure, rows, reach, look)
     _add_marks(figure, rows, unknown_at, look)
     themed(figure, dark=dark, height=96 + 24 * len(rows), margin=(8, 16, 30, 8))
-    _add_words(figure, [(-reach, "◂ actual better"), (reach, "may be better ▸")], look)
+    side_words(figure, [(-reach, "◂ actual better"), (reach, "may be better ▸")], look)
     cut = " (the first ones; the table has all)" if len(every) > MOST_ROWS else ""
     steps = [round(x * 0.2, 1) for x in range(-9, 10) if abs(x * 0.2) < reach]
     figure.update_xaxes(
@@ -145,18 +145,14 @@ def _add_marks(figure: go.Figure, rows: Sequence[FigureRow], unknown_at: float, 
     marked = [(place, row) for place, row in enumerate(rows) if row.branches]
     first = [row.branches[0] for _, row in marked]
     colours = [colour[branch.verdict] for branch in first]
+    symbols = [SYMBOL[branch.verdict] + "-open" * (branch.support == "weak") for branch in first]
     deltas = [row.delta for _, row in marked]
     figure.add_trace(
         point_trace(
             x=[unknown_at if d is None else d for d in deltas],
             y=[place for place, _ in marked],
             mode="markers+text",
-            marker={
-                "symbol": [SYMBOL[b.verdict] + "-open" * (b.support == "weak") for b in first],
-                "color": colours,
-                "size": 11,
-                "line": {"width": 1.5, "color": colours},
-            },
+            marker=mark(symbols, 11, colours, colours, 1.5),
             text=["?" if d is None else "" for d in deltas],
             textposition="middle right",
             textfont={"size": 12, "color": look.text},
@@ -182,22 +178,6 @@ def _hover(row: FigureRow) -> str:
         text.figure(branch.support_reason, 120),
     ]
     return "<br>".join(line for line in lines if line)
-
-
-def _add_words(figure: go.Figure, sides: Sequence[tuple[float, str]], look: Tokens) -> None:
-    for x, words in sides:
-        figure.add_annotation(
-            text=words,
-            x=x,
-            y=1,
-            yref="paper",
-            xanchor="left" if x < 0 else "right" if x > 0 else "center",
-            yanchor="bottom",
-            yshift=2,
-            showarrow=False,
-            align="left" if x < 0 else "right" if x > 0 else "center",
-            font={"size": 12, "color": look.good if x < 0 else look.bad if x > 0 else look.muted},
-        )
 
 
 def delta_distribution(paths: pd.DataFrame, *, threshold: float = THRESHOLD, dark: bool = False) -> go.Figure:
@@ -234,7 +214,7 @@ def delta_distribution(paths: pd.DataFrame, *, threshold: float = THRESHOLD, dar
         )
     figure.update_layout(barmode="stack", bargap=0)
     themed(figure, dark=dark, height=300, margin=(8, 16, 48, 8))
-    _add_words(
+    side_words(
         figure,
         [
             (-reach, f"<b>{len(deltas['actual_was_better'])}</b><br>◂ actual better"),

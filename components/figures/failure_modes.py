@@ -16,7 +16,7 @@ from untaken.present.numbers import decimal, interval, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import cell, error_bars, point_trace, row_names
+from .parts import cell, column_names, error_bars, point_trace, row_names, words_at
 from .theme import message, themed
 
 MOST_MODES: Final = 24
@@ -52,7 +52,7 @@ def mode_matrix(
         clickmode="event+select",
     )
     figure.add_trace(
-        go.Scatter(
+        point_trace(
             x=[x for x, _, _ in shown],
             y=[y for _, y, _ in shown],
             mode="markers+text",
@@ -64,17 +64,10 @@ def mode_matrix(
             selected={"marker": {"opacity": 0}, "textfont": {"color": look.text}},
             unselected={"marker": {"opacity": 0}, "textfont": {"color": look.text}},
             hovertext=[_cell_words(cell, names) for _, _, cell in shown],
-            hovertemplate="%{hovertext}<extra></extra>",
         )
     )
-    figure.update_xaxes(
-        tickvals=list(range(len(groups))),
-        ticktext=[text.folded(group, width=13, lines=2) for group in groups],
-        range=[-0.5, len(groups) - 0.5],
-        side="top",
-        showgrid=False,
-        tickangle=0,
-    )
+    heads = [text.folded(group, width=13, lines=2) for group in groups]
+    column_names(figure, heads, look=look, tickangle=0)
     row_names(figure, [text.folded(names[mode], width=NAME_CHARS, lines=2) for mode in modes])
     return themed(figure, dark=dark, height=HEAD + ROW * len(modes) + 16)
 
@@ -88,11 +81,10 @@ def mode_contrasts(
         return message("No task has both a failed and a successful run that were read", dark=dark)
     look = tokens(dark)
     figure = go.Figure(
-        go.Scatter(
+        point_trace(
             x=[one.difference for one in known],
             y=list(range(len(known))),
             error_x=error_bars([(one.difference, one.low, one.high) for one in known], look.muted),
-            mode="markers",
             marker={"symbol": "diamond", "size": 10, "color": look.text},
             customdata=[one.mode for one in known],
             hovertext=[
@@ -100,7 +92,6 @@ def mode_contrasts(
                 f"successful runs<br>{one.words}"
                 for one in known
             ],
-            hovertemplate="%{hovertext}<extra></extra>",
         )
     )
     figure.add_vline(x=0, line={"color": look.muted, "width": 1, "dash": "dash"})
@@ -110,11 +101,7 @@ def mode_contrasts(
         ticktext=["−100%", "−50%", "0", "+50%", "+100%"],
         title="← more in successes · more in failures →",
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(known))),
-        ticktext=[text.folded(names[one.mode], width=NAME_CHARS, lines=2) for one in known],
-        range=[len(known) - 0.5, -0.5],
-    )
+    row_names(figure, [text.folded(names[one.mode], width=NAME_CHARS, lines=2) for one in known])
     return themed(figure, dark=dark, height=70 + 38 * len(known))
 
 
@@ -125,7 +112,7 @@ def mode_course(trend: ModeTrend, mode: str, *, dark: bool = False) -> go.Figure
         return message("No reviewed run has timestamps", dark=dark)
     look = tokens(dark)
     figure = go.Figure(
-        go.Scatter(
+        point_trace(
             x=[cell.group for cell in cells],
             y=[cell.rate for cell in cells],
             error_y=error_bars([(one.rate, one.low, one.high) for one in cells], look.muted),
@@ -136,7 +123,6 @@ def mode_course(trend: ModeTrend, mode: str, *, dark: bool = False) -> go.Figure
             textposition="top right",
             textfont={"size": 12, "color": look.muted},
             hovertext=[_cell_words(cell, {}) for cell in cells],
-            hovertemplate="%{hovertext}<extra></extra>",
             cliponaxis=False,
         )
     )
@@ -162,14 +148,8 @@ def saturation_curve(found: Saturation, *, dark: bool = False) -> go.Figure:
         )
     )
     figure.add_trace(point_trace(x=[runs], y=[modes], marker={"size": 10, "color": look.good}))
-    figure.add_annotation(
-        x=runs,
-        y=modes,
-        text=f"{decimal(modes, 0)} modes in {runs} runs",
-        showarrow=False,
-        xanchor="right",
-        yshift=16,
-    )
+    words = f"{decimal(modes, 0)} modes in {runs} runs"
+    words_at(figure, words, runs, modes, look.text, xanchor="right", yshift=16)
     figure.update_xaxes(title="failed runs read", rangemode="tozero")
     figure.update_yaxes(title="modes seen", range=[0, modes * 1.2 + 0.5])
     return themed(figure, dark=dark, height=280)

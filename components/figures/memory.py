@@ -11,7 +11,7 @@ from untaken.present.numbers import interval, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import intervals, line_trace, point_trace, row_names
+from .parts import intervals, line_trace, point_trace, row_names, words_at
 from .theme import message, themed
 
 MOST_SKILLS: Final = 40
@@ -35,10 +35,7 @@ def skill_rates(records: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     figure.add_trace(_points(shown, places, rates, look))
     themed(figure, dark=dark, height=70 + 34 * len(shown), margin=(8, 84, 8, 40))
     for place, n in zip(places, shown["n"], strict=True):
-        figure.add_annotation(
-            x=1, xref="paper", y=place, text=f"n = {n:,}", xanchor="left", xshift=10, showarrow=False,
-            font={"size": 12, "color": look.muted},
-        )  # fmt: skip
+        words_at(figure, f"n = {n:,}", 1, place, look.muted, xref="paper", xanchor="left", xshift=10)
     cut = f" · the first {len(shown)} of {len(ordered)} skills" if len(ordered) > len(shown) else ""
     figure.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", title_text=f"success rate{cut}", nticks=6)
     row_names(figure, [text.figure(skill, 28) for skill in shown["skill"]], room=0.6, look=look)

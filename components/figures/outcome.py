@@ -16,7 +16,7 @@ from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .agents import markers
-from .parts import caption, line_trace, point_trace, words_at
+from .parts import caption, line_trace, mark, point_trace, words_at
 from .theme import message, themed
 
 LEAST_APART: Final = 0.065
@@ -137,12 +137,9 @@ def _spot(one: QuadrantPoint, symbol: str, side: str, look: Tokens) -> go.Scatte
         x=[one.outcome],
         y=[one.value],
         mode="markers+text",
-        marker={
-            "symbol": symbol,
-            "size": 14,
-            "color": look.warm if odd else look.background,
-            "line": {"color": look.bad if odd else look.text, "width": 2.5 if odd else 2},
-        },
+        marker=mark(symbol, 14, look.warm, look.bad, 2.5)
+        if odd
+        else mark(symbol, 14, look.background, look.text),
         text=[text.figure(text.short(one.agent, 22))],
         textposition=side,
         textfont={"size": 13, "color": look.text},
@@ -189,12 +186,7 @@ def _curve(figure: go.Figure, some: Sequence[PassK], symbol: str, shift: float, 
             y=values,
             mode="lines+markers",
             line={"color": look.muted, "width": 1.75},
-            marker={
-                "symbol": symbol,
-                "size": 11,
-                "color": look.background,
-                "line": {"color": look.text, "width": 2},
-            },
+            marker=mark(symbol, 11, look.background, look.text),
             hovertext=[_pass_hover(one) for one in some],
         )
     )

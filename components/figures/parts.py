@@ -31,6 +31,11 @@ def text_trace(**drawn: Any) -> go.Scatter:
     return point_trace(mode="text", **drawn)
 
 
+def mark(symbol: Any, size: float, fill: Any, edge: Any, width: float = 2) -> dict[str, Any]:
+    """The look of marks with an edge."""
+    return {"symbol": symbol, "size": size, "color": fill, "line": {"color": edge, "width": width}}
+
+
 def row_names(
     figure: go.Figure, names: Sequence[str], *, room: float = 0.5, look: Tokens | None = None, size: int = 12
 ) -> None:
@@ -150,6 +155,16 @@ def words_at(
     """Words at a place of the axes."""
     font = {"color": colour, "size": size}
     figure.add_annotation(text=words, x=x, y=y, showarrow=False, **{"font": font} | more)
+
+
+def side_words(figure: go.Figure, sides: Iterable[tuple[float, str]], look: Tokens) -> None:
+    """What the sides of 0 mean, above an axis: the left one is good, the right one bad."""
+    for x, words in sides:
+        side = "left" if x < 0 else "right" if x > 0 else "center"
+        colour = look.good if x < 0 else look.bad if x > 0 else look.muted
+        words_at(
+            figure, words, x, 1, colour, yref="paper", xanchor=side, yanchor="bottom", yshift=2, align=side
+        )
 
 
 def column_names(

@@ -14,7 +14,7 @@ from untaken.present.numbers import interval, percent, signed
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import error_bars, legend_above, line_trace, point_trace, words_at
+from .parts import error_bars, legend_above, line_trace, mark, point_trace, words_at
 from .theme import message, themed
 
 MOST: Final = 40
@@ -89,12 +89,7 @@ def _add_kind(figure: go.Figure, kind: OptionKind, shown: Sequence[EvaluatedDeci
             y=[-0.06 if chance is None else chance for chance in forecasts],
             mode="markers+text",
             name=WORDS[kind],
-            marker={
-                "symbol": SYMBOLS[kind],
-                "size": 13,
-                "color": colour,
-                "line": {"width": 2, "color": colour},
-            },
+            marker=mark(SYMBOLS[kind], 13, colour, colour),
             text=["?" if chance is None else percent(chance) for chance in forecasts],
             textposition=["bottom center" if (chance or 0) > 0.9 else "top center" for chance in forecasts],
             textfont={"size": 12, "color": look.text},

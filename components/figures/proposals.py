@@ -14,7 +14,7 @@ from untaken.present.numbers import decimal, interval, percent
 
 from ..shared import text
 from ..shared.palette import MARKERS, tokens
-from .parts import error_bars, intervals, legend_above, point_trace, row_names
+from .parts import error_bars, intervals, legend_above, mark, point_trace, row_names, words_at
 from .theme import message, themed
 
 WAYS: Final = {"task": "from the task", "solution": "from the task and two runs"}
@@ -37,20 +37,14 @@ def agents_by_criterion(
         bars = [(m.at, m.low, m.high) for m in marks if m.low is not None and m.high is not None]
         figure.add_trace(intervals(bars, {"color": colour, "width": 3}, opacity=0.6, showlegend=False))
         points = _points(marks, name, found)
-        points.marker = {
-            "symbol": MARKERS[0 if own else 1],
-            "color": colour,
-            "size": 11,
-            "line": {"width": 1.5, "color": look.background},
-        }
+        points.marker = mark(MARKERS[0 if own else 1], 11, colour, look.background, 1.5)
         figure.add_trace(points)
     themed(figure, dark=dark, height=96 + 46 * len(found), margin=(8, 96, 34, 44))
     for place, one in enumerate(found):
-        figure.add_annotation(
-            x=1, xref="paper", xanchor="left", xshift=10, y=place, showarrow=False,
-            text=f"{'≠' if one.clear_difference else '≈'}  n = {one.tasks:,}",
-            font={"size": 12, "color": look.text if one.clear_difference else look.muted},
-        )  # fmt: skip
+        sign, colour = ("≠", look.text) if one.clear_difference else ("≈", look.muted)
+        words_at(
+            figure, f"{sign}  n = {one.tasks:,}", 1, place, colour, xref="paper", xanchor="left", xshift=10
+        )
     figure.update_xaxes(
         range=[-0.03, 1.03], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%",
         title_text="mean, as a share of the scale<br>(0% worst, 100% best)",

@@ -39,9 +39,7 @@ def reliability_figure(found: Reviewers, *, dark: bool = False) -> go.Figure:
     figure.add_trace(estimates(rows, "Krippendorff's α", "diamond", look.text, hover=hover))
     for at, one in enumerate(parts):
         if isinstance(one.alpha, Unscored):
-            figure.add_annotation(
-                x=0.0, y=at, text=text.figure(one.alpha.reason, 60), showarrow=False, xanchor="left"
-            )
+            words_at(figure, text.figure(one.alpha.reason, 60), 0.0, at, look.text, xanchor="left")
     themed(figure, dark=dark, height=110 + 34 * len(parts), margin=(8, 8, 30, 8))
     row_names(figure, [f"{part_name(one.part, one.name)}  n={one.items:,}" for one in parts])
     least = least_end(end for one in parts for end in (one.alpha, one.low))

@@ -8,6 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from ..shared.palette import FONT, Tokens, tokens
+from .parts import caption
 
 
 def themed(
@@ -72,13 +73,5 @@ def message(words: str, *, dark: bool, height: int = 160) -> go.Figure:
     figure = themed(go.Figure(), dark=dark, height=height)
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
-    figure.add_annotation(
-        text=words,
-        x=0.5,
-        y=0.5,
-        xref="paper",
-        yref="paper",
-        showarrow=False,
-        font={"color": tokens(dark).muted},
-    )
+    caption(figure, words, 0.5, 0.5, tokens(dark), font={"color": tokens(dark).muted})
     return figure

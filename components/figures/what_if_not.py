@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import plotly.graph_objects as go
 
@@ -15,7 +15,7 @@ from untaken.present.numbers import decimal, interval
 
 from ..shared.palette import Tokens, tokens
 from .frames import AGAIN, VERDICTS, step_words
-from .parts import error_bars, point_trace
+from .parts import caption, error_bars, point_trace
 from .theme import message, themed
 
 SPAN: Final = 1_000
@@ -61,7 +61,7 @@ def win_figure(record: PlanningRecord, *, step: int | None = None, dark: bool = 
     themed(figure, dark=dark, height=366, margin=(8, 16, 64, 40))
     figure.update_layout(hovermode="closest")
     silent = any(one.asked is not None and one.asked.verdict == "unscored" for one in asked.values())
-    figure.add_annotation(**_legend(_signs(look, silent=silent), look))
+    _legend(figure, _signs(look, silent=silent), look)
     figure.add_hline(y=EVEN, line={"color": look.line, "width": 1, "dash": "dash"}, layer="below")
     if step is not None:
         figure.add_vline(x=step, line={"color": look.text, "width": 1.5}, layer="below")
@@ -95,23 +95,24 @@ def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
     figure.add_trace(_theirs({name: (value, None) for name, value in less.items()}, look, "2"))
     themed(figure, dark=dark, height=356, margin=(8, 24, 32, 8))
     words = f"{_coloured('●', look.good)} here, with its 95% interval over {len(found.seeds)} worlds"
-    figure.add_annotation(**_legend(f"{words}{GAP}◇ published, not comparable in level", look))
+    _legend(figure, f"{words}{GAP}◇ published, not comparable in level", look)
     figure.update_layout(
         xaxis={"domain": [0, 0.46], "title": {"text": "Crafter score, percent"}, "rangemode": "tozero"},
-        xaxis2=_second_axis(look, unit) | {"domain": [0.6, 1], "anchor": "y2"},
+        xaxis2={
+            "domain": [0.6, 1],
+            "anchor": "y2",
+            "title": {"text": f"{unit}: full less this arm, same worlds"},
+        },
         yaxis={"categoryorder": "array", "categoryarray": list(scores)[::-1], "showgrid": False},
         yaxis2={
             "categoryorder": "array", "categoryarray": list(ahead)[::-1], "showgrid": False, "anchor": "x2",
-            "tickfont": {"color": look.text, "size": 12}, "fixedrange": True, "automargin": True, "ticks": "",
         },
         meta={"description": "Arms of the ablation", "least_width": 700},
     )  # fmt: skip
     figure.update_yaxes(tickfont={"color": look.text, "size": 12})
     figure.add_vline(x=0, line={"color": look.line, "width": 1, "dash": "dash"}, xref="x2", yref="y2")
-    figure.add_annotation(
-        text=NOT_COMPARABLE, x=0, y=0, yshift=-48, xref="paper", yref="paper", xanchor="left", yanchor="top",
-        align="left", showarrow=False, font={"size": 11, "color": look.muted},
-    )  # fmt: skip
+    place = {"yshift": -48, "xanchor": "left", "yanchor": "top", "align": "left"}
+    caption(figure, NOT_COMPARABLE, 0, 0, look, size=11, **place)
     figure.update_layout(margin={"b": 112})
     return figure
 
@@ -209,20 +210,6 @@ def _value_words(value: float, low: Score, high: Score) -> str:
     return f"{decimal(value)} ({interval(low, high)})"
 
 
-def _second_axis(look: Tokens, unit: str) -> dict[str, Any]:
-    return {
-        "gridcolor": look.grid,
-        "zeroline": False,
-        "fixedrange": True,
-        "tickfont": {"color": look.muted, "size": 12},
-        "title": {
-            "text": f"{unit}: full less this arm, same worlds",
-            "font": {"color": look.muted, "size": 12},
-            "standoff": 10,
-        },
-    }
-
-
 def _signs(look: Tokens, *, silent: bool) -> str:
     """What each mark of `win_figure` is: terms in the first line, then actions; short enough for a phone."""
     better, worse, tie, none = (sign for sign, _ in VERDICTS.values())
@@ -240,9 +227,7 @@ def _coloured(sign: str, colour: str) -> str:
     return f'<span style="color:{colour}">{sign}</span>'
 
 
-def _legend(words: str, look: Tokens) -> dict[str, Any]:
+def _legend(figure: go.Figure, words: str, look: Tokens) -> None:
     """Words above the figure: plotly's own legend runs into what is drawn where there is little room."""
-    return {
-        "text": words, "x": 0, "y": 1, "yshift": 6, "xref": "paper", "yref": "paper", "xanchor": "left",
-        "yanchor": "bottom", "align": "left", "showarrow": False, "font": {"size": 12, "color": look.text},
-    }  # fmt: skip
+    place = {"yshift": 6, "xanchor": "left", "yanchor": "bottom", "align": "left"}
+    caption(figure, words, 0, 1, look, font={"size": 12, "color": look.text}, **place)
