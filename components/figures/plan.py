@@ -1,20 +1,120 @@
-"""The coloured plan graph as a figure."""
+"""The coloured plan graph as a figure, and two versions of one: what came, what went, what changed."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 
 import plotly.graph_objects as go
 
-from untaken.answers.plan_drawing import Drawing, draw
+from untaken.answers.plan_drawing import Box, Drawing, draw, wrapped
+from untaken.plans import GraphDiff, SubGoal, edges
 from untaken.plans.model import PlanGraph
-from untaken.present.plan_layout import larger
-from untaken.present.statuses import STAR, STATUS
+from untaken.present.plan_layout import larger, lay_out
+from untaken.present.statuses import INK, STAR, STATUS, StatusLook, shade
 from untaken.subgoals.model import RunScore
 
+from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .canvas import arrow, box_shapes, canvas, labels, on_lines
 from .theme import message
+
+Change = Literal["kept", "added", "removed", "changed"]
+
+
+LOOKS: Final[dict[Change, StatusLook]] = {
+    "kept": StatusLook(word="as before", icon="", fill="#FFFFFF", line="#6B7280"),
+    "added": StatusLook(word="added", icon="+", fill="#BFE0F7", line="#0B5C94"),
+    "removed": StatusLook(word="removed", icon="−", fill="#EEF0F2", line="#6B7280", dash=(7, 5)),
+    "changed": StatusLook(word="changed", icon="~", fill="#FFD199", line="#B34E00", dash=(2, 4)),
+}
+"""How each change is shown: mark, line and colour."""
+WIDE: Final = 3.0
+
+
+def plan_diff_figure(
+    diff: GraphDiff, *, dark: bool = False, width: int = 960, height: int = 560
+) -> go.Figure:
+    """Draw both versions at once."""
+    goals = [*diff.after.sub_goals, *diff.removed]
+    if not goals:
+        return message("Neither version has a sub-goal", dark=dark)
+    changes = _changes(diff)
+    boxes = [_box(goal, changes) for goal in goals]
+    sizes = tuple(box.size for box in boxes)
+    lines = _lines(diff, {goal.id: place for place, goal in enumerate(goals)})
+    layout = larger([lay_out(sizes, tuple(lines), "LR"), lay_out(sizes, tuple(lines), "TB")], width, height)
+    looks = [LOOKS[changes.get(goal.id, "kept")].shaded(dark=dark) for goal in goals]
+    look = tokens(dark)
+    arrows = [part for ends, kind in lines.items() for part in arrow(layout.lines[ends], _style(kind, look))]
+    shapes = [*arrows, *box_shapes(sizes, layout, looks, [box.critical for box in boxes])]
+    legend = _legend(changes, lines)
+    figure, scale = canvas(
+        layout, shapes, legend, description=_description(diff), dark=dark, width=width, height=height
+    )
+    words, hover = [on_lines(box.lines) for box in boxes], [box.description for box in boxes]
+    figure.add_trace(labels(layout, words, hover, scale, shade(INK, dark=dark)))
+    return figure
+
+
+def _changes(diff: GraphDiff) -> dict[str, Change]:
+    changes: dict[str, Change] = {goal.sub_goal: "changed" for goal in diff.changed}
+    changes |= {goal.id: "added" for goal in diff.added}
+    changes |= {goal.id: "removed" for goal in diff.removed}
+    return changes
+
+
+def _box(goal: SubGoal, changes: Mapping[str, Change]) -> Box:
+    look = LOOKS[changes.get(goal.id, "kept")]
+    marks = [look.icon, STAR if goal.critical else ""]
+    words = text.one_line(" ".join([*filter(None, marks), goal.title or goal.id]))
+    description = text.one_line(f"{goal.title or goal.id} ({goal.id}): {look.word}", 160)
+    return Box(
+        sub_goals=(goal.id,),
+        status="unscored",
+        critical=goal.critical,
+        lines=wrapped(words),
+        description=description,
+    )
+
+
+def _lines(diff: GraphDiff, place: Mapping[str, int]) -> dict[tuple[int, int], Change]:
+    added = {(edge.dependency, edge.sub_goal) for edge in diff.edges_added}
+    kinds: dict[tuple[int, int], Change] = {}
+    for a, b in edges(diff.after):
+        kinds[place[a], place[b]] = "added" if (a, b) in added else "kept"
+    for edge in diff.edges_removed:
+        kinds[place[edge.dependency], place[edge.sub_goal]] = "removed"
+    return kinds
+
+
+def _style(kind: Change, look: Tokens) -> dict[str, Any]:
+    if kind == "added":
+        return {"color": look.good, "width": WIDE, "dash": "solid"}
+    if kind == "removed":
+        return {"color": look.bad, "width": 1.5, "dash": "dash"}
+    return {"color": look.line, "width": 1.5, "dash": "solid"}
+
+
+def _legend(changes: Mapping[str, Change], lines: Mapping[tuple[int, int], Change]) -> list[str]:
+    there = set(changes.values())
+    words = [f"{look.icon} {look.word}" for change, look in LOOKS.items() if change in there]
+    drawn = set(lines.values())
+    words += ["━▸ edge added"] if "added" in drawn else []
+    words += ["╌▸ edge removed"] if "removed" in drawn else []
+    return words or ["nothing differs in what is drawn"]
+
+
+def _description(diff: GraphDiff) -> str:
+    counts = {
+        "added": len(diff.added),
+        "removed": len(diff.removed),
+        "changed": len(diff.changed),
+        "edges added": len(diff.edges_added),
+        "edges removed": len(diff.edges_removed),
+    }
+    parts = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
+    return f"Two versions of a plan graph: {parts or 'nothing differs in what is drawn'}"
 
 
 def plan_figure(
@@ -43,7 +143,7 @@ def plan_figure(
     figure, scale = canvas(
         layout,
         shapes,
-        _legend(drawing, look),
+        _status_legend(drawing, look),
         description=drawing.description,
         dark=dark,
         width=width,
@@ -60,7 +160,7 @@ def _line_style(kind: str, look: Tokens) -> dict[str, Any]:
     return {"color": look.line, "width": 1.5, "dash": "dot" if kind == "option" else "solid"}
 
 
-def _legend(drawing: Drawing, look: Tokens) -> list[str]:
+def _status_legend(drawing: Drawing, look: Tokens) -> list[str]:
     present = [name for name in STATUS if any(box.status == name for box in drawing.boxes)]
     words = [
         f'<span style="color:{look.text}">{STATUS[name].icon}</span> {STATUS[name].word}' for name in present

@@ -11,7 +11,7 @@ from components.compare import choice
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.answers.mode_agreement import corpus_root_causes
-from untaken.answers.plan_tables import plan_changes_table
+from untaken.answers.plan_decisions import plan_changes_table
 from untaken.answers.plan_words import alternative_words, did_words, doing_words, plan_silence
 from untaken.corpus import Corpus
 from untaken.counterfactual.plan import EvaluatedDecision, EvaluatedPath, PlanAlternative

@@ -8,7 +8,7 @@ import pytest
 from drawn import a_graph
 
 from components import figures
-from components.figures.plan_diff import LOOKS
+from components.figures.plan import LOOKS
 from untaken.plans import diff_graphs
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'

@@ -13,7 +13,7 @@ from untaken.answers.documents import entry
 from untaken.answers.schemas import json_schema
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.fix_first import FailurePattern, FixFirst, Often, triage
-from untaken.fix_first.conflicts import conflicts
+from untaken.fix_first.listing import conflicts
 from untaken.fix_first.patterns import subject_of
 from untaken.plans import GraphSet, PlanGraph, SubGoal
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from untaken import html_report
 from untaken.answers.overview import overview
 from untaken.corpus import Corpus, evaluate_corpus
-from untaken.html.style import css
+from untaken.html.page import css
 from untaken.ledger import read_ledger
 from untaken.plans import load_graphs
 from untaken.present.statuses import STATUS

@@ -26,7 +26,7 @@ from untaken.judging import (
     texts_to_judges,
     verdict_events,
 )
-from untaken.judging.evidence import is_evidence
+from untaken.judging.judge import is_evidence
 from untaken.ledger import Run
 from untaken.ledger.events import Message, Observation, Plan, RunFinished, SkillSelection, State, ToolCall
 from untaken.plans import PlanGraph

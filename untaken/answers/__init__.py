@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         decisions_table as decisions_table,
     )
     from untaken.answers.documents import dump as dump
-    from untaken.answers.exporting import ExportDocument as ExportDocument
+    from untaken.answers.formats import ExportDocument as ExportDocument
     from untaken.answers.exports import EXPORTED as EXPORTED
     from untaken.answers.holdings import (
         audit_table as audit_table,
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
         memory_document as memory_document,
     )
     from untaken.answers.overview import Overview as Overview
-    from untaken.answers.plan_tables import (
+    from untaken.answers.plan_decisions import (
         plan_changes_table as plan_changes_table,
         statements_table as statements_table,
     )

@@ -1,4 +1,4 @@
-"""The documents of formats and conversions."""
+"""The documents of formats, conversions and exports."""
 
 from __future__ import annotations
 
@@ -46,3 +46,13 @@ def convert_document(done: Conversion) -> ConvertDocument:
         loss_report=done.loss_report.as_posix(),
         files=[ConvertedFile.of(loss, file=loss.name) for loss in done.losses],
     )
+
+
+class ExportDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.export/1"):
+    """Which files were written, of how many runs and results."""
+
+    to: str
+    files: Sequence[str]
+    runs: Count
+    results: Count
+    findings: Sequence[Finding]

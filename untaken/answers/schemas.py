@@ -18,8 +18,7 @@ from untaken.answers.crafter import (
 )
 from untaken.answers.criteria import CriteriaDocument, CriteriaVerifyDocument
 from untaken.answers.documents import DocumentPart
-from untaken.answers.exporting import ExportDocument
-from untaken.answers.formats import ConvertDocument, FormatsDocument
+from untaken.answers.formats import ConvertDocument, ExportDocument, FormatsDocument
 from untaken.answers.issues import IssuesDocument
 from untaken.answers.judging import AgreeDocument, JudgeDocument
 from untaken.answers.memory import (

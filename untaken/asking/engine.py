@@ -1,9 +1,12 @@
-"""Asks through pydantic-ai: one model, with an event loop in a thread of its own."""
+"""Asks through pydantic-ai: one model, with an event loop in a thread of its own.
+
+A connection takes no more than a reply can be: an address may be anybody's.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
 from hashlib import sha256
 from types import TracebackType
@@ -33,7 +36,6 @@ from pydantic_ai.models import Model, infer_model
 from pydantic_ai.settings import ModelSettings
 
 from untaken import limits
-from untaken.asking.bounded import ReplyTooLarge, bounded_client
 from untaken.asking.bounds import KEY_SETTING, LOCAL, REQUESTS
 from untaken.asking.question import Question, Unreached
 from untaken.asking.replies import Reply, ToolUse, without_keys
@@ -203,3 +205,49 @@ def _at_address(address: str, key: str, portal: BlockingPortal, stack: ExitStack
 def _short(error: BaseException) -> str:
     """What went wrong, on one line, without any key that a server may have sent back."""
     return without_keys(" ".join(str(error).split()))[:300]
+
+
+try:
+    import httpx2 as httpx
+except ImportError:  # what the providers' packages used before
+    import httpx  # type: ignore[no-redef, import-not-found]
+
+
+class ReplyTooLarge(Exception):
+    """The body of a reply is longer than any answer, or packed so that its length cannot be known."""
+
+
+class BoundedTransport(httpx.AsyncHTTPTransport):
+    """Sends requests, and reads at most `limits.MODEL_REPLY_BYTES` of each reply."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """The reply; reading its body raises `ReplyTooLarge` beyond the limit."""
+        request.headers["Accept-Encoding"] = "identity"
+        response = await super().handle_async_request(request)
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            await response.aclose()
+            raise ReplyTooLarge("it is compressed, although compression was not requested")
+        assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - what this transport gives
+        response.stream = _Bounded(response.stream)
+        return response
+
+
+class _Bounded(httpx.AsyncByteStream):
+    def __init__(self, stream: httpx.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        total = 0
+        async for piece in self._stream:
+            total += len(piece)
+            if total > limits.MODEL_REPLY_BYTES:
+                raise ReplyTooLarge(f"it is longer than {limits.MODEL_REPLY_BYTES // limits.MIB} MiB")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def bounded_client(timeout: float) -> httpx.AsyncClient:
+    """A client whose replies are bounded; `timeout` in seconds is for one step of a request."""
+    return httpx.AsyncClient(transport=BoundedTransport(), timeout=timeout)

@@ -98,7 +98,7 @@ def diff(args: argparse.Namespace, console: Console) -> int:
 
 def draw(args: argparse.Namespace, console: Console) -> int:
     """Writes the picture."""
-    from untaken.html.plan_file import plan_svg  # noqa: PLC0415 (slow)
+    from untaken.html.plan_picture import plan_svg  # noqa: PLC0415 (slow)
     from untaken.subgoals import score_run  # noqa: PLC0415 (slow)
 
     if Path(args.out).suffix.lower() != ".svg":

@@ -1,19 +1,23 @@
-"""Aligns runs of one task by sub-goal, whatever tools they used; without a common plan, by tool (§4)."""
+"""Aligns runs of one task by sub-goal, whatever tools they used; without a common plan, by tool (§4).
+
+Over all runs of the task: the sub-goals whose completion goes with success. Association, not cause.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from untaken.comparing.cells import Side, sub_goal_rows, tool_rows, tools_of
+from untaken.comparing.cells import Pattern, Side, sub_goal_rows, tool_rows, tools_of
 from untaken.comparing.divergence import part
-from untaken.comparing.model import Basis, SideBySide
-from untaken.comparing.outcome import outcome_splits
+from untaken.comparing.model import ACHIEVED, KNOWN, Basis, OutcomeSplit, SideBySide
 from untaken.comparing.picking import differing_most, reference_of
-from untaken.errors import Unscored, UntakenError
+from untaken.errors import Unscored, UntakenError, number
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph
+from untaken.stats.exact import fisher_p
+from untaken.stats.multiple import holm
 from untaken.subgoals import RunScore
 
 MOST_SHOWN: Final = 12
@@ -167,3 +171,62 @@ def _aligned(
 def _graph(side: Side, graphs: GraphSet) -> PlanGraph | None:
     found, _ = graphs.for_task(side.run.task_id, side.run.started.graph)
     return None if isinstance(found, Unscored) else found
+
+
+ONE_OUTCOME = Unscored("no known status in successful runs, or none in failed runs")
+
+
+def outcome_splits(
+    sides: Sequence[Side],
+    patterns: Mapping[str, Pattern],
+    named: Sequence[tuple[str, str, bool]],
+) -> tuple[OutcomeSplit, ...]:
+    """What separates the runs that succeeded from those that failed: smallest p first, then largest share.
+
+    A sub-goal that the recorded outcome itself decides is left out: it would separate them by definition.
+    """
+    ended = [side for side in sides if not isinstance(side.run.success, Unscored)]
+    circular = {name for side in ended for name, node in side.nodes.items() if node.decided_by == "outcome"}
+    found = [_split(row, ended, patterns) for row in named if row[0] not in circular]
+    return tuple(sorted(_adjusted(found), key=_by_p_value))
+
+
+def _split(
+    row: tuple[str, str, bool], ended: Sequence[Side], patterns: Mapping[str, Pattern]
+) -> OutcomeSplit:
+    key, title, critical = row
+    seen = [(side.run.success is True, patterns[side.run.digest].get(key)) for side in ended]
+    known = [(success, status in ACHIEVED) for success, status in seen if status in KNOWN]
+    n, m = sum(success for success, _ in known), sum(not success for success, _ in known)
+    a = sum(success and done for success, done in known)
+    b = sum(not success and done for success, done in known)
+    return OutcomeSplit(
+        key=key,
+        title=title,
+        critical=critical,
+        successes=n,
+        done_in_successes=a,
+        failures=m,
+        done_in_failures=b,
+        unknown=len(ended) - len(known),
+        difference=a / n - b / m if n and m else ONE_OUTCOME,
+        p=fisher_p(a, n, b, m) if n and m else ONE_OUTCOME,
+        p_holm=ONE_OUTCOME,
+    )
+
+
+def _adjusted(found: Sequence[OutcomeSplit]) -> list[OutcomeSplit]:
+    if not any(number(split.p) is not None for split in found):
+        return list(found)
+    import numpy as np  # noqa: PLC0415 (slow)
+
+    p = np.array([np.nan if isinstance(split.p, Unscored) else split.p for split in found])
+    return [
+        split if isinstance(split.p, Unscored) else replace(split, p_holm=float(adjusted))
+        for split, adjusted in zip(found, holm(p), strict=True)
+    ]
+
+
+def _by_p_value(split: OutcomeSplit) -> tuple[float, float]:
+    p, difference = number(split.p), number(split.difference)
+    return (2.0 if p is None else p, -abs(difference or 0.0))

@@ -17,7 +17,6 @@ from untaken.failure_modes.assignments import (
     withdrawal_draft as withdrawal_draft,
 )
 from untaken.failure_modes.editing import (
-    TaxonomyEdit as TaxonomyEdit,
     create_mode as create_mode,
     edit_mode as edit_mode,
     find_mode as find_mode,
@@ -28,12 +27,14 @@ from untaken.failure_modes.editing import (
     split_mode as split_mode,
 )
 from untaken.failure_modes.files import (
+    TaxonomyEdit as TaxonomyEdit,
+    change_taxonomy as change_taxonomy,
+    kept_taxonomy as kept_taxonomy,
     load_taxonomy as load_taxonomy,
     parse_taxonomy as parse_taxonomy,
     save_taxonomy as save_taxonomy,
     taxonomy_yaml as taxonomy_yaml,
 )
-from untaken.failure_modes.kept import change_taxonomy as change_taxonomy, kept_taxonomy as kept_taxonomy
 from untaken.failure_modes.model import (
     FailureMode as FailureMode,
     ModeStatus as ModeStatus,

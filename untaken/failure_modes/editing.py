@@ -7,7 +7,7 @@ and no id is ever deleted or used again, so that old assignments keep their mean
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -18,7 +18,6 @@ from untaken.errors import UntakenError
 from untaken.failure_modes.files import parse_taxonomy, plain_name, taxonomy_yaml
 from untaken.failure_modes.model import COLOURS, FailureMode, ModeChange, Taxonomy
 
-TaxonomyEdit = Callable[[Taxonomy], Taxonomy]
 _NOT_IN_ID: Final = re.compile(r"[^\w]+")
 
 

@@ -1,9 +1,14 @@
-"""Taxonomy files: strict YAML, written in one fixed layout so that equal taxonomies give equal bytes."""
+"""Taxonomy files, and the one that a workspace keeps.
+
+They are strict YAML, written in one fixed layout so that equal taxonomies give equal bytes.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import yaml
@@ -11,9 +16,11 @@ from msgspec import to_builtins
 
 from untaken.errors import UntakenError, Where
 from untaken.failure_modes.model import FailureMode, Taxonomy
-from untaken.kept_file import write_whole
+from untaken.kept_file import change_file, write_whole
 from untaken.plans.strict_document import decode, read_yaml
 from untaken.plans.yaml_text import text as unambiguous
+
+TaxonomyEdit = Callable[[Taxonomy], Taxonomy]
 
 
 def load_taxonomy(path: str | Path) -> Taxonomy:
@@ -52,7 +59,12 @@ def parse_taxonomy(data: bytes | str, *, name: str = "taxonomy") -> Taxonomy:
 
 def taxonomy_yaml(taxonomy: Taxonomy) -> str:
     """The text of a taxonomy file."""
-    return yaml.dump(to_builtins(taxonomy), Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+    return plain_yaml(taxonomy)
+
+
+def plain_yaml(value: Any) -> str:
+    """An object as YAML in the one layout of these files."""
+    return yaml.dump(to_builtins(value), Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
 
 
 def save_taxonomy(taxonomy: Taxonomy, path: str | Path) -> None:
@@ -112,3 +124,36 @@ def plain_name(name: str) -> str:
 def _invalid(message: str, where: Where) -> UntakenError:
     hint = "A mode is {id, name, definition, examples, colour}; docs/interface.md describes the file."
     return UntakenError("taxonomy-invalid", message, where=where, hint=hint)
+
+
+FILE: Final = "failure_modes.yaml"
+
+
+def kept_taxonomy(folder: Path) -> Taxonomy:
+    """The taxonomy of the workspace in `folder`; an empty one where none was kept yet.
+
+    Raises:
+        UntakenError: ``taxonomy-invalid`` for a file changed by hand.
+    """
+    try:
+        data = (folder / FILE).read_bytes()
+    except FileNotFoundError:
+        return Taxonomy()
+    return _parsed(data)
+
+
+@lru_cache(maxsize=4)
+def _parsed(data: bytes) -> Taxonomy:
+    """Pages ask for it each time they are drawn."""
+    return parse_taxonomy(data, name=FILE)
+
+
+def change_taxonomy(folder: Path, change: TaxonomyEdit) -> Taxonomy:
+    """Changes the workspace's taxonomy in one step, safe against concurrent changes.
+
+    Raises:
+        UntakenError: as `change` and `kept_taxonomy`; then nothing is written.
+    """
+    return change_file(
+        folder / FILE, lambda: kept_taxonomy(folder), change, lambda found: taxonomy_yaml(found).encode()
+    )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
-import yaml
-from msgspec import structs, to_builtins
+from msgspec import structs
 
 from untaken.errors import UntakenError, Where
+from untaken.failure_modes.files import plain_yaml
 from untaken.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueStatus
 from untaken.kept_file import change_file
 from untaken.plans.expressions import check_expression
@@ -59,7 +59,7 @@ def parse_issues(data: bytes | str, *, name: str = ISSUES) -> IssueList:
 
 def issues_yaml(issues: IssueList) -> str:
     """The text of an issue file."""
-    return yaml.dump(to_builtins(issues), Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+    return plain_yaml(issues)
 
 
 def kept_issues(folder: Path) -> IssueList:
@@ -128,10 +128,3 @@ def _check(issue: Issue, issues: IssueList, where: Where) -> None:
 def _invalid(message: str, where: Where) -> UntakenError:
     hint = "An issue is {id, title, mode, rule: {expr, text}, history}; docs/formats.md describes the file."
     return UntakenError("issues-invalid", message, where=where, hint=hint)
-
-
-class _Plain(yaml.SafeDumper):
-    """Writes YAML without anchors: strict readers refuse them."""
-
-    def ignore_aliases(self, _data: Any) -> bool:
-        return True

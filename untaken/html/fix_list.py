@@ -7,14 +7,15 @@ from typing import Final
 
 import msgspec
 
+from untaken.answers.plan_words import statement_words
 from untaken.corpus import Corpus
 from untaken.counterfactual.choices import Choice
 from untaken.counterfactual.levels import level_words
 from untaken.errors import Unscored
-from untaken.fix_first import FixFirst, Triage
+from untaken.fix_first import BetterWay, FixFirst, Triage
 from untaken.html.markup import Markup, facts, row, run_list, run_name, section, short, table, tag
 from untaken.html.summary import gain_words
-from untaken.present.numbers import counted, interval, p_value, percent, signed
+from untaken.present.numbers import counted, decimal, interval, p_value, percent, signed
 from untaken.present.statuses import STAR
 
 FOCUSED: Final = 5
@@ -177,3 +178,36 @@ def situation(context: str) -> str:
     except (msgspec.DecodeError, ValueError):
         return short(context, 120)
     return short(", ".join(f"{key} {value}" for key, value in known.items()) or context, 120)
+
+
+def better_ways_section(corpus: Corpus, ways: Sequence[BetterWay], *, full: bool) -> Markup | None:
+    """Supported statements whose worse option failed runs took; nothing if there is none."""
+    if not ways:
+        return None
+    shown = ways if full else ways[:FOCUSED]
+    left = f" {len(ways) - len(shown)} more are in the full report." if len(ways) > len(shown) else ""
+    plans = corpus.plans
+    shuffled = plans.shuffled_supported_share
+    chance = f" With shuffled outcomes, {percent(shuffled, 1)} are." if isinstance(shuffled, float) else ""
+    note = (
+        "Other options taken by runs of the same task in the same plan state, by expected gain. Each "
+        f"failed run counts once. {plans.supported:,} of {plans.alternatives:,} alternatives are "
+        f"supported.{chance} These are associations.{left}"
+    )
+    listed = tag("ol", *(_way(corpus, way, full=full) for way in shown), class_="fix")
+    return section("Where another option did better", note, listed)
+
+
+def _way(corpus: Corpus, way: BetterWay, *, full: bool) -> Markup:
+    digests = [digest for digest, _ in way.runs]
+    named = digests if full else digests[:NAMED]
+    took = f"{counted(way.often.count, 'failed run')} of {way.often.n:,} took the other way"
+    return tag(
+        "li",
+        tag("p", short(statement_words(way.statement), 500)),
+        tag(
+            "p", f"{took}: gain {decimal(way.gain, 3)}, 95% interval {interval(way.low, way.high, digits=3)}."
+        ),
+        run_list("Runs to look at", [[corpus.runs[d].run_id] for d in named], len(digests)),
+        class_="card",
+    )

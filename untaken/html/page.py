@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
+from typing import Final
+
 from untaken.corpus import Corpus
+from untaken.errors import Score, Unscored
 from untaken.fix_first import better_ways, triage
 from untaken.html.agents import sub_goals_section, unused_section
 from untaken.html.better import better_section
-from untaken.html.better_ways import better_ways_section
-from untaken.html.fix_list import choices_section, contradictions_section, fix_section
-from untaken.html.labelled import labels_section
-from untaken.html.markup import Markup, page, short, stylesheet, tag
+from untaken.html.fix_list import better_ways_section, choices_section, contradictions_section, fix_section
+from untaken.html.markup import Markup, page, row, section, short, stylesheet, table, tag
 from untaken.html.rank_flow import flow_section
 from untaken.html.run_patterns import courses_section
 from untaken.html.small_print import made_section, rule_words, words_section
-from untaken.html.style import css
 from untaken.html.summary import lead, numbers, seen_by
-from untaken.judging import LabelledRates
-from untaken.present.numbers import counted
+from untaken.judging import LabelledRate, LabelledRates
+from untaken.present.numbers import counted, decimal, interval, percent, points
 from untaken.ranking.groups import LEFT_OUT
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -88,3 +90,56 @@ def _body(corpus: Corpus, heading: str, *, full: bool, date: str, labels: Labell
         "footer", "Made from recorded runs only; nothing was executed again, and no data left the machine."
     )
     return tag("body", header, main, footer)
+
+
+@cache
+def css() -> str:
+    """The style sheet, for a screen in light and dark and for paper."""
+    return Path(__file__).with_name("report.css").read_text("utf-8")
+
+
+HEADINGS: Final = ("", "labels and judge", "labels alone", "judge alone", "labels", "worth")
+MOST_ROWS: Final = 40
+
+
+def labels_section(found: LabelledRates | None) -> Markup | None:
+    """Overall, by agent and their differences; nothing where it was not asked for or labels add nothing."""
+    if found is None or not found.adds:
+        return None
+    shown = [one for one in found.rates if one.part != "sub_goal"][:MOST_ROWS]
+    note = (
+        f"Share of sub-goals met, as people would say: a judge decided {found.overall.items:,}, and people "
+        f"labelled {found.overall.labels:,} of them. The judge's share is corrected by how far it is off. "
+        "In brackets: 95% intervals, for tasks like these. Worth: how many times the labels "
+        "are needed without the judge. Labels must be a random draw"
+    )
+    warnings = [tag("p", f"{short(finding.message, 300)}.", class_="note") for finding in found.findings]
+    return section("A few labels and a judge", f"{note}.", *warnings, table(HEADINGS, map(_row, shown)))
+
+
+def _row(one: LabelledRate) -> Markup:
+    name = short(one.name, 60) if one.name else "all"
+    if one.other:
+        name = f"{name} − {short(one.other, 60)}"
+    sign = one.part == "difference"
+    return row(
+        _span(one.value, one.low, one.high, sign=sign),
+        _span(one.people, one.people_low, one.people_high, sign=sign),
+        _percent(one.judge, sign=sign),
+        f"{one.labels:,} of {one.items:,}",
+        "–" if isinstance(one.worth, Unscored) else f"{decimal(one.worth, 1)}×",
+        head=name,
+    )
+
+
+def _percent(value: Score, *, sign: bool) -> str:
+    if isinstance(value, Unscored):
+        return "–"
+    return f"{points(value, 0)} points" if sign else percent(value)
+
+
+def _span(value: Score, low: Score, high: Score, *, sign: bool) -> str:
+    middle = _percent(value, sign=sign)
+    if isinstance(low, Unscored) or isinstance(high, Unscored):
+        return middle
+    return f"{middle} ({interval(low, high, points if sign else percent, 0)})"

@@ -1,4 +1,9 @@
-"""Agent-as-a-judge: what an answer must hold before it counts (§6)."""
+"""Agent-as-a-judge: what an answer must hold before it counts (§6).
+
+A pass may rest on results alone, never on what somebody chose to say or to ask for. These rules are the
+defence against text in a record that tries to steer a judge. They hold whatever the text says and however it
+is disguised; the detector of `prompt_injection` only helps.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,6 @@ from typing import Final
 from untaken.asking import ModelAccess, ModelAnswer
 from untaken.asking.access import Progress
 from untaken.errors import Finding, Unscored, UntakenError, Where
-from untaken.judging.evidence import is_claim, is_evidence
 from untaken.judging.model import (
     UNSCORED_WORDS,
     Citation,
@@ -19,10 +23,20 @@ from untaken.judging.model import (
 )
 from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_to_judges
 from untaken.judging.questions import NodeQuestion, described, questions_of
-from untaken.judging.rendering import holds
+from untaken.judging.rendering import contains, holds, texts_in, value_text
 from untaken.judging.view import record_of
 from untaken.ledger import Draft, Run
-from untaken.ledger.events import Event, Evidence, Verdict
+from untaken.ledger.events import (
+    Event,
+    Evidence,
+    Message,
+    Observation,
+    Plan,
+    RunFinished,
+    State,
+    ToolCall,
+    Verdict,
+)
 from untaken.plans import PlanGraph
 from untaken.subgoals.verdicts import not_withdrawn
 
@@ -205,3 +219,47 @@ def _void(run: Run, nonce: str, given: JudgeAnswer, *, addressed: bool, claims: 
 def _supported(event: Event | None, cited: Citation) -> bool:
     long_enough = sum(c.isalnum() for c in cited.quote) >= MIN_QUOTE
     return event is not None and long_enough and holds(event, cited.quote)
+
+
+TOOL_ROLES: Final = frozenset({"tool", "function", "environment"})
+"""Roles whose messages are what came back from outside."""
+
+
+def is_evidence(event: Event, quote: str, *, claims: bool = False, call: ToolCall | None = None) -> bool:
+    """Whether a quote is from a result: an observation that did not fail, a state, or a metric of the run.
+
+    Arguments and names of tools, the choice of a skill, task ids, questions and failed observations are none.
+    Nor is an answer that repeats an argument of its call: `echo` says whatever it is given.
+
+    Args:
+        event: the event cited.
+        quote: words of it.
+        claims: take messages and plans, too.
+        call: the call that the event answers, if it answers one.
+    """
+    if call is not None and any(contains(text, quote) for text in texts_in(call.arguments)):
+        return False
+    return any(contains(text, quote) for text in _results(event, claims=claims))
+
+
+def is_claim(event: Event) -> bool:
+    """Whether the event is something that was said: a message that no tool wrote, or a plan."""
+    return isinstance(event, Plan | Message) and not _from_tool(event)
+
+
+def _results(event: Event, *, claims: bool) -> list[str]:
+    if isinstance(event, Observation):
+        return [value_text(event.content)] if event.ok is not False and not event.transient else []
+    if isinstance(event, State):
+        return [value_text(event.state)]
+    if isinstance(event, RunFinished):
+        return [value_text(part) for part in (event.final_state, event.metrics) if part]
+    if isinstance(event, Message):
+        return [value_text(event.content)] if claims or _from_tool(event) else []
+    if isinstance(event, Plan) and claims:
+        return [value_text(event.sub_goals), event.reason or ""]
+    return []
+
+
+def _from_tool(event: Event) -> bool:
+    return isinstance(event, Message) and event.role.lower() in TOOL_ROLES
