@@ -10,7 +10,6 @@ import msgspec
 import pandas as pd
 import streamlit as st
 
-from components.annotate import matches as annotate_matches
 from components.annotate import session
 from components.annotate.popover import close, popover
 from components.shared import cards, panels, state, text
@@ -218,7 +217,7 @@ class _Fields:
         if call is None:
             st.caption("Name a tool call to apply this.")
         else:
-            annotate_matches.matches(self.graph, call)
+            matches(self.graph, call)
 
     def rules(self) -> None:
         """Which actions serve it, as a small table."""
