@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from posixpath import join
-from threading import Timer
+from threading import Thread, Timer
 from types import FrameType
 from typing import Final
 
@@ -29,6 +30,7 @@ from components.shared.private_session import close_all
 from components.shared.start_page import start_page
 from untaken.cli.app import TEMPORARY
 
+LOG: Final = logging.getLogger("untaken.app")
 SECONDS_TO_END: Final = 4.0
 """After SIGTERM; a page that still computes is then left behind. What is written is safe at any moment."""
 
@@ -59,9 +61,20 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
+def open_ahead() -> None:
+    """Load what pages need, and open the workspace; a visitor who comes sooner waits for the rest of it."""
+    try:
+        import components.figures  # noqa: F401, PLC0415 (plotly is slow to import)
+        from components.shared import state  # noqa: PLC0415 (so is the engine)
+
+        state.open_ahead()
+    except Exception:  # the page says it
+        LOG.debug("the workspace could not be opened ahead", exc_info=True)
+
+
 @asynccontextmanager
 async def ending_in_time(_: App) -> AsyncIterator[None]:
-    """SIGTERM starts a clock too: the process ends, whatever a page still does.
+    """The workspace is opened ahead; SIGTERM starts a clock: the process ends, whatever a page still does.
 
     A demo and all private areas are removed.
     """
@@ -75,7 +88,10 @@ async def ending_in_time(_: App) -> AsyncIterator[None]:
             stop(number, frame)
 
     signal.signal(signal.SIGTERM, end)
+    ahead = Thread(target=open_ahead, daemon=True)
+    ahead.start()
     yield
+    ahead.join(SECONDS_TO_END / 2)  # else it could write into a demo that is removed
     close_all()
     if temporary := os.environ.get(TEMPORARY):
         shutil.rmtree(temporary, ignore_errors=True)

@@ -150,6 +150,19 @@ def _open(folder: str, demo: bool) -> Workspace:
     return Workspace.open_folder(folder or DEFAULT_FOLDER)
 
 
+@st.cache_resource(show_spinner=False, max_entries=1)
+def open_ahead() -> None:
+    """Open the workspace that all share, and evaluate it under the usual rules, before anybody visits.
+
+    Cached because spinners of what it calls need a page, and only an outermost cached function shows one.
+    """
+    store = shared_workspace()
+    folder, digest = str(store.path), content(store)
+    _evaluated(folder, digest, "fail", (), store)
+    if len(found := _groups(folder, digest, store)) > 1:
+        _part(folder, digest, "fail", (), found[0].name, store)
+
+
 @cache
 def _demo_folder() -> tempfile.TemporaryDirectory[str]:
     """Removed when the server ends."""

@@ -130,6 +130,15 @@ def test_more_hosts_can_be_allowed_by_the_servers_own_setting(served: Callable[.
     assert status(f"http://{address}/", "evil.example") == 400
 
 
+def test_the_workspace_is_opened_before_anybody_visits(served: Callable[..., Served]) -> None:
+    server, _ = served()
+    folder = Path(list(server.args)[4])
+    end = time.monotonic() + STARTS_WITHIN
+    while not (folder / "untaken.sqlite3").exists():
+        assert time.monotonic() < end, "no workspace"
+        time.sleep(0.2)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="SIGTERM is of POSIX")
 def test_the_app_ends_in_time_while_a_page_is_open(served: Callable[..., Served]) -> None:
     from streamlit.proto.BackMsg_pb2 import BackMsg
