@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from sys import intern
 from typing import Literal
 
 from untaken import limits
@@ -47,9 +49,21 @@ class Chain:
         finished: RUN_FINISHED was accepted.
         broken: the first fault; nothing is accepted after it.
         kept: the accepted events, for a reader that wants them.
+        spans: where their lines are, for a reader that wants that: begin and end of each piece in turn.
     """
 
-    __slots__ = ("_room", "broken", "events", "finished", "head", "kept", "last", "last_line", "run_id")
+    __slots__ = (
+        "_room",
+        "broken",
+        "events",
+        "finished",
+        "head",
+        "kept",
+        "last",
+        "last_line",
+        "run_id",
+        "spans",
+    )
 
     def __init__(self, run_id: str, head: Head | None = None) -> None:
         self.run_id = run_id
@@ -59,6 +73,7 @@ class Chain:
         self.finished = False
         self.broken: Break | None = None
         self.kept: list[AnyEvent] = []
+        self.spans = array("Q")
         self.anchor(head)
 
     def anchor(self, head: Head | None) -> None:
@@ -112,6 +127,13 @@ class Chain:
             self.last, self.last_line, self.events = last, before + at + followed, count
         return at + followed
 
+    def place(self, begin: int, end: int) -> None:
+        """The lines accepted last are there in the ledger."""
+        if self.spans and self.spans[-1] == begin:
+            self.spans[-1] = end
+        else:
+            self.spans.extend((begin, end))
+
     def fail(self, fault: LineFault, number: int) -> None:
         """A line of this run is not a valid event."""
         self.broken = _malformed(fault.code, fault.message, number, fault.column)
@@ -144,7 +166,8 @@ class Chain:
             )
         if self.head is None:
             return Integrity(run_id=self.run_id, verdict="UNANCHORED", reason=_NO_HEAD, head=head)
-        reason = f"the chain of {self.events} events is valid and ends at the recorded head"
+        # Interned: of many runs that are held, most have the same.
+        reason = intern(f"the chain of {self.events} events is valid and ends at the recorded head")
         return Integrity(run_id=self.run_id, verdict="INTACT", reason=reason, head=head)
 
     def _unlinked(self, event: AnyEvent, line: bytes, number: int) -> Break:

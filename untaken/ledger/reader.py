@@ -14,16 +14,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Literal, overload
+from typing import Literal, TypeVar, overload
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError
 from untaken.garbage import seldom_collected
+from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import run_of
 from untaken.ledger.model import Head, Integrity, Run
 from untaken.ledger.reading import Reading
+from untaken.ledger.run_lines import RunLines, ledger_changed
 from untaken.ledger.signature import not_a_ledger
 from untaken.ledger.source import LedgerSource, View, open_view
+
+Made = TypeVar("Made")
 
 
 @overload
@@ -113,6 +117,61 @@ def iter_runs(
         report = on_finding
         reading = Reading(view, lambda error: report(error.finding()), keep=True)
     yield from (run for run in map(reading.run, reading.chains(_last_lines(view))) if run)
+
+
+@seldom_collected()
+def read_runs_as(
+    path: str | os.PathLike[str], make: Callable[[Run, RunLines], Made], *, name: str | None = None
+) -> tuple[list[Made], list[Finding]] | None:
+    """What is made of each run of a ledger, as `read_ledger` reads it leniently; each run is then let go.
+
+    The file is read once. A run is made something of soon after it has finished; where more was written about
+    it further on, again, with its lines read again.
+
+    Args:
+        path: a ledger file.
+        make: called with a run and where its lines are.
+        name: as in `read_ledger`.
+
+    Returns:
+        As `read_ledger`; ``None`` where lines cannot be found again by their place: in a compressed ledger,
+        or after a line that is too long to be held.
+
+    Raises:
+        UntakenError: as in `read_ledger`, and ``ledger-changed`` where somebody changes it meanwhile.
+    """
+    view = open_view(os.fspath(path), heads=None, name=name)
+    if view.path is None or view.is_foreign() or view.is_compressed():
+        return None
+    file, findings = view.path, list(view.findings)
+    early: dict[str, tuple[int, Made | None]] = {}
+
+    def ended(chain: Chain) -> None:
+        if not chain.short:
+            early[chain.run_id] = chain.events, made(chain)
+        chain.kept = []
+
+    def made(chain: Chain) -> Made | None:
+        lines = RunLines(file, chain.spans)
+        if len(chain.kept) < chain.events:
+            again = lines.events(chain.run_id, Head(events=chain.events, sha256=chain.last))
+            if again is None:
+                raise ledger_changed(view.name, chain.run_id)
+            chain.kept = list(again)
+        run = reading.run(chain)
+        return make(run, lines) if run else None
+
+    reading = Reading(view, _collect(findings), keep=True, ended=ended)
+    found: list[Made] = []
+    for chain in reading.chains():
+        if reading.cut:
+            return None
+        events, value = early.pop(chain.run_id, (0, None))
+        if events != chain.events or chain.broken is not None:
+            value = made(chain)
+        if value is not None:
+            found.append(value)
+    return found, findings
 
 
 def verify_ledger(

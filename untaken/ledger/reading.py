@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate
 from math import inf
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import LineFault, decode_lines, run_of
-from untaken.ledger.events import AnyEvent
+from untaken.ledger.events import AnyEvent, RunFinished
 from untaken.ledger.model import Integrity, Run
 from untaken.ledger.source import View
 
@@ -31,17 +32,29 @@ class Reading:
         view: what is read.
         report: called with every fault as it is met; a strict reader raises it.
         keep: keep the events of each run.
+        ended: called with the chain of a run some time after its RUN_FINISHED; more may follow all the same.
+            Chains then know where their lines are.
 
     Attributes:
         file_faults: verdicts on faults that no run can be charged with.
+        cut: a line was too long to be held: places after it are not known.
     """
 
-    def __init__(self, view: View, report: Callable[[UntakenError], None], *, keep: bool) -> None:
+    def __init__(
+        self,
+        view: View,
+        report: Callable[[UntakenError], None],
+        *,
+        keep: bool,
+        ended: Callable[[Chain], None] | None = None,
+    ) -> None:
         self.file_faults: list[Integrity] = []
+        self.cut = False
         self._view = view
         self._heads = view.heads
         self._report = report
         self._keep = keep
+        self._ended, self._finished = ended, list[Chain]()
         self._open: dict[str, Chain] = {}
         self._seen: set[str] = set()
         self._strays: dict[int, LineFault] = {}
@@ -65,6 +78,8 @@ class Reading:
                             self._fault(chain)
                         elif keep:
                             chain.kept.append(event)
+                            if self._ended and type(event) is RunFinished:
+                                self._finished.append(chain)
                 if last_lines is not None and last_lines.get(run_id) == number and self._is_whole(run_id):
                     yield self._end(run_id)
         except _Unreadable:
@@ -82,9 +97,12 @@ class Reading:
 
         With `plainly`, what plainly follows the event looked at last is accepted here, and does not come.
         """
-        before = 0
+        before = offset = 0
+        chain: Chain | None = None
         for lines in self._view.blocks():
             events = decode_lines(lines)
+            sizes = (len(line) + 1 for line in lines) if self._ended else ()
+            begins = list(accumulate(sizes, initial=offset))
             if plainly and isinstance(events, list):
                 at = 0
                 while at < len(lines):
@@ -93,10 +111,24 @@ class Reading:
                     at = chain.follow(events, lines, begin, before)
                     if self._keep:
                         chain.kept += events[begin:at]
+                    if self._ended and chain.broken is None:
+                        chain.place(begins[begin - 1], begins[at])
             else:
                 for at, (line, event) in enumerate(zip(lines, events, strict=True), start=1):
                     yield before + at, line, event
+                    if isinstance(event, LineFault):
+                        self.cut = self.cut or line.endswith(b"\n")
+                    elif self._ended:
+                        chain = self._open[event.run_id]
+                        if chain.broken is None:
+                            chain.place(begins[at - 1], begins[at])
             before += len(lines)
+            if self._ended:
+                offset = begins[-1]
+                done, self._finished = self._finished, [one for one in self._finished if one is chain]
+                for one in done:
+                    if one is not chain and one.broken is None:  # what follows the last one may come next
+                        self._ended(one)
 
     def run(self, chain: Chain) -> Run | None:
         """The run of a chain; ``None`` where not even its start is readable."""

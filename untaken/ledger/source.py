@@ -13,7 +13,7 @@ from typing import BinaryIO
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.heads import heads_path, parse_heads, read_record
 from untaken.ledger.journal import load_journal, settle
-from untaken.ledger.lines import Readable, read_blocks
+from untaken.ledger.lines import ZSTD_MAGIC, Readable, is_compressed, read_blocks
 from untaken.ledger.model import Head
 from untaken.ledger.signature import LINES, has_event_signature
 
@@ -49,6 +49,13 @@ class View:
         except UntakenError:  # damaged compression or an endless line: the reader says where
             return False
         return bool(head.strip()) and not has_event_signature(head)
+
+    def is_compressed(self) -> bool:
+        """True for a compressed file."""
+        if self.path is None:
+            return False
+        with self.path.open("rb") as file:
+            return is_compressed(file.read(len(ZSTD_MAGIC)))
 
     def lines(self) -> Iterator[bytes]:
         """The lines of the view. A view of a stream can be read once, any other again and again."""

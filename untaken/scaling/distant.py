@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache
+from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
-from untaken.errors import Finding, Unscored, UntakenError, Where
+from untaken.errors import Finding, Unscored
 from untaken.ledger import (
+    GENESIS,
     AnyEvent,
     Event,
     Integrity,
@@ -20,20 +21,28 @@ from untaken.ledger import (
     Plan,
     Run,
     RunStarted,
+    SkillSelection,
     State,
     ToolCall,
     read_ledger,
 )
 from untaken.ledger.model import TEXTS_TO_JUDGES
+from untaken.ledger.run_lines import RunLines, ledger_changed
+from untaken.limits import MIB
 from untaken.plans import GraphSet
 from untaken.scaling.places import Place, at_hand
 from untaken.subgoals import MissingRule, RunScore
 
 E = TypeVar("E", bound=Event)
+V = TypeVar("V")
 DETAIL: Final = frozenset({Message, Observation, Plan, State, ToolCall})
 """Events that stay in the ledger: by far the most of its bytes."""
 FILES_OPEN: Final = 2
-"""Ledgers whose runs are held, once their detail was asked for."""
+"""Ledgers whose runs are held, once their detail was asked for, where lines cannot be found by place."""
+HELD_BYTES: Final = 8 * MIB
+"""Lines of runs that are held whole; decoded they take about twice as much."""
+EVENT_BYTES: Final = 400
+"""About so long is the line of an event."""
 
 _events = msgspec.json.Decoder(tuple[AnyEvent, ...])
 
@@ -97,8 +106,63 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-Ledger = Callable[[], Mapping[str, Run]]
-"""The runs of a ledger as it is now, by digest."""
+class RunSource:
+    """Where a run is read again, when somebody asks for its detail.
+
+    Attributes:
+        integrity, name, digest, appended_here: as of `Run`, which calls the name `source`.
+    """
+
+    __slots__ = ("_held", "_ledger", "appended_here", "digest", "integrity", "name")
+
+    def __init__(self, about: RunRecord | Run, ledger: RunLines | Ledger | None) -> None:
+        """The source of a run; without a ledger, its detail cannot be asked for."""
+        self.integrity, self.name, self.digest = about.integrity, about.source, about.digest
+        self.appended_here = about.appended_here
+        self._ledger = ledger
+        self._held: Run | None = None
+
+    def __call__(self) -> Run:
+        """The run as it was read before, from the ledger as it is now; it stays at hand for a while.
+
+        Raises:
+            UntakenError: ``ledger-changed`` where the ledger no longer holds this very run; more may have
+                been appended.
+        """
+        held = self._held
+        if held is None:
+            ledger, head, events = self._ledger, self.integrity.head, None
+            if isinstance(ledger, RunLines):
+                events = ledger.events(self.integrity.run_id, head) if head else None
+            elif ledger is not None:
+                events = ledger(self)
+            if events is None:
+                raise ledger_changed(self.name, self.integrity.run_id)
+            held = Run(
+                events=events,
+                integrity=self.integrity,
+                source=self.name,
+                appended_here=self.appended_here,
+            )
+            self.hold(held)
+        return held
+
+    def hold(self, run: Run) -> None:
+        """Keep the run at hand, until too many others were asked for."""
+        self._held = run
+        lines = self._ledger
+        AT_HAND.add(self, lines.size if isinstance(lines, RunLines) else EVENT_BYTES * len(run.events))
+
+    def let_go(self) -> None:
+        """The run is read again when it is asked for."""
+        self._held = None
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        return None, {name: getattr(self, name) for name in self.__slots__} | {"_held": None}
+
+
+Ledger = Callable[[RunSource], tuple[AnyEvent, ...] | None]
+"""The events of a run up to its head, as its ledger is now; ``None`` where it no longer holds this run."""
 
 
 class DistantRun(Run):
@@ -107,38 +171,53 @@ class DistantRun(Run):
     Attributes:
         kept: the events that are no `DETAIL`.
         graphs, verdicts: what `scored` holds under.
-        scored: scores by the rule for missing verdicts.
+        scored: its scores, one for each rule for missing verdicts.
     """
 
     kept: tuple[AnyEvent, ...]
     graphs: GraphSet | None
     verdicts: tuple[str, ...]
-    scored: Mapping[MissingRule, ScoreRecord]
+    scored: tuple[ScoreRecord, ...]
 
     def __init__(
         self,
-        record: RunRecord,
-        ledger: Ledger | None,
+        about: RunRecord | Run,
+        source: RunSource,
         *,
-        graphs: GraphSet | None = None,
-        verdicts: tuple[str, ...] = (),
+        scoring: tuple[GraphSet | None, tuple[str, ...]] = (None, ()),
+        scored: tuple[ScoreRecord, ...] = (),
+        same: Same | None = None,
     ) -> None:
-        """A run of a ledger; without one, its detail cannot be asked for."""
+        """A run of a ledger.
+
+        Args:
+            about: what is known of it, or the run itself, whose detail is not kept.
+            source: where its detail is read from.
+            scoring: the plan graphs and the rule for verdicts that `scored` holds under.
+            scored: as the attribute.
+            same: what it shares with other runs.
+        """
+        events = _events.decode(about.events) if isinstance(about, RunRecord) else about.events
+        same = same or Same()
         self.__dict__.update(
-            integrity=record.integrity,
-            source=record.source,
-            appended_here=record.appended_here,
-            kept=_events.decode(record.events),
-            digest=record.digest,
-            own=record.own,
-            tools=record.tools,
-            graphs=graphs,
-            verdicts=verdicts,
-            scored={each.missing: each for each in record.scored},
-            _ledger=ledger,
+            integrity=about.integrity,
+            source=about.source,
+            appended_here=about.appended_here,
+            kept=tuple([same.event(event) for event in events if type(event) not in DETAIL]),
+            digest=about.digest,
+            own=about.own,
+            tools=same.value(about.tools),
+            graphs=scoring[0],
+            verdicts=scoring[1],
+            scored=scored,
+            _source=source,
         )
-        if record.texts_to_judges is not None:
-            self.__dict__[TEXTS_TO_JUDGES] = record.texts_to_judges
+        if isinstance(about, RunRecord) and about.texts_to_judges is not None:
+            self.__dict__[TEXTS_TO_JUDGES] = about.texts_to_judges
+
+    def known_score(self, missing: MissingRule) -> ScoreRecord | None:
+        """Its score under a rule; ``None`` where nobody has asked for it."""
+        return next((each for each in self.scored if each.missing == missing), None)
 
     def __repr__(self) -> str:
         return f"<DistantRun {self.run_id!r} of {self.source}>"
@@ -150,43 +229,98 @@ class DistantRun(Run):
 
     def of(self, kind: type[E]) -> Sequence[E]:
         """As in `Run`."""
-        return super().of(kind) if kind in DETAIL else cast(Sequence[E], self._kept_by_kind.get(kind, ()))
+        if kind in DETAIL:
+            return self.whole.of(kind)
+        return cast(Sequence[E], [event for event in self.kept if type(event) is kind])
 
-    @cached_property
-    def _kept_by_kind(self) -> dict[type[Event], list[AnyEvent]]:
-        found: dict[type[Event], list[AnyEvent]] = defaultdict(list)
-        for event in self.kept:
-            found[type(event)].append(event)
-        return dict(found)
+    @property
+    def answers(self) -> Mapping[int, Observation]:
+        """As in `Run`."""
+        return self.whole.answers
 
     def __getattr__(self, name: str) -> Any:
         if name != "events":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return self._read()
+        return self.whole.events
 
-    def _read(self) -> tuple[AnyEvent, ...]:
-        """The events that were read before, from the ledger as it is now; more may have been appended.
+    @property
+    def whole(self) -> Run:
+        """The run as its source gives it."""
+        source: RunSource = self.__dict__["_source"]
+        return source()
 
-        Raises:
-            UntakenError: ``ledger-changed`` where it no longer holds this very run.
-        """
-        ledger: Ledger | None = self.__dict__["_ledger"]
-        run, head = ledger().get(self.digest) if ledger else None, self.integrity.head
-        if run and head and len(run.events) > head.events and not self.integrity.broken:
-            same = run.events[head.events].prev == head.sha256
-            run = replace(run, events=run.events[: head.events]) if same else None
-        if run is None:
-            raise UntakenError(
-                "ledger-changed",
-                "the ledger no longer holds this run as it was read before",
-                where=Where(file=self.source, run=self.run_id),
-                hint="Evaluate the ledgers again, while nobody writes to them.",
+
+class RunsAtHand:
+    """The runs that were read or asked for last, whole: the oldest are let go, down to some bytes of lines."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._size, self._lock = most, 0, Lock()
+        self._runs: deque[tuple[RunSource, int]] = deque()
+
+    def add(self, run: RunSource, size: int) -> None:
+        """One more; it stays at least until the next."""
+        with self._lock:
+            self._runs.append((run, size))
+            self._size += size
+            while self._size > self._most and len(self._runs) > 1:
+                oldest, freed = self._runs.popleft()
+                oldest.let_go()
+                self._size -= freed
+
+
+AT_HAND: Final = RunsAtHand(HELD_BYTES)
+
+
+class Same:
+    """What many runs have in common, held once."""
+
+    def __init__(self) -> None:
+        self._values: dict[Any, Any] = {}
+        self._situations: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+
+    def value(self, value: V) -> V:
+        """This value, or the equal one that was here before."""
+        return cast(V, self._values.setdefault(value, value))
+
+    def event(self, event: AnyEvent) -> AnyEvent:
+        """An equal event, with names that others share."""
+        if isinstance(event, SkillSelection):
+            names = event.selected, event.context_hash, event.context_layers, event.alternatives
+            key = *names[:3], *event.alternatives
+            selected, context, layers, alternatives = self._situations.setdefault(key, names)
+            return SkillSelection(
+                run_id=self.value(event.run_id),
+                seq=event.seq,
+                ts=event.ts,
+                prev=event.prev,
+                selected=selected,
+                alternatives=alternatives,
+                context_hash=context,
+                context=event.context,
+                propensities=event.propensities,
+                context_layers=layers,
             )
-        return run.events
+        if isinstance(event, RunStarted):
+            agent, task_id = self.value(event.agent), self.value(event.task_id)
+            return msgspec.structs.replace(event, agent=agent, task_id=task_id, prev=GENESIS)
+        return event
+
+
+def events_among(runs: Mapping[str, Run], run: RunSource) -> tuple[AnyEvent, ...] | None:
+    """The events of a run up to its head among the runs of its ledger as it is now, by digest."""
+    found, head = runs.get(run.digest), run.integrity.head
+    if found and head and len(found.events) > head.events and not run.integrity.broken:
+        return found.events[: head.events] if found.events[head.events].prev == head.sha256 else None
+    return found.events if found else None
+
+
+def events_in(place: Place, run: RunSource) -> tuple[AnyEvent, ...] | None:
+    """The events of a run that was read from this ledger."""
+    return events_among(_runs_at(place, run.name), run)
 
 
 @lru_cache(maxsize=FILES_OPEN)
-def runs_at(place: Place, name: str) -> dict[str, Run]:
+def _runs_at(place: Place, name: str) -> dict[str, Run]:
     """The runs of a ledger, by digest; of the ledgers asked for last they are held."""
     with at_hand(place) as file:
         return {run.digest: run for run in read_ledger(file, strict=False, name=name)[0]}

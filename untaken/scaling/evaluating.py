@@ -13,7 +13,7 @@ from untaken.ledger import Run, SkillSelection
 from untaken.memory import Memories, Snapshot, by_memory
 from untaken.memory.model import Observed
 from untaken.scaling.chunks import chunks
-from untaken.scaling.distant import DistantRun, RunRecord
+from untaken.scaling.distant import DistantRun, RunRecord, RunSource
 from untaken.scaling.held import held
 from untaken.scaling.packing import pack, unpack
 from untaken.scaling.pool import Cluster
@@ -130,7 +130,7 @@ def evaluate_part(shared: bytes, chunk: bytes) -> bytes:
     kept = held(shared, _Held)
     by_number: dict[int, list[Run]] = {}
     for number, record in msgspec.msgpack.decode(chunk, type=list[tuple[int, RunRecord]]):
-        by_number.setdefault(number, []).append(DistantRun(record, None))
+        by_number.setdefault(number, []).append(DistantRun(record, RunSource(record, None)))
     made: dict[str, Evaluations] = {}
     for number, runs in by_number.items():
         evaluated = evaluate_runs(

@@ -6,15 +6,18 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 
 import msgspec
 
 from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.ledger import Run, read_ledger, unread_runs
+from untaken.ledger.reader import read_runs_as
+from untaken.ledger.run_lines import RunLines
 from untaken.plans import GraphSet, PlanGraph
 from untaken.scaling.chunks import chunks
-from untaken.scaling.distant import DistantRun, Ledger, RunRecord, ScoreRecord, runs_at
+from untaken.scaling.distant import DistantRun, Ledger, RunRecord, RunSource, Same, ScoreRecord, events_in
 from untaken.scaling.held import held
 from untaken.scaling.packing import pack, unpack
 from untaken.scaling.places import Place, at_hand, find_ledgers, size_of
@@ -84,13 +87,19 @@ def read_ledgers(
         places: ledgers, as `find_ledgers` finds them.
         others: what was noticed in finding them.
         cluster: who reads them; this process when not given.
-        scoring: what its workers score the runs against, while they have them.
+        scoring: what the runs are scored against while they are at hand, one after the other; their detail is
+            not kept then. Without it, this process keeps them whole.
         progress: called with (ledgers read, ledgers, what is being done).
     """
     findings = list(others)
     runs: dict[str, tuple[Place, Run]] = {}
     unread: list[Finding] = []
-    files = map(read_leniently, places) if cluster is None else _read_at(cluster, places, scoring)
+    if cluster is not None:
+        files = _read_at(cluster, places, scoring)
+    elif scoring is not None:
+        files = map(partial(_read_scored, scoring=scoring, same=Same()), places)
+    else:
+        files = map(read_leniently, places)
     for done, (place, (read, found)) in enumerate(zip(places, files, strict=True), start=1):
         findings.extend(found)
         unread.extend(unread_runs(read, found))
@@ -123,6 +132,28 @@ def read_leniently(place: Place) -> tuple[list[Run], list[Finding]]:
             return read_ledger(file, strict=False, name=str(place))
     except UntakenError as error:
         return [], [error.finding()]
+
+
+def _read_scored(place: Place, *, scoring: Scoring, same: Same) -> tuple[list[Run], list[Finding]]:
+    """A ledger as `read_leniently` reads it, its runs scored one after the other, and their detail let go."""
+
+    def scored(run: Run, ledger: RunLines | Ledger) -> Run:
+        source = RunSource(run, ledger)
+        source.hold(run)
+        records = tuple(_scores(run, scoring, None, again=source))
+        return DistantRun(
+            run, source, scoring=(scoring.graphs, scoring.verdicts), scored=records, same=same
+        )
+
+    if isinstance(place, Path):
+        try:
+            found = read_runs_as(place, scored, name=str(place))
+        except UntakenError as error:
+            return [], [error.finding()]
+        if found is not None:
+            return found
+    runs, findings = read_leniently(place)
+    return [scored(run, partial(events_in, place)) for run in runs], findings
 
 
 def _twice(place: Place, run: Run) -> Finding:
@@ -166,6 +197,7 @@ def score_one(
     missing: MissingRule,
     verdicts: Sequence[str],
     known: RunScore | Unscored | None = None,
+    again: Callable[[], Run] | None = None,
 ) -> tuple[RunScore | Unscored, list[Finding]]:
     """The score of a run against the graph of its task, or why there is none; and what was noticed.
 
@@ -175,12 +207,13 @@ def score_one(
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
         known: its score with these graphs and verdicts, under either rule for missing ones, if there is one.
+        again: as for `score_run`.
     """
     if isinstance(run, DistantRun) and run.graphs is graphs and run.verdicts == tuple(verdicts):
-        before = run.scored.get(missing)
+        before = run.known_score(missing)
         if before is not None:
             return before.value, list(before.findings)
-        known = next((each.score for each in run.scored.values()), None) or known
+        known = next((each.score for each in run.scored), None) or known
     if run.integrity.broken:
         return Unscored(f"the ledger is {run.integrity.verdict}: {run.integrity.reason}"), []
     graph, findings = graphs.for_task(run.task_id, run.started.graph)
@@ -188,7 +221,7 @@ def score_one(
         return graph, findings
     score = known
     if not isinstance(score, RunScore):
-        score = score_run(run, graph, missing=missing, verdicts=verdicts)
+        score = score_run(run, graph, missing=missing, verdicts=verdicts, again=again)
     elif score.missing != missing:
         score = recounted(score, missing)
     return score, [*findings, *score.findings]
@@ -196,7 +229,7 @@ def score_one(
 
 def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
     """What an unbroken run without a score counts by, as `untaken.subgoals.score_outcome`."""
-    for before in run.scored.values() if isinstance(run, DistantRun) else ():
+    for before in run.scored if isinstance(run, DistantRun) else ():
         if before.outcome is not None and before.why == why.reason:
             return msgspec.structs.replace(before.outcome, missing=missing)
     return score_outcome(run, why, missing=missing)
@@ -258,13 +291,16 @@ def _read_at(
     answers = cluster.map(read_part, [pack(part) for part in parts], pack(scoring))
     for part, answer in zip(parts, answers, strict=True):
         for place, file in zip(part, _part.decode(answer), strict=True):
-            yield distant_runs(file.runs, partial(runs_at, place, str(place)), scoring), list(file.findings)
+            yield distant_runs(file.runs, partial(events_in, place), scoring), list(file.findings)
 
 
 def distant_runs(records: Iterable[RunRecord], ledger: Ledger, scoring: Scoring | None) -> list[Run]:
     """The runs of records that were scored under some rules, or not at all."""
-    graphs, verdicts = (scoring.graphs, scoring.verdicts) if scoring else (None, ())
-    return [DistantRun(record, ledger, graphs=graphs, verdicts=verdicts) for record in records]
+    under, same = (scoring.graphs, scoring.verdicts) if scoring else (None, ()), Same()
+    return [
+        DistantRun(record, RunSource(record, ledger), scoring=under, scored=record.scored, same=same)
+        for record in records
+    ]
 
 
 def read_part(shared: bytes, chunk: bytes) -> bytes:
@@ -279,13 +315,16 @@ def read_part(shared: bytes, chunk: bytes) -> bytes:
     return msgspec.msgpack.encode(read, enc_hook=_sent)
 
 
-def _scores(run: Run, scoring: Scoring | None, known: RunScore | Unscored | None) -> Iterable[ScoreRecord]:
+def _scores(
+    run: Run, scoring: Scoring | None, known: RunScore | Unscored | None, *, again: RunSource | None = None
+) -> Iterable[ScoreRecord]:
     if scoring is None:
         return
     for missing in scoring.missing:
         score, findings = score_one(
-            run, scoring.graphs, missing=missing, verdicts=scoring.verdicts, known=known
+            run, scoring.graphs, missing=missing, verdicts=scoring.verdicts, known=known, again=again
         )
+        known = score
         if isinstance(score, RunScore):
             yield ScoreRecord(missing=missing, score=score, findings=tuple(findings))
             continue

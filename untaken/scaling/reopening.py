@@ -14,9 +14,10 @@ from threading import Lock
 import msgspec
 
 from untaken.errors import Unscored, UntakenError
-from untaken.ledger import Run
+from untaken.ledger import AnyEvent, Run
 from untaken.plans import GraphSet
 from untaken.plans.structure import graph_digest
+from untaken.scaling.distant import RunSource, events_among
 from untaken.scaling.reading import LedgerRecord, Scoring, decode_record, distant_runs, encode_record
 from untaken.store import Workspace
 from untaken.store.derived import key_of, load_table, save_table, tidy_tables
@@ -110,11 +111,11 @@ class _Detail:
         self._store, self._file, self._lock = store, file, Lock()
         self._runs: dict[str, Run] | None = None
 
-    def __call__(self) -> Mapping[str, Run]:
+    def __call__(self, run: RunSource) -> tuple[AnyEvent, ...] | None:
         with self._lock:
             if self._runs is None:
-                self._runs = {run.digest: run for run in self._store.read_file(self._file).runs}
-            return self._runs
+                self._runs = {each.digest: each for each in self._store.read_file(self._file).runs}
+            return events_among(self._runs, run)
 
 
 def _key(content: str, graphs: GraphSet) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct, structs
@@ -46,7 +45,12 @@ PATTERNS: Final = 4_096
 
 
 def score_run(
-    run: Run, graph: PlanGraph, *, missing: MissingRule = "fail", verdicts: Sequence[str] = ()
+    run: Run,
+    graph: PlanGraph,
+    *,
+    missing: MissingRule = "fail",
+    verdicts: Sequence[str] = (),
+    again: Callable[[], Run] | None = None,
 ) -> RunScore:
     """Score a run from its record alone.
 
@@ -58,16 +62,24 @@ def score_run(
         verdicts: globs over VERDICT.by: whose recorded verdicts count; empty is everybody's. With the literal
             ``test`` among them, the benchmark's own recorded results stand in for recomputed expression and
             tool-call checks.
+        again: gives the run when the detail of its score is asked for; the score holds the run itself if this
+            is not given.
 
     Raises:
         UntakenError: ``run-broken`` where the integrity verdict forbids any conclusion from the run;
             ``graph-cycle`` for a graph that was never validated.
     """
-    return next(score_together([run], graph, missing=missing, verdicts=verdicts))
+    some = [again] if again else ()
+    return next(score_together([run], graph, missing=missing, verdicts=verdicts, again=some))
 
 
 def score_together(
-    runs: Sequence[Run], graph: PlanGraph, *, missing: MissingRule = "fail", verdicts: Sequence[str] = ()
+    runs: Sequence[Run],
+    graph: PlanGraph,
+    *,
+    missing: MissingRule = "fail",
+    verdicts: Sequence[str] = (),
+    again: Sequence[Callable[[], Run]] = (),
 ) -> Iterator[RunScore]:
     """`score_run` of many runs: all are mapped, then all are checked, and so on.
 
@@ -77,7 +89,8 @@ def score_together(
     for run in runs:
         run.refuse_broken()
     for begin in range(0, len(runs), AT_ONCE):
-        yield from _assemble(runs[begin : begin + AT_ONCE], graph, verdicts, missing)
+        some = slice(begin, begin + AT_ONCE)
+        yield from _assemble(runs[some], (again or runs)[some], graph, verdicts, missing)
 
 
 def recounted(score: RunScore, missing: MissingRule) -> RunScore:
@@ -173,18 +186,31 @@ def _judge(runs: Sequence[Run], graph: PlanGraph, verdicts: Sequence[str], *, in
     )
 
 
-def _detail(run: Run, graph: PlanGraph, verdicts: Sequence[str], missing: MissingRule) -> ScoreDetail:
-    judged = _judge([run], graph, verdicts, in_words=True)
-    nodes = node_scores(judged.rubric, judged.attempts[0], judged.decisions[0])
-    done = [node for node in counted_nodes(nodes, missing) if node.completed]
-    return ScoreDetail(
-        nodes=nodes,
-        progress=progress(done, judged.actions[0], judged.ends[0]),
-    )
+class _Detail(Struct, frozen=True, kw_only=True):
+    """What the detail of a score is worked out from."""
+
+    run: Run | Callable[[], Run]
+    graph: PlanGraph
+    verdicts: Sequence[str]
+    missing: MissingRule
+
+    def __call__(self) -> ScoreDetail:
+        run = self.run if isinstance(self.run, Run) else self.run()
+        judged = _judge([run], self.graph, self.verdicts, in_words=True)
+        nodes = node_scores(judged.rubric, judged.attempts[0], judged.decisions[0])
+        done = [node for node in counted_nodes(nodes, self.missing) if node.completed]
+        return ScoreDetail(
+            nodes=nodes,
+            progress=progress(done, judged.actions[0], judged.ends[0]),
+        )
 
 
 def _assemble(
-    runs: Sequence[Run], graph: PlanGraph, verdicts: Sequence[str], missing: MissingRule
+    runs: Sequence[Run],
+    again: Sequence[Run | Callable[[], Run]],
+    graph: PlanGraph,
+    verdicts: Sequence[str],
+    missing: MissingRule,
 ) -> Iterator[RunScore]:
     judged = _judge(runs, graph, verdicts, in_words=False)
     rubric, columns = judged.rubric, (judged.traces, judged.attempts, judged.decisions)
@@ -194,8 +220,8 @@ def _assemble(
     ]
     orders = [order_violations(rubric, tried) for tried in judged.attempts]
     rates = [recovered(rubric, *each) for each in zip(*columns, strict=True)]
-    for run, trace, mapping, tried, known, order, rate in zip(
-        runs, judged.traces, judged.mappings, judged.attempts, consequences, orders, rates, strict=True
+    for run, later, trace, mapping, tried, known, order, rate in zip(
+        runs, again, judged.traces, judged.mappings, judged.attempts, consequences, orders, rates, strict=True
     ):
         tally, deps, diagnosed = known.tally, known.deps, known.diagnosed
         if trace.never_replanned:
@@ -240,7 +266,7 @@ def _assemble(
             diagnosis_reason=diagnosed.reason,
             diagnosis_advice=diagnosed.advice,
             findings=(*mapping.findings, *_findings(run, rubric, trace)),
-            detail=DetailLater(partial(_detail, run, graph, verdicts, missing)),
+            detail=DetailLater(_Detail(run=later, graph=graph, verdicts=verdicts, missing=missing)),
         )
 
 

@@ -1,0 +1,54 @@
+"""Where the lines of one run are in a ledger, so that they can be read again without the others."""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+from typing import NamedTuple
+
+from untaken.errors import UntakenError, Where
+from untaken.ledger.events import AnyEvent
+from untaken.ledger.model import Head
+from untaken.ledger.reading import Reading
+from untaken.ledger.source import View
+
+
+class RunLines(NamedTuple):
+    """The lines of a run.
+
+    Attributes:
+        path: of the ledger, which is not compressed.
+        spans: begin and end of each piece in turn, in bytes.
+    """
+
+    path: Path
+    spans: array[int]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the lines."""
+        return sum(self.spans[1::2]) - sum(self.spans[::2])
+
+    def events(self, run_id: str, head: Head) -> tuple[AnyEvent, ...] | None:
+        """The events up to a head, verified again; ``None`` where the file has changed."""
+        try:
+            with self.path.open("rb") as file:
+                pieces = []
+                for begin, end in zip(self.spans[::2], self.spans[1::2], strict=True):
+                    file.seek(begin)
+                    pieces.append(file.read(end - begin))
+        except FileNotFoundError:
+            return None
+        view = View(name="", heads={run_id: head}, content=b"".join(pieces))
+        [first, *others] = Reading(view, lambda _: None, keep=True).chains()
+        return None if others or first.broken or first.run_id != run_id else tuple(first.kept)
+
+
+def ledger_changed(source: str, run_id: str) -> UntakenError:
+    """The error where a run is no longer in its ledger as it was read before."""
+    return UntakenError(
+        "ledger-changed",
+        "the ledger no longer holds this run as it was read before",
+        where=Where(file=source, run=run_id),
+        hint="Evaluate the ledgers again, while nobody writes to them.",
+    )
