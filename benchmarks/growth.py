@@ -1,7 +1,7 @@
 """How the cost of a run grows with the number of runs, and the most memory that evaluating them takes.
 
-Each size is a process of its own: it reads the ledger file and evaluates it, everything held. It says the
-most memory it ever had (VmHWM), and what that cost as a multiple of the floor of `corpus.py`.
+Each size is a process of its own: it evaluates the ledger file and holds what that gives. It says the most
+memory it ever had (VmHWM), and what that cost as a multiple of the floor of `corpus.py`.
 `benchmarks/growth.json` keeps the result, `docs/performance.md` its table.
 
     python benchmarks/growth.py [runs] [runs] ...
@@ -21,7 +21,6 @@ from corpus import HERE, PAGE, a_ledger, peak_mb
 from scoring import GRAPH, cpu, floor
 
 from untaken.corpus import evaluate_corpus
-from untaken.ledger import read_ledger
 from untaken.plans import GraphSet, parse_graph
 
 TABLE = "<!-- benchmarks/growth.py writes from here -->", "<!-- to here, growth -->"
@@ -34,7 +33,7 @@ def evaluate(path: Path) -> dict[str, Any]:
     graphs = GraphSet.of([parse_graph(text, name="bench", format="yaml")])
     peak, ratios = None, []
     for _ in range(ROUNDS):
-        whole = cpu(lambda: evaluate_corpus(read_ledger(path), graphs))
+        whole = cpu(lambda: evaluate_corpus(path, graphs))
         peak = peak or peak_mb()
         ratios.append(whole / floor_of(path))
     return {"peak_mb": peak, "ratio_to_floor": median(ratios)}

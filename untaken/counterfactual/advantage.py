@@ -16,6 +16,8 @@ import numpy as np
 from msgspec import Struct
 
 from untaken.counterfactual.histories import (
+    CODE,
+    COUNT,
     FOUND,
     NO_FIGURE,
     NOT_TAKEN,
@@ -32,7 +34,7 @@ from untaken.counterfactual.scoring import Scale
 from untaken.counterfactual.words import MOST_RUNS, N_MIN, end_words, too_few
 from untaken.errors import Score
 from untaken.memory import Record
-from untaken.stats.contrast import Band, band_between, band_of
+from untaken.stats.contrast import band_between, band_of
 from untaken.stats.rates import Z_95
 
 BETTER: Final = 1
@@ -65,7 +67,7 @@ class Advantages(NamedTuple):
         used: the terms that both histories have.
         advantage, low, high: NaN where unscored; `why`: code of `WHY`, of the advantage if it is, else of
             its interval.
-        band: that the interval is from.
+        p_better: probability that the advantage exceeds the threshold; NaN without an interval.
         runs: of the alternative, and of the selected skill.
         needed: about how many more runs of each would show a difference.
         direction: `BETTER`, `WORSE`, or 0 where the interval supports nothing.
@@ -76,14 +78,10 @@ class Advantages(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     why: np.ndarray
-    band: Band
+    p_better: np.ndarray
     runs: tuple[np.ndarray, np.ndarray]
     needed: np.ndarray
     direction: np.ndarray
-
-    def p_better(self, threshold: float) -> np.ndarray:
-        """Probability that each advantage exceeds the threshold; NaN without an interval."""
-        return np.where(self.why == FOUND, self.band.above(self.advantage - threshold), np.nan)
 
     def call(self, row: int) -> tuple[Support, str, Direction | None]:
         """What is supported in a row, why, in words, and in which direction."""
@@ -104,10 +102,10 @@ class Advantages(NamedTuple):
         needs = f"needs {wanted} more {'run' if more == 1 else 'runs'} of each"
         return "weak", f"{interval} includes 0: {needs}", None
 
-    def trusts(self, threshold: float) -> list[AdvantageEstimate]:
+    def trusts(self) -> list[AdvantageEstimate]:
         """A row each, in words."""
         found = []
-        for row, above in enumerate(self.p_better(threshold)):
+        for row, above in enumerate(self.p_better):
             why, (support, reason, direction) = WHY[self.why[row]], self.call(row)
             found.append(
                 AdvantageEstimate(
@@ -135,12 +133,12 @@ def compare(
         threshold: `p_better` is the probability that the advantage exceeds it.
     """
     first, second = history_of(alternative, scale), history_of(selected, scale)
-    found = advantages(first, second, Scales.of(scale.spans, scale.weights))
+    found = advantages(first, second, Scales.of(scale.spans, scale.weights), threshold)
     with np.errstate(all="ignore"):
-        return found.trusts(threshold)[0]
+        return found.trusts()[0]
 
 
-def advantages(alternative: Histories, selected: Histories, scales: Scales) -> Advantages:
+def advantages(alternative: Histories, selected: Histories, scales: Scales, threshold: float) -> Advantages:
     """The advantages of alternatives over the skills selected, row by row."""
     with np.errstate(all="ignore"):  # unknown figures are NaN, and stay it
         used = Used.common(alternative.placed, selected.placed)
@@ -162,11 +160,11 @@ def advantages(alternative: Histories, selected: Histories, scales: Scales) -> A
             advantage=advantage,
             low=low + none,
             high=high + none,
-            why=why,
-            band=band,
-            runs=runs,
+            why=why.astype(CODE),
+            p_better=np.where(why == FOUND, band.above(advantage - threshold), np.nan),
+            runs=(runs[0].astype(COUNT), runs[1].astype(COUNT)),
             needed=more_runs(advantage, one, two),
-            direction=np.where(enough & (low > 0), BETTER, np.where(enough & (high < 0), WORSE, 0)),
+            direction=(enough & (low > 0)) * CODE(BETTER) + (enough & (high < 0)) * CODE(WORSE),
         )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from untaken.counterfactual.histories import COUNT
 from untaken.counterfactual.paths import alternatives_of
 from untaken.counterfactual.strata import Compared
 from untaken.ledger.events import SkillSelection
@@ -82,14 +83,14 @@ class Asked:
     @cached_property
     def decision(self) -> np.ndarray:
         """Number of the decision, for each path."""
-        return np.repeat(np.arange(len(self.run)), np.diff(self.first))
+        return np.repeat(np.arange(len(self.run), dtype=COUNT), np.diff(self.first))
 
     @cached_property
     def _path(self) -> np.ndarray:
         """Number of each path among those of all situations."""
         begins = np.array(self._first)[self._situation] - self.first[:-1]
         path: np.ndarray = np.arange(self.first[-1]) + begins[self.decision]
-        return path
+        return path.astype(COUNT)
 
     def blocks(self, size: int) -> Iterator[AskedBlock]:
         """All decisions, at most `size` at a time."""
@@ -122,6 +123,6 @@ class Asked:
 
     def compared_once(self, paths: np.ndarray, levels: np.ndarray) -> tuple[list[Compared], np.ndarray]:
         """`compared`, each different one once, and which of them each path has."""
-        key = self._path[paths] * (self.layers + 1) + levels
+        key = self._path[paths].astype(np.int64) * (self.layers + 1) + levels
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
         return [self.compared(int(paths[at]), int(levels[at])) for at in first], which

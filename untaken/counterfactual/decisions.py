@@ -21,6 +21,8 @@ from untaken.counterfactual.advantage import BETTER, Advantages, advantages, aro
 from untaken.counterfactual.asked import Asked, AskedBlock
 from untaken.counterfactual.confounding import HOLDS, NO_DOUBTS, Claims, Doubts, doubts_of
 from untaken.counterfactual.histories import (
+    CODE,
+    COUNT,
     NO_FIGURE,
     WHY,
     Histories,
@@ -251,29 +253,29 @@ class DecisionScorer:
             used = Used.common(own, arm.placed)
             score, actual = scales.scores(arm.placed, used), scales.scores(own, used)
             low, high, why = around(arm, score, scales, used)
-            advantage = advantages(first, second, scales)
+            advantage = advantages(first, second, scales, self._threshold)
             pooled = None
             if block.context is not None:
                 pooled = self._pooled(block.context, other, chosen, by_path)
         direction = advantage.direction if pooled is None else pooled.direction(advantage.runs)
         return Paths(
             known=level > 0,
-            level=level,
-            shared=shared,
+            level=level.astype(CODE),
+            shared=shared.astype(CODE),
             used=used,
             score=score,
             actual=actual,
             delta=score - actual,
             low=low - actual,
             high=high - actual,
-            why=why,
-            n_selected=taken[0].figures.n,
-            n_shared=second.figures.n,
+            why=why.astype(CODE),
+            n_selected=taken[0].figures.n.astype(COUNT),
+            n_shared=second.figures.n.astype(COUNT),
             advantage=advantage,
             pooled=pooled,
-            direction=np.where(level > 0, direction, 0),
+            direction=np.where(level > 0, direction, 0).astype(CODE),
             doubts=NO_DOUBTS,
-            doubt=np.full(level.size, NOWHERE),
+            doubt=np.full(level.size, NOWHERE, dtype=COUNT),
         )
 
     def _looked_up(self, block: AskedBlock) -> tuple[list[Histories], list[Histories]]:
@@ -362,7 +364,7 @@ class DecisionScorer:
     def _figures(self) -> dict[int, list[PathFigures]]:
         """The result for each path, row by row, built on first access."""
         with np.errstate(all="ignore"):
-            return {layers: _rows(paths, self._threshold) for layers, paths in self.paths.items()}
+            return {layers: _rows(paths) for layers, paths in self.paths.items()}
 
     def _called(self, columns: Paths, row: int) -> tuple[Support, str, Direction | None]:
         at = int(columns.doubt[row])
@@ -393,16 +395,18 @@ class PathFigures(NamedTuple):
     p_better: Score
 
 
-def _joined(parts: Sequence[Any]) -> Any:
-    """Columns of several blocks, end to end."""
-    first = parts[0]
-    if not isinstance(first, tuple):
-        return None if first is None else np.concatenate(parts)
-    columns = [_joined(some) for some in zip(*parts, strict=True)]
-    return first._make(columns) if hasattr(first, "_make") else tuple(columns)
+def _joined(parts: list[Any]) -> Any:
+    """Columns of several blocks, end to end. The parts are given up on the way: together they are as many."""
+    kind = type(parts[0])
+    if not issubclass(kind, tuple):
+        return None if parts[0] is None else np.concatenate(parts)
+    columns = [list(some) for some in zip(*parts, strict=True)][::-1]
+    parts.clear()
+    joined = [_joined(columns.pop()) for _ in range(len(columns))]
+    return kind._make(joined) if hasattr(kind, "_make") else tuple(joined)
 
 
-def _rows(paths: Paths, threshold: float) -> list[PathFigures]:
+def _rows(paths: Paths) -> list[PathFigures]:
     trust, none = paths.advantage, np.full(paths.why.size, NO_FIGURE)
     columns = (
         *(column.tolist() for column in (paths.level, paths.shared, paths.n_shared)),
@@ -410,7 +414,7 @@ def _rows(paths: Paths, threshold: float) -> list[PathFigures]:
         *(_scores(column, paths.why) for column in (paths.low, paths.high)),
         *(column.tolist() for column in paths.used),
         *(_scores(c, trust.why) for c in (trust.advantage, trust.low, trust.high)),
-        _scores(trust.p_better(threshold), trust.why),
+        _scores(trust.p_better, trust.why),
     )
     return list(map(PathFigures._make, zip(*columns, strict=True)))
 

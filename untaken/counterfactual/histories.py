@@ -29,6 +29,10 @@ WHY: Final = (
 """Why a comparison has no number, or no interval, by the codes below."""
 FOUND, NOT_TAKEN, NO_FIGURE, NO_SPREAD, FEW_FIGURES, NOTHING_VARIED = range(len(WHY))
 
+CODE: Final = np.int8
+COUNT: Final = np.int32
+"""Types of columns that are kept of every path: of codes, levels and directions, and of numbers of runs."""
+
 
 class Placed(NamedTuple):
     """Outcomes on the scale, 0 to 1; NaN where a figure is missing or cannot be normalised."""

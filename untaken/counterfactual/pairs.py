@@ -40,8 +40,8 @@ def compare_pairs(
         return _histories(snapshot, zip(skills, (p.context_hash for p in pairs), strict=True), own, scales)
 
     other = histories(p.alternative for p in pairs)
-    found = advantages(other, histories(p.selected for p in pairs), scales)
-    trusts: list[AdvantageEstimate | None] = [*found.trusts(threshold)]
+    found = advantages(other, histories(p.selected for p in pairs), scales, threshold)
+    trusts: list[AdvantageEstimate | None] = [*found.trusts()]
     claimed = np.flatnonzero(found.direction)
     compared = [(p.context_hash, p.alternative, p.selected) for p in map(pairs.__getitem__, claimed.tolist())]
     claims = Claims(

@@ -141,9 +141,7 @@ def _read_scored(place: Place, *, scoring: Scoring, same: Same) -> tuple[list[Ru
         source = RunSource(run, ledger)
         source.hold(run)
         records = tuple(_scores(run, scoring, None, again=source))
-        return DistantRun(
-            run, source, scoring=(scoring.graphs, scoring.verdicts), scored=records, same=same
-        )
+        return DistantRun(run, source, scoring=(scoring.graphs, scoring.verdicts), scored=records, same=same)
 
     if isinstance(place, Path):
         try:

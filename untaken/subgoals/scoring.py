@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, Literal, TypeVar
 
 from msgspec import Struct, structs
 
@@ -36,12 +36,13 @@ from untaken.subgoals.requirements import (
 from untaken.subgoals.tally import Tally
 from untaken.subgoals.trace import Trace
 
+Part = TypeVar("Part")
 NAMED: Final = 5
 """How many unknown sub-goals a finding names."""
 AT_ONCE: Final = 32
 """Runs that are scored together: few enough to stay in a processor's cache."""
 PATTERNS: Final = 4_096
-"""Patterns of results that are remembered of a graph: most runs of a task share theirs with others."""
+"""Patterns of results, and parts of scores, that are remembered of a graph: most runs share theirs."""
 
 
 def score_run(
@@ -255,8 +256,8 @@ def _assemble(
             completion=tally.completion,
             completion_weighted=tally.completion_weighted,
             critical_completion=tally.critical_completion,
-            violations=(*known.critical, *order),
-            mapped=mapping.mapped,
+            violations=(*known.critical, *_shared(graph, order)),
+            mapped=_shared(graph, mapping.mapped),
             extra=_own(mapping.extra, trace),
             plans=trace.plans,
             replans=len(trace.replans),
@@ -268,6 +269,14 @@ def _assemble(
             findings=(*mapping.findings, *_findings(run, rubric, trace)),
             detail=DetailLater(_Detail(run=later, graph=graph, verdicts=verdicts, missing=missing)),
         )
+
+
+def _shared(graph: PlanGraph, made: Iterable[Part]) -> tuple[Part, ...]:
+    """Parts of a score, each held once for all runs of the graph that have it."""
+    kept: dict[object, Any] = graph.__dict__.setdefault("shared", {})
+    if len(kept) < PATTERNS:
+        return tuple([kept.setdefault(part, part) for part in made])
+    return tuple([kept.get(part, part) for part in made])
 
 
 class _Consequences(Struct, frozen=True, kw_only=True, gc=False):
