@@ -1,4 +1,4 @@
-"""Runs that are scored while their ledger is read, and then let go, are what a whole reading makes of them."""
+"""Runs scored while their ledger is read, and then let go, are what a whole reading makes of them."""
 
 from __future__ import annotations
 

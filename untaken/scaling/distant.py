@@ -251,7 +251,7 @@ class DistantRun(Run):
 
 
 class RunsAtHand:
-    """The runs that were read or asked for last, whole: the oldest are let go, down to some bytes of lines."""
+    """The runs that were read or asked for last, whole, up to some bytes of lines."""
 
     def __init__(self, most: int) -> None:
         self._most, self._size, self._lock = most, 0, Lock()
