@@ -13,7 +13,6 @@ from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, 
 from untaken.cli.grammar import Verbs, takes_least_kappa, takes_ledgers, takes_many, verb
 from untaken.cli.inputs import UsageError, paths_of, read_ledgers
 from untaken.cli.review import print_reliability
-from untaken.cli.verbs import VERBS
 from untaken.errors import Score, Where
 from untaken.judging import (
     LEAST_KAPPA,
@@ -36,7 +35,7 @@ TRUST: Final = {"reliable": "reliable", "unreliable": "UNRELIABLE", "too_few_lab
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "agree", VERBS["agree"], agree)
+    parser = verb(verbs, "agree", agree)
     takes_ledgers(parser, few="*")
     for name, glob in (("a", "human:*"), ("b", "judge:*")):
         takes_many(parser, f"--{name}", "GLOB", f"whose verdicts, as globs ({glob})", default=[glob])

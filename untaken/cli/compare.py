@@ -11,7 +11,6 @@ from untaken.cli.console import NOTHING, Console, plain, signed
 from untaken.cli.grammar import Verbs, takes_graphs, takes_many, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.score import print_rules, scored_paths
-from untaken.cli.verbs import VERBS
 from untaken.comparing import (
     MOST_SHOWN,
     AlignedRow,
@@ -41,7 +40,7 @@ TOP: Final = 10
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "compare", VERBS["compare"], compare)
+    parser = verb(verbs, "compare", compare)
     takes_graphs(parser)
     parser.add_argument(
         "--task",

@@ -10,7 +10,6 @@ from typing import Final
 from untaken.answers.formats import convert_document
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.verbs import VERBS
 from untaken.formats import Conversion, convert
 from untaken.present.numbers import counted
 
@@ -19,7 +18,7 @@ FILES_SHOWN: Final = 20
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "convert", VERBS["convert"], convert_traces)
+    parser = verb(verbs, "convert", convert_traces)
     parser.add_argument("--from", dest="format", metavar="FMT", help="by default detected from the content")
     parser.add_argument("sources", nargs="+", metavar="SRC", help="file, folder or zip archive")
     parser.add_argument(

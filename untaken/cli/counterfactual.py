@@ -13,7 +13,6 @@ from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.counterfactual_diagnostics import print_diagnostics
 from untaken.cli.grammar import Verbs, takes_cluster, takes_ledgers, takes_many, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
-from untaken.cli.verbs import VERBS
 from untaken.counterfactual import (
     THRESHOLD,
     RunEvaluation,
@@ -34,7 +33,7 @@ from untaken.scaling.reading import Ledgers, Scoring
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "counterfactual", VERBS["counterfactual"], counterfactual)
+    parser = verb(verbs, "counterfactual", counterfactual)
     takes_ledgers(parser, few="*")
     takes_cluster(parser)
     parser.add_argument("--memory", metavar="FILE", help="policy memory; by default built from these ledgers")

@@ -21,7 +21,7 @@ def add_to(verbs: Verbs) -> None:
     crafter_run.add_to(inner)
     crafter_win.add_to(inner)
     crafter_calibrate.add_to(inner)
-    parser = verb(inner, "score", "compute the Crafter score of recorded scores, by method", run_score)
+    parser = verb(inner, "score", run_score, "compute the Crafter score of recorded scores, by method")
     parser.add_argument(
         "paths", nargs="+", metavar="PATH", help="recorded scores (.json, .json.gz), or folders of them"
     )

@@ -28,7 +28,7 @@ TRAIN, HELD_OUT, POINTS, DRAWS = 240, 40, 2, 12
 
 def add_to(inner: Any) -> None:
     """Adds the verb to those of ``crafter``."""
-    parser = verb(inner, "calibrate", "compare estimates from ledgers with results in clones", run)
+    parser = verb(inner, "calibrate", run, "compare estimates from ledgers with results in clones")
     parser.add_argument("--policy", choices=PLAYERS, required=True, help="the policy; it must have skills")
     takes_chance(parser)
     whole = parser.add_argument

@@ -51,7 +51,7 @@ DAY = timedelta(days=1)
 
 def add_to(inner: Any) -> None:
     """Adds the verb to those of ``crafter``."""
-    parser = verb(inner, "run", "play Crafter with Algorithm 1 and record the episodes as runs", run)
+    parser = verb(inner, "run", run, "play Crafter with Algorithm 1 and record the episodes as runs")
     parser.add_argument("--policy", choices=list(POLICIES), required=True, help="who plays")
     takes_chance(parser)
     whole = parser.add_argument

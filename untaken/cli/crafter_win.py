@@ -26,7 +26,7 @@ SHOWN = 20
 
 def add_to(inner: Any) -> None:
     """Adds the verb to those of ``crafter``."""
-    parser = verb(inner, "win", "play Crafter and score each action against its alternatives (WIN)", run)
+    parser = verb(inner, "win", run, "play Crafter and score each action against its alternatives (WIN)")
     whole = parser.add_argument
     whole("--policy", choices=list(POLICIES), default="random", help="the policy (default random)")
     whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; default: open play")

@@ -49,13 +49,13 @@ def add_to(verbs: Verbs) -> None:
     inner = group.add_subparsers(dest="criteria_verb", metavar="VERB", required=True)
     criteria_propose.add_to(inner)
     does = "give each run a value for each criterion, from its ledger, a model, or recorded replies"
-    parser = verb(inner, "quantify", does, run_quantify)
+    parser = verb(inner, "quantify", run_quantify, does)
     _takes_runs(parser)
     parser.add_argument("--runs", action="store_true", help="list the values of each run in the document")
     parser.add_argument(
         "--people", metavar="FILE", help="people's values, as recorded replies: κ and confusion by criterion"
     )
-    parser = verb(inner, "verify", "show which criteria to keep, and why", run_verify)
+    parser = verb(inner, "verify", run_verify, "show which criteria to keep, and why")
     _takes_runs(parser)
     parser.add_argument(
         "--disturbed",

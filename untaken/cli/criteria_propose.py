@@ -23,7 +23,7 @@ SEEDS = 5
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "propose", "ask a language model for criteria to judge runs by", run_propose)
+    parser = verb(verbs, "propose", run_propose, "ask a language model for criteria to judge runs by")
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="ledgers to take a successful and a failed run from"
     )

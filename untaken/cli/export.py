@@ -12,7 +12,6 @@ from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.score import scored_paths
-from untaken.cli.verbs import VERBS
 from untaken.errors import Unscored, Where
 from untaken.exporting import (
     EvaluatedRun,
@@ -38,7 +37,7 @@ BINARY: Final = ("parquet",)
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "export", VERBS["export"], export)
+    parser = verb(verbs, "export", export)
     takes_graphs(parser)
     parser.add_argument("--to", required=True, choices=(*ONE_FILE, "atif"), help="the format")
     parser.add_argument(

@@ -6,13 +6,12 @@ import argparse
 
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.verbs import VERBS
 from untaken.formats import formats
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    verb(verbs, "formats", VERBS["formats"], list_formats)
+    verb(verbs, "formats", list_formats)
 
 
 def list_formats(_: argparse.Namespace, console: Console) -> int:

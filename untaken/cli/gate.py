@@ -15,7 +15,6 @@ from untaken.cli.grammar import Verbs, takes_each, takes_graphs, takes_resamples
 from untaken.cli.inputs import UsageError
 from untaken.cli.issues import print_issues
 from untaken.cli.score import Scored, print_rules, scored_paths
-from untaken.cli.verbs import VERBS
 from untaken.corpus import plan_evaluation
 from untaken.failure_modes import kept_taxonomy
 from untaken.failure_modes.issue_file import load_issues
@@ -33,7 +32,7 @@ VERDICTS = {"met": "met", "not_met": "NOT MET", "unscored": "UNSCORED"}
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "gate", VERBS["gate"], gate)
+    parser = verb(verbs, "gate", gate)
     takes_graphs(parser)
     takes_each(
         parser,

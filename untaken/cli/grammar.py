@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from untaken.cli.verbs import examples
+from untaken.cli.verbs import VERBS, examples
 
 if TYPE_CHECKING:
     from untaken.cli.console import Console
@@ -41,8 +41,9 @@ class Parser(argparse.ArgumentParser):
         return found, left_over
 
 
-def verb(verbs: Verbs, name: str, does: str, run: Run) -> argparse.ArgumentParser:
-    """A verb with ``--json``."""
+def verb(verbs: Verbs, name: str, run: Run, does: str = "") -> argparse.ArgumentParser:
+    """A verb with ``--json``; what it does is said in `VERBS`, or, for one of a group, by `does`."""
+    does = does or VERBS[name]
     parser = verbs.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
     parser.add_argument(
         "--json", action="store_true", help="print one JSON document on stdout and nothing else"

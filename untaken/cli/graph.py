@@ -34,7 +34,7 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
     group = verbs.add_parser("graph", help=VERBS["graph"], description="Plan graphs.")
     inner = group.add_subparsers(dest="graph_verb", metavar="VERB", required=True)
-    parser = verb(inner, "check", "check plan graphs and list problems", check)
+    parser = verb(inner, "check", check, "check plan graphs and list problems")
     parser.add_argument("paths", nargs="+", metavar="PATH", help="plan graph, or folder of plan graphs")
     parser.add_argument(
         "--against",
@@ -42,16 +42,16 @@ def add_to(verbs: Verbs) -> None:
         metavar="LEDGERS",
         help="ledgers, or folders of ledgers: list where their runs contradict the graphs",
     )
-    parser = verb(inner, "diff", "show the differences between two versions of a plan graph", diff)
+    parser = verb(inner, "diff", diff, "show the differences between two versions of a plan graph")
     parser.add_argument("old", metavar="OLD", help="plan graph")
     parser.add_argument("new", metavar="NEW", help="plan graph")
-    parser = verb(inner, "draw", "draw a plan graph as an SVG file", draw)
+    parser = verb(inner, "draw", draw, "draw a plan graph as an SVG file")
     parser.add_argument("file", metavar="FILE", help="plan graph")
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="the picture (.svg)")
     parser.add_argument("--run", dest="ledger", metavar="LEDGER", help="colour it by the status of one run")
     parser.add_argument("--run-id", metavar="ID", help="which run, if the ledger has several")
     add_discover(inner)
-    parser = verb(inner, "export", "write a plan graph in another format", export)
+    parser = verb(inner, "export", export, "write a plan graph in another format")
     parser.add_argument("file", metavar="FILE", help="plan graph")
     parser.add_argument("--to", choices=GRAPH_FORMATS, default=None, help="default yaml; json with --json")
     parser.add_argument("-o", "--out", metavar="FILE", help="default: stdout")

@@ -21,7 +21,7 @@ from untaken.present.numbers import counted
 
 def add_discover(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "discover", "propose a plan graph from successful runs", run_discover)
+    parser = verb(verbs, "discover", run_discover, "propose a plan graph from successful runs")
     takes_ledgers(parser, few="*")
     takes_many(
         parser,

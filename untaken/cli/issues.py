@@ -12,7 +12,6 @@ from untaken.cli.analysed import read_analysed, takes_runs, workspace_path
 from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError, moment
-from untaken.cli.verbs import VERBS
 from untaken.failure_modes.issue_file import ISSUES, adding, change_issues, load_issues, setting
 from untaken.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueRule
 from untaken.failure_modes.issues import TrackedIssue
@@ -21,7 +20,7 @@ from untaken.present.numbers import counted
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "issues", VERBS["issues"], issues)
+    parser = verb(verbs, "issues", issues)
     takes_runs(parser)
     parser.add_argument("--file", metavar="FILE", help=f"issues, with PATH; by default {ISSUES}")
     parser.add_argument("--add", metavar="ID", help="add an issue; needs --title, and --mode or a rule")

@@ -16,7 +16,6 @@ from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, takes_ledgers, takes_many, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
-from untaken.cli.verbs import VERBS
 from untaken.errors import Finding, Unscored
 from untaken.judging import (
     JudgedMapping,
@@ -37,7 +36,7 @@ from untaken.scaling.reading import Ledgers
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "judge", VERBS["judge"], judge)
+    parser = verb(verbs, "judge", judge)
     takes_ledgers(parser, few="*")
     takes_many(parser, "--graphs", "PATH", "plan graph, or folder of plan graphs", required=True)
     takes_model(parser)

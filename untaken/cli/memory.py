@@ -20,12 +20,12 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
     group = verbs.add_parser("memory", help=VERBS["memory"], description="Policy memory.")
     inner = group.add_subparsers(dest="memory_verb", metavar="VERB", required=True)
-    parser = verb(inner, "build", "build policy memory from finished, unbroken runs", build)
+    parser = verb(inner, "build", build, "build policy memory from finished, unbroken runs")
     takes_ledgers(parser)
     parser.add_argument(
         "-o", "--out", required=True, metavar="FILE", help="a *.memory.jsonl file; replaced atomically"
     )
-    parser = verb(inner, "show", "show the policy memory of each skill in each context", show)
+    parser = verb(inner, "show", show, "show the policy memory of each skill in each context")
     parser.add_argument("file", metavar="FILE", help="a *.memory.jsonl")
     parser.add_argument(
         "--as-of", metavar="TIME", help="state at this time (RFC 3339, e.g. 2026-01-31T12:00:00Z)"

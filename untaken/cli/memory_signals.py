@@ -35,18 +35,18 @@ WORDS = {"none": "", "against": "! against", "no_effect": "= no effect", "no_out
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verbs to those of ``untaken memory``."""
-    parser = verb(verbs, "queue", "queue the weak signals of ledgers and list the pending ones", queue)
+    parser = verb(verbs, "queue", queue, "queue the weak signals of ledgers and list the pending ones")
     _takes_memory(parser)
     takes_ledgers(parser, few="*")
-    parser = verb(verbs, "preview", "show how each pending signal changes its estimate", show_preview)
+    parser = verb(verbs, "preview", show_preview, "show how each pending signal changes its estimate")
     _takes_memory(parser)
-    parser = verb(verbs, "apply", "apply the supported pending signals to the memory, once only", apply)
+    parser = verb(verbs, "apply", apply, "apply the supported pending signals to the memory, once only")
     _takes_memory(parser)
     parser.add_argument("--all", action="store_true", help="include signals without support")
     parser.add_argument(
         "--at", metavar="TIME", help="time from which they are known (RFC 3339); default: now"
     )
-    parser = verb(verbs, "verify", "rebuild a memory from its log and ledgers and compare", verify)
+    parser = verb(verbs, "verify", verify, "rebuild a memory from its log and ledgers and compare")
     _takes_memory(parser)
     takes_ledgers(parser, few="*")
 

@@ -18,7 +18,7 @@ TOP = 20
 def add_to(verbs: Verbs) -> None:
     """Adds the verb to those of ``modes``."""
     does = "compare two people's modes, steps and root causes, and automatic blame with them"
-    parser = verb(verbs, "agree", does, agree)
+    parser = verb(verbs, "agree", agree, does)
     takes_runs(parser)
     takes_top(parser, TOP, "rows of each table")
 

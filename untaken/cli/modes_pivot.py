@@ -23,7 +23,7 @@ TOP = 20
 def add_to(verbs: Verbs) -> None:
     """Adds the verb to those of ``modes``."""
     does = "count failure modes by group, compare them with successes, and estimate how many are unseen"
-    parser = verb(verbs, "pivot", does, pivot)
+    parser = verb(verbs, "pivot", pivot, does)
     takes_runs(parser)
     parser.add_argument("--by", choices=BY, default="agent", help="what to group by (default agent)")
     parser.add_argument(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def add_to(verbs: Verbs) -> None:
     """Adds the verb to those of ``modes``."""
     does = "suggest modes for notes that have none, by similar notes and by a language model"
-    parser = verb(verbs, "suggest", does, suggest)
+    parser = verb(verbs, "suggest", suggest, does)
     takes_workspace(parser)
     takes_model(parser, unless=f"{SETTING} if only --offline is given")
     parser.add_argument(

@@ -62,7 +62,7 @@ def add_to(verbs: Verbs) -> None:
 
 
 def _changes(verbs: Verbs, name: str, does: str) -> argparse.ArgumentParser:
-    parser = verb(verbs, name, does, changed)
+    parser = verb(verbs, name, changed, does)
     takes_workspace(parser, by=True)
     if name != "import":
         parser.add_argument("--why", default="", metavar="TEXT", help="kept in the history of the mode")

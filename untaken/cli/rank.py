@@ -12,7 +12,6 @@ from untaken.cli.agree import print_rates, read_odds, takes_odds
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, takes_graphs, takes_resamples, verb
 from untaken.cli.score import print_rules, scored_paths
-from untaken.cli.verbs import VERBS
 from untaken.corpus import other_rule
 from untaken.present.numbers import counted, interval, p_value
 from untaken.ranking import (
@@ -34,7 +33,7 @@ MOST: Final = 200
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "rank", VERBS["rank"], rank)
+    parser = verb(verbs, "rank", rank)
     takes_graphs(parser)
     parser.add_argument(
         "--labels",

@@ -11,7 +11,6 @@ from untaken.answers.workspace import ReportDocument
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.score import read_to_score
-from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus
 from untaken.html import html_report
 from untaken.html.small_print import corpus_digest
@@ -22,7 +21,7 @@ from untaken.present.numbers import counted
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "report", VERBS["report"], report)
+    parser = verb(verbs, "report", report)
     takes_graphs(parser)
     parser.add_argument("--html", required=True, metavar="FILE", help="the file to write")
     length = parser.add_mutually_exclusive_group()

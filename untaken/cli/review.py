@@ -23,7 +23,6 @@ from untaken.answers.reviewing import (
 from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import Verbs, rules_in_words, takes_each, takes_missing, takes_top, verb
 from untaken.cli.inputs import UsageError, workspace_folder
-from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored
 from untaken.judging import ReviewerPair, Reviewers, reviewer_pairs
@@ -38,7 +37,7 @@ TOP = 20
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "review", VERBS["review"], review)
+    parser = verb(verbs, "review", review)
     parser.add_argument("--workspace", required=True, metavar="FOLDER", help="as for untaken app")
     takes_each(
         parser, "--where", "FIELD=VALUE", f"filter runs; repeatable. FIELD: {', '.join(FIELDS)}, or {META}KEY"

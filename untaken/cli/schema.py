@@ -9,12 +9,11 @@ from untaken.answers.schemas import SchemasDocument
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
-from untaken.cli.verbs import VERBS
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "schema", VERBS["schema"], schema)
+    parser = verb(verbs, "schema", schema)
     parser.add_argument(
         "name", nargs="?", metavar="NAME", help=", ".join(SCHEMAS) + "; without a name, list all names"
     )

@@ -12,7 +12,6 @@ from untaken.answers import score_document
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, takes_graphs, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
-from untaken.cli.verbs import VERBS
 from untaken.corpus import countable, score_runs
 from untaken.errors import Finding, Unscored
 from untaken.judging import distrusted, judge_trust
@@ -25,7 +24,7 @@ from untaken.subgoals import MissingRule, RunScore, score_agents
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "score", VERBS["score"], score)
+    parser = verb(verbs, "score", score)
     takes_graphs(parser)
     parser.add_argument("--runs", action="store_true", help="also list the runs")
 

@@ -12,7 +12,6 @@ from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
 from untaken.cli.grammar import Verbs, takes_each, takes_graphs, takes_top, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.score import Scored, print_rules, read_to_score
-from untaken.cli.verbs import VERBS
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.fix_first import (
     BetterWay,
@@ -32,7 +31,7 @@ TOP = 10
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "triage", VERBS["triage"], run_triage)
+    parser = verb(verbs, "triage", run_triage)
     takes_graphs(parser)
     parser.add_argument("--memory", metavar="FILE", help="policy memory; by default built from these ledgers")
     takes_each(parser, "--agent", "NAME", "only runs of this agent; repeatable")

@@ -9,14 +9,13 @@ from untaken.answers import verify_document
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import ledger_files, verify_file
-from untaken.cli.verbs import VERBS
 from untaken.ledger import Integrity
 from untaken.present.numbers import counted
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    takes_ledgers(verb(verbs, "verify", VERBS["verify"], verify))
+    takes_ledgers(verb(verbs, "verify", verify))
 
 
 def verify(args: argparse.Namespace, console: Console) -> int:

@@ -32,13 +32,13 @@ def add_to(verbs: Verbs) -> None:
     does = VERBS["workspace"]
     group = verbs.add_parser("workspace", help=does, description=f"{does.capitalize()}.")
     parts: Verbs = group.add_subparsers(dest="part", metavar="PART", required=True)
-    backup = verb(parts, "backup", "back up a workspace to one archive, even while it is in use", back_up)
+    backup = verb(parts, "backup", back_up, "back up a workspace to one archive, even while it is in use")
     backup.add_argument("target", metavar="TARGET", help="the archive, or a folder for it")
     _takes_workspace(backup)
-    restore = verb(parts, "restore", "create a workspace from a backup; never overwrites", restored)
+    restore = verb(parts, "restore", restored, "create a workspace from a backup; never overwrites")
     restore.add_argument("archive", metavar="ARCHIVE", help="an archive written by `workspace backup`")
     restore.add_argument("--to", required=True, metavar="FOLDER", help="must not exist yet, or be empty")
-    doctor = verb(parts, "doctor", "compare every stored file with its record; exit 1 on a fault", examined)
+    doctor = verb(parts, "doctor", examined, "compare every stored file with its record; exit 1 on a fault")
     doctor.add_argument(
         "--rebuild",
         metavar="FOLDER",
