@@ -18,7 +18,7 @@ from untaken.judging.judge import (
     settle as settle,
     verdict_events as verdict_events,
 )
-from untaken.judging.labelling import LabelledRate as LabelledRate, LabelledRates as LabelledRates
+from untaken.judging.labelled import LabelledRate as LabelledRate, LabelledRates as LabelledRates
 from untaken.judging.mapping import (
     JudgedMapping as JudgedMapping,
     judge_mapping as judge_mapping,
