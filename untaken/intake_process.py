@@ -233,14 +233,17 @@ def _running(
         listening = Thread(target=_listen, args=(process.stdout, messages), daemon=True)
         listening.start()
         try:
-            with suppress(BrokenPipeError), process.stdin:  # it ended already: the listener hears that
-                process.stdin.write(msgspec.msgpack.encode(job))
+            with suppress(BrokenPipeError):  # it ended already: the listener hears that
+                process.stdin.write(_message(job))
+                process.stdin.flush()
             with _shared(at) as shared:
                 yield process, messages, shared
         finally:
             _end(process)
             listening.join()
             process.stdout.close()
+            with suppress(BrokenPipeError):
+                process.stdin.close()
 
 
 @contextmanager
@@ -250,8 +253,14 @@ def _shared(path: Path) -> Iterator[mmap.mmap]:
         yield shared
 
 
+def _message(message: IntakeJob | Message) -> bytes:
+    """A message after its length in four bytes."""
+    data = msgspec.msgpack.encode(message)
+    return len(data).to_bytes(_LENGTH) + data
+
+
 def _listen(stream: IO[bytes], messages: SimpleQueue[Message | None]) -> None:
-    """Each message follows its length in four bytes."""
+    """Puts each message into the queue."""
     try:
         while size := stream.read(_LENGTH):
             messages.put(msgspec.msgpack.decode(stream.read(int.from_bytes(size)), type=Message))
@@ -280,11 +289,12 @@ def work() -> None:
         os.nice(10)  # pages come first
 
     def send(message: Message) -> None:
-        data = msgspec.msgpack.encode(message)
-        output.write(len(data).to_bytes(_LENGTH) + data)
+        output.write(_message(message))
         output.flush()
 
-    job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=IntakeJob)
+    given = sys.stdin.buffer
+    job = msgspec.msgpack.decode(given.read(int.from_bytes(given.read(_LENGTH))), type=IntakeJob)
+    Thread(target=_end_with_parent, args=(given.fileno(),), daemon=True).start()
     last: Message
     try:
         with Workspace(job.folder) as workspace, _shared(Path(sys.argv[1])) as shared:
@@ -298,6 +308,12 @@ def work() -> None:
         )
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends by itself now
     send(last)
+
+
+def _end_with_parent(stream: int) -> None:
+    """Ends the process when nobody is left to ask it to: the app was stopped or killed."""
+    os.read(stream, 1)  # nothing more is written: it returns when the other end is closed
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _work(job: IntakeJob, workspace: Workspace, shared: mmap.mmap, send: Callable[[Message], None]) -> Ended:

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import desk
@@ -109,6 +110,39 @@ def test_cancelling_ends_the_process(tmp_path: Path, endless: tuple[str, Path]) 
         with pytest.raises(Cancelled):
             take_in_apart(workspace, [endless], progress=cancel)
     assert ended[-1] in {1, -signal.SIGKILL}
+
+
+ALONE = """
+import sys
+from pathlib import Path
+from untaken.intake_process import take_in_apart
+from untaken.store import Workspace
+with Workspace(sys.argv[1]) as workspace:
+    take_in_apart(workspace, [("endless.jsonl", Path(sys.argv[2]))])
+"""
+
+
+def opened_by_a_reader(pipe: Path) -> int:
+    """The other end of a pipe, once somebody reads it."""
+    while True:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            time.sleep(0.05)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are listed in /proc")
+def test_the_work_ends_when_the_app_is_killed(tmp_path: Path, endless: tuple[str, Path]) -> None:
+    with subprocess.Popen([sys.executable, "-c", ALONE, str(tmp_path / "w"), str(endless[1])]) as app:
+        other_end = opened_by_a_reader(endless[1])
+        (worker,) = Path(f"/proc/{app.pid}/task/{app.pid}/children").read_text().split()
+        app.kill()
+    end = time.monotonic() + 60
+    status = Path("/proc", worker, "status")
+    while status.exists() and "State:\tZ" not in status.read_text():
+        assert time.monotonic() < end, "it goes on alone"
+        time.sleep(0.05)
+    os.close(other_end)
 
 
 def test_a_process_that_cannot_be_asked_to_end_is_killed() -> None:
