@@ -8,7 +8,6 @@ from components import figures
 from components.memory import view
 from components.shared import cards, state, tables, text
 from untaken.answers import applied_table, context_names, estimates_table, records_table, signal_review
-from untaken.present.contexts import context_words
 
 PERCENT = st.column_config.NumberColumn(format="percent")
 FIGURE = st.column_config.NumberColumn(format="%.4g")
@@ -22,14 +21,14 @@ cards.headline("Memory", "What does past experience show?")
 if not corpus.runs:
     cards.nothing_here()
     st.stop()
-if not len(corpus.memory):
-    st.info("No history yet: it needs finished runs with a known outcome and a choice of skill.")
-    st.stop()
 if state.runs_left_out():
     st.caption(
         "The memory of the agents compared (“Agents compared” in the sidebar); agents without a common "
         "task have their own memory."
     )
+if not len(corpus.memory):
+    st.info("No history yet: it needs finished runs with a known outcome and a choice of skill.")
+    st.stop()
 names = state.derived(context_names)
 review = state.derived(signal_review)
 snapshot = corpus.memory.snapshot(view.as_of(corpus.memory))
@@ -48,9 +47,7 @@ st.caption(
     "run count once). Association, not causation."
 )
 view.complete_link(records)
-context = view.choose(
-    "context", "Context", list(names), shown=lambda key: text.one_line(context_words(names[key], key), 120)
-)
+context = view.choose_context(records, names)
 here = records[records["context_hash"] == context]
 tables.figure(
     lambda: figures.skill_rates(here, dark=state.is_dark()),

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components import figures
 from components.compare.choice import run_name
-from components.figures.compare import CELLS, MOST_ROWS, PARTS
+from components.figures.compare import CELLS, MOST_ROWS, PARTS, look_of
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from components.transcript import view
@@ -77,8 +77,8 @@ def matrix(found: SideBySide, marked: AlignedRow | None) -> None:
         alt=alt,
         on_pick=lambda carried: _pick_cell(found, carried),
     )
-    shown = {cell.status for row in found.rows for cell in row.cells}
-    words = " · ".join(f"{style.icon} {style.word}" for status, style in CELLS.items() if status in shown)
+    shown = {look_of(cell) for row in found.rows for cell in row.cells}
+    words = " · ".join(f"{style.icon} {style.word}" for style in CELLS.values() if style in shown)
     more = f" The figure shows {MOST_ROWS} of {len(found.rows)} rows." if len(found.rows) > MOST_ROWS else ""
     st.caption(
         f"{words} · {STAR} critical · beside it the number of actions, ! where one failed · {PARTS} where a "
@@ -144,7 +144,7 @@ def _ordered(found: SideBySide, row: AlignedRow) -> list[str]:
 
 def _column(found: SideBySide, row: AlignedRow, run: ComparedRun, actions: Sequence[Step]) -> None:
     cell = row.cell(run.digest)
-    style = CELLS[cell.status]
+    style = look_of(cell)
     target = {"run": run.digest} | ({"sub_goal": row.key} if found.basis == "sub_goal" else {})
     held = " · reference" if run.digest == found.reference else ""
     st.page_link(state.RUN_PAGE, label=f"{text.label(run_name(run), 60)}{held}", query_params=target)

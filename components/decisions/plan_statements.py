@@ -31,12 +31,12 @@ COLUMNS: Final = 3
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
 THREE_PLACES: Final = st.column_config.NumberColumn(format="%.3f")
 WIDTHS: Final = {
-    "support": st.column_config.TextColumn(width=100),
-    "situation": st.column_config.TextColumn(width=185),
-    "option": st.column_config.TextColumn(width=165),
-    "succeeded": st.column_config.TextColumn(width=90),
-    "against": st.column_config.TextColumn(width=165),
-    "theirs": st.column_config.TextColumn("succeeded", width=90),
+    "support": st.column_config.TextColumn(width=90),
+    "situation": st.column_config.TextColumn(width=140),
+    "option": st.column_config.TextColumn(width=140),
+    "succeeded": st.column_config.TextColumn(width=80),
+    "against": st.column_config.TextColumn(width=140),
+    "theirs": st.column_config.TextColumn("succeeded", width=80),
 }
 """Pixels; with the difference they fit a screen 1,440 wide. Each option has its own successes beside it."""
 ROW: Final = 72

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import plotly.graph_objects as go
 
 from untaken.comparing import AlignedRow, Cell, CellStatus, ComparedRun, SideBySide
 from untaken.errors import Unscored
-from untaken.present.statuses import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook
+from untaken.present.statuses import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, StatusName
+from untaken.present.visible import Wrapper
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
@@ -32,9 +33,11 @@ SHORT_CHARS: Final = 30
 CHAR: Final = 6.5
 """Pixels a character of a title takes, about."""
 HEAD: Final = 98
+HEADS_CHARS: Final = 72
+"""Characters of all heads beside each other, about."""
 PARTS: Final = "≠"
 FAILED: Final = "!"
-CELLS: Final[dict[CellStatus, StatusLook]] = {
+CELLS: Final[dict[CellStatus | StatusName, StatusLook]] = {
     **STATUS,
     "called": StatusLook(word="called", icon="●", fill="#F5F7F9", line="#5B6773"),
     "not_called": StatusLook(word="not called", icon="–", fill="#EEF0F2", line="#6B7280", dash=(7, 5)),
@@ -51,7 +54,6 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
     the run's digest and the row's place in `found`, separated by a space.
     """
     rows, look = _shown(found), tokens(dark)
-    looks = {status: style.shaded(dark=dark) for status, style in CELLS.items()}
     if not rows:
         return message("These runs have neither sub-goals nor tool calls to align by", dark=dark)
     first = {one.digest: split.key for one in found.divergences if (split := one.split("plan"))}
@@ -62,11 +64,11 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
             half = len(found.runs) / 2
             shapes.append(cell(half - 0.5, y, (half, 0.48), look.band, {"color": look.text, "width": 1}))
         width = CRITICAL_BORDER if row.critical else BORDER
-        for x, style in enumerate(looks[one.status] for one in row.cells):
+        for x, style in enumerate(look_of(one).shaded(dark=dark) for one in row.cells):
             line = {"color": style.line, "width": width, "dash": style.line_name}
             shapes.append(cell(x, y, (CELL / 2, 0.38), style.fill, line))
     figure.update_layout(shapes=shapes)
-    words = _words(rows, first, looks)
+    words = _words(rows, first, dark=dark)
     figure.add_trace(words)
     at = {row.key: place for place, row in enumerate(found.rows)}
     cells = [
@@ -78,6 +80,11 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
     widest = max(map(len, words.text)) - _BOLD
     _frame(figure, found, rows, look, dark=dark, column=max(COLUMN, round(CELL_CHAR * widest / CELL)))
     return figure
+
+
+def look_of(cell: Cell) -> StatusLook:
+    """How a cell looks. Where no action served a sub-goal, nobody knows that it was attempted."""
+    return CELLS["not_completed" if cell.status == "attempted" and not cell.steps else cell.status]
 
 
 def _shown(found: SideBySide) -> Sequence[AlignedRow]:
@@ -95,28 +102,26 @@ def _divergence_line(rows: Sequence[AlignedRow], look: Tokens) -> dict[str, Any]
     return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line}
 
 
-def _words(
-    rows: Sequence[AlignedRow], first: dict[str, str | None], looks: Mapping[CellStatus, StatusLook]
-) -> go.Scatter:
+def _words(rows: Sequence[AlignedRow], first: dict[str, str | None], *, dark: bool) -> go.Scatter:
     cells = [(x, y, row, cell) for y, row in enumerate(rows) for x, cell in enumerate(row.cells)]
     return text_trace(
         x=[x for x, _, _, _ in cells],
         y=[y for _, y, _, _ in cells],
         text=[_cell_words(cell, parts=first.get(cell.digest) == row.key) for _, _, row, cell in cells],
-        textfont={"size": 14, "color": [looks[cell.status].ink for _, _, _, cell in cells]},
+        textfont={"size": 14, "color": [look_of(cell).shaded(dark=dark).ink for _, _, _, cell in cells]},
         cliponaxis=False,
     )
 
 
 def _cell_words(cell: Cell, *, parts: bool) -> str:
-    shown = [f"<b>{CELLS[cell.status].icon}</b>", f"{cell.steps}{FAILED * bool(cell.failures)}"]
+    shown = [f"<b>{look_of(cell).icon}</b>", f"{cell.steps}{FAILED * bool(cell.failures)}"]
     return " ".join([PARTS] * parts + (shown if cell.steps else shown[:1]))
 
 
 def _hover(run: ComparedRun, row: AlignedRow, cell: Cell) -> str:
     lines = [
         f"<b>{text.figure(row.title)}</b>",
-        f"{text.figure(run.name, 40)}: {CELLS[cell.status].icon} {CELLS[cell.status].word}",
+        f"{text.figure(run.name, 40)}: {look_of(cell).icon} {look_of(cell).word}",
     ]
     if cell.first is not None:
         place = f"event {cell.first}" if cell.first == cell.last else f"events {cell.first} to {cell.last}"
@@ -138,7 +143,8 @@ def _frame(
 ) -> None:
     chars = TITLE_CHARS if len(found.runs) <= MANY else SHORT_CHARS
     themed(figure, dark=dark, height=HEAD + 24 + ROW * len(rows), margin=(8, 8, HEAD, 16))
-    heads = [_head(run, held=run.digest == found.reference) for run in found.runs]
+    width = max(9, HEADS_CHARS // max(len(found.runs), 1))
+    heads = [_head(run, held=run.digest == found.reference, width=width) for run in found.runs]
     column_names(figure, heads, room=0.55, look=look, size=11, tickangle=0)
     row_names(figure, [_title(row, chars) for row in rows], room=0.55, look=look)
     figure.update_layout(
@@ -146,15 +152,15 @@ def _frame(
     )
 
 
-def _head(run: ComparedRun, *, held: bool) -> str:
+def _head(run: ComparedRun, *, held: bool, width: int) -> str:
     outcome = "? unknown" if isinstance(run.success, Unscored) else OUTCOMES[run.success]
     repeat = "" if run.task_repeat is None else f"#{run.task_repeat}"
-    name = text.folded(run.agent, width=9, lines=3)
+    name = text.folded(run.agent, width=width, lines=3)
     return "<br>".join([*(["reference"] * held), name, *([repeat] if repeat else []), f"<b>{outcome}</b>"])
 
 
 def _title(row: AlignedRow, chars: int) -> str:
-    lines = textwrap.wrap(text.one_line(row.title, 200), chars) or [row.key]
+    lines = Wrapper(chars).wrap(text.one_line(row.title, 200)) or [row.key]
     shown = [text.figure(line, chars + 2) for line in lines[:2]]
     more = " …" if len(lines) > 2 else ""
     return f"{f'{STAR} ' * row.critical}{'<br>'.join(shown)}{more}"

@@ -5,16 +5,16 @@ The choices live in the address while the page is shown, and in the session whil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
 
-from components.shared import state, tables
+from components.shared import state, tables, text
 from components.shared.panels import panel
-from untaken.answers import SignalReview
+from untaken.answers import SignalReview, contexts_by_evidence
 from untaken.errors import UntakenError
 from untaken.memory import Flag, PolicyMemory, Signal, fold_in
 from untaken.present.contexts import context_words
@@ -69,6 +69,16 @@ def choose(
     elif st.query_params.get(name) != value:
         st.query_params[name] = value
     return value
+
+
+def choose_context(records: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """The context whose skills are compared; first, the one that has most to compare."""
+    return choose(
+        "context",
+        "Context",
+        contexts_by_evidence(records, names),
+        shown=lambda key: text.one_line(context_words(names[key], key), 120),
+    )
 
 
 def in_words(frame: pd.DataFrame) -> pd.DataFrame:

@@ -25,7 +25,9 @@ def draw(seen: Overview) -> None:
         (
             "Successes with a critical sub-goal not completed",
             percent(seen.lucky.rate),
-            f"{seen.lucky.count} of {seen.lucky.n} successful runs with a critical sub-goal.{undecided}",
+            f"{seen.lucky.count} of {seen.lucky.n} successful runs with a critical sub-goal.{undecided}"
+            if seen.lucky.n
+            else "No successful run has a critical sub-goal with a result. Mark critical ones in Annotate.",
         ),
         (
             "Agreement of outcome and sub-goals (τ-b)",

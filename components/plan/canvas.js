@@ -94,7 +94,7 @@ function makePlanCanvas(vis, root, act) {
   }
 
   function interesting() {
-    const wrong = data.boxes.findIndex((box) => box.status === "attempted" || box.status === "skipped");
+    const wrong = data.boxes.findIndex((box) => ["attempted", "not_completed", "skipped"].includes(box.status));
     return data.selected ?? Math.max(0, wrong);
   }
 
@@ -242,10 +242,28 @@ function makePlanCanvas(vis, root, act) {
     );
   }
 
+  // vis-network sets the lines of a label as close as its font is high: letters would touch those below.
+  function spaceLines() {
+    const node = Object.values(network.body.nodes)[0];
+    const label = node && Object.getPrototypeOf(node.labelModule);
+    if (!label || label.spaced) return;
+    const split = label._processLabelText;
+    label._processLabelText = function (...given) {
+      const text = split.apply(this, given);
+      text.lines.forEach(({ blocks }, number) => {
+        for (const block of blocks) block.vadjust += (number - (text.lines.length - 1) / 2) * data.leading;
+      });
+      return text;
+    };
+    label.spaced = true;
+    for (const { labelModule } of Object.values(network.body.nodes)) labelModule.labelDirty = true;
+  }
+
   function build() {
     nodes = new vis.DataSet(drawnNodes());
     edges = new vis.DataSet(drawnEdges());
     network = new vis.Network(stage, { nodes, edges }, { ...data.options, autoResize: false });
+    spaceLines();
     network.on("click", ({ nodes: hit }) => hit.length && choose(hit[0]));
     network.on("hoverNode", ({ node }) => {
       stage.style.cursor = "pointer";
@@ -279,6 +297,7 @@ function makePlanCanvas(vis, root, act) {
       else {
         sync(nodes, drawnNodes());
         sync(edges, drawnEdges());
+        spaceLines();
         if (!sameGraph) fit();
         if (data.selected !== null) reveal(data.selected);
         network.redraw();

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pyvis.network import Network
 
-from untaken.answers.plan_drawing import Drawing
+from untaken.answers.plan_drawing import LINE_HEIGHT, Drawing
 from untaken.present.statuses import BORDER, CRITICAL_BORDER, NIGHT, STAR, STATUS
 
 from ..shared.palette import DARK, FONT, LIGHT, Tokens
@@ -44,6 +44,7 @@ def payload(drawing: Drawing, *, selected: str | None = None) -> dict[str, Any]:
         "nodes": network.nodes,
         "edges": [{"id": number, **edge} for number, edge in enumerate(network.edges)],
         "options": network.options,
+        "leading": LINE_HEIGHT - FONT_SIZE,
         "boxes": [
             {
                 "id": box.sub_goals[0],

@@ -25,15 +25,17 @@ from untaken.subgoals import RunScore
 MOST_FIRST: Final = 3
 MOST_ROWS: Final = 1_000
 ROW_SEEN: Final = "review_row_seen"
-FIRST_SEEN: Final = ("cause", "task_id", "agent", "status")
+FIRST_SEEN: Final = ("cause", "run", "status")
 """What a reviewer reads to choose a run, before anything else."""
-WIDTHS: Final = {"here": 24, "cause": 240, "task_id": 100, "agent": 125, "status": 90}
+WIDTHS: Final = {"here": 24, "cause": 240, "run": 236, "status": 90}
 """Pixels; all but the status fit beside a run on a screen 1,280 wide, the status at 1,440."""
 MOST_HIGH: Final = 540
-CAUSE_CHARS: Final = 76
+CAUSE_CHARS: Final = 84
 ROW: Final = 72
 """Pixels of a row: three lines. Streamlit wraps text in rows of more than 64."""
 HIDDEN: Final = (
+    "task_id",
+    "agent",
     "kind",
     "why",
     "run_id",
@@ -107,8 +109,9 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
         f"{cards.KIND_ICONS[one.item.kind]}\u00a0{text.short(one.item.cause.headline, CAUSE_CHARS)}"
         for one in shown
     ]
-    frame["task_id"] = [
-        one.item.task_id if one.item.task_repeat is None else f"{one.item.task_id} #{one.item.task_repeat}"
+    frame["run"] = [
+        f"{one.item.agent} on {one.item.task_id}"
+        + ("" if one.item.task_repeat is None else f" #{one.item.task_repeat}")
         for one in shown
     ]
     frame = frame[[*FIRST_SEEN, *(name for name in frame.columns if name not in FIRST_SEEN)]]
@@ -127,8 +130,7 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
                 "▸", width=WIDTHS["here"], help="The run shown beside the queue"
             ),
             "cause": st.column_config.TextColumn("cause", width=WIDTHS["cause"]),
-            "task_id": st.column_config.TextColumn("task", width=WIDTHS["task_id"]),
-            "agent": st.column_config.TextColumn("agent", width=WIDTHS["agent"]),
+            "run": st.column_config.TextColumn("run", width=WIDTHS["run"]),
             "status": st.column_config.TextColumn(width=WIDTHS["status"]),
             "completion": st.column_config.ProgressColumn(
                 "completion", format="percent", min_value=0, max_value=1

@@ -24,7 +24,7 @@ from untaken.answers.plan_drawing import READABLE, Drawing, draw
 from untaken.ledger import Verdict
 from untaken.plans import PlanGraph, SubGoal
 from untaken.present.plan_layout import larger
-from untaken.present.statuses import STAR, STATUS
+from untaken.present.statuses import STAR, STATUS, shown_status
 from untaken.subgoals import NodeScore, RunScore
 
 MOST_CHARS: Final = 20_000
@@ -171,13 +171,13 @@ def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, 
 
 def node_words(goal: SubGoal, node: NodeScore | None) -> str:
     """A sub-goal on one line: icon, star, title."""
-    style = STATUS[node.status if node else "unscored"]
+    style = STATUS[shown_status(node) if node else "unscored"]
     star = f"{STAR} " if goal.critical else ""
     return f"{style.icon} {star}{text.one_line(goal.title or goal.id, TITLE_CHARS)}"
 
 
 def _result(node: NodeScore, report: RunReport) -> None:
-    style = STATUS[node.status]
+    style = STATUS[shown_status(node)]
     colour = {"completed": "blue", "attempted": "orange"}.get(node.status, "gray")
     with st.container(horizontal=True, gap="xsmall"):
         st.badge(f"{style.icon} {style.word}", color=colour)  # type: ignore[arg-type]
@@ -224,9 +224,10 @@ def _unfinished(report: RunReport, columns: int) -> None:
         places = st.columns(columns)
     for number, node in enumerate(missed[:MOST_MISSED]):
         star = f"{STAR} " if node.critical else ""
+        icon = STATUS[shown_status(node)].icon
         with places[number % columns], st.container(gap=None):
             st.button(
-                f"{STATUS[node.status].icon} {star}{text.label(node.title or node.sub_goal, TITLE_CHARS)}",
+                f"{icon} {star}{text.label(node.title or node.sub_goal, TITLE_CHARS)}",
                 key=f"missed-{node.sub_goal}",
                 type="tertiary",
                 on_click=_pick,
@@ -280,7 +281,7 @@ def sub_goal_table(report: RunReport) -> None:
     frame = pd.DataFrame(
         {
             "sub-goal": [node.title or node.sub_goal for node in report.nodes],
-            "status": [f"{STATUS[n.status].icon} {STATUS[n.status].word}" for n in report.nodes],
+            "status": ["{0.icon} {0.word}".format(STATUS[shown_status(n)]) for n in report.nodes],
             "critical": [STAR if node.critical else "" for node in report.nodes],
             "decided by": [node.decided_by for node in report.nodes],
             "why": [node.reason for node in report.nodes],

@@ -77,7 +77,7 @@ def number_cards(*cards: tuple[str, str, str]) -> None:
 def left_out() -> str:
     """How many runs a page leaves out, because their agents share no task with those compared; or nothing."""
     left = state.runs_left_out()
-    words = "share no task with these. Use “Agents compared” in the sidebar to show them."
+    words = "share no task with these (“Agents compared” in the sidebar shows them)"
     return f" · {counted(left, 'more run')}, of agents that {words}" if left else ""
 
 

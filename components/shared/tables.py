@@ -33,6 +33,15 @@ FIGURE_CONFIG: Final[dict[str, Any]] = {
 }
 
 _DRAWN: Final[ContextVar[list[tuple[str, go.Figure]] | None]] = ContextVar("figures drawn", default=None)
+ROOM: Final = 1036
+"""Pixels for a table on a screen 1,440 wide, beside the sidebar."""
+CHARACTER: Final = 7.2
+LEAST_WIDTH: Final = 150
+WIDEST: Final = 500
+NAMED_WIDTHS: Final = {"small": 75, "medium": 200, "large": 400}
+"""Pixels of Streamlit's own widths; `WIDEST` is its limit for columns without one."""
+MEASURED: Final = 100
+"""Rows that a column's width is judged by."""
 SIDEWAYS: Final = (
     ".st-key-scroll-%(key)s {overflow-x: auto} "
     '.st-key-scroll-%(key)s [data-testid="stElementContainer"]:has(.js-plotly-plot) {min-width: %(least)dpx}'
@@ -87,12 +96,13 @@ def table(
     if most is not None and len(frame) > most:
         st.caption(f"The first {most:,} of {len(frame):,} rows; Download the table to see all.")
     shown = frame.drop(columns=[c for c, how in (columns or {}).items() if how is None and c in frame])
+    shown = shown if most is None else shown.head(most)
     st.dataframe(  # type: ignore[call-overload]
-        shown if most is None else shown.head(most),
+        shown,
         hide_index=True,
         height=height,
         row_height=row_height,
-        column_config=_plain_text(shown, columns or {}),
+        column_config=_fitted(shown, _plain_text(shown, columns or {})),
         key=key,
         on_select="rerun" if selectable else "ignore",
         selection_mode="single-cell",  # a click anywhere in a row chooses it
@@ -119,6 +129,33 @@ def picked(key: str, rows: int) -> int | None:
 def _plain_text(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
     strings = (c for c in frame.columns if pd.api.types.is_string_dtype(frame[c]))
     return {str(c): st.column_config.TextColumn() for c in strings} | dict(columns)
+
+
+def _fitted(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Column settings with which a table fits a page: columns of text that need most room get less."""
+    columns = {name: {"label": how} if isinstance(how, str) else how or {} for name, how in columns.items()}
+    fixed = {name: how["width"] for name, how in columns.items() if name in frame and how.get("width")}
+    needs = {str(name): _width(frame[name]) for name in frame.columns if name not in fixed}
+    room = ROOM - sum(NAMED_WIDTHS.get(width, width) for width in fixed.values())
+    texts = [name for name in needs if pd.api.types.is_string_dtype(frame[name])]
+    room -= sum(width for name, width in needs.items() if name not in texts)
+    if room >= sum(needs[name] for name in texts):
+        return dict(columns)
+    widths: dict[str, int] = {}
+    for left, name in zip(range(len(texts), 0, -1), sorted(texts, key=needs.__getitem__), strict=True):
+        widths[name] = min(needs[name], max(LEAST_WIDTH, room // left))
+        room -= widths[name]
+    return dict(columns) | {name: {**columns.get(name, {}), "width": widths[name]} for name in texts}
+
+
+def _width(cells: pd.Series[Any]) -> int:
+    """Pixels that a column takes by itself, judged by its first cells."""
+    found = cells.head(MEASURED)
+    longest = max(map(len, found.dropna().astype(str)), default=0) if found.dtype != bool else 0
+    numbers = pd.api.types.is_numeric_dtype(found)
+    return min(
+        WIDEST, round(CHARACTER * max(len(str(cells.name)), min(longest, 6) if numbers else longest)) + 18
+    )
 
 
 def download(data: bytes | Callable[[], bytes], *, label: str, file: str, mime: str, key: str) -> None:

@@ -38,16 +38,20 @@ def a_score(
     status: Mapping[str, Status],
     *,
     violated: Collection[tuple[str, str]] = (),
+    unknown: Collection[str] = (),
     progress: tuple[tuple[int, int], ...] = ((2, 1), (4, 2)),
 ) -> RunScore:
-    """A score in which each sub-goal has the status given; `violated` holds (dependency, sub-goal)."""
+    """A score in which each sub-goal has the status given; `violated` holds (dependency, sub-goal).
+
+    Whether those in `unknown` were attempted is not known.
+    """
     nodes = tuple(
         NodeScore(
             sub_goal=goal.id,
             title=goal.title,
             critical=goal.critical,
             status=status[goal.id],
-            attempted=status[goal.id] in ("completed", "attempted"),
+            attempted=None if goal.id in unknown else status[goal.id] in ("completed", "attempted"),
             completed=status[goal.id] == "completed",
             decided_by="expr",
             reason="the check says so",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import get_args
 
 import networkx as nx
 import pytest
@@ -15,7 +16,7 @@ from untaken.present.plan_layout import PlanLayout
 from untaken.present.statuses import STATUS
 from untaken.subgoals.model import Status
 
-STATUSES: list[Status] = list(STATUS)
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @st.composite
@@ -106,6 +107,14 @@ def test_statuses_are_shown_by_icon_and_words_not_by_colour_alone() -> None:
     assert drawing.description == (
         "Plan graph with 5 sub-goals: 1 completed, 1 attempted, not completed, 1 skipped, 1 unscored, "
         "1 not required"
+    )
+
+
+def test_a_verdict_alone_does_not_make_a_sub_goal_attempted() -> None:
+    graph = a_graph({"a": [], "b": []})
+    score = a_score(graph, {"a": "attempted", "b": "attempted"}, unknown={"b"})
+    assert draw(graph, score).description == (
+        "Plan graph with 2 sub-goals: 1 attempted, not completed, 1 not completed"
     )
 
 

@@ -76,10 +76,11 @@ def test_one_task_alone_makes_no_pattern() -> None:
     [
         ({"check": {"tool_call": {"name": "refund"}}, "rules": [{"tool": "search"}]}, "refund"),
         ({"rules": [{"tool": "search"}]}, "search"),
-        ({"rules": [{"tool": "search"}, {"tool": "find"}], "title": "Find it"}, "find it"),
-        ({"title": "Cancel 'W123' for user_77"}, "cancel … for …"),
-        ({"title": ""}, "goal"),
-        ({"check": {"expr": "true"}, "rules": [{"tool": "search"}], "title": "Final state"}, "final state"),
+        ({"rules": [{"tool": "search"}, {"tool": "find"}], "title": "Find it"}, "Find it"),
+        ({"title": "Cancel 'W123' for user_77"}, "Cancel … for …"),
+        ({"title": "The 'iris' data is loaded in `a.py`."}, "The … data is loaded in …"),
+        ({"title": ""}, "Goal"),
+        ({"check": {"expr": "true"}, "rules": [{"tool": "search"}], "title": "Final state"}, "Final state"),
     ],
 )
 def test_what_a_sub_goal_is_about(node: dict[str, Any], want: str) -> None:

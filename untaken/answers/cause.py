@@ -72,10 +72,10 @@ def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, shapes: Map
     if not failed:
         return RunCause(headline="No sub-goal is known to have failed", detail=score.diagnosis_reason)
     first = failed[0]
-    did = "was never attempted" if first.status == "skipped" else "was attempted but not completed"
+    did = {True: "was attempted but not completed", False: "was never attempted", None: "was not completed"}
     more = f" (first of {len(failed)})" if len(failed) > 1 else ""
     return RunCause(
-        headline=f"{first.title or first.sub_goal!r} {did}{more}",
+        headline=f"{first.title or first.sub_goal!r} {did[first.attempted]}{more}",
         detail=score.node(first.sub_goal).reason,
         sub_goal=first.sub_goal,
     )

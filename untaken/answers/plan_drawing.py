@@ -7,8 +7,6 @@ they never disagree.
 from __future__ import annotations
 
 import hashlib
-import re
-import textwrap
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -17,9 +15,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.plans.model import PlanGraph, SubGoal
 from untaken.present.plan_layout import Direction, PlanLayout, lay_out
-from untaken.present.statuses import STAR, STATUS
-from untaken.present.visible import one_line
-from untaken.subgoals.model import RunScore, Status
+from untaken.present.statuses import STAR, STATUS, StatusName, shown_status
+from untaken.present.visible import Wrapper, one_line
+from untaken.subgoals.model import RunScore
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -47,7 +45,7 @@ class Box:
     """
 
     sub_goals: tuple[str, ...]
-    status: Status
+    status: StatusName
     critical: bool
     lines: tuple[str, ...]
     description: str
@@ -122,8 +120,12 @@ def draw(
         every_line: draw also the lines that a longer way implies: where lines are edited, all of them stand.
         icons: begin labels with the icon of their status.
     """
-    status: dict[str, Status] = {goal.id: "unscored" for goal in graph.sub_goals}
-    status |= {node.sub_goal: node.status for node in score.nodes if node.sub_goal in status} if score else {}
+    status: dict[str, StatusName] = {goal.id: "unscored" for goal in graph.sub_goals}
+    status |= (
+        {node.sub_goal: shown_status(node) for node in score.nodes if node.sub_goal in status}
+        if score
+        else {}
+    )
     goals = _around(graph, around)
     noted = {goal for v in score.violations for goal in (v.sub_goal, v.dependency)} if score else set()
     groups = [[goal] for goal in goals]
@@ -161,7 +163,7 @@ def _flow(goals: Iterable[SubGoal]) -> nx.DiGraph:
 
 
 def _groups(
-    goals: list[SubGoal], status: dict[str, Status], noted: Collection[str], expanded: Collection[str]
+    goals: list[SubGoal], status: dict[str, StatusName], noted: Collection[str], expanded: Collection[str]
 ) -> list[list[SubGoal]]:
     """Contract what is finished, and branches that were never reached; sub-goals in `noted` stand alone.
 
@@ -207,7 +209,7 @@ def _by_what_came_before(done: set[str], flow: nx.DiGraph) -> list[set[str]]:
     return list(parts.values())
 
 
-def _box(group: list[SubGoal], status: dict[str, Status], *, icons: bool) -> Box:
+def _box(group: list[SubGoal], status: dict[str, StatusName], *, icons: bool) -> Box:
     first = group[0]
     shown = status[first.id]
     if len(group) > 1:
@@ -253,19 +255,13 @@ def _reduced(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     return tuple(line for line in lines if line[:2] in kept)
 
 
-def _description(goals: list[SubGoal], status: dict[str, Status]) -> str:
+def _description(goals: list[SubGoal], status: dict[str, StatusName]) -> str:
     counts = Counter(status[goal.id] for goal in goals)
     parts = [f"{counts[name]} {STATUS[name].word}" for name in STATUS if counts[name]]
     return f"Plan graph with {len(goals)} sub-goals: {', '.join(parts)}"
 
 
-class _Wrapper(textwrap.TextWrapper):
-    """Breaks a call as a programmer would: after a bracket, a comma, a sign, not within a name."""
-
-    wordsep_re = re.compile(r"(\s+|(?<=[-(,=/])(?=\S)|(?<=\w_)(?=\w))")
-
-
 def wrapped(words: str) -> tuple[str, ...]:
     """A label in the lines of its box; a long one gets a wider box before it is cut."""
     width = LINE_CHARS if len(words) <= LINE_CHARS * LINES else LONG_LINE_CHARS
-    return tuple(_Wrapper(width, max_lines=LINES, placeholder=" …").wrap(words)) or (words,)
+    return tuple(Wrapper(width, max_lines=LINES, placeholder=" …").wrap(words)) or (words,)

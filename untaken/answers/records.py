@@ -217,6 +217,13 @@ def context_names(corpus: Corpus) -> dict[str, str]:
     return {key: names.get(key) or key for key in ordered}
 
 
+def contexts_by_evidence(records: pd.DataFrame, contexts: Contexts) -> list[str]:
+    """The contexts in which most skills can be compared first, then those with most effective runs."""
+    known = records.groupby("context_hash")["n_effective"].agg(["size", "sum"])
+    ordered = known.sort_values(["size", "sum"], ascending=False, kind="stable").index
+    return [*(str(key) for key in ordered if key in contexts), *(c for c in contexts if c not in known.index)]
+
+
 def records_table(snapshot: Snapshot, contexts: Contexts) -> pd.DataFrame:
     """One row per (skill, context) with an outcome, by skill and context (columns: `RECORDS`).
 

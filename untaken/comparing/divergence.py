@@ -69,7 +69,8 @@ def _status_split(level: Level, pair: Pair, known: Sequence[Pair]) -> Split:
 
 
 def _cell_words(cell: Cell) -> str:
-    status = STATUS_WORDS.get(cell.status, cell.status)
+    known = cell.status != "attempted" or cell.steps
+    status = STATUS_WORDS.get(cell.status, cell.status) if known else "not completed"
     if cell.first is None:
         return status
     place = f"event {cell.first}" if cell.first == cell.last else f"events {cell.first} to {cell.last}"

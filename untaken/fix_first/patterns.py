@@ -78,7 +78,8 @@ def subject_of(node: SubGoal) -> str:
     tools = {str(rule.tool) for rule in node.rules if rule.tool is not None}
     if node.check is None and len(tools) == 1:
         return tools.pop()
-    return " ".join(SPECIFIC.sub("…", node.title or node.id).split()).casefold()
+    words = " ".join(SPECIFIC.sub("…", node.title or node.id).split()).casefold().rstrip(".")
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def _pattern(

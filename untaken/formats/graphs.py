@@ -63,13 +63,7 @@ class Expected:
     source_id: str | None = None
     requestor: str | None = None
 
-    @property
-    def title(self) -> str:
-        """A short form of the call that distinguishes it from other calls of the tool."""
-        given = ", ".join(f"{key}={clip(value, 40)}" for key, value in self.arguments.items())
-        return clip(f"{self.name}({given})" if given else self.name, _TITLE_CHARS)
-
-    def sub_goal(self, index: int, match: Match) -> SubGoal:
+    def sub_goal(self, index: int, match: Match, title: str = "") -> SubGoal:
         """Its sub-goal: without dependencies, for a reference path is one way, not the required order."""
         metadata = {"source_id": self.source_id, "requestor": self.requestor}
         compared = None if self.compare_args is None else list(self.compare_args)
@@ -82,11 +76,35 @@ class Expected:
         )
         return SubGoal(
             id=sub_goal_id(index, self.name),
-            title=self.title,
+            title=title,
             check=Check(tool_call=spec),
             kind="action",
             metadata={key: value for key, value in metadata.items() if value is not None},
         )
+
+
+def titles_of(actions: Sequence[Expected]) -> list[str]:
+    """A title for each action: its tool, with as few arguments as distinguish it from others of that tool."""
+    alike: dict[str, list[Expected]] = {}
+    for action in actions:
+        alike.setdefault(action.name, []).append(action)
+    arguments = {name: _distinguishing(same) for name, same in alike.items()}
+    return [_call(action, arguments[action.name]) for action in actions]
+
+
+def _distinguishing(same: Sequence[Expected]) -> list[str]:
+    """The first argument that reads differently in all of these calls, else each that does in some."""
+    values = {
+        name: {clip(action.arguments.get(name), 40) for action in same}
+        for name in dict.fromkeys(name for action in same for name in action.arguments)
+    }
+    alone = [name for name, found in values.items() if len(found) == len(same) > 1]
+    return alone[:1] or [name for name, found in values.items() if len(found) > 1]
+
+
+def _call(action: Expected, names: Sequence[str]) -> str:
+    given = ", ".join(f"{n}={clip(action.arguments[n], 40)}" for n in names if n in action.arguments)
+    return clip(f"{action.name}({given})" if given else action.name, _TITLE_CHARS)
 
 
 def sub_goal_id(index: int, tool: str) -> str:
@@ -114,13 +132,15 @@ def action_graph(
     It declares the tools of its domain that change something; those of an unknown domain are not known.
     """
     nothing = {} if actions else {"nothing_expected": True}
+    kept = actions[: limits.SUB_GOALS]
+    titles = titles_of(kept)
     return PlanGraph(
         id=task_id,
         title=clip(title, limits.NAME_CHARS),
         tasks=task_globs(task_id),
         mutates=list(MUTATES.get(domain, ())),
         hand_over=list(HAND_OVER),
-        sub_goals=[action.sub_goal(i, match) for i, action in enumerate(actions[: limits.SUB_GOALS])],
+        sub_goals=[action.sub_goal(i, match, titles[i]) for i, action in enumerate(kept)],
         metadata={**nothing, **metadata},
     )
 

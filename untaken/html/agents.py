@@ -33,7 +33,8 @@ def sub_goals_section(corpus: Corpus) -> Markup | None:
     note = (
         "Runs that completed the sub-goal, of those that require it; then the status of the others: "
         + ", ".join(
-            f"{STATUS[status].icon} {STATUS[status].word}" for status in ("attempted", "skipped", "unscored")
+            f"{STATUS[status].icon} {STATUS[status].word}"
+            for status in ("not_completed", "skipped", "unscored")
         )
     )
     return section("Every sub-goal, by agent", f"{note}.", *tables)

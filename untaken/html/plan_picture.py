@@ -15,8 +15,16 @@ from untaken.errors import UntakenError
 from untaken.html.markup import Markup, short, stylesheet, tag
 from untaken.plans import PlanGraph
 from untaken.present.plan_layout import Point, arrow
-from untaken.present.statuses import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook
-from untaken.subgoals import RunScore, Status
+from untaken.present.statuses import (
+    BORDER,
+    CRITICAL_BORDER,
+    STAR,
+    STATUS,
+    StatusLook,
+    StatusName,
+    shown_status,
+)
+from untaken.subgoals import RunScore
 
 PLANNED: Final = StatusLook(word="planned", icon="", fill="#FFFFFF", line="#6B7280")
 """The look of a plan without a run."""
@@ -70,7 +78,7 @@ def described(graph: PlanGraph, score: RunScore | None) -> str:
     """What the picture shows, for who does not see it."""
     if score is None:
         return f"{len(graph.sub_goals)} sub-goals, {sum(goal.critical for goal in graph.sub_goals)} critical."
-    counts = Counter(node.status for node in score.nodes)
+    counts = Counter(shown_status(node) for node in score.nodes)
     parts = ", ".join(f"{counts[status]} {look.word}" for status, look in STATUS.items() if counts[status])
     titles = {goal.id: goal.title or goal.id for goal in graph.sub_goals}
     undone = [n for n in score.nodes if n.critical and n.completed is False and n.status != "not_required"]
@@ -100,7 +108,7 @@ def _box(box: Box, centre: Point, look: StatusLook) -> Markup:
     return tag("g", rectangle, tag("g", *rows, text_anchor="middle", style=f"--text:{look.ink}"))
 
 
-def legend(seen: Mapping[Status, int], *, critical: bool, violated: bool) -> Markup:
+def legend(seen: Mapping[StatusName, int], *, critical: bool, violated: bool) -> Markup:
     """What colours, icons and lines say: of the statuses that are there."""
     items = [
         tag("li", _swatch(status), f"{STATUS[status].icon} {STATUS[status].word}")
@@ -117,7 +125,7 @@ def legend(seen: Mapping[Status, int], *, critical: bool, violated: bool) -> Mar
     return tag("ul", *items, class_="legend")
 
 
-def _swatch(status: Status) -> Markup:
+def _swatch(status: StatusName) -> Markup:
     look = STATUS[status]
     box = tag(
         "rect",

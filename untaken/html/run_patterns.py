@@ -14,8 +14,8 @@ from untaken.errors import Unscored
 from untaken.html.markup import Markup, row, run_list, section, short, table, tag, together
 from untaken.html.plan_picture import Picture, described, legend, plan_picture
 from untaken.plans import PlanGraph
-from untaken.present.statuses import STAR, STATUS
-from untaken.subgoals import NodeScore, RunScore, Status
+from untaken.present.statuses import STAR, STATUS, StatusName, shown_status
+from untaken.subgoals import NodeScore, RunScore
 
 FOCUSED: Final = 4
 """Patterns in the focused report."""
@@ -55,7 +55,7 @@ def courses(corpus: Corpus) -> tuple[RunPattern, ...]:
     for item in review_queue(corpus):
         score = corpus.scores[item.digest]
         if item.failing and isinstance(score, RunScore) and score.nodes:
-            statuses = tuple((node.sub_goal, node.status) for node in score.nodes)
+            statuses = tuple((node.sub_goal, shown_status(node)) for node in score.nodes)
             reached = frozenset((v.sub_goal, v.dependency) for v in score.violations if v.kind == "critical")
             key = (item.kind, score.graph_id, score.graph_version, statuses, reached)
             found.setdefault(key, []).append(item)
@@ -98,7 +98,9 @@ def courses_section(corpus: Corpus, *, full: bool) -> Markup | None:
         "Runs with the same statuses share a picture. "
         f"{runs} runs failed or are contradictory; shown: {of_all}."
     )
-    counts: Counter[Status] = Counter(node.status for course in shown for node in course.example.nodes)
+    counts: Counter[StatusName] = Counter(
+        shown_status(node) for course in shown for node in course.example.nodes
+    )
     critical = any(node.critical for course in shown for node in course.example.nodes)
     violated = any(v.kind == "critical" for course in shown for v in course.example.violations)
     cards = [_card(course, number, full=full) for number, course in enumerate(shown, start=1)]
@@ -162,7 +164,7 @@ def _by_sub_goal(course: RunPattern) -> Markup:
     first = course.runs[0]
     rows = [
         row(
-            f"{STATUS[node.status].icon} {STATUS[node.status].word}",
+            "{0.icon} {0.word}".format(STATUS[shown_status(node)]),
             short(node.reason, 300),
             head=short(node.title or node.sub_goal, 120) + (f" {STAR}" if node.critical else ""),
         )

@@ -46,8 +46,21 @@ def _addresses(text: str) -> str | None:
             if found := speech.find(lowered):
                 as_written = reading if len(reading) == len(lowered) else lowered
                 return as_written[found.start() : found.end()][:QUOTE_CHARS]
-        if hidden := SQUEEZED.search(squeezed(lowered)):
-            return hidden[0][:QUOTE_CHARS]
+        if hidden := _taken_apart(lowered):
+            return hidden[:QUOTE_CHARS]
+    return None
+
+
+def _taken_apart(text: str) -> str | None:
+    """Words whose letters are apart, read together; not those that end two letters before a word does."""
+    letters = squeezed(text)
+    found = SQUEEZED.search(letters)
+    places = [place for place, char in enumerate(text) if "a" <= char <= "z"] if found else []
+    while found:
+        after = places[found.end() - 1] + 1
+        if len(squeezed(text[after : after + 2])) < 2:  # a decoder may lose the end of a word
+            return found[0]
+        found = SQUEEZED.search(letters, found.start() + 1)
     return None
 
 

@@ -205,19 +205,16 @@ _GOAL: Final = "subgoals?|goals?|tasks?|steps?|runs?|criterion|criteria|requirem
 _JUDGES: Final = f"(?:{'|'.join(_JUDGE)})s?"
 _GOOD: Final = "(?:pass|complete|success|met|satisfied|correct|true|approved|fulfilled)"
 
-SQUEEZED: Final = re.compile(
-    "|".join(
-        (
-            rf"(?:ignore|disregard|forget|override|bypass)(?:{_ANY}){{0,6}}(?:instruction|prompt|guideline|criteria)",
-            rf"(?:mark|score|grade|rate|treat|classify|judge|count|consider)(?:{_ANY}|{_GOAL}){{0,6}}as"
-            rf"(?:a|an|fully|being)?{_GOOD}",
-            rf"(?:note|message|attention|instructions?|memo)(?:to|for)(?:the|any|all|ai|llm|human|automated){{0,3}}{_JUDGES}",
-            rf"youarenow(?:a|an|the)?(?:lenient|helpful|new|generous){{0,2}}(?:{_JUDGES}|assistant)",
-            rf"{_JUDGES}(?:must|should|shall|hasto|haveto|willnow|please|needto)"
-            rf"(?:now|always|only){{0,2}}(?:mark|score|grade|accept|pass|return|answer|approve|give|output)",
-            rf"(?:return|output|answer|respond|reply)(?:with|only|just|exactly|always){{1,3}}{_GOOD}",
-            r"(?:verdict|judge?ment)(?:is|mustbe|shouldbe|hastobe)?(?:pass|true|approved|success)",
-        )
-    )
+_APART: Final = (
+    rf"(?:ignore|disregard|forget|override|bypass)(?:{_ANY}){{0,6}}(?:instruction|prompt|guideline|criteria)",
+    rf"(?:mark|score|grade|rate|treat|classify|judge|count|consider)(?:{_ANY}|{_GOAL}){{0,6}}as"
+    rf"(?:a|an|fully|being)?{_GOOD}",
+    rf"(?:note|message|attention|instructions?|memo)(?:to|for)(?:the|any|all|ai|llm|human|automated){{0,3}}{_JUDGES}",
+    rf"youarenow(?:a|an|the)?(?:lenient|helpful|new|generous){{0,2}}(?:{_JUDGES}|assistant)",
+    rf"{_JUDGES}(?:must|should|shall|hasto|haveto|willnow|please|needto)"
+    rf"(?:now|always|only){{0,2}}(?:mark|score|grade|accept|pass|return|answer|approve|give|output)",
+    rf"(?:return|output|answer|respond|reply)(?:with|only|just|exactly|always){{1,3}}{_GOOD}",
+    r"(?:verdict|judge?ment)(?:is|mustbe|shouldbe|hastobe)?(?:pass|true|approved|success)",
 )
+SQUEEZED: Final = re.compile(rf"(?:{'|'.join(_APART)})(?:e?s|e?d|ing|ly|ful)?")
 """The same without blanks and marks, for words that were taken apart; few and long, to hit no plain words."""

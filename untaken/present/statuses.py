@@ -6,10 +6,10 @@ Colour is never the only sign of a status: each has its own icon and its own lin
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, Protocol, cast
 
-StatusName = Literal["completed", "attempted", "skipped", "unscored", "not_required"]
-"""`untaken.subgoals.Status`, which this room may not know."""
+StatusName = Literal["completed", "attempted", "not_completed", "skipped", "unscored", "not_required"]
+"""`untaken.subgoals.Status`, which this room may not know, and ``not_completed``: see `shown_status`."""
 STAR: Final = "★"
 CRITICAL_BORDER: Final = 4
 """Pixels; other sub-goals have a border of `BORDER` pixels."""
@@ -67,6 +67,7 @@ class StatusLook:
 STATUS: Final[dict[StatusName, StatusLook]] = {
     "completed": StatusLook(word="completed", icon="✓", fill="#BFE0F7", line="#0B5C94"),
     "attempted": StatusLook(word="attempted, not completed", icon="✗", fill="#FFD199", line="#B34E00"),
+    "not_completed": StatusLook(word="not completed", icon="✗", fill="#FFD199", line="#B34E00", dash=(4, 3)),
     "skipped": StatusLook(word="skipped", icon="–", fill="#EEF0F2", line="#6B7280", dash=(7, 5)),
     "unscored": StatusLook(word="unscored", icon="?", fill="#FFFFFF", line="#6B7280", dash=(2, 4)),
     "not_required": StatusLook(
@@ -74,3 +75,17 @@ STATUS: Final[dict[StatusName, StatusLook]] = {
     ),
 }
 """Looks of the statuses, in the order of legends."""
+
+
+class _Result(Protocol):
+    @property
+    def status(self) -> str: ...
+    @property
+    def attempted(self) -> bool | None: ...
+
+
+def shown_status(result: _Result) -> StatusName:
+    """The status to show. A verdict of "not met" does not say that anything was tried: ``not_completed``."""
+    if result.status == "attempted" and result.attempted is None:
+        return "not_completed"
+    return cast(StatusName, result.status)

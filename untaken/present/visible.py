@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 import unicodedata
 from typing import Final
 
@@ -22,6 +24,12 @@ def one_line(text: object, limit: int = 120) -> str:
     """
     shown = visible(str(text)[: limit + 1])
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+class Wrapper(textwrap.TextWrapper):
+    """Breaks a call as a programmer would: after a bracket, a comma, a sign, not within a name."""
+
+    wordsep_re = re.compile(r"(\s+|(?<=[-(,=/])(?=\S)|(?<=\w_)(?=\w))")
 
 
 def _visible(character: str) -> str:

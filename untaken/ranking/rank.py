@@ -8,6 +8,7 @@ from dataclasses import replace
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.limits import COMPARED_AGENTS
+from untaken.present.numbers import counted
 from untaken.ranking.agreement import agree, discordant_pairs
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
@@ -141,7 +142,7 @@ def _not_compared(groups: Sequence[Group]) -> tuple[Finding, ...]:
     agents = sorted({agent for group in groups for agent in group.agents})
     finding = Finding(
         code="agents-not-compared",
-        message=f"{len(agents)} agents ran none of the tasks ranked here: {', '.join(agents[:10])}",
+        message=f"{counted(len(agents), 'agent')} without any task ranked here: {', '.join(agents[:10])}",
         hint="Rank them separately, over their own ledgers.",
     )
     return (finding,)

@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 from untaken.errors import Finding, Score, Unscored, Where
 from untaken.ledger.model import Run
 from untaken.plans import Mapping, PlanGraph, map_actions
+from untaken.present.numbers import counted
 from untaken.subgoals.attempts import AttemptsById, attempts
 from untaken.subgoals.checks import CheckRunner, DecisionsById
 from untaken.subgoals.compiled import CompiledGraph, compiled_graph
@@ -333,7 +334,7 @@ def _findings(run: Run, rubric: CompiledGraph, trace: Trace) -> Iterator[Finding
         count = sum(len(trace.verdicts[name]) for name in unknown)
         yield Finding(
             code="verdict-sub-goal-unknown",
-            message=f"{count} verdicts are on sub-goals that the graph does not have: {shown}",
+            message=f"{counted(count, 'verdict')} on sub-goals that the graph does not have: {shown}",
             where=Where(file=run.source or None, run=run.run_id),
             hint="Use the graph that these verdicts refer to, or correct the sub-goal id.",
         )
