@@ -53,21 +53,24 @@ def facts(report: RunReport) -> None:
     """Who, what, how it ended, and how much of the plan was met, with the rule in force."""
     run, score, end = report.run, report.score, report.run.finished
     repeat = run.started.task_repeat
-    shown = [
+    found: list[tuple[str, str | None]] = [
         ("Agent", text.one_line(run.agent, 60)),
         ("Task", text.one_line(run.task_id, 60) + ("" if repeat is None else f" (repeat {repeat})")),
         ("Outcome", _outcome(run.success)),
     ]
     if isinstance(score, RunScore):
-        shown += [
-            ("Completed", _share(score.completed, score.required, score.completion)),
-            (f"{STAR} Critical", _share(score.critical_completed, score.critical, score.critical_completion)),
-            ("Replans", str(score.replans) if score.plans else "no plan recorded"),
-        ]
+        found.append(("Completed", _share(score.completed, score.required, score.completion)))
+        if score.critical:
+            critical = _share(score.critical_completed, score.critical, score.critical_completion)
+            found.append((f"{STAR} Critical", critical))
+        found.append(("Replans", str(score.replans) if score.plans else None))
     if end is not None:
-        cost = money(end.cost, text.one_line(end.cost_unit, 12))
-        shown += [("Steps", "not recorded" if end.steps is None else f"{end.steps:,}"), ("Cost", cost)]
-    shown.append(("Ledger", report.integrity.verdict))
+        cost = None if end.cost is None else money(end.cost, text.one_line(end.cost_unit, 12))
+        found += [("Steps", None if end.steps is None else f"{end.steps:,}"), ("Cost", cost)]
+    found.append(("Ledger", report.integrity.verdict))
+    shown = [(name, value) for name, value in found if value is not None]
+    if missing := [name.lower() for name, value in found if value is None]:
+        shown.append(("Not recorded", ", ".join(missing)))
     with st.container(horizontal=True, gap="medium", key="facts"):
         for name, value in shown:
             st.text(f"{name}\n{value}", width="content")

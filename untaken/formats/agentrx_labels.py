@@ -21,6 +21,7 @@ from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile
 from untaken.formats.who_and_when_texts import first_line
 from untaken.ledger import Evidence, Message, ModeAssignment, Observation, ReviewNote, ToolCall, Verdict
+from untaken.ledger.events import BLAMED
 
 AUTHOR: Final = "human:agentrx"
 MODES: Final = {
@@ -138,7 +139,7 @@ def _label(
             run.add(
                 Verdict,
                 now,
-                sub_goal=cut_name(f"work of {blamed}"),
+                sub_goal=cut_name(f"{BLAMED}{blamed}"),
                 passed=False,
                 by=AUTHOR,
                 evidence=evidence,

@@ -39,6 +39,7 @@ from untaken.ledger import (
     Verdict,
     context_hash,
 )
+from untaken.ledger.events import BLAMED
 
 HAND_CRAFTED: Final = "hand-crafted"
 GENERATED: Final = "algorithm-generated"
@@ -309,7 +310,7 @@ def _label(
     run.add(
         Verdict,
         builder.now + TICK,
-        sub_goal=cut_name(f"work of {blamed or 'the team'}"),
+        sub_goal=cut_name(f"{BLAMED}{blamed or 'the team'}"),
         passed=False,
         by=BY,
         evidence=evidence,

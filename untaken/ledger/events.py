@@ -8,7 +8,7 @@ are ignored here and stay in the file, whose bytes are never rewritten.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -128,6 +128,10 @@ class Evidence(Struct, frozen=True, kw_only=True, gc=False):
 
     seq: Seq
     quote: str
+
+
+BLAMED: Final = "work of "
+"""Begins the `sub_goal` of a verdict on whose work failed, which is no sub-goal of a plan graph."""
 
 
 class Verdict(Event, frozen=True, kw_only=True, tag="VERDICT", gc=False, omit_defaults=True):

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeVar
 from msgspec import Struct, structs
 
 from untaken.errors import Finding, Score, Unscored, Where
+from untaken.ledger.events import BLAMED
 from untaken.ledger.model import Run
 from untaken.plans import Mapping, PlanGraph, map_actions
 from untaken.present.numbers import counted
@@ -328,7 +329,8 @@ def _own(extra: Sequence[int], trace: Trace) -> tuple[int, ...]:
 
 
 def _findings(run: Run, rubric: CompiledGraph, trace: Trace) -> Iterator[Finding]:
-    unknown = [name for name in trace.verdicts if name not in rubric.criteria]
+    others = (name for name in trace.verdicts if name not in rubric.criteria)
+    unknown = [name for name in others if not name.startswith(BLAMED)]
     if unknown:
         shown = ", ".join(map(repr, unknown[:NAMED])) + (" …" if len(unknown) > NAMED else "")
         count = sum(len(trace.verdicts[name]) for name in unknown)
