@@ -7,7 +7,7 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from untaken.present.numbers import interval, percent
+from untaken.present.numbers import counted, interval, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
@@ -84,7 +84,7 @@ def estimate_course(estimates: pd.DataFrame, *, dark: bool = False) -> go.Figure
     applied = f", {signals} weak signals ◆" if signals else ""
     ticks = sorted({round(share * (len(steps) - 1)) for share in (0, 1 / 3, 2 / 3, 1)})
     figure.update_xaxes(
-        title_text=f"{_rate(last)} after {last['n']:,} outcomes{applied}",
+        title_text=f"{_rate(last)} after {counted(last['n'], 'outcome')}{applied}",
         tickvals=ticks,
         ticktext=[f"{steps['ts'][place]:%Y-%m-%d}" for place in ticks],
         range=[-0.5, len(steps) - 0.5],
@@ -111,7 +111,7 @@ def _edge(steps: pd.DataFrame, name: str, fill: str | None, look: Tokens) -> go.
 def _line(steps: pd.DataFrame, look: Tokens) -> go.Scatter:
     words = [
         f"{row.ts:%Y-%m-%d %H:%M} UTC<br>{_rate(row)} "
-        f"after {row.n:,} outcomes<br>{_what(row.kind, row.success)}: "
+        f"after {counted(row.n, 'outcome')}<br>{_what(row.kind, row.success)}: "
         f"{text.figure(row.run_id)}"
         for row in steps.itertuples()
     ]

@@ -203,7 +203,7 @@ def _words(graph: PlanGraph, score: RunScore | None) -> Iterator[str]:
     yield short(f"{graph.title or graph.id}, version {graph.version}", 60)
     if score is not None:
         yield short(f"Run {score.run_id} of {score.agent}", 60)
-        counts = Counter(node.status for node in score.nodes)
+        counts = Counter(shown_status(node) for node in score.nodes)
         yield from (f"{look.icon} {look.word}: {counts[s]}" for s, look in STATUS.items() if counts[s])
         if any(violation.kind == "critical" for violation in score.violations):
             yield "╌ reached without it"
