@@ -183,12 +183,12 @@ def test_the_review_queue_puts_one_run_of_each_unseen_way_to_fail_first(
         store.add(f"{n}.jsonl", run.ledger())
     app = session(tmp_path, monkeypatch, "review")
     usual = next(table.value for table in app.dataframe if "cause" in table.value)
-    assert list(usual["task_id"]) == ["t0", "t1", "t2", "t3", "t4"]
+    assert [run.split(" on ")[1] for run in usual["run"]] == ["t0", "t1", "t2", "t3", "t4"]
     app.query_params["order"] = "teaches"
     app.run()
     assert not app.exception
     taught = next(table.value for table in app.dataframe if "cause" in table.value)
-    assert list(taught["task_id"]) == ["t2", "t0", "t1", "t3", "t4"]
+    assert [run.split(" on ")[1] for run in taught["run"]] == ["t2", "t0", "t1", "t3", "t4"]
 
 
 def test_the_random_run_of_the_review_page_opens_the_draw(

@@ -127,6 +127,7 @@ def same_figure(found: object, expected: object) -> None:
 
 @settings(max_examples=40)
 @example(184, 5, False)  # every k predicts as well: rounding must not choose one
+@example(463479, 8, False)  # success and what it saves cancel out: rounding is no spread
 @given(st.integers(0, 2**32), st.integers(2, 40), st.booleans())
 def test_any_corpus_gives_the_same_figures_as_one_decision_after_another(
     seed: int, size: int, speculated: bool

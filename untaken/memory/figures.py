@@ -124,9 +124,8 @@ class Figures(NamedTuple):
 
 
 class Units(NamedTuple):
-    """How many parts of a figure are 1 in whole-number sums."""
+    """How many parts of a figure are 1 in whole-number sums; successes are added up as they are."""
 
-    success: int = 1
     cost: int = 1
     steps: int = 1
 
@@ -134,11 +133,8 @@ class Units(NamedTuple):
         """Figures of which the sums were in these units, in units of 1."""
         if self == Units():
             return counted
-        f, (x, c, s) = counted, self
-        return f._replace(
-            success=f.success / x, cost=f.cost / c, steps=f.steps / s,
-            success_sd=f.success_sd / x, cost_sd=f.cost_sd / c, steps_sd=f.steps_sd / s,
-        )  # fmt: skip
+        f, (c, s) = counted, self
+        return f._replace(cost=f.cost / c, steps=f.steps / s, cost_sd=f.cost_sd / c, steps_sd=f.steps_sd / s)
 
 
 def figures_of(sums: SumColumns, runs: np.ndarray) -> Figures:

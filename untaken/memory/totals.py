@@ -147,7 +147,7 @@ class Totals:
     @cached_property
     def _units(self) -> Units:
         """Those that figures are added up in."""
-        columns = self._columns.success, self._columns.cost, self._columns.steps
+        columns = self._columns.cost, self._columns.steps
         return Units(*(decimal_unit(column[~np.isnan(column)], self._longest) for column in columns))
 
     def _entries(self, units: Units, most: int) -> SumColumns:
@@ -160,10 +160,10 @@ class Totals:
         x, c, s, weak_x = (
             whole_numbers(np.where(known, column if unit == 1 else np.rint(column * unit), 0.0), most)
             for column, unit, known in (
-                (self._columns.success, units.success, outcome),
+                (self._columns.success, 1, outcome),
                 (self._columns.cost, units.cost, priced),
                 (self._columns.steps, units.steps, timed),
-                (self._columns.success, units.success, ~outcome),
+                (self._columns.success, 1, ~outcome),
             )
         )
         products = [product(a, b) for a, b in ((x, x), (c, c), (s, s), (x, c), (x, s), (c, s))]

@@ -27,6 +27,8 @@ from untaken.stats.means import student_cdfs, student_quantiles
 
 FREEDOM_MIN: Final = 1.0
 FREEDOM_MAX: Final = 1e6
+ROUNDING: Final = 1e-12
+"""What is left of a difference of equal figures, at most, as a share of them."""
 
 
 class HistorySample(NamedTuple):
@@ -48,15 +50,19 @@ class HistorySample(NamedTuple):
     rest: np.ndarray
     together: np.ndarray
 
+    def gain(self, slope: np.ndarray) -> np.ndarray:
+        """What success adds to the score, by its weight and by what it saves; 0 where these cancel out."""
+        both = self.weight + slope
+        return np.where(np.abs(both) > ROUNDING * self.weight, both, 0.0)
+
     def residual(self, slope: np.ndarray) -> np.ndarray:
         """Variance of the mean of the rest, what moves with success taken out."""
         shared = np.where(np.isnan(self.together), 0.0, (slope * self.success - 2 * self.together) * slope)
-        found: np.ndarray = np.maximum(0.0, self.rest + shared) / self.n
-        return found
+        return _left(self.rest, shared) / self.n
 
     def variance(self, slope: np.ndarray) -> np.ndarray:
         """Variance of the history's mean score, at its own rate."""
-        success: np.ndarray = (self.weight + slope) ** 2 * self.rate * (1 - self.rate) / self.n
+        success: np.ndarray = self.gain(slope) ** 2 * self.rate * (1 - self.rate) / self.n
         found: np.ndarray = success + self.residual(slope)
         return found
 
@@ -172,6 +178,12 @@ def certainty(rate: np.ndarray, n: np.ndarray) -> np.ndarray:
     return found
 
 
+def _left(whole: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """What a change leaves of a variance; 0 where it leaves nothing but rounding."""
+    left = whole + change
+    return np.where(left > ROUNDING * whole, left, 0.0)
+
+
 def _slope(samples: tuple[HistorySample, ...]) -> np.ndarray:
     """Regression of the rest on success inside the histories; NaN where none shows it."""
     moved = varied = np.zeros_like(samples[0].n)
@@ -194,7 +206,7 @@ def _band(
     """
     known = _slope(samples)
     slope = np.where(np.isnan(known), 0.0, known)
-    gain = samples[0].weight + slope
+    gain = samples[0].gain(slope)
     parabola = curve(gain**2)
     residuals = [sample.residual(slope) for sample in samples]
     success, rest = parabola.value(parabola.at), sum(residuals, start=np.zeros_like(slope))

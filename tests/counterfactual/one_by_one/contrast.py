@@ -22,6 +22,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from untaken.stats.contrast import ROUNDING
 from untaken.stats.means import student_cdf, student_quantile
 
 FREEDOM_MIN: Final = 1.0
@@ -47,14 +48,20 @@ class Sample(Struct, frozen=True, kw_only=True, gc=False):
     rest: float
     together: float | None
 
+    def gain(self, slope: float) -> float:
+        """What success adds to the score, by its weight and by what it saves; 0 where these cancel out."""
+        both = self.weight + slope
+        return both if abs(both) > ROUNDING * self.weight else 0.0
+
     def residual(self, slope: float) -> float:
         """Variance of the mean of the rest, what moves with success taken out."""
         shared = 0.0 if self.together is None else (slope * self.success - 2 * self.together) * slope
-        return max(0.0, self.rest + shared) / self.n
+        left = self.rest + shared
+        return left / self.n if left > ROUNDING * self.rest else 0.0
 
     def variance(self, slope: float) -> float:
         """Variance of the history's mean score, at its own rate."""
-        return (self.weight + slope) ** 2 * self.rate * (1 - self.rate) / self.n + self.residual(slope)
+        return self.gain(slope) ** 2 * self.rate * (1 - self.rate) / self.n + self.residual(slope)
 
 
 class Parabola(Struct, frozen=True, gc=False):
@@ -183,7 +190,7 @@ def _band(
     """
     known = _slope(samples)
     slope = known or 0.0
-    gain = samples[0].weight + slope
+    gain = samples[0].gain(slope)
     parabola = curve(gain**2)
     residuals = [sample.residual(slope) for sample in samples]
     success, rest = parabola.value(parabola.at), sum(residuals)
