@@ -13,7 +13,7 @@ The form of a file, beyond one JSON object a line:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeVar, overload
 
 from untaken import limits
@@ -121,16 +121,21 @@ def iter_runs(
 
 @seldom_collected()
 def read_runs_as(
-    path: str | os.PathLike[str], make: Callable[[Run, RunLines], Made], *, name: str | None = None
+    path: str | os.PathLike[str],
+    make: Callable[[Sequence[tuple[Run, RunLines]]], Sequence[Made]],
+    *,
+    at_once: int,
+    name: str | None = None,
 ) -> tuple[list[Made], list[Finding]] | None:
     """What is made of each run of a ledger, as `read_ledger` reads it leniently; each run is then let go.
 
-    The file is read once. A run is made something of soon after it has finished; where more was written about
-    it further on, again, with its lines read again.
+    The file is read once. Something is made of a run soon after it has finished, with others that finished
+    about then; where more was written about it further on, again, with its lines read again.
 
     Args:
         path: a ledger file.
-        make: called with a run and where its lines are.
+        make: called with some runs, and where the lines of each are.
+        at_once: how many runs that is, at most.
         name: as in `read_ledger`.
 
     Returns:
@@ -144,14 +149,27 @@ def read_runs_as(
     if view.path is None or view.is_foreign() or view.is_compressed():
         return None
     file, findings = view.path, list(view.findings)
-    early: dict[str, tuple[int, Made | None]] = {}
+    early: dict[str, tuple[int, Made]] = {}
+    waiting: list[Chain] = []
 
     def ended(chain: Chain) -> None:
-        if not chain.short:
-            early[chain.run_id] = chain.events, made(chain)
-        chain.kept = []
+        if chain.short:
+            chain.kept = []
+        else:
+            waiting.append(chain)
+            if len(waiting) >= at_once:
+                settle()
 
-    def made(chain: Chain) -> Made | None:
+    def settle() -> None:
+        some = [(chain, *found) for chain in waiting if (found := whole(chain))]
+        values = make([(run, lines) for _, run, lines in some])
+        for (chain, _, _), value in zip(some, values, strict=True):
+            early[chain.run_id] = chain.events, value
+        for chain in waiting:
+            chain.kept = []
+        waiting.clear()
+
+    def whole(chain: Chain) -> tuple[Run, RunLines] | None:
         lines = RunLines(file, chain.spans)
         if len(chain.kept) < chain.events:
             again = lines.events(chain.run_id, Head(events=chain.events, sha256=chain.last))
@@ -159,18 +177,20 @@ def read_runs_as(
                 raise ledger_changed(view.name, chain.run_id)
             chain.kept = list(again)
         run = reading.run(chain)
-        return make(run, lines) if run else None
+        return (run, lines) if run else None
 
     reading = Reading(view, _collect(findings), keep=True, ended=ended)
     found: list[Made] = []
     for chain in reading.chains():
         if reading.cut:
             return None
+        if waiting:
+            settle()
         events, value = early.pop(chain.run_id, (0, None))
-        if events != chain.events or chain.broken is not None:
-            value = made(chain)
-        if value is not None:
+        if value is not None and events == chain.events and chain.broken is None:
             found.append(value)
+        elif now := whole(chain):
+            found.extend(make([now]))
     return found, findings
 
 

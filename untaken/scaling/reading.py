@@ -32,6 +32,7 @@ from untaken.subgoals import (
     score_together,
 )
 from untaken.subgoals.model import DetailLater
+from untaken.subgoals.scoring import AT_ONCE
 
 Progress = Callable[[int, int, str], None]
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -137,21 +138,43 @@ def read_leniently(place: Place) -> tuple[list[Run], list[Finding]]:
 def _read_scored(place: Place, *, scoring: Scoring, same: Same) -> tuple[list[Run], list[Finding]]:
     """A ledger as `read_leniently` reads it, its runs scored one after the other, and their detail let go."""
 
-    def scored(run: Run, ledger: RunLines | Ledger) -> Run:
-        source = RunSource(run, ledger)
-        source.hold(run)
-        records = tuple(_scores(run, scoring, None, again=source))
-        return DistantRun(run, source, scoring=(scoring.graphs, scoring.verdicts), scored=records, same=same)
+    def scored(some: Sequence[tuple[Run, RunLines | Ledger]]) -> list[Run]:
+        sources = [RunSource(run, ledger) for run, ledger in some]
+        for (run, _), source in zip(some, sources, strict=True):
+            source.hold(run)
+        again = {run.digest: source for (run, _), source in zip(some, sources, strict=True)}
+        known = {
+            score.digest: score
+            for missing in scoring.missing[:1]
+            for score in scored_by_graph(
+                [run for run, _ in some],
+                scoring.graphs,
+                missing=missing,
+                verdicts=scoring.verdicts,
+                again=again,
+            )
+        }
+        under = scoring.graphs, scoring.verdicts
+        return [
+            DistantRun(
+                run,
+                source,
+                scoring=under,
+                scored=tuple(_scores(run, scoring, known.get(run.digest), again=source)),
+                same=same,
+            )
+            for (run, _), source in zip(some, sources, strict=True)
+        ]
 
     if isinstance(place, Path):
         try:
-            found = read_runs_as(place, scored, name=str(place))
+            found = read_runs_as(place, scored, at_once=AT_ONCE, name=str(place))
         except UntakenError as error:
             return [], [error.finding()]
         if found is not None:
             return found
     runs, findings = read_leniently(place)
-    return [scored(run, partial(events_in, place)) for run in runs], findings
+    return scored([(run, partial(events_in, place)) for run in runs]), findings
 
 
 def _twice(place: Place, run: Run) -> Finding:
@@ -169,6 +192,7 @@ def scored_by_graph(
     *,
     missing: MissingRule,
     verdicts: Sequence[str],
+    again: Mapping[str, Callable[[], Run]] = MappingProxyType({}),
 ) -> Iterator[RunScore]:
     """The scores of runs, those of one plan graph together; left out is who needs no score or gets none.
 
@@ -177,6 +201,7 @@ def scored_by_graph(
         graphs: the plan graphs.
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
+        again: by digest, what gives a run that is let go; each of them, or none.
     """
     waiting: dict[int, tuple[PlanGraph, list[Run]]] = {}
     for run in runs:
@@ -185,7 +210,8 @@ def scored_by_graph(
             if isinstance(graph, PlanGraph):
                 waiting.setdefault(id(graph), (graph, []))[1].append(run)
     for graph, some in waiting.values():
-        yield from score_together(some, graph, missing=missing, verdicts=verdicts)
+        sources = [again[run.digest] for run in some] if again else ()
+        yield from score_together(some, graph, missing=missing, verdicts=verdicts, again=sources)
 
 
 def score_one(

@@ -53,7 +53,8 @@ class HistorySample(NamedTuple):
     def gain(self, slope: np.ndarray) -> np.ndarray:
         """What success adds to the score, by its weight and by what it saves; 0 where these cancel out."""
         both = self.weight + slope
-        return np.where(np.abs(both) > ROUNDING * self.weight, both, 0.0)
+        found: np.ndarray = np.where(np.abs(both) > ROUNDING * self.weight, both, 0.0)
+        return found
 
     def residual(self, slope: np.ndarray) -> np.ndarray:
         """Variance of the mean of the rest, what moves with success taken out."""
