@@ -59,7 +59,8 @@ class HistorySample(NamedTuple):
     def residual(self, slope: np.ndarray) -> np.ndarray:
         """Variance of the mean of the rest, what moves with success taken out."""
         shared = np.where(np.isnan(self.together), 0.0, (slope * self.success - 2 * self.together) * slope)
-        return _left(self.rest, shared) / self.n
+        found: np.ndarray = _left(self.rest, shared) / self.n
+        return found
 
     def variance(self, slope: np.ndarray) -> np.ndarray:
         """Variance of the history's mean score, at its own rate."""
