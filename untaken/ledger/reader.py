@@ -161,7 +161,7 @@ def read_runs_as(
                 settle()
 
     def settle() -> None:
-        some = [(chain, *found) for chain in waiting if (found := whole(chain))]
+        some = [(chain, *read) for chain in waiting if (read := whole(chain))]
         values = make([(run, lines) for _, run, lines in some])
         for (chain, _, _), value in zip(some, values, strict=True):
             early[chain.run_id] = chain.events, value
