@@ -21,6 +21,7 @@ from untaken.counterfactual import (
     Insight,
     RunEvaluation,
     Weights,
+    confounding,
     decisions,
     evaluate_run,
     evaluate_runs,
@@ -193,3 +194,15 @@ def test_decisions_compared_a_few_at_a_time_are_those_compared_together(
     together = dict(evaluate_runs(runs, memory))
     monkeypatch.setattr(decisions, "AT_ONCE", at_once)
     assert dict(evaluate_runs(runs, memory)) == together
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_claims_worked_out_together_are_those_worked_out_one_by_one(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = a_corpus(Random(seed), 30)
+    memory = PolicyMemory.build(runs)
+    monkeypatch.setattr(confounding, "WORTHWHILE", 1_000_000)
+    one_by_one = dict(evaluate_runs(runs, memory))
+    monkeypatch.setattr(confounding, "WORTHWHILE", 0)
+    assert dict(evaluate_runs(runs, memory)) == one_by_one

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from scipy.stats import fisher_exact, hypergeom
 
 from untaken.stats.exact import fisher_p
-from untaken.stats.stratified import Stratum, exact_test, hypergeometric, risk_difference, score_interval
+from untaken.stats.stratified import (
+    Stratum,
+    exact_test,
+    hypergeometric,
+    mean_differences,
+    risk_difference,
+    running_differences,
+    score_interval,
+)
 
 sides = st.integers(1, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 strata = st.lists(st.builds(lambda one, two: Stratum(*one, *two), sides, sides), min_size=1, max_size=3)
@@ -89,3 +97,31 @@ def test_swapping_the_options_turns_everything_round(found: list[Stratum]) -> No
     assert risk_difference(swapped) == pytest.approx(-risk_difference(found))
     low, high = score_interval(found)
     assert score_interval(swapped) == (pytest.approx(-high, abs=1e-5), pytest.approx(-low, abs=1e-5))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.integers(0, 3)), min_size=1, max_size=40),
+    st.booleans(),
+)
+@settings(max_examples=200, deadline=None)
+def test_running_differences_are_those_of_the_runs_known_at_each_moment(
+    runs: list[tuple[int, bool, int]], varied: bool
+) -> None:
+    stratum, first, value = (np.array(column) for column in zip(*runs, strict=True))
+    values = value / 3 if varied else np.ones(value.size)
+    known = np.arange(len(runs) + 1)
+    found = running_differences(values, first, stratum, np.argsort(stratum, kind="stable"), known)
+    for now in known:
+        there = values[:now], first[:now], stratum[:now], np.zeros(now, dtype=int)
+        wanted = mean_differences(*there, comparisons=1)
+        both = [s for s in set(stratum[:now]) if len(set(first[:now][stratum[:now] == s])) == 2]
+        in_both = np.isin(stratum[:now], both)
+        assert (found.n1[now], found.n0[now]) == (
+            np.count_nonzero(first[:now] & in_both),
+            np.count_nonzero(~first[:now] & in_both),
+        )
+        if found.sure[now]:
+            ends = [float(column[now]) for column in found.found]
+            assert ends == pytest.approx([float(column[0]) for column in wanted], abs=1e-9)
+        elif not np.isnan(wanted.low[0]):
+            assert min(abs(wanted.low[0]), abs(wanted.high[0])) < 1e-6

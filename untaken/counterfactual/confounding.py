@@ -16,10 +16,21 @@ from untaken.counterfactual.strata import BothSides, Compared, FirstPositions, N
 from untaken.counterfactual.words import N_MIN, end_words
 from untaken.memory.history import History
 from untaken.memory.totals import NOWHERE
-from untaken.stats.stratified import mean_differences, orders_of
+from untaken.stats.stratified import (
+    MeanDifferences,
+    mean_differences,
+    orders_of,
+    places_of,
+    running_differences,
+    shown_by,
+)
 
 AT_ONCE: Final = 30_000
 """Runs laid out at a time: few enough for a processor's cache."""
+WORTHWHILE: Final = 8
+"""Claims are worked out together if one by one they had so many times the runs that they have together."""
+DIGITS: Final = 9
+"""Of figures in words: so they do not depend on the order in which runs are added up."""
 HOLDS, NOT_NAMED, TASK_COINCIDES, AGENT_COINCIDES, NOT_WITHIN, BEFORE, AFTER = range(7)
 
 
@@ -51,6 +62,13 @@ class Doubts(NamedTuple):
     n1: np.ndarray
     n0: np.ndarray
 
+    def put(self, some: np.ndarray, found: Doubts, kept: np.ndarray) -> np.ndarray:
+        """Write what was found of some claims, where it is kept; the claims that this is."""
+        for column, values in zip(self, found, strict=True):
+            column[some[kept]] = values[kept]
+        written: np.ndarray = some[kept]
+        return written
+
     def words(self, row: int) -> str:
         """Why a claim does not hold."""
         outcome = self.outcome[row]
@@ -76,11 +94,13 @@ class LaidOut(NamedTuple):
     """Runs that may count, of one comparison after the other; of each claim those `begin` and what follows.
 
     Only runs in strata (or tasks) that have both skills can say anything: as a rule few of all there are.
+    `lasting` marks the claims in which every run that may count does so from then on.
     """
 
     runs: Together
     begin: np.ndarray
     size: np.ndarray
+    lasting: np.ndarray
 
     @classmethod
     def of(cls, parts: Sequence[Together], claims: Claims) -> LaidOut:
@@ -90,7 +110,19 @@ class LaidOut(NamedTuple):
         below = max(int(runs.since.max(initial=0)), int(claims.cut.max(initial=0))) + 1
         order = np.repeat(np.arange(len(parts)), lengths) * below + runs.since
         begin = (np.cumsum(lengths) - lengths)[claims.which]
-        return cls(runs, begin, np.searchsorted(order, claims.which * below + claims.cut) - begin)
+        size = np.searchsorted(order, claims.which * below + claims.cut) - begin
+        lasting = np.array([bool(np.isinf(part.other).all()) for part in parts])[claims.which]
+        return cls(runs, begin, size, lasting & (claims.without == NOWHERE))
+
+    def together(self, claims: Claims, among: np.ndarray) -> Iterator[np.ndarray]:
+        """Those of the claims that are worked out together: of one comparison on the same scales."""
+        some = among[self.lasting[among]]
+        columns = *claims.used, *claims.scales.cost, *claims.scales.steps, claims.which
+        some = some[np.lexsort([column[some] for column in columns])]
+        other = np.logical_or.reduce([column[some][1:] != column[some][:-1] for column in columns])
+        for like in np.split(some, np.flatnonzero(other) + 1):
+            if like.size > 1 and self.size[like].sum() > WORTHWHILE * self.size[like].max():
+                yield like
 
     def batches(self, among: np.ndarray) -> Iterator[np.ndarray]:
         """Some of the claims, by number, as many at a time as have few enough runs."""
@@ -119,14 +151,16 @@ def doubts_of(history: History, claims: Claims) -> Doubts:
     if not sides:
         return NO_DOUBTS
     unnamed, single = _seen(sides, claims)
-    strata, every = LaidOut.of([side.in_strata for side in sides], claims), np.arange(claims.which.size)
-    found = [_judged(numbers, strata, claims, some) for some in strata.batches(every)]
-    doubts = Doubts(*map(np.concatenate, zip(*found, strict=True)))
+    strata, rest = LaidOut.of([side.in_strata for side in sides], claims), np.ones(claims.which.size, bool)
+    doubts = Doubts(*(np.zeros(rest.size, kind) for kind in (int, float, float, float, int, int)))
+    for some in strata.together(claims, np.arange(rest.size)):
+        sure = doubts.put(some, *_judged_together(numbers, strata, claims, some))
+        rest[sure] = False
+    for some in strata.batches(np.flatnonzero(rest)):
+        doubts.put(some, _judged(numbers, strata, claims, some), np.ones(some.size, bool))
     tasks, apart = LaidOut.of([side.in_tasks for side in sides], claims), np.flatnonzero(doubts.n1 == 0)
-    for some in tasks.batches(apart):
-        claim, at = tasks.rows(claims, some)
-        n1, _, _ = _in_shared(claim, tasks.runs.alternative[at], tasks.runs.group[at], some.size)
-        doubts.outcome[some] = np.where(n1 == 0, TASK_COINCIDES, AGENT_COINCIDES)
+    doubts.outcome[apart] = AGENT_COINCIDES
+    doubts.outcome[_without_tasks(tasks, claims, apart)] = TASK_COINCIDES
     outcome = np.select([single, unnamed], [HOLDS, NOT_NAMED], doubts.outcome)
     return doubts._replace(outcome=outcome)
 
@@ -153,15 +187,66 @@ def _judged(numbers: Numbers, strata: LaidOut, claims: Claims, some: np.ndarray)
         n1, n0, shared = _in_shared(claim, runs.alternative[at], runs.group[at], rows)
         claim, at, score = claim[shared], at[shared], score[shared]
     first, stratum = runs.alternative[at], runs.group[at]
-    value, low, high = mean_differences(score, first, stratum, claim, comparisons=rows)
-    excludes = np.where(claims.above[some], low > 0, high < 0) & (np.minimum(n1, n0) >= N_MIN)
-    timed = excludes[claim]
+    found = mean_differences(score, first, stratum, claim, comparisons=rows)
+    timed = _excludes(claims, some, found, n1, n0)
     order = np.zeros(rows, dtype=int)
+    if timed[claim].any():
+        in_time = timed[claim]
+        moment = numbers.moments[runs.position[at[in_time]]]
+        order = orders_of(moment, first[in_time], stratum[in_time], claim[in_time], comparisons=rows)
+    return _outcomes(timed, order, found, n1, n0)
+
+
+def _judged_together(
+    numbers: Numbers, strata: LaidOut, claims: Claims, some: np.ndarray
+) -> tuple[Doubts, np.ndarray]:
+    """`_judged` of claims of one comparison on the same scales; and whether rounding could change nothing."""
+    begin, size, runs = strata.begin[some[0]], strata.size[some], strata.runs
+    at = np.arange(begin, begin + size.max())
+    score = _scores(runs, at, claims, np.full(at.size, some[0]))
+    complete = ~np.isnan(score)  # the others can make no difference
+    known = np.append(0, np.cumsum(complete))[size]
+    at, score = at[complete], score[complete]
+    first, stratum, position = runs.alternative[at], runs.group[at], runs.position[at]
+    by_stratum = np.lexsort((position, stratum))
+    found, n1, n0, sure = running_differences(score, first, stratum, by_stratum, known)
+    timed = _excludes(claims, some, found, n1, n0)
+    order = np.zeros(some.size, dtype=int)
     if timed.any():
-        moment = numbers.moments[runs.position[at[timed]]]
-        order = orders_of(moment, first[timed], stratum[timed], claim[timed], comparisons=rows)
+        place = places_of(numbers.moments[position], stratum, np.zeros_like(stratum))
+        in_time = running_differences(place, first, stratum, by_stratum, known[timed])
+        order[timed] = shown_by(in_time.found)
+        sure[timed] &= in_time.sure
+    return _outcomes(timed, order, found, n1, n0), sure | (n1 == 0)
+
+
+def _excludes(
+    claims: Claims, some: np.ndarray, found: MeanDifferences, n1: np.ndarray, n0: np.ndarray
+) -> np.ndarray:
+    """Whether enough runs show what a claim says."""
+    shown = np.where(claims.above[some], found.low > 0, found.high < 0)
+    enough: np.ndarray = shown & (np.minimum(n1, n0) >= N_MIN)
+    return enough
+
+
+def _outcomes(
+    excludes: np.ndarray, order: np.ndarray, found: MeanDifferences, n1: np.ndarray, n0: np.ndarray
+) -> Doubts:
     outcome = np.select([~excludes, order < 0, order > 0], [NOT_WITHIN, BEFORE, AFTER], HOLDS)
+    value, low, high = (np.round(column, DIGITS) for column in found)
     return Doubts(outcome, value, low, high, n1, n0)
+
+
+def _without_tasks(tasks: LaidOut, claims: Claims, among: np.ndarray) -> np.ndarray:
+    """Those of the claims in which no task has both skills."""
+    none = np.zeros(claims.which.size, dtype=bool)
+    for some in tasks.batches(among[~tasks.lasting[among]]):
+        claim, at = tasks.rows(claims, some)
+        n1, _, _ = _in_shared(claim, tasks.runs.alternative[at], tasks.runs.group[at], some.size)
+        none[some] = n1 == 0
+    lasting = among[tasks.lasting[among]]  # a run that may count is in a task that has both
+    none[lasting] = tasks.size[lasting] == 0
+    return np.flatnonzero(none)
 
 
 def _scores(runs: Together, at: np.ndarray, claims: Claims, claim: np.ndarray) -> np.ndarray:

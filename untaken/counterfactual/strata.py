@@ -49,7 +49,8 @@ class Together(NamedTuple):
 
     Attributes:
         since: position in the log from which the run may count: it is known, and so is a run of either side
-            in its group (its stratum, or its task). Runs of groups that never have both are left out.
+            in its group (its stratum, or its task). Runs of groups that never have both are left out, and
+            those of which it became known at one moment that they took both: they are on neither side.
         position: of the run's first outcome; `other`: position at which it first took the other skill, too,
             infinite where it never did.
         alternative: whether it took that one.
@@ -157,8 +158,12 @@ class Numbers:
             other[at], other[one.run.size + there] = two.position[there], one.position[at]
             every = Runs(*map(np.concatenate, zip(one, two, strict=True)))
             alternative_took = np.arange(other.size) < one.run.size
+            apart = np.ones(other.size, dtype=bool)
+            apart[at] = apart[one.run.size + there] = (
+                self.moments[one.position[at]] != self.moments[two.position[there]]
+            )
             in_strata, in_tasks = (
-                _together(every, alternative_took, other, group)
+                _together(every.where(apart), alternative_took[apart], other[apart], group[apart])
                 for group in (every.stratum, self._task[every.stratum])
             )
             self._both[compared] = BothSides(every, FirstPositions.of(every), in_strata, in_tasks)

@@ -21,6 +21,8 @@ _TIED: Final = 1 + 1e-9
 
 _NO_SPREAD: Final = 1e-18
 """A sum of squares of scores below this is rounding alone."""
+_ROUNDING: Final = 1e-7
+"""More than what rounding can change a running sum by, as a share of all that was added."""
 _UPPER: Final = 0.975
 
 
@@ -154,26 +156,102 @@ def mean_differences(
         NaN where no stratum has both options, or nothing varies in any that has.
     """
     strata = int(stratum.max(initial=0)) + 1
-    places, cell = np.unique(comparison * strata + stratum, return_inverse=True)  # most have no run at all
-    cells, of_cell = places.size, places // strata
+    place = comparison * strata + stratum
+    there = np.bincount(place, minlength=comparisons * strata) > 0  # most have no run at all
+    cell, of_cell = (np.cumsum(there) - 1)[place], np.flatnonzero(there) // strata
+    cells = of_cell.size
     n1, n0 = (np.bincount(cell[side], minlength=cells) for side in (first, ~first))
     s1, s0 = (np.bincount(cell[side], values[side], minlength=cells) for side in (first, ~first))
-    both = (n1 > 0) & (n0 > 0)
-
-    def over_strata(figures: np.ndarray) -> np.ndarray:
-        return np.bincount(of_cell, np.where(both, figures, 0.0), minlength=comparisons)
-
     with np.errstate(divide="ignore", invalid="ignore"):
-        n = n1 + n0
-        squares = np.bincount(cell, (values - ((s1 + s0) / n)[cell]) ** 2, minlength=cells)
-        weights = n1 * n0 / n
-        parts = np.where(both, weights * squares / (n - 1), 0.0)
-        weight, spread = over_strata(weights), over_strata(parts)
-        value = over_strata(weights * (s1 / n1 - s0 / n0)) / weight
-        freedom = spread**2 / over_strata(parts**2 / (n - 1))
-        reach = stdtrit(freedom, _UPPER) * np.sqrt(spread) / weight
-    value = np.where(spread > _NO_SPREAD, value, np.nan)
-    return MeanDifferences(value, value - reach, value + reach)
+        squares = np.bincount(cell, (values - ((s1 + s0) / (n1 + n0))[cell]) ** 2, minlength=cells)
+        parts = _Parts.of(n1, n0, s1, s0, squares)
+        return _Parts(*(np.bincount(of_cell, part, minlength=comparisons) for part in parts)).difference()
+
+
+class _Parts(NamedTuple):
+    """What strata add to a mean difference: wₖ, wₖdₖ, the share of the variance, and of its uncertainty."""
+
+    weight: np.ndarray
+    weighted: np.ndarray
+    spread: np.ndarray
+    fourth: np.ndarray
+
+    @classmethod
+    def of(
+        cls, n1: np.ndarray, n0: np.ndarray, s1: np.ndarray, s0: np.ndarray, squares: np.ndarray
+    ) -> _Parts:
+        """Of each stratum, from runs and sums of both sides, and the squares around their common mean."""
+        both, n, weight = (n1 > 0) & (n0 > 0), n1 + n0, n1 * n0 / (n1 + n0)
+        spread = weight * squares / (n - 1)
+        parts = weight, weight * (s1 / n1 - s0 / n0), spread, spread**2 / (n - 1)
+        return cls(*(np.where(both, part, 0.0) for part in parts))
+
+    def difference(self) -> MeanDifferences:
+        """Of the parts of all strata, added up."""
+        value = np.where(self.spread > _NO_SPREAD, self.weighted / self.weight, np.nan)
+        reach = stdtrit(self.spread**2 / self.fourth, _UPPER) * np.sqrt(self.spread) / self.weight
+        return MeanDifferences(value, value - reach, value + reach)
+
+
+class RunningDifferences(NamedTuple):
+    """`mean_differences` as of several moments, over the strata that have both options by then.
+
+    Attributes:
+        found: at each moment; equal to `mean_differences` but for rounding.
+        n1, n0: runs of either option in these strata.
+        sure: whether rounding cannot change on which side of 0 an end of the interval is, or whether
+            anything varied.
+    """
+
+    found: MeanDifferences
+    n1: np.ndarray
+    n0: np.ndarray
+    sure: np.ndarray
+
+
+def running_differences(
+    values: np.ndarray, first: np.ndarray, stratum: np.ndarray, order: np.ndarray, known: np.ndarray
+) -> RunningDifferences:
+    """Mean differences of one comparison while its runs become known one after the other.
+
+    A run that becomes known changes what its own stratum adds, and nothing else: all moments together cost
+    little more than one.
+
+    Args:
+        values: one a run, in the order in which runs become known.
+        first: as in `mean_differences`.
+        stratum: as in `mean_differences`.
+        order: the runs by stratum, and inside each in the order in which they become known; runs that become
+            known together may come in any order.
+        known: at each moment, how many of the runs are known.
+    """
+    v, one, group = values[order], first[order], stratum[order]
+    begins = np.diff(group, prepend=-1) != 0
+    start = np.flatnonzero(begins)[np.cumsum(begins) - 1] if begins.size else order
+
+    def so_far(column: np.ndarray) -> np.ndarray:
+        total = np.cumsum(column)
+        begun: np.ndarray = total - (total - column)[start]
+        return begun
+
+    def at_moments(column: np.ndarray) -> np.ndarray:
+        added = np.empty(column.size + 1, dtype=column.dtype)
+        added[0] = 0
+        added[order + 1] = np.where(begins, column, np.diff(column, prepend=0))
+        found: np.ndarray = np.cumsum(added)[known]
+        return found
+
+    n1, n0 = so_far(one.astype(np.int64)), so_far((~one).astype(np.int64))
+    s1, s0, of_squares = so_far(v * one), so_far(v * ~one), so_far(v * v)
+    both = (n1 > 0) & (n0 > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = np.maximum(0.0, of_squares - (s1 + s0) ** 2 / (n1 + n0))
+        parts = _Parts(*map(at_moments, _Parts.of(n1, n0, s1, s0, squares)))
+        found = parts.difference()
+        nearest = np.minimum(np.abs(found.low), np.abs(found.high))
+        sure = nearest > _ROUNDING * (np.abs(found.value) + found.high - found.low)
+    sure &= parts.spread > _ROUNDING * float(v @ v)
+    return RunningDifferences(found, at_moments(n1 * both), at_moments(n0 * both), sure)
 
 
 def orders_of(
@@ -191,6 +269,12 @@ def orders_of(
         comparison: as in `mean_differences`.
         comparisons: as in `mean_differences`.
     """
+    place = places_of(moment, stratum, comparison)
+    return shown_by(mean_differences(place, first, stratum, comparison, comparisons=comparisons))
+
+
+def places_of(moment: np.ndarray, stratum: np.ndarray, comparison: np.ndarray) -> np.ndarray:
+    """The place of each run in the order of its stratum, from 0; runs of one moment share the middle."""
     order = np.lexsort((moment, stratum, comparison))
     sorted_by = comparison[order], stratum[order], moment[order]
     new = [np.diff(column, prepend=np.nan) != 0 for column in sorted_by]
@@ -201,7 +285,11 @@ def orders_of(
     begin = np.repeat(stratum_begins, np.diff(stratum_begins, append=order.size))
     place = np.empty(order.size)
     place[order] = middle - begin
-    found = mean_differences(place, first, stratum, comparison, comparisons=comparisons)
+    return place
+
+
+def shown_by(found: MeanDifferences) -> np.ndarray:
+    """Which option has the smaller mean, -1 the first, 1 the second; 0 where neither shows."""
     shown: np.ndarray = (found.low > 0).astype(int) - (found.high < 0).astype(int)
     return shown
 
