@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from untaken.errors import Finding, Unscored, UntakenError
+import numpy as np
+
+from untaken.errors import Finding, Score, Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.limits import COMPARED_AGENTS
 from untaken.present.numbers import counted
-from untaken.ranking.agreement import agree, discordant_pairs
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
-from untaken.ranking.model import Bootstrap, RankedAgent
+from untaken.ranking.metrics import OUTCOME
+from untaken.ranking.model import FEWEST_TASKS, NO_INTERVAL, Agreement, Bootstrap, DiscordantPair, RankedAgent
 from untaken.ranking.rank_report import RankReport
-from untaken.ranking.standings import standings
 from untaken.ranking.tables import MetricTable, by_cell, metric_table, metrics_of, split_tasks
-from untaken.stats.ranks import PairTests, task_flips
-from untaken.stats.shares import guaranteed_interval
+from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman, tau_interval
+from untaken.stats.ranks import PairTests, rank_interval, task_flips
+from untaken.stats.shares import guaranteed_interval, share_interval
 from untaken.subgoals.model import MissingRule, RunScore
 
 
@@ -158,3 +160,113 @@ def _rule(runs: Sequence[RunScore], missing: MissingRule | None) -> str:
             hint="score all runs under one rule before ranking them",
         )
     return next(iter(rules), "fail")
+
+
+def agree(a: MetricTable, b: MetricTable, a_tests: PairTests | None, b_tests: PairTests | None) -> Agreement:
+    """How the rankings of two metrics agree, over the agents that have both."""
+    rows_a, rows_b = _common_rows(a, b)
+    x, y = a.comparable[rows_a], b.comparable[rows_b]
+    few = _too_few(a, b, len(rows_a))
+    tau, p, rho = (kendall_tau_b(x, y), kendall_p(x, y), spearman(x, y)) if few is None else (few, few, few)
+    low: Score = NO_INTERVAL
+    high: Score = NO_INTERVAL
+    if isinstance(tau, Unscored):
+        low = high = tau
+    elif a_tests is not None and b_tests is not None:
+        low, high = tau_interval(tau, a_tests.of_agents(rows_a), b_tests.of_agents(rows_b))
+    return Agreement(
+        a=a.metric,
+        b=b.metric,
+        tau_b=tau,
+        low=low,
+        high=high,
+        p=p,
+        spearman=rho,
+        n=len(rows_a),
+    )
+
+
+def _too_few(a: MetricTable, b: MetricTable, n: int) -> Unscored | None:
+    """Why there is no agreement where there are several agents, but fewer than two have both metrics."""
+    everyone = len(a.agents) + len(a.absent)
+    if n > 1 or everyone < 2:
+        return None
+    why = min(absence.reason for absence in {**a.absent, **b.absent}.values())
+    return Unscored(f"{n} of {everyone} agents have both metrics ({why})")
+
+
+def discordant_pairs(a: MetricTable, b: MetricTable) -> tuple[DiscordantPair, ...]:
+    """Pairs of agents that `a` and `b` put in opposite orders; a tie under either is no disagreement.
+
+    Of many agents, pairs of the first `COMPARED_AGENTS` by `a`.
+    """
+    first = [a.agents[row] for row in np.argsort(-a.comparable, kind="stable")[:COMPARED_AGENTS]]
+    rows_a, rows_b = _common_rows(a, b, frozenset(first))
+    agents = [a.agents[row] for row in rows_a]
+    x, y = a.comparable[rows_a], b.comparable[rows_b]
+    firsts, seconds = np.nonzero((x[:, None] > x[None, :]) & (y[:, None] < y[None, :]))
+    return tuple(
+        DiscordantPair(a_metric=a.metric, b_metric=b.metric, first=agents[i], second=agents[j])
+        for i, j in zip(firsts, seconds, strict=True)
+    )
+
+
+def _common_rows(
+    a: MetricTable, b: MetricTable, among: frozenset[str] | None = None
+) -> tuple[list[int], list[int]]:
+    """The rows, in each table, of the agents that both have."""
+    row_in_b = {agent: row for row, agent in enumerate(b.agents)}
+    common = [
+        (row, row_in_b[agent])
+        for row, agent in enumerate(a.agents)
+        if agent in row_in_b and (among is None or agent in among)
+    ]
+    return [row for row, _ in common], [row for _, row in common]
+
+
+def standings(table: MetricTable, tests: PairTests | None) -> tuple[RankedAgent, ...]:
+    """Best first, ties by name, agents without the metric last."""
+    values, comparable = table.values, table.comparable
+    spans = share_interval(table.means, table.trials) if table.agents else None
+    enough = tests is not None and table.columns.size >= FEWEST_TASKS
+    ranks = rank_interval(tests) if tests is not None and enough else None
+    ranked = []
+    for row, agent in enumerate(table.agents):
+        low: Score = NO_INTERVAL
+        high: Score = NO_INTERVAL
+        if spans is not None and (table.columns.size > 1 or _single(table, row)):
+            low, high = (float(end) for end in spans[:, row])
+        ranked.append(
+            RankedAgent(
+                agent=agent,
+                value=float(values[row]),
+                low=low,
+                high=high,
+                rank=1 + int((comparable > comparable[row]).sum()),
+                rank_low=None if ranks is None else int(ranks[0, row]),
+                rank_high=None if ranks is None else int(ranks[1, row]),
+                n_tasks=table.columns.size,
+                n_runs=int(table.runs[row].sum()),
+            )
+        )
+    ranked.sort(key=lambda one: (one.rank or 0, one.agent))
+    return (*ranked, *(_unranked(agent, why) for agent, why in table.absent.items()))
+
+
+def _single(table: MetricTable, row: int) -> bool:
+    """Whether a value is a rate of single trials: then even one task says something about the next."""
+    return table.metric == OUTCOME and bool((table.runs[row] == 1).all())
+
+
+def _unranked(agent: str, why: Unscored) -> RankedAgent:
+    return RankedAgent(
+        agent=agent,
+        value=why,
+        low=why,
+        high=why,
+        rank=None,
+        rank_low=None,
+        rank_high=None,
+        n_tasks=0,
+        n_runs=0,
+    )
