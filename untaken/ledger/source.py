@@ -18,6 +18,8 @@ from untaken.ledger.model import Head
 from untaken.ledger.signature import LINES, has_event_signature
 
 LedgerSource = str | os.PathLike[str] | bytes | BinaryIO | Readable
+PIPE = "this is a pipe, and a file is read more than once"
+PIPE_HINT = "Write what it gives to a file, and name that file."
 _TRIES = 5
 
 
@@ -98,6 +100,8 @@ def open_view(source: LedgerSource, *, heads: Mapping[str, Head] | None, name: s
     if not isinstance(source, str | os.PathLike):
         return View(name=name or str(getattr(source, "name", "")), heads=heads or {}, stream=source)
     path = Path(source)
+    if path.is_fifo():
+        raise UntakenError("ledger-not-found", PIPE, where=Where(file=name or str(path)), hint=PIPE_HINT)
     if not path.is_file():
         raise UntakenError(
             "ledger-not-found",

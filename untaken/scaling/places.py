@@ -14,6 +14,7 @@ from untaken.errors import Finding, UntakenError, Where
 from untaken.formats.likeness import NAMED, ignored, not_a_ledger
 from untaken.ledger import has_event_signature, heads_path
 from untaken.ledger.signature import not_a_ledger as no_ledger
+from untaken.ledger.source import PIPE, PIPE_HINT
 from untaken.store import LEDGERS, ledgers_and_graphs, peek
 from untaken.store.content import NOT_LEDGERS, PEEK_BYTES
 
@@ -68,6 +69,8 @@ def find_ledgers(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Place], 
     for path in sorted(Path(path) for path in paths if not is_url(path)):
         if not path.exists():
             raise UntakenError("path-not-found", "no such file or folder", where=Where(file=str(path)))
+        if path.is_fifo():
+            raise UntakenError("path-not-found", PIPE, where=Where(file=str(path)), hint=PIPE_HINT)
         inside = (p for p in ledgers_and_graphs(path) if p.name.lower().endswith(LEDGERS))
         for file in inside if path.is_dir() else [path]:
             if is_ledger(file):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import filelock
 from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
@@ -133,31 +133,45 @@ def settle_all(engine: Engine, folder: Path) -> None:
 def ledger_snapshot(engine: Engine, folder: Path, digest: str) -> Iterator[LedgerSnapshot]:
     """A stored ledger and its heads, of one moment, while others append.
 
-    The database is asked before and after the file is measured: where it says the same, every byte within
-    the size is covered by a head or by an announced append, and what is only announced is left out.
-
     Raises:
         UntakenError: ``ledger-not-found``.
     """
     for _ in range(_TRIES):
-        before = _recorded(engine, folder, digest)
-        file, expected, superseded, pending = before
-        try:
-            stream = file.path.open("rb") if file and file.path else None
-        except FileNotFoundError:
-            stream = None
-        if stream is None:
-            if _recorded(engine, folder, digest) == before:
-                break
-            continue
-        with stream:
-            size = os.fstat(stream.fileno()).st_size
-            if _recorded(engine, folder, digest) == before:
-                size = min([size, *pending])
-                yield LedgerSnapshot(heads=expected, superseded=superseded, front=Front(stream, size))
+        with ledger_snapshots(engine, folder, [digest]) as found:
+            if digest in found:
+                yield found[digest]
                 return
-    name = file.name if file else digest
-    raise UntakenError(NOT_FOUND, "no such file", where=Where(file=name))
+    file = _recorded(engine, folder, [digest])[digest].file
+    raise UntakenError(NOT_FOUND, "no such file", where=Where(file=file.name if file else digest))
+
+
+@contextmanager
+def ledger_snapshots(
+    engine: Engine, folder: Path, digests: Sequence[str]
+) -> Iterator[dict[str, LedgerSnapshot]]:
+    """Several stored ledgers, each of one moment; without those that are gone, or change just now.
+
+    The database is asked before and after the files are measured: where it says the same of one, every byte
+    within its size is covered by a head or by an announced append, and what is only announced is left out.
+    """
+    before = _recorded(engine, folder, digests)
+    with ExitStack() as opened:
+        streams: dict[str, BinaryIO] = {}
+        for digest, recorded in before.items():
+            with suppress(FileNotFoundError):
+                if recorded.file and recorded.file.path:
+                    streams[digest] = opened.enter_context(recorded.file.path.open("rb"))
+        sizes = {digest: os.fstat(stream.fileno()).st_size for digest, stream in streams.items()}
+        after = _recorded(engine, folder, digests)
+        yield {
+            digest: LedgerSnapshot(
+                heads=after[digest].heads,
+                superseded=after[digest].superseded,
+                front=Front(stream, min([sizes[digest], *after[digest].pending])),
+            )
+            for digest, stream in streams.items()
+            if before[digest] == after[digest]
+        }
 
 
 def extended_here(engine: Engine, folder: Path, copy: Staged) -> StoredFile | None:
@@ -243,7 +257,7 @@ def _ready(engine: Engine, folder: Path, digest: str) -> tuple[Path, dict[str, H
     """The stored file, uncompressed, with its recorded heads beside it."""
     with reading(engine) as connection:
         file = records.find_file(connection, digest, folder)
-        expected, _ = records.expected_heads(connection, digest)
+        expected, _ = records.expected_heads(connection, [digest])[digest]
     if file is None or file.path is None or not file.path.is_file():
         name = file.name if file else None
         raise UntakenError(NOT_FOUND, "no such file", where=Where(file=name))
@@ -322,14 +336,28 @@ def _holding(connection: Connection, run_id: str) -> list[Row[Any]]:
     return [row for row in rows if not (row.superseded and records.has_successor(connection, row))]
 
 
-def _recorded(
-    engine: Engine, folder: Path, digest: str
-) -> tuple[StoredFile | None, dict[str, Head], frozenset[str], tuple[int, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """What the database says of a ledger; `pending`: its size before each append that is announced."""
+
+    file: StoredFile | None
+    heads: dict[str, Head]
+    superseded: frozenset[str]
+    pending: tuple[int, ...]
+
+
+def _recorded(engine: Engine, folder: Path, digests: Sequence[str]) -> dict[str, _Recorded]:
     with reading(engine) as connection:
-        expected, superseded = records.expected_heads(connection, digest)
-        begun = select(appends.c.bytes_before).where(appends.c.file == digest)
-        pending = tuple(connection.execute(begun).scalars())
-        return records.find_file(connection, digest, folder), expected, superseded, pending
+        compared = records.expected_heads(connection, digests)
+        stored = records.find_files(connection, digests, folder)
+        pending: dict[str, list[int]] = {}
+        for part in records.among(appends.c.file, digests):
+            for row in connection.execute(select(appends.c.file, appends.c.bytes_before).where(part)):
+                pending.setdefault(row.file, []).append(row.bytes_before)
+    return {
+        digest: _Recorded(stored.get(digest), *compared[digest], tuple(pending.get(digest, ())))
+        for digest in digests
+    }
 
 
 @contextmanager

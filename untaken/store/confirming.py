@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, or_, select
 
 from untaken.ledger import Head, Run, read_ledger
 from untaken.ledger.events import Verdict, event_type
@@ -16,7 +16,7 @@ from untaken.store.anchoring import DIFFERS, WAITS
 from untaken.store.appending import move_head
 from untaken.store.database import reading, writing
 from untaken.store.model import StoredFile
-from untaken.store.tables import heads
+from untaken.store.tables import files, heads
 
 NAMED: Final = 5
 
@@ -41,7 +41,8 @@ class Extension:
 def waiting(engine: Engine, folder: Path) -> list[Extension]:
     """What nobody has confirmed: events that still follow a recorded head, conversions that still differ."""
     with reading(engine) as connection:
-        stored = [f for f in records.all_files(connection, folder) if _waiting_codes(f)]
+        noted = or_(*(files.c.findings.contains(code, autoescape=True) for code in (WAITS, DIFFERS)))
+        stored = [f for f in records.all_files(connection, folder, where=noted) if _waiting_codes(f)]
         recorded = records.recorded_heads(connection) if stored else {}
         chosen = select(heads.c.file, heads.c.run_id).where(heads.c.accepted | heads.c.superseded)
         settled = {(row.file, row.run_id) for row in connection.execute(chosen)} if stored else set()

@@ -14,6 +14,7 @@ from untaken.store.drafts import GraphDraft
 from untaken.store.ledger_snapshots import stored_graph
 from untaken.store.model import StoredFile
 from untaken.store.saving import save_version
+from untaken.store.tables import files
 from untaken.store.versions import GraphVersion, SaveConflict, Saved
 
 
@@ -26,7 +27,7 @@ class GraphStore:
     def graphs(self) -> list[StoredFile]:
         """Every plan graph, earlier versions included."""
         with reading(self._engine) as connection:
-            return [f for f in records.all_files(connection, self.path) if f.kind == "graph"]
+            return records.all_files(connection, self.path, where=files.c.kind == "graph")
 
     def graph_set(self) -> GraphSet:
         """The highest version of every plan graph; of one version, what was added last.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Final
 
 from sqlalchemy import Connection, Engine
 
@@ -14,10 +15,13 @@ from untaken.ledger import Head, Run, read_ledger
 from untaken.ledger.source import Front
 from untaken.limits import MIB
 from untaken.store import records
-from untaken.store.appending import NOT_FOUND, ledger_snapshot
+from untaken.store.appending import NOT_FOUND, LedgerSnapshot, ledger_snapshot, ledger_snapshots
 from untaken.store.database import reading
 from untaken.store.model import StoredFile
 from untaken.store.own_events import OwnSpan, own_spans, with_own_events
+
+_AT_ONCE: Final = 100
+"""Ledgers that are open at a time: the database is asked once about all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +61,10 @@ class _Hashed:
         return self._hasher.hexdigest()
 
 
-def key_of(connection: Connection, file: StoredFile) -> str:
-    """The key that a reading of the file would have now."""
-    return _key(file, *records.expected_heads(connection, file.digest))
+def keys_of(connection: Connection, files: Sequence[StoredFile]) -> dict[str, str]:
+    """The key that a reading of each file would have now, by its digest."""
+    compared = records.expected_heads(connection, [file.digest for file in files])
+    return {file.digest: _key(file, *compared[file.digest]) for file in files}
 
 
 def content_of(engine: Engine, folder: Path, file: StoredFile) -> tuple[str, str]:
@@ -74,28 +79,70 @@ def content_of(engine: Engine, folder: Path, file: StoredFile) -> tuple[str, str
         return key, _content(key, digest, own_spans(connection, list(now.heads)))
 
 
-def read_file(engine: Engine, folder: Path, file: StoredFile) -> FileReading:
-    """Reads a stored ledger and compares each run with its head; a missing file is a finding."""
+def read_files(engine: Engine, folder: Path, files: Sequence[StoredFile]) -> Iterator[FileReading]:
+    """Reads stored ledgers and compares each run with its head; a missing file is a finding."""
+    for at in range(0, len(files), _AT_ONCE):
+        yield from _read(engine, folder, files[at : at + _AT_ONCE])
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """What a ledger holds, before it is asked what was appended here."""
+
+    key: str
+    digest: str
+    heads: Mapping[str, Head]
+    runs: tuple[Run, ...]
+    findings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, file: StoredFile, now: LedgerSnapshot) -> _Parsed:
+        hashed = _Hashed(now.front)
+        runs, findings = read_ledger(hashed, strict=False, heads=now.heads, name=file.name)
+        kept = tuple(run for run in runs if run.run_id not in now.superseded)
+        key = _key(file, now.heads, now.superseded)
+        return cls(key, hashed.digest(), now.heads, kept, tuple(findings))
+
+    def reading(self, spans: Mapping[str, Sequence[OwnSpan]]) -> FileReading:
+        own = {run_id: spans[run_id] for run_id in self.run_ids if run_id in spans}
+        return FileReading(
+            key=self.key,
+            runs=tuple(with_own_events(run, own) for run in self.runs),
+            findings=self.findings,
+            content=_content(self.key, self.digest, own),
+        )
+
+    @property
+    def run_ids(self) -> list[str]:
+        return list(dict.fromkeys([*self.heads, *(run.run_id for run in self.runs)]))
+
+
+def _read(engine: Engine, folder: Path, files: Sequence[StoredFile]) -> list[FileReading]:
+    with ledger_snapshots(engine, folder, [file.digest for file in files]) as at_once:
+        read: dict[str, _Parsed | FileReading] = {
+            file.digest: _Parsed.of(file, now) for file in files if (now := at_once.get(file.digest))
+        }
+    for file in files:
+        if file.digest not in read:
+            read[file.digest] = _read_by_itself(engine, folder, file)
+    parsed = [one for one in read.values() if isinstance(one, _Parsed)]
+    with reading(engine) as connection:
+        spans = own_spans(connection, [run_id for one in parsed for run_id in one.run_ids])
+    found = (read[file.digest] for file in files)
+    return [one.reading(spans) if isinstance(one, _Parsed) else one for one in found]
+
+
+def _read_by_itself(engine: Engine, folder: Path, file: StoredFile) -> _Parsed | FileReading:
+    """A ledger that is gone, or that changed while it was looked for with others."""
     try:
         with ledger_snapshot(engine, folder, file.digest) as now:
-            key = _key(file, now.heads, now.superseded)
-            hashed = _Hashed(now.front)
-            runs, findings = read_ledger(hashed, strict=False, heads=now.heads, name=file.name)
-            digest = hashed.digest()
+            return _Parsed.of(file, now)
     except UntakenError as error:
         if error.code != NOT_FOUND:  # a database that does not answer says nothing about the file
             raise
         with reading(engine) as connection:
-            return FileReading(key=key_of(connection, file), runs=(), findings=(error.finding(),))
-    kept = [run for run in runs if run.run_id not in now.superseded]
-    with reading(engine) as connection:
-        own = own_spans(connection, list({**now.heads, **{run.run_id: None for run in kept}}))
-    return FileReading(
-        key=key,
-        runs=tuple(with_own_events(run, own) for run in kept),
-        findings=tuple(findings),
-        content=_content(key, digest, own),
-    )
+            (key,) = keys_of(connection, [file]).values()
+        return FileReading(key=key, runs=(), findings=(error.finding(),))
 
 
 def joined(readings: Iterable[FileReading]) -> tuple[list[Run], list[Finding]]:

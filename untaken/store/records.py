@@ -110,11 +110,20 @@ def find_file(connection: Connection, digest: str, folder: Path) -> StoredFile |
     return None if row is None else stored_file(row, folder)
 
 
-def all_files(connection: Connection, folder: Path, *, removed: bool = False) -> list[StoredFile]:
+def find_files(connection: Connection, digests: Iterable[str], folder: Path) -> dict[str, StoredFile]:
+    """The files of these digests, by digest, as far as there are any."""
+    asked = (select(files).where(part) for part in among(files.c.digest, digests))
+    return {row.digest: stored_file(row, folder) for one in asked for row in connection.execute(one)}
+
+
+def all_files(
+    connection: Connection, folder: Path, *, removed: bool = False, where: ColumnElement[bool] | None = None
+) -> list[StoredFile]:
     """Every present file (or every restorable one), in the order in which they were added."""
     gone = files.c.digest.in_(removed_files())
     kept = files.c.digest.in_(removed_files().where(removals.c.purged_at.is_(None)))
     chosen = select(files).where(kept if removed else ~gone).order_by(files.c.position)
+    chosen = chosen if where is None else chosen.where(where)
     return [stored_file(row, folder) for row in connection.execute(chosen)]
 
 
@@ -198,15 +207,20 @@ def insert_new_heads(connection: Connection, anchored: Mapping[str, Mapping[str,
         connection.execute(insert(heads), rows)
 
 
-def expected_heads(connection: Connection, file: str) -> tuple[dict[str, Head], frozenset[str]]:
-    """The head to compare each run of a file with, and the run ids that another file has taken over."""
-    needed = (heads.c.run_id, heads.c.events, heads.c.sha256, heads.c.superseded, heads.c.position)
-    chosen: Select[Any] = select(*needed).where(heads.c.file == file)
-    rows = connection.execute(chosen).all()
-    return (
-        {r.run_id: head_of(r) for r in rows},
-        frozenset(r.run_id for r in rows if r.superseded and has_successor(connection, r)),
-    )
+def expected_heads(
+    connection: Connection, digests: Iterable[str]
+) -> dict[str, tuple[dict[str, Head], frozenset[str]]]:
+    """Of each file, the head to compare each run with, and the run ids that another file has taken over."""
+    needed = (heads.c.run_id, heads.c.file, heads.c.events, heads.c.sha256, heads.c.superseded)
+    chosen: Select[Any] = select(*needed, heads.c.position).order_by(heads.c.position)
+    compared: dict[str, dict[str, Head]] = {digest: {} for digest in digests}
+    superseded: dict[str, set[str]] = {}
+    for part in among(heads.c.file, compared):
+        for row in connection.execute(chosen.where(part)).all():
+            compared[row.file][row.run_id] = head_of(row)
+            if row.superseded and has_successor(connection, row):
+                superseded.setdefault(row.file, set()).add(row.run_id)
+    return {digest: (own, frozenset(superseded.get(digest, ()))) for digest, own in compared.items()}
 
 
 def has_successor(connection: Connection, row: Row[Any]) -> bool:

@@ -14,7 +14,7 @@ from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Draft, Head, Run, verify_ledger
 from untaken.ledger.writer import Clock
-from untaken.store import drafts, records, removing
+from untaken.store import drafts, records, removing, tables
 from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, placing, read_heads
 from untaken.store.adding_many import Incoming, KeptTrace, add_new_ledgers, keep_traces, one_transaction
 from untaken.store.appending import append_to_run, extended_here, ledger_snapshot, settle_all
@@ -34,7 +34,7 @@ from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import current_content, is_whole
 from untaken.store.model import Added, AuditEntry, StoredFile
-from untaken.store.readings import FileReading, content_of, joined, key_of, read_file
+from untaken.store.readings import FileReading, content_of, joined, keys_of, read_files
 from untaken.store.reviews import Reviews
 from untaken.store.saved_views import SavedViews
 from untaken.store.schema import DATABASE, is_workspace, prepare
@@ -282,7 +282,8 @@ class Workspace(GraphStore):
 
     def sources(self, kind: str) -> list[StoredFile]:
         """The foreign traces of one format, in the order in which they were added."""
-        return [f for f in self.files() if f.kind == kind]
+        with reading(self._engine) as connection:
+            return records.all_files(connection, self.path, where=tables.files.c.kind == kind)
 
     def files(self) -> list[StoredFile]:
         """Everything added, in order."""
@@ -291,7 +292,8 @@ class Workspace(GraphStore):
 
     def ledgers(self) -> list[StoredFile]:
         """The ledgers, in the order in which they were added."""
-        return [f for f in self.files() if f.kind == "ledger"]
+        with reading(self._engine) as connection:
+            return records.all_files(connection, self.path, where=tables.files.c.kind == "ledger")
 
     def heads(self) -> dict[str, Head]:
         """The recorded head of each run id."""
@@ -311,18 +313,18 @@ class Workspace(GraphStore):
     ) -> dict[str, FileReading]:
         """Reads every ledger, by the file's digest; of those `known`, the ones that have changed since."""
         found: dict[str, FileReading] = {}
-        ledgers, keys = self.ledgers(), dict[str, str]()
-        if known:
-            with reading(self._engine) as connection:
-                keys = {file.digest: key_of(connection, file) for file in ledgers if file.digest in known}
+        ledgers = self.ledgers()
         with self.one_connection():
+            if known:
+                with reading(self._engine) as connection:
+                    keys = keys_of(connection, [file for file in ledgers if file.digest in known])
+                found = {digest: known[digest] for digest, key in keys.items() if known[digest].key == key}
+            fresh = read_files(self._engine, self.path, [f for f in ledgers if f.digest not in found])
             for done, file in enumerate(ledgers, start=1):
-                before = known.get(file.digest) if known else None
-                same = before is not None and before.key == keys[file.digest]
-                found[file.digest] = before if before and same else self.read_file(file)
+                found[file.digest] = found[file.digest] if file.digest in found else next(fresh)
                 if progress:
                     progress(done, len(ledgers), file.name)
-        return found
+        return {file.digest: found[file.digest] for file in ledgers}
 
     def one_connection(self) -> AbstractContextManager[None]:
         """For reading many files: to connect to the database takes longer than to ask it about one."""
@@ -330,7 +332,8 @@ class Workspace(GraphStore):
 
     def read_file(self, file: StoredFile) -> FileReading:
         """Reads one of `ledgers`."""
-        return read_file(self._engine, self.path, file)
+        (found,) = read_files(self._engine, self.path, [file])
+        return found
 
     def content_of(self, file: StoredFile) -> tuple[str, str]:
         """The `FileReading.key` and `content` that reading one of `ledgers` would give now.
