@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.shared import frame, navigation, reviewer, saved_views, state, tables
-from components.shared.theme_watch import watch_theme
+from components.shared import navigation, starting
 
 
 def main() -> None:
     """Draw the frame, then the page that was asked for."""
+    st.set_page_config(page_title="Untaken", page_icon="🔀", layout="wide")
+    starting.wait()
+    # After the progress bar: it is slow to load.
+    from components.shared import frame, reviewer, saved_views, state, tables  # noqa: PLC0415
+    from components.shared.theme_watch import watch_theme  # noqa: PLC0415
+
     with state.frame():
-        st.set_page_config(page_title="Untaken", page_icon="🔀", layout="wide")
         if reviewer.must_sign_in():
             st.title("Untaken")
             reviewer.ask_reviewer()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from posixpath import join
-from threading import Thread, Timer
+from threading import Timer
 from types import FrameType
 from typing import Final
 
@@ -21,16 +20,16 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.starlette import App
 
 from components.data.spooling import SpooledUploads
 from components.plan.bundle import SERVED, bundle
+from components.shared import starting
 from components.shared.navigation import PAGES
-from components.shared.private_session import close_all
 from components.shared.start_page import start_page
 from untaken.cli.app import TEMPORARY
 
-LOG: Final = logging.getLogger("untaken.app")
 SECONDS_TO_END: Final = 4.0
 """After SIGTERM; a page that still computes is then left behind. What is written is safe at any moment."""
 
@@ -61,17 +60,6 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
-def open_ahead() -> None:
-    """Load what pages need, and open the workspace; a visitor who comes sooner waits for the rest of it."""
-    try:
-        import components.figures  # noqa: F401, PLC0415 (plotly is slow to import)
-        from components.shared import state  # noqa: PLC0415 (so is the engine)
-
-        state.open_ahead()
-    except Exception:  # the page says it
-        LOG.debug("the workspace could not be opened ahead", exc_info=True)
-
-
 @asynccontextmanager
 async def ending_in_time(_: App) -> AsyncIterator[None]:
     """The workspace is opened ahead; SIGTERM starts a clock: the process ends, whatever a page still does.
@@ -88,10 +76,11 @@ async def ending_in_time(_: App) -> AsyncIterator[None]:
             stop(number, frame)
 
     signal.signal(signal.SIGTERM, end)
-    ahead = Thread(target=open_ahead, daemon=True)
-    ahead.start()
+    ahead = starting.begin()
     yield
     ahead.join(SECONDS_TO_END / 2)  # else it could write into a demo that is removed
+    from components.shared.private_session import close_all  # noqa: PLC0415 (loaded by then, and slow before)
+
     close_all()
     if temporary := os.environ.get(TEMPORARY):
         shutil.rmtree(temporary, ignore_errors=True)
@@ -109,6 +98,7 @@ def page(_: Request) -> Response:
 
 
 SERVED.set()
+PagesManager.uses_pages_directory = False  # else a first visitor of `/run` gets `pages/run.py` without app.py
 BASE: Final = join("/", config.get_option("server.baseUrlPath"))
 app = App(
     "app.py",

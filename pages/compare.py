@@ -51,7 +51,7 @@ def main() -> None:
 
     st.subheader("What goes with success", anchor=False)
     view.outcomes(found)
-    columns = {"difference": SIGNED} | dict.fromkeys(("p", "p_holm"), THREE_PLACES)
+    columns = {"sub_goal": None, "difference": SIGNED} | dict.fromkeys(("p", "p_holm"), THREE_PLACES)
     tables.table(outcome_splits_table(found), key="outcomes", name="What goes with success", columns=columns)
 
     st.subheader("The matrix as a table", anchor=False)

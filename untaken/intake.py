@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
 
-from untaken.crafter.record import looks_like_planning, parse_planning
 from untaken.errors import Finding, UntakenError, Where
 from untaken.formats import (
     Conversion,
@@ -190,6 +189,8 @@ def _with_kinds(arrived: Iterable[IntakeFile]) -> list[IntakeFile]:
 
 def _own_kind(sample: Sample) -> str | None:
     """What a file of our own is."""
+    from untaken.crafter.record import looks_like_planning  # noqa: PLC0415 (loads the simulator)
+
     return PLANNING if looks_like_planning(sample.head) else sniff_native(sample.name, sample.head)
 
 
@@ -289,6 +290,8 @@ def _row(one: IntakeFile, added: Added) -> UploadResult:
 
 def _planning(context: ImportContext, one: IntakeFile) -> UploadResult:
     """Keeps a record of planning that is exactly of its form; one that is not says why."""
+    from untaken.crafter.record import parse_planning  # noqa: PLC0415 (loads the simulator)
+
     data = one.data if isinstance(one.data, bytes) else one.data.read_bytes()
     try:
         parse_planning(data, where=Where(file=one.name))

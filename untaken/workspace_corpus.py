@@ -25,9 +25,13 @@ class WorkspaceCorpus:
 
     The first reading opens ledgers from their tables where nothing has changed, and the first evaluation
     keeps tables of the others (`untaken.scaling.reopening`).
+
+    Args:
+        keeps: whether it does; not for a workspace that nobody opens again.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps: bool = True) -> None:
+        self._keeps = keeps
         self._opened: Reopened | None = None
         self._files: Mapping[str, FileReading] = {}
         self._learnt = ""
@@ -69,7 +73,7 @@ class WorkspaceCorpus:
             missing=missing,
             verdicts=verdicts,
         )
-        if opened and self._corpus is None and not verdicts:
+        if self._keeps and opened and self._corpus is None and not verdicts:
             read = {digest: opened.files[digest] for digest in opened.unkept}
             keep(store, read, opened.graphs, whole.runs, whole.scores)
         self._learnt, self._corpus = learnt, whole
@@ -83,7 +87,7 @@ class WorkspaceCorpus:
         """`addressing_findings` of a corpus that `evaluate` gave; they take long to find, and are kept."""
         new = {digest: file for digest, file in self._files.items() if not _looked_at(file)}
         found = addressing_findings(corpus)
-        if self._opened and corpus.graphs is self._opened.graphs and not corpus.verdicts:
+        if self._keeps and self._opened and corpus.graphs is self._opened.graphs and not corpus.verdicts:
             keep(store, new, corpus.graphs, corpus.runs, corpus.scores)
         return found
 

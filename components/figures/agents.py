@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -20,6 +19,9 @@ from ..shared import text
 from ..shared.palette import MARKERS, Tokens, tokens
 from .parts import caption, column_names, line_trace, mark, point_trace, row_names, text_trace, words_at
 from .theme import message, themed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_PANELS: Final = 12
 MOST_CHARS: Final = 20
@@ -212,7 +214,7 @@ def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     if len(agents) > len(shown):
         words = f"The first {len(shown)} of {len(agents)} agents"
         caption(figure, words, 1, -0.02, look, yanchor="top")
-    figure.update_layout(bargap=0.35, barmode="overlay", meta={"least_width": 170 + 62 * len(shown)})
+    figure.update_layout(bargap=0.35, barmode="overlay", meta={"least_width": 170 + 84 * len(shown)})
     return figure
 
 

@@ -166,7 +166,7 @@ def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> N
     )
     names = [f"{text.figure(gap.title or gap.sub_goal, 34)}  {points(gap.contribution)}" for gap in shown]
     row_names(figure, names, look=look)
-    figure.update_layout(meta={"least_width": 380})
+    figure.update_layout(meta={"least_width": 520})
 
 
 def _gap_hover(gap: SubGoalGap) -> str:

@@ -15,16 +15,15 @@ from untaken.present.statuses import STAR
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import intervals, row_names, text_trace
+from .parts import intervals, text_trace
 from .theme import message, themed
 
 MOST: Final = 6
-ROW: Final = 44
-"""Pixels: two lines of words."""
-LEAST_WIDTH: Final = 460
-WIDE_WIDTH: Final = 640
-CHARS: Final = 34
-WIDE_CHARS: Final = 60
+ROW: Final = 60
+"""Pixels: two lines of words above a bar, so that a phone shows both."""
+BAR: Final = 0.26
+"""Height of a bar, in rows."""
+CHARS: Final = 44
 AXIS: Final[dict[Kind, str]] = {
     "sub_goal": "gain in completion, at most; 95% interval",
     "decision": "gain in score, by association; 95% interval",
@@ -36,7 +35,6 @@ def fix_first_bars(
     *,
     most: int = MOST,
     marked: str | None = None,
-    wide: bool = False,
     dark: bool = False,
 ) -> go.Figure:
     """Expected gain of each item, with its 95% interval and the runs in which it happens.
@@ -46,16 +44,15 @@ def fix_first_bars(
     rows, look = list(items[:most]), tokens(dark)
     if not rows:
         return message("Nothing of this kind to fix", dark=dark)
-    chars, least = (WIDE_CHARS, WIDE_WIDTH) if wide else (CHARS, LEAST_WIDTH)
-    mixed = len({item.unit for item in rows}) > 1
     figure = go.Figure()
     for y, item in enumerate(rows):
         if item.digest == marked:
-            figure.add_hrect(y0=y - 0.5, y1=y + 0.5, fillcolor=look.band, line_width=0, layer="below")
+            figure.add_hrect(y0=y + BAR - 1, y1=y + BAR, fillcolor=look.band, line_width=0, layer="below")
     figure.add_trace(_bars(rows, look))
     bars = [(place, item.low, item.high) for place, item in enumerate(rows)]
     figure.add_trace(intervals(bars, {"color": look.text, "width": 2}))
     figure.add_trace(_numbers(rows, look))
+    figure.add_trace(_names(rows, look))
     themed(figure, dark=dark, height=64 + ROW * len(rows), margin=(8, 8, 8, 8))
     figure.update_xaxes(
         range=[0, max(item.high for item in rows) * 1.28],
@@ -63,9 +60,7 @@ def fix_first_bars(
         tickformat=".0%" if rows[0].kind == "sub_goal" else "+.2f",
         nticks=5,
     )
-    names = [_row_words(item, chars, mixed, look) for item in rows]
-    row_names(figure, names, room=0.55, look=look, size=13)
-    figure.update_layout(bargap=0.45, meta={"least_width": least})
+    figure.update_yaxes(range=[len(rows) - 1 + BAR, BAR - 1], visible=False)
     return figure
 
 
@@ -86,6 +81,7 @@ def _bars(rows: Sequence[FixFirst], look: Tokens) -> go.Bar:
         x=[item.gain for item in rows],
         y=list(range(len(rows))),
         orientation="h",
+        width=BAR,
         marker={"color": look.fill, "line": {"color": look.good, "width": 1.5}},
         unselected={"marker": {"opacity": 1}},
         customdata=[[item.digest] for item in rows],
@@ -105,14 +101,26 @@ def _numbers(rows: Sequence[FixFirst], look: Tokens) -> go.Scatter:
     )
 
 
-def _row_words(item: FixFirst, chars: int, mixed: bool, look: Tokens) -> str:
+def _names(rows: Sequence[FixFirst], look: Tokens) -> go.Scatter:
+    mixed = len({item.unit for item in rows}) > 1
+    return text_trace(
+        x=[0] * len(rows),
+        y=[y - BAR / 2 for y in range(len(rows))],
+        text=[_row_words(item, mixed, look) for item in rows],
+        textposition="top right",
+        textfont={"size": 13, "color": look.text},
+        cliponaxis=False,
+    )
+
+
+def _row_words(item: FixFirst, mixed: bool, look: Tokens) -> str:
     where = runs_words(item)
     if item.kind == "decision":
         name = f"{text.figure(item.selected, 18)} → <b>{text.figure(item.alternative, 18)}</b>"
         context = context_words(item.context, item.context_hash or "")
         where = f"{where} · {text.figure(context, 26)}"
     else:
-        name = f"{STAR} " * bool(item.critical) + f"<b>{text.figure(item.title, chars)}</b>"
+        name = f"{STAR} " * bool(item.critical) + f"<b>{text.figure(item.title, CHARS)}</b>"
         where += " · of all sub-goals" if mixed and item.unit == "completion" else ""
     return f'{name}<br><span style="color:{look.muted};font-size:12px">{where}</span>'
 

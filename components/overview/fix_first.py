@@ -104,9 +104,7 @@ def _figures(seen: Triage, by_pattern: bool) -> None:
             items = _listed(seen, kind, by_pattern)
             more = f" · the first {MOST} of {len(items):,}" if len(items) > MOST else ""
             st.caption(f"{HEADINGS[kind]} · {_over(seen, kind)}{more}")
-            drawn = figures.fix_first_bars(
-                items, marked=st.session_state[ITEM], wide=len(kinds) == 1, dark=state.is_dark()
-            )
+            drawn = figures.fix_first_bars(items, marked=st.session_state[ITEM], dark=state.is_dark())
             tables.figure(drawn, key=f"fix-{kind}", name=NAMES[kind], on_pick=_pick)
     with places[0]:
         tables.download(

@@ -21,6 +21,7 @@ import streamlit as st
 
 from components.shared import navigation, private_session, text
 from components.shared.panels import failing_alone
+from untaken.cli.app import TEMPORARY
 from untaken.corpus import Corpus, part_of
 from untaken.criteria import has_people
 from untaken.errors import Finding
@@ -151,15 +152,23 @@ def _open(folder: str, demo: bool) -> Workspace:
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
-def open_ahead() -> None:
+def open_ahead(_on_step: Callable[[str], object]) -> None:
     """Open the workspace that all share, and evaluate it under the usual rules, before anybody visits.
 
     Cached because spinners of what it calls need a page, and only an outermost cached function shows one.
+
+    Args:
+        _on_step: called with what is done next, in words.
     """
+    _on_step("Opening the workspace")
     store = shared_workspace()
     folder, digest = str(store.path), content(store)
+    _on_step("Reading ledgers")
+    _read(folder, digest, store)
+    _on_step("Scoring runs")
     _evaluated(folder, digest, "fail", (), store)
     if len(found := _groups(folder, digest, store)) > 1:
+        _on_step("Ranking agents")
         _part(folder, digest, "fail", (), found[0].name, store)
 
 
@@ -268,7 +277,7 @@ def _read(folder: str, digest: str, _store: Workspace) -> tuple[list[Run], list[
 
 @st.cache_resource(ttl=3600, max_entries=8, show_spinner=False)
 def _kept(folder: str) -> WorkspaceCorpus:  # noqa: ARG001 (cache key)
-    return WorkspaceCorpus()
+    return WorkspaceCorpus(keeps=TEMPORARY not in os.environ)
 
 
 @st.cache_resource(ttl=3600, max_entries=4, show_spinner="Scoring runs …")

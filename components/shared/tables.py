@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
-from components.figures.page import figure_page, figures_zip
 from components.shared import state, text
 from components.shared.panels import panel
 from untaken.answers import csv_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
 
 FIGURE_CONFIG: Final[dict[str, Any]] = {
     "displaylogo": False,
@@ -33,8 +34,8 @@ FIGURE_CONFIG: Final[dict[str, Any]] = {
 }
 
 _DRAWN: Final[ContextVar[list[tuple[str, go.Figure]] | None]] = ContextVar("figures drawn", default=None)
-ROOM: Final = 1036
-"""Pixels for a table on a screen 1,440 wide, beside the sidebar."""
+ROOM: Final = 876
+"""Pixels for a table on a screen 1,280 wide, beside the sidebar."""
 CHARACTER: Final = 7.2
 LEAST_WIDTH: Final = 150
 WIDEST: Final = 500
@@ -127,12 +128,16 @@ def picked(key: str, rows: int) -> int | None:
 
 
 def _plain_text(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
+    import pandas as pd  # noqa: PLC0415 (slow)
+
     strings = (c for c in frame.columns if pd.api.types.is_string_dtype(frame[c]))
     return {str(c): st.column_config.TextColumn() for c in strings} | dict(columns)
 
 
 def _fitted(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
     """Column settings with which a table fits a page: columns of text that need most room get less."""
+    import pandas as pd  # noqa: PLC0415 (slow)
+
     columns = {name: {"label": how} if isinstance(how, str) else how or {} for name, how in columns.items()}
     fixed = {name: how["width"] for name, how in columns.items() if name in frame and how.get("width")}
     needs = {str(name): _width(frame[name]) for name in frame.columns if name not in fixed}
@@ -150,6 +155,8 @@ def _fitted(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
 
 def _width(cells: pd.Series[Any]) -> int:
     """Pixels that a column takes by itself, judged by its first cells."""
+    import pandas as pd  # noqa: PLC0415 (slow)
+
     found = cells.head(MEASURED)
     longest = max(map(len, found.dropna().astype(str)), default=0) if found.dtype != bool else 0
     numbers = pd.api.types.is_numeric_dtype(found)
@@ -213,7 +220,7 @@ def figure(
         )
 
     download(
-        lambda: figure_page(drawn, name, config=config).encode(),
+        lambda: _page_of(drawn, name, config),
         label=f"{name} (HTML)",
         file=f"{stem}.html",
         mime="text/html",
@@ -232,12 +239,24 @@ def collected() -> Iterator[None]:
         _DRAWN.reset(before)
     if drawn:
         download(
-            lambda: figures_zip(drawn, config=FIGURE_CONFIG),
+            lambda: _archive_of(drawn),
             label="Figures of this page (ZIP)",
             file="figures.zip",
             mime="application/zip",
             key="figures",
         )
+
+
+def _page_of(figure: go.Figure, name: str, config: Mapping[str, Any]) -> bytes:
+    from components.figures.page import figure_page  # noqa: PLC0415 (slow: Jinja)
+
+    return figure_page(figure, name, config=config).encode()
+
+
+def _archive_of(figures: Sequence[tuple[str, go.Figure]]) -> bytes:
+    from components.figures.page import figures_zip  # noqa: PLC0415 (slow: Jinja)
+
+    return figures_zip(figures, config=FIGURE_CONFIG)
 
 
 def serialised(figure: go.Figure) -> go.Figure:

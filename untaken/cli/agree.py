@@ -11,8 +11,9 @@ from typing import Final
 from untaken.answers import AgreeDocument, LabelledRatesEntry, reviewers_entry
 from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, takes_least_kappa, takes_ledgers, takes_many, verb
-from untaken.cli.inputs import UsageError, paths_of, read_ledgers
+from untaken.cli.inputs import paths_of, read_ledgers
 from untaken.cli.review import print_reliability
+from untaken.cli.usage import UsageError
 from untaken.errors import Score, Where
 from untaken.judging import (
     LEAST_KAPPA,

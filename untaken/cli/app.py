@@ -18,7 +18,7 @@ from typing import Final
 from untaken.app_folder import app_folder
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs
-from untaken.cli.inputs import UsageError
+from untaken.cli.usage import UsageError
 from untaken.cli.verbs import VERBS
 
 LOOPBACK: Final = "127.0.0.1"

@@ -9,8 +9,8 @@ from typing import Final
 from untaken.answers import compare_document
 from untaken.cli.console import NOTHING, Console, plain, signed
 from untaken.cli.grammar import Verbs, takes_graphs, takes_many, verb
-from untaken.cli.inputs import UsageError
 from untaken.cli.score import print_rules, scored_paths
+from untaken.cli.usage import UsageError
 from untaken.comparing import (
     MOST_SHOWN,
     AlignedRow,

@@ -12,7 +12,8 @@ from untaken.answers.documents import DocumentPart
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.grammar import Verbs, takes_cluster, takes_ledgers, takes_many, verb
-from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
+from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
+from untaken.cli.usage import UsageError
 from untaken.counterfactual import (
     ASSOCIATION,
     FROM_ODDS,

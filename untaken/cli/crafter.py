@@ -8,7 +8,7 @@ from untaken.answers import CrafterScoreDocument
 from untaken.cli import crafter_calibrate, crafter_run, crafter_win
 from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.inputs import UsageError
+from untaken.cli.usage import UsageError
 from untaken.cli.verbs import VERBS
 from untaken.crafter.simulator import ACHIEVEMENTS, BUDGET_STEPS, MethodScore, method_scores, read_scores
 from untaken.present.numbers import counted

@@ -11,7 +11,7 @@ from typing import Any, Final
 from untaken.asking import ModelAccess
 from untaken.cli.asking import model_of, print_cost
 from untaken.cli.console import Console
-from untaken.cli.inputs import UsageError
+from untaken.cli.usage import UsageError
 from untaken.crafter.players import POLICIES
 from untaken.errors import Finding
 from untaken.present.numbers import counted

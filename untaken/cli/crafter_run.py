@@ -24,7 +24,7 @@ from untaken.cli.crafter_players import (
     without_effect,
 )
 from untaken.cli.grammar import verb
-from untaken.cli.inputs import UsageError
+from untaken.cli.usage import UsageError
 from untaken.crafter.ablation import (
     FULL,
     PUBLISHED,

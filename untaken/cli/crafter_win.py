@@ -12,7 +12,7 @@ from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.crafter_players import player, print_silence, require_counts
 from untaken.cli.grammar import verb
-from untaken.cli.inputs import UsageError
+from untaken.cli.usage import UsageError
 from untaken.crafter.players import POLICIES, policy_named
 from untaken.crafter.simulator import ACHIEVEMENTS, CrafterWorld
 from untaken.crafter.win import INTERVENTIONS, Noise, Watched, Watching, found_mistakes, reward_named, watch

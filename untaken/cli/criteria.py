@@ -14,7 +14,8 @@ from untaken.cli.agree import TRUST
 from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, takes_many, verb
-from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
+from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
+from untaken.cli.usage import UsageError
 from untaken.cli.verbs import VERBS
 from untaken.criteria import (
     ATTACKS,

@@ -9,7 +9,8 @@ from untaken.answers import proposal_document
 from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.inputs import UsageError, read_ledgers
+from untaken.cli.inputs import read_ledgers
+from untaken.cli.usage import UsageError
 from untaken.criteria import Proposal, example_pair, propose, save_criteria
 from untaken.criteria.critic import TASK_CHARS, not_proposed
 from untaken.criteria.embedding import WORDS_IN

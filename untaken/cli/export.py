@@ -10,8 +10,8 @@ from typing import Final
 from untaken.answers import ExportDocument
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
-from untaken.cli.inputs import UsageError
 from untaken.cli.score import scored_paths
+from untaken.cli.usage import UsageError
 from untaken.errors import Unscored, Where
 from untaken.exporting import (
     EvaluatedRun,

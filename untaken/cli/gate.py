@@ -12,9 +12,9 @@ from untaken.answers import GateDocument
 from untaken.answers.issues import GatedIssue, issue_entry, statements_of
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, takes_each, takes_graphs, takes_resamples, verb
-from untaken.cli.inputs import UsageError
 from untaken.cli.issues import print_issues
 from untaken.cli.score import Scored, print_rules, scored_paths
+from untaken.cli.usage import UsageError
 from untaken.corpus import plan_evaluation
 from untaken.failure_modes import kept_taxonomy
 from untaken.failure_modes.issue_file import load_issues

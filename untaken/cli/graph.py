@@ -12,7 +12,8 @@ from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.graph_discover import add_discover
-from untaken.cli.inputs import UsageError, read_ledgers
+from untaken.cli.inputs import read_ledgers
+from untaken.cli.usage import UsageError
 from untaken.cli.verbs import VERBS
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Run

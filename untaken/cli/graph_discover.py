@@ -10,7 +10,8 @@ from untaken.answers import graph_discover_document
 from untaken.cli.console import Console, decimal, plain, span
 from untaken.cli.grammar import Verbs, takes_ledgers, takes_many, verb
 from untaken.cli.graph_diff import print_diff
-from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
+from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
+from untaken.cli.usage import UsageError
 from untaken.discovery import ProposedGraph, discover
 from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
 from untaken.errors import Unscored, UntakenError

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from untaken.cli.console import Console
+from untaken.cli.usage import UsageError
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Integrity, verify_ledger
 from untaken.plans import GraphSet, load_graphs
@@ -15,10 +16,6 @@ from untaken.scaling.places import Place, at_hand, find_ledgers
 from untaken.scaling.pool import Cluster
 from untaken.scaling.reading import Ledgers, Scoring
 from untaken.scaling.reading import read_ledgers as read_places
-
-
-class UsageError(UntakenError):
-    """The command cannot be carried out as it was given (exit code 2)."""
 
 
 def paths_of(args: argparse.Namespace, *, hint: str = "") -> list[str]:

@@ -11,7 +11,8 @@ from untaken.answers.issues import IssuesDocument, corpus_issues, issue_entry
 from untaken.cli.analysed import read_analysed, takes_runs, workspace_path
 from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.inputs import UsageError, moment
+from untaken.cli.inputs import moment
+from untaken.cli.usage import UsageError
 from untaken.failure_modes.issue_file import ISSUES, adding, change_issues, load_issues, setting
 from untaken.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueRule
 from untaken.failure_modes.issues import TrackedIssue

@@ -15,7 +15,8 @@ from untaken.cli.appending import DraftsOf, append_drafts, refuse_compressed
 from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, takes_ledgers, takes_many, verb
-from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
+from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
+from untaken.cli.usage import UsageError
 from untaken.errors import Finding, Unscored
 from untaken.judging import (
     JudgedMapping,

@@ -13,8 +13,8 @@ from untaken.answers.modes import (
 from untaken.cli import modes_agree, modes_pivot, modes_suggest, modes_taxonomy
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.inputs import UsageError
 from untaken.cli.modes_taxonomy import open_workspace, print_modes, takes_workspace
+from untaken.cli.usage import UsageError
 from untaken.cli.verbs import VERBS
 from untaken.failure_modes import (
     AssignmentStatus,

@@ -22,7 +22,8 @@ from untaken.answers.reviewing import (
 )
 from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import Verbs, rules_in_words, takes_each, takes_missing, takes_top, verb
-from untaken.cli.inputs import UsageError, workspace_folder
+from untaken.cli.inputs import workspace_folder
+from untaken.cli.usage import UsageError
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored
 from untaken.judging import ReviewerPair, Reviewers, reviewer_pairs

@@ -8,7 +8,7 @@ from untaken.answers import SCHEMAS, dump, json_schema
 from untaken.answers.schemas import SchemasDocument
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.inputs import UsageError
+from untaken.cli.usage import UsageError
 
 
 def add_to(verbs: Verbs) -> None:

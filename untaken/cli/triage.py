@@ -10,8 +10,8 @@ from untaken.answers import triage_document
 from untaken.answers.plan_words import option_words, situation_words
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
 from untaken.cli.grammar import Verbs, takes_each, takes_graphs, takes_top, verb
-from untaken.cli.inputs import UsageError
 from untaken.cli.score import Scored, print_rules, read_to_score
+from untaken.cli.usage import UsageError
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.fix_first import (
     BetterWay,

@@ -16,7 +16,7 @@ from untaken.answers.workspace import (
 )
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.inputs import UsageError
+from untaken.cli.usage import UsageError
 from untaken.cli.verbs import VERBS
 from untaken.errors import Where
 from untaken.present.numbers import counted

@@ -1,0 +1,55 @@
+"""The start of the server: a thread opens the workspace, and who visits meanwhile sees how far it is."""
+
+from __future__ import annotations
+
+import logging
+from threading import Event, Thread
+from typing import Final
+
+import streamlit as st
+
+from components.shared import navigation
+
+LOG: Final = logging.getLogger("untaken.app")
+TICK: Final = 0.1
+"""Seconds between two looks at how far it is."""
+MOST_STEPS: Final = 6
+"""What is done, at most: to load the app, what `state.open_ahead` names, and to load the page."""
+
+_ready: Final = Event()
+_ready.set()  # where nothing opens ahead, pages open the workspace
+_steps: Final[list[str]] = []
+
+
+def begin() -> Thread:
+    """Start loading what pages need, and opening the workspace."""
+    _ready.clear()
+    thread = Thread(target=_open_ahead, daemon=True)
+    thread.start()
+    return thread
+
+
+def wait() -> None:
+    """Show a progress bar until the workspace is open, then begin the page again without it."""
+    if _ready.is_set():
+        return
+    st.navigation(navigation.offered())
+    bar = st.progress(0)
+    while not _ready.wait(TICK):
+        bar.progress(len(_steps) / (MOST_STEPS + 1), f"{_steps[-1]} …" if _steps else "")
+    st.rerun()
+
+
+def _open_ahead() -> None:
+    try:
+        _steps.append("Loading the app")
+        from components.shared import state  # noqa: PLC0415 (loads the engine)
+
+        state.open_ahead(_steps.append)
+        _steps.append("Loading the page")
+    except Exception:  # the page says it
+        LOG.debug("the workspace could not be opened ahead", exc_info=True)
+    finally:
+        _ready.set()
+    import pandas  # noqa: F401, PLC0415 (slow; most pages need it)
+    import scipy.optimize  # noqa: F401, PLC0415 (slow, too)

@@ -1,0 +1,37 @@
+"""A visitor who comes while the server opens its workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sessions import session
+from streamlit.testing.v1 import AppTest
+
+from components.shared import starting
+
+WAITING = """
+from components.shared import starting
+starting.wait()
+"""
+
+
+@pytest.fixture
+def opened_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("UNTAKEN_WORKSPACE", str(tmp_path))
+    starting.begin().join()
+    return tmp_path
+
+
+def test_the_workspace_is_open_once_the_thread_has_ended(opened_ahead: Path) -> None:
+    assert (opened_ahead / "untaken.sqlite3").exists()
+
+
+def test_nobody_waits_for_a_workspace_that_is_open(
+    opened_ahead: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert session(opened_ahead, monkeypatch).title[0].value == "Overview"
+
+
+def test_a_page_without_a_server_that_opens_ahead_does_not_wait() -> None:
+    assert not AppTest.from_string(WAITING).run().exception
