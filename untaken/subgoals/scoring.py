@@ -113,18 +113,9 @@ def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> 
     """
     trace, counts = Trace(run), structs.asdict(Tally.of((), missing))
     return RunScore(
-        run_id=run.run_id,
-        digest=run.digest,
-        agent=run.agent,
-        task_id=run.task_id,
-        task_repeat=run.started.task_repeat,
-        model=run.started.model,
-        kind=run.started.kind,
+        **_of_record(run, trace),
         graph_id="",
         graph_version=0,
-        success=run.success,
-        cost=_recorded(trace, "cost"),
-        steps=_recorded(trace, "steps"),
         results=(),
         missing=missing,
         **counts | {name: why for name, value in counts.items() if isinstance(value, Unscored)},
@@ -133,14 +124,30 @@ def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> 
         violations=(),
         mapped=(),
         extra=(),
-        plans=trace.plans,
-        replans=len(trace.replans),
-        transient_failures=len(trace.failed),
         recovered=why,
         diagnosis="unscored",
         diagnosis_reason=why.reason,
         detail=DetailLater(ScoreDetail(nodes=(), progress=())),
     )
+
+
+def _of_record(run: Run, trace: Trace) -> dict[str, Any]:
+    """The fields of a score that no plan graph changes."""
+    return {
+        "run_id": run.run_id,
+        "digest": run.digest,
+        "agent": run.agent,
+        "task_id": run.task_id,
+        "task_repeat": run.started.task_repeat,
+        "model": run.started.model,
+        "kind": run.started.kind,
+        "success": run.success,
+        "cost": _recorded(trace, "cost"),
+        "steps": _recorded(trace, "steps"),
+        "plans": trace.plans,
+        "replans": len(trace.replans),
+        "transient_failures": len(trace.failed),
+    }
 
 
 class _Judged(Struct, frozen=True, kw_only=True, gc=False):
@@ -231,39 +238,17 @@ def _assemble(
             unrevised = Unrevised(trace=trace, attempts=tried)
             diagnosed = diagnose(counted_nodes(known.results, "fail"), known.critical, rubric, unrevised)
         yield RunScore(
-            run_id=run.run_id,
-            digest=run.digest,
-            agent=run.agent,
-            task_id=run.task_id,
-            task_repeat=run.started.task_repeat,
-            model=run.started.model,
-            kind=run.started.kind,
+            **_of_record(run, trace),
+            **structs.asdict(tally),
             graph_id=graph.id,
             graph_version=graph.version,
-            success=run.success,
-            cost=_recorded(trace, "cost"),
-            steps=_recorded(trace, "steps"),
             results=known.results,
             missing=missing,
-            required=tally.required,
-            attempted=tally.attempted,
-            completed=tally.completed,
-            unscored=tally.unscored,
-            critical=tally.critical,
-            critical_completed=tally.critical_completed,
-            critical_skipped=tally.critical_skipped,
             completed_with_deps=deps.direct,
             completed_with_deps_all=deps.transitive,
-            coverage=tally.coverage,
-            completion=tally.completion,
-            completion_weighted=tally.completion_weighted,
-            critical_completion=tally.critical_completion,
             violations=(*known.critical, *_shared(graph, order)),
             mapped=_shared(graph, mapping.mapped),
             extra=_own(mapping.extra, trace),
-            plans=trace.plans,
-            replans=len(trace.replans),
-            transient_failures=len(trace.failed),
             recovered=rate,
             diagnosis=diagnosed.diagnosis,
             diagnosis_reason=diagnosed.reason,
