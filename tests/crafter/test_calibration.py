@@ -20,7 +20,7 @@ from untaken.crafter.calibration import (
     read_calibration,
     write_calibration,
 )
-from untaken.crafter.calibration.agreement import Part, curve, measures
+from untaken.crafter.calibration.comparing import Part, curve, measures
 from untaken.errors import UntakenError
 
 SAMPLE = Path(__file__).parents[2] / "sample_runs" / "crafter" / "calibration.json"
