@@ -38,6 +38,8 @@ from untaken.present.numbers import counted, interval
 from untaken.scaling.evaluating import evaluate_at
 from untaken.scaling.reading import Ledgers, Scoring
 
+CONTEXT_CHARS: Final = 12
+
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
@@ -194,9 +196,6 @@ def _append(
         console.say(f"{counted(new, 'signal')} queued")
     wanted = [(file, run, partial(insight_events, evaluation=one)) for file, run, one in evaluated]
     return append_drafts(ledgers, wanted, console, code="insights-not-appended")
-
-
-CONTEXT_CHARS: Final = 12
 
 
 def print_diagnostics(diagnostics: Diagnostics, console: Console) -> None:

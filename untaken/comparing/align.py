@@ -21,6 +21,7 @@ from untaken.subgoals import RunScore
 
 MOST_SHOWN: Final = 12
 """Runs that are chosen where nobody chooses."""
+ONE_OUTCOME = Unscored("no known status in successful runs, or none in failed runs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,9 +171,6 @@ def _aligned(
 def _graph(side: Side, graphs: GraphSet) -> PlanGraph | None:
     found, _ = graphs.for_task(side.run.task_id, side.run.started.graph)
     return None if isinstance(found, Unscored) else found
-
-
-ONE_OUTCOME = Unscored("no known status in successful runs, or none in failed runs")
 
 
 def outcome_splits(

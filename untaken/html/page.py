@@ -26,6 +26,10 @@ from untaken.subgoals import NodeScore, RunScore, Status
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 TITLE = "What the agents achieved, and what to fix first"
+HEADINGS: Final = ("", "labels and judge", "labels alone", "judge alone", "labels", "worth")
+MOST_ROWS: Final = 40
+Tally = Mapping[str, Counter[Status]]
+LISTED: Final = 1000
 
 
 def html_report(
@@ -101,10 +105,6 @@ def css() -> str:
     return Path(__file__).with_name("report.css").read_text("utf-8")
 
 
-HEADINGS: Final = ("", "labels and judge", "labels alone", "judge alone", "labels", "worth")
-MOST_ROWS: Final = 40
-
-
 def labels_section(found: LabelledRates | None) -> Markup | None:
     """Overall, by agent and their differences; nothing where it was not asked for or labels add nothing."""
     if found is None or not found.adds:
@@ -146,10 +146,6 @@ def _span(value: Score, low: Score, high: Score, *, sign: bool) -> str:
     if isinstance(low, Unscored) or isinstance(high, Unscored):
         return middle
     return f"{middle} ({interval(low, high, points if sign else percent, 0)})"
-
-
-Tally = Mapping[str, Counter[Status]]
-LISTED: Final = 1000
 
 
 def sub_goals_section(corpus: Corpus) -> Markup | None:

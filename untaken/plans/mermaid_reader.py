@@ -32,6 +32,31 @@ _ARROW = re.compile(r"(?:\w+@)?<?(?:--+[->xo]|==+[=>xo]|-\.+-[>xo]?|~~~+)")
 _ARROW_WITH_TEXT = re.compile(r"(?:\w+@)?<?(?:--|==|-\.)")
 _ARROW_END = re.compile(r"--(?:-++[>xo]?|[>xo])|==(?:=++[>xo]?|[>xo])|\.-[>xo]?")
 _FENCE = "```mermaid"
+_SHAPES = (
+    ("(((", (")))",)),
+    ("((", ("))",)),
+    ("([", ("])",)),
+    ("(", (")",)),
+    ("[[", ("]]",)),
+    ("[(", (")]",)),
+    ("[/", ("/]", "\\]")),
+    ("[\\", ("\\]", "/]")),
+    ("[", ("]",)),
+    ("{{", ("}}",)),
+    ("{", ("}",)),
+    (">", ("]",)),
+)
+"""Openings, the longer before those they begin with, each with what may close it."""
+_CLOSED: dict[tuple[str, ...], re.Pattern[str]] = {
+    closings: re.compile("|".join(map(re.escape, closings))) for _, closings in _SHAPES
+}
+_ATTRIBUTES = re.compile(r'@\{((?:"[^"]*"|[^"}])*)\}')
+_ATTRIBUTE_LABEL = re.compile(r'\blabel[ \t]*:[ \t]*"([^"]*)"')
+_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
+_ENTITY = re.compile(r"#(?:([0-9]{1,7})|(quot|amp|lt|gt|nbsp|semi|colon|apos));")
+_NAMED = {
+    "quot": '"', "amp": "&", "lt": "<", "gt": ">", "nbsp": " ", "semi": ";", "colon": ":", "apos": "'",
+}  # fmt: skip
 
 
 def looks_like_mermaid(text: str) -> bool:
@@ -277,34 +302,6 @@ def _json_values(text: str) -> list[Any]:
         values.append(value)
         at = _skip(_BLANK, text, at)
     return values
-
-
-_SHAPES = (
-    ("(((", (")))",)),
-    ("((", ("))",)),
-    ("([", ("])",)),
-    ("(", (")",)),
-    ("[[", ("]]",)),
-    ("[(", (")]",)),
-    ("[/", ("/]", "\\]")),
-    ("[\\", ("\\]", "/]")),
-    ("[", ("]",)),
-    ("{{", ("}}",)),
-    ("{", ("}",)),
-    (">", ("]",)),
-)
-"""Openings, the longer before those they begin with, each with what may close it."""
-
-_CLOSED: dict[tuple[str, ...], re.Pattern[str]] = {
-    closings: re.compile("|".join(map(re.escape, closings))) for _, closings in _SHAPES
-}
-_ATTRIBUTES = re.compile(r'@\{((?:"[^"]*"|[^"}])*)\}')
-_ATTRIBUTE_LABEL = re.compile(r'\blabel[ \t]*:[ \t]*"([^"]*)"')
-_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
-_ENTITY = re.compile(r"#(?:([0-9]{1,7})|(quot|amp|lt|gt|nbsp|semi|colon|apos));")
-_NAMED = {
-    "quot": '"', "amp": "&", "lt": "<", "gt": ">", "nbsp": " ", "semi": ";", "colon": ":", "apos": "'",
-}  # fmt: skip
 
 
 def read_shape(text: str, at: int) -> tuple[str | None, int]:

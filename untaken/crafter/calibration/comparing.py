@@ -31,6 +31,18 @@ from untaken.stats.correlation import spearman
 from untaken.stats.rounding import Floats
 
 WEIGHTS = Weights()
+OWN = ""
+"""Rank of the run's own score among those of its skills."""
+RESAMPLES: Final = 500
+SEED: Final = 0
+BINS: Final = 8
+"""Most bins of a curve, with about as many pairs in each."""
+LEAST: Final = 10
+"""Fewest pairs in a bin."""
+DIGITS: Final = 4
+ESTIMATORS: Final[tuple[Estimator, ...]] = ("delta", "advantage", "pooled", "ceiling")
+DRAWN: Final[tuple[Estimator, ...]] = ("delta", "advantage", "pooled")
+"""Those that have a curve."""
 
 
 def calibrate(
@@ -70,10 +82,6 @@ def compared(plan: CalibrationPlan, played: Played) -> Calibration:
         curve=tuple(curve(pairs)),
         pairs=tuple(pairs),
     )
-
-
-OWN = ""
-"""Rank of the run's own score among those of its skills."""
 
 
 def _scored(run: Run, memory: PolicyMemory, known: Known) -> dict[str, list[float]]:
@@ -156,18 +164,6 @@ def _certain(value: Score) -> float:
     if isinstance(value, Unscored):
         raise TypeError(value.reason)  # success always has a weight
     return value
-
-
-RESAMPLES: Final = 500
-SEED: Final = 0
-BINS: Final = 8
-"""Most bins of a curve, with about as many pairs in each."""
-LEAST: Final = 10
-"""Fewest pairs in a bin."""
-DIGITS: Final = 4
-ESTIMATORS: Final[tuple[Estimator, ...]] = ("delta", "advantage", "pooled", "ceiling")
-DRAWN: Final[tuple[Estimator, ...]] = ("delta", "advantage", "pooled")
-"""Those that have a curve."""
 
 
 def values_of(pair: CalibrationPair, estimator: Estimator) -> tuple[float, float] | None:
