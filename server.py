@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from posixpath import join
-from threading import Timer
+from threading import Thread, Timer
 from types import FrameType
 from typing import Final
 
@@ -29,9 +30,14 @@ from components.shared import starting
 from components.shared.navigation import PAGES
 from components.shared.start_page import start_page
 from untaken.cli.app import TEMPORARY
+from untaken.scratch_folder import ScratchFolder
 
 SECONDS_TO_END: Final = 4.0
 """After SIGTERM; a page that still computes is then left behind. What is written is safe at any moment."""
+SECONDS_TO_REMOVE: Final = 0.5
+"""For temporary files after that; what is left is removed by the next server."""
+SCRATCH: Final = "untaken-app-"
+"""How the name of a server's folder for temporary files begins."""
 
 HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
@@ -64,12 +70,20 @@ class SecurityHeaders:
 async def ending_in_time(_: App) -> AsyncIterator[None]:
     """The workspace is opened ahead; SIGTERM starts a clock: the process ends, whatever a page still does.
 
-    A demo and all private areas are removed.
+    A demo, all private areas and all temporary files are removed.
     """
     stop = signal.getsignal(signal.SIGTERM)
+    scratch, before = ScratchFolder(SCRATCH), tempfile.tempdir
+    tempfile.tempdir = str(scratch.path)
+
+    def leave(code: int) -> None:
+        removing = Thread(target=scratch.remove, daemon=True)
+        removing.start()
+        removing.join(SECONDS_TO_REMOVE)
+        os._exit(code)
 
     def end(number: int, frame: FrameType | None) -> None:
-        clock = Timer(SECONDS_TO_END, os._exit, [128 + number])
+        clock = Timer(SECONDS_TO_END, leave, [128 + number])
         clock.daemon = True
         clock.start()
         if callable(stop):
@@ -84,6 +98,8 @@ async def ending_in_time(_: App) -> AsyncIterator[None]:
     close_all()
     if temporary := os.environ.get(TEMPORARY):
         shutil.rmtree(temporary, ignore_errors=True)
+    tempfile.tempdir = before
+    scratch.remove()
 
 
 def vis(_: Request) -> Response:

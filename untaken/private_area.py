@@ -10,20 +10,19 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import msgspec
-from filelock import FileLock, Timeout
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.intake import Progress, UploadResult
 from untaken.intake_process import take_in_apart
 from untaken.ledger import Draft, Run
 from untaken.ledger.events import Event
+from untaken.scratch_folder import ScratchFolder
 from untaken.store import Workspace
 from untaken.store.database import LOCAL
 from untaken.store.versions import UPLOAD
@@ -33,7 +32,6 @@ NOT_SHARED: Final = "run-not-shared"
 """Code of the finding on a run that the other workspace does not have as it is here."""
 _UPLOADS: Final = "uploads"
 _LIST: Final = "uploads.jsonl"
-_IN_USE: Final = ".in-use"
 _TOKEN_BYTES: Final = 32
 _ENVELOPE: Final = frozenset(Event.__struct_fields__)
 
@@ -53,11 +51,8 @@ class PrivateAreas:
     """
 
     def __init__(self) -> None:
-        for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-            _remove_unused(old)
-        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        self._lock = FileLock(self.folder / _IN_USE, mode=0o600)
-        self._lock.acquire()
+        self._scratch = ScratchFolder(PREFIX)
+        self.folder = self._scratch.path
 
     def create(self, owner: str, shared: Workspace) -> str:
         """Makes an empty area with the plan graphs in force, and gives the token that opens it.
@@ -84,8 +79,7 @@ class PrivateAreas:
 
     def close(self) -> None:
         """Removes every area."""
-        self._lock.release()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._scratch.remove()
 
     def _place(self, token: str, owner: str) -> Path:
         """The area's folder, named by a digest: a token may be any text, and the name must not open it."""
@@ -206,9 +200,3 @@ def _own_fields(event: Event) -> dict[str, object]:
 def _for_owner(path: Path) -> BinaryIO:
     """A file to append to, which nobody but its owner reads."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
-
-
-def _remove_unused(folder: Path) -> None:
-    """Removes the folder of a server that is gone: nobody holds its lock."""
-    with suppress(Timeout, OSError), FileLock(folder / _IN_USE, timeout=0):
-        shutil.rmtree(folder, ignore_errors=True)

@@ -167,6 +167,21 @@ asyncio.run(serve())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGTERM is of POSIX")
+def test_no_temporary_file_is_left_when_the_app_ends_or_starts_again(
+    served: Callable[..., Served], tmp_path: Path
+) -> None:
+    server, _ = served(TMPDIR=str(tmp_path))
+    assert len(list(tmp_path.glob("untaken-*"))) == 1
+    server.kill()
+    server.wait()
+    again, _ = served(TMPDIR=str(tmp_path))
+    assert len(list(tmp_path.glob("untaken-*"))) == 1
+    again.terminate()
+    again.wait(ENDS_WITHIN)
+    assert list(tmp_path.glob("untaken-*")) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGTERM is of POSIX")
 def test_work_that_does_not_let_go_is_left_behind() -> None:
     with subprocess.Popen([sys.executable, "-c", STUCK], cwd=ROOT, stdout=subprocess.PIPE) as stuck:
         assert stuck.stdout is not None

@@ -14,6 +14,7 @@ LINES: Final = 100
 _NAMES: Final = (b'"type"', b'"run_id"')
 _CHAIN: Final = (b'"seq"', b'"prev"')
 _TYPES: Final = "|".join(map(e.event_type, get_args(e.AnyEvent)))
+_ZIP: Final = b"PK\x03\x04"
 _TYPE: Final = re.compile(rb'"type"\s{0,8}:\s{0,8}"(?:' + _TYPES.encode() + rb')"')
 
 
@@ -26,6 +27,8 @@ def has_event_signature(head: bytes) -> bool:
     An event names its ``type`` and ``run_id``, and besides ``seq``, ``prev`` or a type of this program. What
     lacks that is no broken ledger but another file.
     """
+    if head.startswith(_ZIP):  # its members may show through, where they are not compressed
+        return False
     if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # then the reader can say that this is what is wrong
         head = head.decode("utf-16", errors="ignore").encode(errors="ignore")
     return any(_is_event(line) for line in head.split(b"\n", LINES)[:LINES])
