@@ -27,6 +27,8 @@ from untaken.stats.stratified import (
 
 AT_ONCE: Final = 30_000
 """Runs laid out at a time: few enough for a processor's cache."""
+COMPARED_AT_ONCE: Final = 32
+"""Comparisons whose runs are held at a time."""
 WORTHWHILE: Final = 8
 """Claims are worked out together if one by one they had so many times the runs that they have together."""
 DIGITS: Final = 9
@@ -51,6 +53,19 @@ class Claims(NamedTuple):
     used: Used
     above: np.ndarray
 
+    def about(self, first: int, last: int) -> tuple[Claims, np.ndarray]:
+        """Those about some of the comparisons, and their numbers."""
+        some = np.flatnonzero((first <= self.which) & (self.which < last))
+        return Claims(
+            compared=self.compared[first:last],
+            which=self.which[some] - first,
+            cut=self.cut[some],
+            without=self.without[some],
+            scales=self.scales.rows(some),
+            used=Used(*(used[some] for used in self.used)),
+            above=self.above[some],
+        ), some
+
 
 class Doubts(NamedTuple):
     """Whether each claim holds, by number; what was found inside strata, over how many runs of a side."""
@@ -62,12 +77,15 @@ class Doubts(NamedTuple):
     n1: np.ndarray
     n0: np.ndarray
 
-    def put(self, some: np.ndarray, found: Doubts, kept: np.ndarray) -> np.ndarray:
-        """Write what was found of some claims, where it is kept; the claims that this is."""
+    @classmethod
+    def none(cls, claims: int) -> Doubts:
+        """Room for so many claims."""
+        return cls(*(np.zeros(claims, kind) for kind in (int, float, float, float, int, int)))
+
+    def put(self, some: np.ndarray, found: Doubts) -> None:
+        """Write what was found of some claims."""
         for column, values in zip(self, found, strict=True):
-            column[some[kept]] = values[kept]
-        written: np.ndarray = some[kept]
-        return written
+            column[some] = values
 
     def words(self, row: int) -> str:
         """Why a claim does not hold."""
@@ -87,7 +105,7 @@ class Doubts(NamedTuple):
         return f"compared within task and agent: {self.value[row]:+.2f} ({low} to {high}), {runs}"
 
 
-NO_DOUBTS: Final = Doubts(*(np.zeros(0, dtype=int) for _ in Doubts._fields))
+NO_DOUBTS: Final = Doubts.none(0)
 
 
 class LaidOut(NamedTuple):
@@ -145,19 +163,26 @@ class LaidOut(NamedTuple):
 
 
 def doubts_of(history: History, claims: Claims) -> Doubts:
-    """Which of the claims hold within task and agent."""
+    """Which of the claims hold within task and agent; some comparisons at a time, for their runs are many."""
+    doubts = Doubts.none(claims.which.size)
+    for first in range(0, len(claims.compared), COMPARED_AT_ONCE):
+        about, some = claims.about(first, first + COMPARED_AT_ONCE)
+        doubts.put(some, _doubts_of(history, about))
+    return doubts
+
+
+def _doubts_of(history: History, claims: Claims) -> Doubts:
     numbers = numbers_of(history)
     sides = [numbers.both(history, compared) for compared in claims.compared]
-    if not sides:
-        return NO_DOUBTS
     unnamed, single = _seen(sides, claims)
     strata, rest = LaidOut.of([side.in_strata for side in sides], claims), np.ones(claims.which.size, bool)
-    doubts = Doubts(*(np.zeros(rest.size, kind) for kind in (int, float, float, float, int, int)))
+    doubts = Doubts.none(rest.size)
     for some in strata.together(claims, np.arange(rest.size)):
-        sure = doubts.put(some, *_judged_together(numbers, strata, claims, some))
-        rest[sure] = False
+        found, sure = _judged_together(numbers, strata, claims, some)
+        doubts.put(some, found)
+        rest[some[sure]] = False
     for some in strata.batches(np.flatnonzero(rest)):
-        doubts.put(some, _judged(numbers, strata, claims, some), np.ones(some.size, bool))
+        doubts.put(some, _judged(numbers, strata, claims, some))
     tasks, apart = LaidOut.of([side.in_tasks for side in sides], claims), np.flatnonzero(doubts.n1 == 0)
     doubts.outcome[apart] = AGENT_COINCIDES
     doubts.outcome[_without_tasks(tasks, claims, apart)] = TASK_COINCIDES

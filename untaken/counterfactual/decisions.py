@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from itertools import count
+from itertools import chain, count
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -64,8 +64,8 @@ class Paths(NamedTuple):
     Attributes:
         known: whether the alternative has a history; `level` the one it is from, `shared` the one that both
             histories of the advantage are from (0 for none).
-        score, actual: of the history and of the run, over the terms `used` by both; `delta` their difference
-            with its interval `low` to `high`; `why` has the code of `WHY` where that has none.
+        score, actual: of the history and of the run, over the terms `used` by both; `low` to `high` the
+            interval of their difference `delta`; `why` has the code of `WHY` where that has none.
         n_selected: outcomes of the selected skill at its finest level, by decision.
         advantage, pooled: of the alternative; `pooled` is ``None`` for one layer.
         direction: 1 where better is supported, -1 where worse is, else 0; `doubts` has what the guard says of
@@ -78,7 +78,6 @@ class Paths(NamedTuple):
     used: Used
     score: np.ndarray
     actual: np.ndarray
-    delta: np.ndarray
     low: np.ndarray
     high: np.ndarray
     why: np.ndarray
@@ -89,6 +88,12 @@ class Paths(NamedTuple):
     direction: np.ndarray
     doubts: Doubts
     doubt: np.ndarray
+
+    @property
+    def delta(self) -> np.ndarray:
+        """What the alternative's history scores more than the run."""
+        difference: np.ndarray = self.score - self.actual
+        return difference
 
 
 class KnownAtStart(NamedTuple):
@@ -218,7 +223,8 @@ class DecisionScorer:
 
     def _compare(self, asked: Asked) -> Paths:
         """Every path, block by block; then the guard, over all that is supported."""
-        found: Paths = _joined([self._compared(block) for block in asked.blocks(AT_ONCE)])
+        rows = max(len(asked.run), int(asked.first[-1]))
+        found = _joined(map(self._compared, asked.blocks(AT_ONCE)), rows)
         claimed = np.flatnonzero(found.direction)
         by_path = np.array(asked.run, dtype=np.int64)[asked.decision[claimed]]
         compared, which = asked.compared_once(claimed, found.shared[claimed])
@@ -265,7 +271,6 @@ class DecisionScorer:
             used=used,
             score=score,
             actual=actual,
-            delta=score - actual,
             low=low - actual,
             high=high - actual,
             why=why.astype(CODE),
@@ -395,15 +400,48 @@ class PathFigures(NamedTuple):
     p_better: Score
 
 
-def _joined(parts: list[Any]) -> Any:
-    """Columns of several blocks, end to end. The parts are given up on the way: together they are as many."""
-    kind = type(parts[0])
-    if not issubclass(kind, tuple):
-        return None if parts[0] is None else np.concatenate(parts)
-    columns = [list(some) for some in zip(*parts, strict=True)][::-1]
-    parts.clear()
-    joined = [_joined(columns.pop()) for _ in range(len(columns))]
-    return kind._make(joined) if hasattr(kind, "_make") else tuple(joined)
+class _Column:
+    """A column that is written end to end; rows that nothing is written to take no memory."""
+
+    def __init__(self, like: np.ndarray, rows: int) -> None:
+        self._values, self._size = np.empty(rows, dtype=like.dtype), 0
+
+    def write(self, part: np.ndarray) -> None:
+        self._values[self._size : self._size + part.size] = part
+        self._size += part.size
+
+    def written(self) -> np.ndarray:
+        return self._values[: self._size]
+
+
+def _joined(parts: Iterator[Paths], rows: int) -> Paths:
+    """The columns of several blocks, end to end, none with more than so many rows."""
+    first = next(parts)
+    columns = [_Column(column, rows) for column in _columns(first)]
+    for part in chain([first], parts):
+        for whole, column in zip(columns, _columns(part), strict=True):
+            whole.write(column)
+    made: Paths = _with_columns(first, (column.written() for column in columns))
+    return made
+
+
+def _columns(value: Any) -> Iterator[np.ndarray]:
+    """Every column of a tuple, and of tuples in it."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif value is not None:
+        for part in value:
+            yield from _columns(part)
+
+
+def _with_columns(like: Any, columns: Iterator[np.ndarray]) -> Any:
+    """A tuple of the same form with other columns."""
+    if isinstance(like, np.ndarray):
+        return next(columns)
+    if like is None:
+        return None
+    parts = [_with_columns(part, columns) for part in like]
+    return type(like)._make(parts) if hasattr(like, "_make") else tuple(parts)
 
 
 def _rows(paths: Paths) -> list[PathFigures]:

@@ -123,7 +123,6 @@ class Numbers:
         self._task = np.array([*of_strata, UNKNOWN])  # the last one, at `UNKNOWN`, is that of unnamed runs
         self._log, self._stratum = history.log, np.array(of_each, dtype=int)
         self._runs: dict[tuple[str, str], Runs] = {}
-        self._both: dict[Compared, BothSides] = {}
 
     @cached_property
     def moments(self) -> np.ndarray:
@@ -150,24 +149,22 @@ class Numbers:
 
     def both(self, history: History, compared: Compared) -> BothSides:
         """Every run that ever took one of the two skills, or both."""
-        if compared not in self._both:
-            context_hash, alternative, selected = compared
-            one, two = (self.runs(history, skill, context_hash) for skill in (alternative, selected))
-            _, at, there = np.intersect1d(one.run, two.run, assume_unique=True, return_indices=True)
-            other = np.full(one.run.size + two.run.size, np.inf)
-            other[at], other[one.run.size + there] = two.position[there], one.position[at]
-            every = Runs(*map(np.concatenate, zip(one, two, strict=True)))
-            alternative_took = np.arange(other.size) < one.run.size
-            apart = np.ones(other.size, dtype=bool)
-            apart[at] = apart[one.run.size + there] = (
-                self.moments[one.position[at]] != self.moments[two.position[there]]
-            )
-            in_strata, in_tasks = (
-                _together(every.where(apart), alternative_took[apart], other[apart], group[apart])
-                for group in (every.stratum, self._task[every.stratum])
-            )
-            self._both[compared] = BothSides(every, FirstPositions.of(every), in_strata, in_tasks)
-        return self._both[compared]
+        context_hash, alternative, selected = compared
+        one, two = (self.runs(history, skill, context_hash) for skill in (alternative, selected))
+        _, at, there = np.intersect1d(one.run, two.run, assume_unique=True, return_indices=True)
+        other = np.full(one.run.size + two.run.size, np.inf)
+        other[at], other[one.run.size + there] = two.position[there], one.position[at]
+        every = Runs(*map(np.concatenate, zip(one, two, strict=True)))
+        alternative_took = np.arange(other.size) < one.run.size
+        apart = np.ones(other.size, dtype=bool)
+        apart[at] = apart[one.run.size + there] = (
+            self.moments[one.position[at]] != self.moments[two.position[there]]
+        )
+        in_strata, in_tasks = (
+            _together(every.where(apart), alternative_took[apart], other[apart], group[apart])
+            for group in (every.stratum, self._task[every.stratum])
+        )
+        return BothSides(every, FirstPositions.of(every), in_strata, in_tasks)
 
 
 def _together(runs: Runs, alternative: np.ndarray, other: np.ndarray, group: np.ndarray) -> Together:
