@@ -52,10 +52,15 @@ def main() -> None:
     st.subheader("What goes with success", anchor=False)
     view.outcomes(found)
     columns = {"sub_goal": None, "difference": SIGNED} | dict.fromkeys(("p", "p_holm"), THREE_PLACES)
-    tables.table(outcome_splits_table(found), key="outcomes", name="What goes with success", columns=columns)
+    splits = outcome_splits_table(found)
+    if splits["p_reason"].isna().all():
+        columns["p_reason"] = None
+    tables.table(splits, key="outcomes", name="What goes with success", columns=columns)
 
     st.subheader("The matrix as a table", anchor=False)
-    tables.table(matrix_table(found), key="cells", name="Matrix of runs", height=320)
+    tables.table(
+        matrix_table(found), key="cells", name="Matrix of runs", height=320, columns={"sub_goal": None}
+    )
 
 
 main()
