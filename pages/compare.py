@@ -51,11 +51,9 @@ def main() -> None:
 
     st.subheader("What goes with success", anchor=False)
     view.outcomes(found)
-    columns = {"sub_goal": None, "difference": SIGNED} | dict.fromkeys(("p", "p_holm"), THREE_PLACES)
-    splits = outcome_splits_table(found)
-    if splits["p_reason"].isna().all():
-        columns["p_reason"] = None
-    tables.table(splits, key="outcomes", name="What goes with success", columns=columns)
+    columns = {"sub_goal": None, "p_reason": None, "difference": SIGNED}
+    columns |= dict.fromkeys(("p", "p_holm"), THREE_PLACES)
+    tables.table(outcome_splits_table(found), key="outcomes", name="What goes with success", columns=columns)
 
     st.subheader("The matrix as a table", anchor=False)
     tables.table(
