@@ -35,8 +35,9 @@ from untaken.judging.prompt_injection import (
     texts_to_judges as texts_to_judges,
 )
 from untaken.judging.questions import questions_of as questions_of
-from untaken.judging.reviewer_pairs import ReviewerPair as ReviewerPair, reviewer_pairs as reviewer_pairs
 from untaken.judging.reviewers import (
+    ReviewerPair as ReviewerPair,
+    reviewer_pairs as reviewer_pairs,
     Reliability as Reliability,
     ReviewedSubGoal as ReviewedSubGoal,
     Reviewers as Reviewers,
