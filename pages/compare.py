@@ -56,9 +56,7 @@ def main() -> None:
     tables.table(outcome_splits_table(found), key="outcomes", name="What goes with success", columns=columns)
 
     st.subheader("The matrix as a table", anchor=False)
-    tables.table(
-        matrix_table(found), key="cells", name="Matrix of runs", height=320, columns={"sub_goal": None}
-    )
+    tables.table(matrix_table(found), key="cells", name="Matrix of runs", height=320)
 
 
 main()
