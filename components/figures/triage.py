@@ -61,6 +61,7 @@ def fix_first_bars(
         nticks=5,
     )
     figure.update_yaxes(range=[len(rows) - 1 + BAR, BAR - 1], visible=False)
+    figure.update_layout(meta={"least_width": 320})
     return figure
 
 
