@@ -119,7 +119,11 @@ class _Fields:
         """The widget's key, its value put there."""
         key = f"sub_goal_{field}_{self.mark}"
         typed: dict[str, Any] = st.session_state.setdefault(session.TYPED, {})
-        st.session_state[key] = typed.get(key, shown)
+        now = typed.get(key, shown)
+        if (
+            key not in st.session_state or st.session_state[key] != now
+        ):  # writing replaces what is being typed
+            st.session_state[key] = now
         return key
 
     def names(self) -> None:

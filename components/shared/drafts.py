@@ -1,8 +1,8 @@
 """Text fields that keep what is typed: for each person apart, and by what the text is about.
 
 A field on one run is another widget than the same field on the next run, so no text can be saved on the wrong
-one. What a signed reviewer types is kept in the workspace until it is saved: it survives another page, a
-reload and a restart of the server. Without a name it lives as long as the session.
+one. What a signed reviewer types is kept in the workspace until it is saved: a second after the last key it
+survives another page, a reload and a restart of the server. Without a name it lives as long as the session.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class DraftField:
 
     @property
     def key(self) -> str:
-        """The widget's key; it contains no text from a file."""
+        """The widget's key; it contains no text from a file. `frame.js` sends its words after a pause."""
         parts = "\0".join(f"{len(part)}:{part}" for part in (self.author, *self.whole))
-        return f"{self.name}-{sha256(parts.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+        return f"{self.name}-draft-{sha256(parts.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def text_area(label: str, place: DraftField, **options: Any) -> str:

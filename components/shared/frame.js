@@ -1,6 +1,7 @@
 // Marks up the navigation for screen readers, and listens to the keys that work on every page.
 const SEARCH = "[role=dialog] .st-key-search";
-const PAUSE = 250; // milliseconds without a key until words are sent
+const DRAFTS = "[class*=-draft-]";
+const PAUSES = { [SEARCH]: 250, [DRAFTS]: 1000 }; // milliseconds without a key until words are sent
 const NAVIGATION = "[data-testid=stSidebarNavItems]";
 const TYPING = "input, textarea, select, [contenteditable=true], [role=combobox], [role=gridcell]";
 
@@ -29,16 +30,21 @@ function focusSearch() {
   setTimeout(() => field.focus()); // after the dialog, which takes the focus when it opens
 }
 
-// Streamlit sends a field's words on Enter: here a pause in typing is one.
+// Streamlit sends a field's words on Enter, or when it is left: in these fields a pause in typing is enough.
 let waiting;
 function typed({ target }) {
-  if (!target.matches?.(`${SEARCH} input`)) return;
+  const where = Object.keys(PAUSES).find((one) => target.matches?.(`${one} :is(input, textarea)`));
+  if (!where) return;
   clearTimeout(waiting);
   waiting = setTimeout(() => {
     waiting = undefined;
-    target.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-  }, PAUSE);
+    const ctrlKey = target.matches("textarea"); // there Enter alone begins a line
+    target.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", ctrlKey, bubbles: true }));
+  }, PAUSES[where]);
 }
+
+// A reload leaves no field: this sends the words of the one that has the focus, if the server is quick enough.
+const leave = () => document.activeElement?.blur();
 
 // In the search: arrows move between the field and what was found, Enter in the field opens the first.
 function moved(event) {
@@ -74,10 +80,12 @@ export default function ({ data, setTriggerValue }) {
   document.addEventListener("keydown", pressed);
   document.addEventListener("keydown", moved);
   document.addEventListener("input", typed);
+  window.addEventListener("beforeunload", leave);
   return () => {
     watcher.disconnect();
     document.removeEventListener("keydown", pressed);
     document.removeEventListener("keydown", moved);
     document.removeEventListener("input", typed);
+    window.removeEventListener("beforeunload", leave);
   };
 }

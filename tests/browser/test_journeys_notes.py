@@ -42,9 +42,8 @@ def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
         expect(note).to_be_enabled()
         press(page, "n")
         expect(note).to_be_focused()
-        page.keyboard.type("no, it paid twice for the order")
-        with answered(page):
-            page.keyboard.press("Control+Enter")
+        with answered(page):  # a pause in typing sends it
+            page.keyboard.type("no, it paid twice for the order")
         expect(page.get_by_text("not counted until you accept")).to_be_visible()
         with answered(page):
             page.get_by_role("button", name="Add note", exact=True).click()
@@ -60,6 +59,25 @@ def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
         run = run_of(store, "r1")
         assert [one.text for one in notes_of(run)] == ["no, it paid twice for the order"]
         assert [one.mode for one in counted(run)] == ["paid-twice", "lost-the-thread"]
+
+
+def test_a_note_survives_a_reload_without_its_field_being_left(
+    tmp_path: Path, serve: Callable[..., str], open_page: Callable[..., Page]
+) -> None:
+    with Workspace(tmp_path / "w") as store:
+        store.add("0.jsonl", a_run("r0").call("look").finish(success=False).ledger())
+        page = open_page(f"{serve(str(store.path))}/run")
+        sign(page, "ann")
+        note = page.get_by_role("textbox", name="Note", exact=True)
+        expect(note).to_be_enabled()
+        note.focus()
+        for words in ("half", " a thought", " about it"):
+            with answered(page):
+                page.keyboard.type(words)
+            expect(note).to_be_focused()
+        expect(note).to_have_value("half a thought about it")
+        page.reload()
+        expect(note).to_have_value("half a thought about it")
 
 
 def run_of(store: Workspace, run_id: str) -> Run:
