@@ -38,8 +38,10 @@ function typed({ target }) {
   clearTimeout(waiting);
   waiting = setTimeout(() => {
     waiting = undefined;
+    if (document.activeElement !== target) return;
     const ctrlKey = target.matches("textarea"); // there Enter alone begins a line
-    target.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", ctrlKey, bubbles: true }));
+    for (const kind of ["keydown", "keyup"]) // with its end, or shortcuts take the key for held down
+      target.dispatchEvent(new KeyboardEvent(kind, { key: "Enter", ctrlKey, bubbles: true }));
   }, PAUSES[where]);
 }
 
