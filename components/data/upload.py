@@ -157,10 +157,11 @@ def show_results(results: Sequence[UploadResult]) -> None:
     else:
         st.warning(f"{'; '.join(words)}. The reasons are below.", icon=":material/rule:")
     tables.table(uploads_table(found), key="taken", name="Uploads")
+    advice: set[str] = set()
     for number, one in enumerate(found):
         if one.members:
             _inside(one, number)
-        _reasons(one)
+        _reasons(one, advice)
 
 
 def _inside(archive: Upload, number: int) -> None:
@@ -170,12 +171,14 @@ def _inside(archive: Upload, number: int) -> None:
         tables.table(uploads_table(members), key=f"taken-{number}", name="Members", height=240)
 
 
-def _reasons(one: Upload) -> None:
-    """What is wrong with an upload, and what to do."""
+def _reasons(one: Upload, advice: set[str]) -> None:
+    """What is wrong with an upload, and what to do; `advice` is what was said before and is not repeated."""
     for finding in one.reasons[:MOST_REASONS]:
         where = finding.where.file or one.row.name
         place = f"{where}, line {finding.where.line}" if finding.where.line else where
         sentence = f"{one.mark} {text.one_line(place, 80)}: {text.one_line(finding.message, 300)}."
-        st.text(f"{sentence} {text.one_line(finding.hint or '', 300)}")
+        hint = finding.hint or ""
+        st.text(sentence if hint in advice else f"{sentence} {text.one_line(hint, 500)}")
+        advice.add(hint)
     if len(one.reasons) > MOST_REASONS:
         st.caption(f"and {len(one.reasons) - MOST_REASONS:,} more reasons")

@@ -64,6 +64,12 @@ def test_reasons_are_read_in_place_as_plain_text() -> None:
     assert reason.endswith("Try again.")
 
 
+def test_advice_that_several_files_need_is_said_once() -> None:
+    lines = [line.value for line in shown(UNKNOWN, replace(UNKNOWN, name="b.exe")).text]
+    assert [line.endswith("Try again.") for line in lines] == [True, False]
+    assert len(lines) == 2
+
+
 ARCHIVE = UploadResult(name="all.zip", kind="archive", new=True)
 
 
