@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from importlib import import_module
 from threading import Event, Thread
 from typing import Final
 
@@ -15,6 +16,9 @@ TICK: Final = 0.1
 """Seconds between two looks at how far it is."""
 MOST_STEPS: Final = 6
 """What is done, at most: to load the app, what `state.open_ahead` names, and to load the page."""
+
+LOADED: Final = ("pandas", "components.shared.frame")
+"""Loaded before any page is drawn: plotly uses a pandas that another thread has only half imported."""
 
 _ready: Final = Event()
 _ready.set()  # where nothing opens ahead, pages open the workspace
@@ -47,9 +51,9 @@ def _open_ahead() -> None:
 
         state.open_ahead(_steps.append)
         _steps.append("Loading the page")
+        for name in LOADED:
+            import_module(name)
     except Exception:  # the page says it
         LOG.debug("the workspace could not be opened ahead", exc_info=True)
     finally:
         _ready.set()
-    import pandas  # noqa: F401, PLC0415 (slow; most pages need it)
-    import scipy.optimize  # noqa: F401, PLC0415 (slow, too)
