@@ -47,7 +47,8 @@ def main(names: list[str]) -> None:
 def _run(source: Path, page: Page) -> nbformat.NotebookNode:
     notebook = jupytext.read(source)
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    client = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(source.parent)}})
+    folder = {"path": str(source.parent)}
+    client = NotebookClient(notebook, timeout=600, coalesce_streams=True, resources={"metadata": folder})
     client.execute(env=os.environ | {"PYTHONPATH": path})
     notebook.metadata.pop("language_info", None)
     for cell in notebook.cells:

@@ -30,7 +30,9 @@ def notebook(path: Path) -> NotebookNode:
 def executed(path: Path) -> NotebookNode:
     """The notebook after a run in a kernel of its own, with the working folder that a reader has."""
     copy = nbformat.read(path, as_version=4)
-    client = NotebookClient(copy, timeout=180, resources={"metadata": {"path": str(FOLDER)}})
+    client = NotebookClient(
+        copy, timeout=180, coalesce_streams=True, resources={"metadata": {"path": str(FOLDER)}}
+    )
     client.execute(env=os.environ | {"PYTHONWARNINGS": "error::DeprecationWarning:untaken"})
     return copy
 
