@@ -27,7 +27,7 @@ from untaken.answers import (
     verification_table,
 )
 from untaken.criteria import (
-    ATTACKS,
+    ATTACK_WORDS,
     CriteriaSet,
     Criterion,
     CriterionCheck,
@@ -46,7 +46,6 @@ from untaken.present.numbers import counted, interval, percent
 
 SOURCES: Final = {"recorded": "Recorded replies", "ledger": "Computed from the ledgers"}
 MOST_CARDS: Final = 12
-DISTURBED: Final = {attack.name: attack.what for attack in ATTACKS}
 SIGNS: Final = {True: "✓", False: "✗", None: "?"}
 TWO: Final = st.column_config.NumberColumn(format="%.2f")
 THREE: Final = st.column_config.NumberColumn(format="%.3f")
@@ -222,7 +221,7 @@ def attacks(review: CriteriaReview) -> None:
 
 
 def _attack_words(name: str) -> str:
-    return f"{name.replace('_', ' ')}: {DISTURBED[name]}" if name in DISTURBED else name
+    return f"{name.replace('_', ' ')}: {ATTACK_WORDS[name]}" if name in ATTACK_WORDS else name
 
 
 @panel
@@ -333,8 +332,8 @@ def _grounds(check: CriterionCheck) -> list[str]:
             f"{SIGNS[known]} a success scores above a failure in {percent(apart.superiority)} of pairs "
             f"(95% {interval(apart.low, apart.high, percent)}, n {apart.success_n} and {apart.failed_n})"
         )
-    lower = [DISTURBED.get(test.attack, test.attack) for test in discrimination.attacks if test.detected]
-    higher = [DISTURBED.get(test.attack, test.attack) for test in discrimination.attacks if test.rewarded]
+    lower = [ATTACK_WORDS.get(test.attack, test.attack) for test in discrimination.attacks if test.detected]
+    higher = [ATTACK_WORDS.get(test.attack, test.attack) for test in discrimination.attacks if test.rewarded]
     if lower:
         lines.append(f"✓ lower for disturbed runs: {', '.join(lower)}")
     elif discrimination.attacks:

@@ -22,7 +22,7 @@ from untaken.present.numbers import counted
 from untaken.present.statuses import STAR
 
 HEADINGS: Final[dict[Kind, str]] = {
-    "sub_goal": "◆ **Sub-goals** that fail first: completion that a fix could unlock, at most",
+    "sub_goal": "◆ **Sub-goals** that fail first: the most completion that a fix could gain",
     "decision": "⇄ **Decisions** where another skill has a better history: score, by association",
 }
 NONE: Final[dict[Kind, str]] = {

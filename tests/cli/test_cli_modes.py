@@ -165,4 +165,4 @@ def test_two_people_and_their_steps_are_compared_as_json(
     assert [(one["a"], one["b"], one["same_step"], one["near_step"]) for one in found["root_causes"]] == [
         ("human:ann", "human:bob", 0, 1)
     ]
-    assert found["human_ceiling"].startswith("human ceiling: two people name the same step in 0 of 1 runs")
+    assert found["human_ceiling"].startswith("Human ceiling: two people named the same step in 0 of 1 runs")

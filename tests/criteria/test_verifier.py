@@ -109,7 +109,7 @@ def test_a_disturbance_that_lowers_most_runs_is_noticed_ties_stated() -> None:
     assert (test.n, test.wins, test.ties, test.losses, test.win_rate) == (12, 10, 1, 1, 10.5 / 12)
     assert check.discrimination.drop == test
     assert check.keep
-    assert "drop_sentences (10 worse, 1 equal, 1 better of 12)" in check.reason
+    assert "a quarter of the agent's sentences removed (10 worse, 1 equal, 1 better of 12)" in check.reason
 
 
 def test_equal_before_and_after_is_no_notice() -> None:

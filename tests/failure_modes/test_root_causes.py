@@ -74,12 +74,12 @@ def test_two_people_are_compared_and_blame_is_compared_with_each_of_them() -> No
         (DECISIVE, BOB, 1, 0),
     ]
     assert isinstance(blame[0].kappa, Unscored)
-    assert ceiling_words([people, *blame]).startswith("human ceiling: two people name the same step in 1 of")
+    assert ceiling_words([people, *blame]).startswith("Human ceiling: two people named the same step in 1 of")
     assert "not known" in ceiling_words(blame)
     assert blame_words([people, *blame]).startswith(
-        "It is the step that a person names in 2 of 3 runs (human:ann), 1 of 3 runs (human:bob); human"
+        "It is the step that a person named in 2 of 3 runs (human:ann), 1 of 3 runs (human:bob). Human"
     )
-    assert blame_words([]).startswith("No person names a step here; human ceiling not known")
+    assert blame_words([]).startswith("No person has named a step. Human ceiling not known")
 
 
 def test_what_is_recorded_beside_a_step_is_no_step() -> None:

@@ -11,6 +11,7 @@ from untaken.fix_first.blame import Shape, frontier, is_failed, shape_of
 from untaken.ledger import Run
 from untaken.plans import PlanGraph
 from untaken.subgoals import NodeResult, RunScore
+from untaken.subgoals.missed import NEVER
 
 ReviewKind = Literal["lucky", "unlucky", "failed", "broken", "unfinished", "fine"]
 
@@ -76,7 +77,7 @@ def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, shapes: Map
     more = f" (first of {len(failed)})" if len(failed) > 1 else ""
     return RunCause(
         headline=f"{first.title or first.sub_goal!r} {did[first.attempted]}{more}",
-        detail=score.node(first.sub_goal).reason,
+        detail=score.node(first.sub_goal).reason.removeprefix(f"{NEVER}, "),
         sub_goal=first.sub_goal,
     )
 

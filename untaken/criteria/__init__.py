@@ -23,7 +23,12 @@ from untaken.criteria.discrimination import (
     before_after as before_after,
     subject_means as subject_means,
 )
-from untaken.criteria.disturb import ATTACKS as ATTACKS, Attack as Attack, disturb as disturb
+from untaken.criteria.disturb import (
+    ATTACK_WORDS as ATTACK_WORDS,
+    ATTACKS as ATTACKS,
+    Attack as Attack,
+    disturb as disturb,
+)
 from untaken.criteria.files import (
     criteria_bytes as criteria_bytes,
     load_criteria as load_criteria,

@@ -263,3 +263,6 @@ ATTACKS: Final = (
     Attack(name="flip_outcome", what="the opposite outcome recorded", spoil=flip_outcome),
 )
 """The paper's attack first, then one for each thing that dropping sentences does not touch."""
+
+ATTACK_WORDS: Final = {attack.name: attack.what for attack in ATTACKS}
+"""What was done to the disturbed runs, by the name of the attack."""

@@ -96,7 +96,7 @@ def _note(
     deterministic: bool, found: Score, near: Score, cv: float, sd_share: float, *, measured: bool
 ) -> str:
     if deterministic:
-        return "deterministic: computed the same way every time"
+        return "computed the same way every time"
     if not measured:
         return "not measured: it needs two passes over the same runs"
     parts = []

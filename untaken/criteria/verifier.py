@@ -8,10 +8,11 @@ from math import inf
 from typing import Final
 
 from untaken.criteria.discrimination import AttackTest, Separation, attack_tests, separation, subject_means
-from untaken.criteria.disturb import DROP
+from untaken.criteria.disturb import ATTACK_WORDS, DROP
 from untaken.criteria.model import QuantifierRun
 from untaken.criteria.stability import Stability, stability
 from untaken.errors import Score, Unscored
+from untaken.present.numbers import interval, p_value, percent
 
 NOT_DONE: Final = Unscored("not done: no values of disturbed runs were given")
 
@@ -196,13 +197,13 @@ def _separation_words(found: Separation) -> str:
     if isinstance(theta, Unscored):
         return theta.reason
     over = f"{found.success_n} successes and {found.failed_n} failures"
-    chance = "p < 0.001" if not isinstance(p, Unscored) and p < 0.001 else f"p {p:.3f}"
-    sure = f"95% {low:.2f}–{high:.2f}, {chance}, {over}"
-    return f"a success scores above a failure in {100 * theta:.0f}% of pairs ({sure})"
+    sure = f"95% {interval(low, high, percent)}, {p_value(p, 'p')}, {over}"
+    return f"a success scores above a failure in {percent(theta)} of pairs ({sure})"
 
 
 def _attack_words(test: AttackTest) -> str:
-    return f"{test.attack} ({test.wins} worse, {test.ties} equal, {test.losses} better of {test.n})"
+    what = ATTACK_WORDS.get(test.attack, test.attack)
+    return f"{what} ({test.wins} worse, {test.ties} equal, {test.losses} better of {test.n})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,25 +157,25 @@ def _by_task(given: Iterable[tuple[str, tuple[Hashable, Hashable]]]) -> list[lis
 
 
 def blame_words(found: Sequence[RootCauseAgreement]) -> str:
-    """How often the decisive step is the one that a person names, with the human ceiling beside it."""
+    """How often the decisive step is the one that a person names, and how often two people agree."""
     hits = [f"{one.same_step:,} of {one.runs:,} runs ({one.b})" for one in found if one.automatic]
     agrees = (
-        f"It is the step that a person names in {', '.join(hits)}" if hits else "No person names a step here"
+        f"It is the step that a person named in {', '.join(hits)}." if hits else "No person has named a step."
     )
-    return f"{agrees}; {ceiling_words(found)}."
+    return f"{agrees} {ceiling_words(found)}."
 
 
 def ceiling_words(found: Iterable[RootCauseAgreement]) -> str:
     """How far two people agree, for beside automatic blame: of the pair with most runs in common."""
     pairs = [one for one in found if not one.automatic]
     if not pairs:
-        return "human ceiling not known: no two people name the root cause of the same run"
+        return "Human ceiling not known: no two people have named the root cause of the same run"
     most = max(pairs, key=lambda one: one.runs)
     same = _share_words(most.same, most.same_low, most.same_high)
     near = _share_words(most.near, most.near_low, most.near_high)
     return (
-        f"human ceiling: two people name the same step in {most.same_step:,} of {most.runs:,} runs ({same}), "
-        f"at most one step apart in {most.near_step:,} ({near})"
+        f"Human ceiling: two people named the same step in {most.same_step:,} of {most.runs:,} runs "
+        f"({same}), at most one step apart in {most.near_step:,} ({near})"
     )
 
 

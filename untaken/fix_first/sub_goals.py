@@ -146,5 +146,5 @@ def _reason(hits: Iterable[First], often: Often, required: int, much: float, cri
     few = f" ({required} require it)" if required < often.n else ""
     return (
         f"In {often.count} of {often.n} scored runs{few} it fails first ({', '.join(how)}); "
-        f"it and what depends on it are at most {much:.0%} of the {what} sub-goals of such a run"
+        f"there, it and the sub-goals that depend on it are at most {much:.0%} of the {what} ones"
     )

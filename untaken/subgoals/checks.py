@@ -24,7 +24,7 @@ from untaken.subgoals.differences import (
     shown,
 )
 from untaken.subgoals.expressions import ExpressionResults
-from untaken.subgoals.missed import Cause, Unserved, why_missed
+from untaken.subgoals.missed import NEVER, Cause, Unserved, why_missed
 from untaken.subgoals.trace import Trace
 from untaken.subgoals.verdicts import RECORDED, ruling, whose_count
 
@@ -131,13 +131,13 @@ class CheckRunner:
             return _PLAIN[False]
         if criterion.call is not None and self._trace.calls_of(criterion.call.name):
             other = self._other_arguments(criterion.call, self._trace.calls_of(criterion.call.name))
-            reason = f"never attempted: likely the agent: {other.reason}"
+            reason = f"{NEVER}, likely the agent's doing: {other.reason}"
             return structs.replace(other, reason=reason, evidence=(), missed="agent")
         found = why_missed(criterion.node, self._unserved)
         return NodeDecision(
             completed=False,
             by=criterion.kind,
-            reason=f"never attempted: {found.why}",
+            reason=f"{NEVER}, {found.why}",
             differences=found.differences,
             missed=found.cause,
         )

@@ -16,6 +16,7 @@ from untaken.subgoals.differences import ABSENT, COMPARED_CALLS, FieldDifference
 from untaken.subgoals.tool_names import CLOSE, alike
 
 Cause = Literal["agent", "mapping"]
+NEVER: Final = "never attempted"
 NAMED: Final = 3
 MOST_RULES: Final = 8
 SPELLED_CHARS: Final = 4
@@ -73,10 +74,12 @@ def why_missed(node: SubGoal, unserved: Unserved) -> Missed:
         FieldDifference(field=one.field, expected=one.expected, actual=ABSENT) for one in wanted
     )
     if clue := _fits_elsewhere(node, unserved) or _unmapped(node, wanted, unserved):
-        return Missed(cause="mapping", why=f"likely the mapping: {clue}", differences=differences)
+        return Missed(cause="mapping", why=f"likely a gap in the mapping: {clue}", differences=differences)
     names = " or ".join(dict.fromkeys(one.words for one in wanted[:NAMED]))
     did = f"no {names}" if names else "no action is tagged with it"
-    return Missed(cause="agent", why=f"likely the agent: {did}{unserved.rest}", differences=differences)
+    return Missed(
+        cause="agent", why=f"likely the agent's doing: {did}{unserved.rest}", differences=differences
+    )
 
 
 class _Wanted(Struct, frozen=True, kw_only=True, gc=False):
