@@ -9,7 +9,16 @@ import streamlit as st
 from components.annotate import session
 from components.shared import state, tables, text
 from components.shared.panels import panel
-from untaken.annotating import Set, Unmapped, Workbench, made_rule, runs_of, sub_goal_of, unmapped, with_graph
+from untaken.annotating import (
+    MappingSummary,
+    Set,
+    Unmapped,
+    made_rule,
+    runs_of,
+    sub_goal_of,
+    unmapped,
+    with_graph,
+)
 from untaken.answers import contested_table, rule_words, rules_table, unmapped_table
 from untaken.corpus import Corpus
 from untaken.plans import PlanGraph, Rule, graph_digest
@@ -23,23 +32,25 @@ def workbench(graph: PlanGraph) -> None:
     """Draw it for the runs that the graph covers."""
     store = state.workspace()
     key = (str(store.path), state.content(store), graph_digest(graph))
-    bench = _laid(key, state.corpus(), graph)
-    if not bench.runs:
+    summary = _laid(key, state.corpus(), graph)
+    if not summary.runs:
         st.info("No run in this workspace is scored with this graph.")
         return
     st.caption(
-        f"{bench.mapped:,} of {counted(bench.actions, 'action')} of {counted(bench.runs, 'run')} "
+        f"{summary.mapped:,} of {counted(summary.actions, 'action')} of {counted(summary.runs, 'run')} "
         "are mapped to a sub-goal, by tag, rule, check, plan or judge."
     )
     st.markdown("**Actions without a sub-goal**")
-    if not bench.unmapped:
+    if not summary.unmapped:
         st.info("Every action is mapped to a sub-goal.")
-    for number, one in enumerate(bench.unmapped[:OFFERED]):
+    for number, one in enumerate(summary.unmapped[:OFFERED]):
         _offer(graph, one, number)
-    if bench.unmapped:
+    if summary.unmapped:
         with st.expander("As a table"):
-            tables.table(unmapped_table(bench), key="unmapped", name="Actions without a sub-goal", most=2_000)
-    _contradictions(bench)
+            tables.table(
+                unmapped_table(summary), key="unmapped", name="Actions without a sub-goal", most=2_000
+            )
+    _contradictions(summary)
 
 
 def _offer(graph: PlanGraph, one: Unmapped, number: int) -> None:
@@ -83,14 +94,14 @@ def _make(goal: str, rule: Rule) -> None:
         session.edit(Set(sub_goal=goal, field="rules", value=made_rule(node, rule)))
 
 
-def _contradictions(bench: Workbench) -> None:
-    if bench.contested:
+def _contradictions(summary: MappingSummary) -> None:
+    if summary.contested:
         st.markdown("**Actions that rules of several sub-goals match**")
         st.caption("The first sub-goal in graph order gets them. Narrow a rule or move a sub-goal.")
-        tables.table(contested_table(bench), key="contested", name="Contested actions")
-    idle = [use for use in bench.rules if use.idle]
-    if bench.rules:
-        st.markdown(f"**Rules with no effect: {len(idle):,} of {len(bench.rules):,}**")
+        tables.table(contested_table(summary), key="contested", name="Contested actions")
+    idle = [use for use in summary.rules if use.idle]
+    if summary.rules:
+        st.markdown(f"**Rules with no effect: {len(idle):,} of {len(summary.rules):,}**")
         for use in idle[:20]:
             why = (
                 f"matches {counted(use.claims, 'action')}, all taken first by rules of "
@@ -101,10 +112,10 @@ def _contradictions(bench: Workbench) -> None:
             rule = text.label(rule_words(use.rule), 160)
             st.caption(f"**{text.label(use.sub_goal, 60)}** · {rule} · {why}")
         with st.expander("All rules and what they match"):
-            tables.table(rules_table(bench), key="rules-table", name="Rules in this graph", height=260)
+            tables.table(rules_table(summary), key="rules-table", name="Rules in this graph", height=260)
 
 
 @st.cache_resource(ttl=3600, max_entries=8, show_spinner="Mapping actions …")
-def _laid(key: object, _corpus: Corpus, _graph: PlanGraph) -> Workbench:  # noqa: ARG001 (cache key)
+def _laid(key: object, _corpus: Corpus, _graph: PlanGraph) -> MappingSummary:  # noqa: ARG001 (cache key)
     there = with_graph(_corpus.graphs, _graph)
     return unmapped(runs_of(_corpus.runs.values(), there, _graph.id), _graph)

@@ -9,7 +9,7 @@ from typing import Final
 import streamlit as st
 
 from components.rankings import pair_view
-from components.rankings.words import metric_words, pull_words, turn_words
+from components.rankings.words import contribution_words, metric_words, turn_words
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.answers import rule_table
@@ -26,7 +26,7 @@ RULE_COLUMNS: Final = {
     "fail_value_reason": None,
     "drop_value_reason": st.column_config.TextColumn("why there is no value"),
 }
-MOST_PULLS: Final = 3
+MOST_RUNS: Final = 3
 MOST_GAPS: Final = 3
 MOST_CARDS: Final = 4
 MOST_LISTED: Final = 12
@@ -83,13 +83,13 @@ def _discordant(
         shown = next((p for p in pairs if p.b_metric == metric), pairs[-1])
         both = (report.comparisons[m].pair(first, second) for m in (OUTCOME, shown.b_metric))
         st.caption(turn_words(*both))
-        pulls = report.pulls(shown)
-        with st.expander(f"{counted(len(pulls), 'run')} behind the change, largest effect first"):
+        made = report.contributions(shown)
+        with st.expander(f"{counted(len(made), 'run')} behind the change, largest effect first"):
             st.caption(f"Outcome against {metric_words(shown.b_metric)}. Each run's share of the change.")
-            halves = ([p for p in pulls if p.agent == agent][:MOST_PULLS] for agent in (first, second))
-            for pull in chain.from_iterable(halves):
-                words = f" · {text.label(pull.task_id, 40)}: {pull_words(pull, shown.b_metric)}"
-                pair_view.run_link(runs[pull.digest], words)
+            halves = ([p for p in made if p.agent == agent][:MOST_RUNS] for agent in (first, second))
+            for one in chain.from_iterable(halves):
+                words = f" · {text.label(one.task_id, 40)}: {contribution_words(one, shown.b_metric)}"
+                pair_view.run_link(runs[one.digest], words)
 
 
 def _values(report: RankReport, metric: str, first: str, second: str) -> str:

@@ -106,10 +106,10 @@ def method(pair: PairedDifference) -> str:
     return f"p from random swaps of the two agents within tasks; interval: {method}."
 
 
-def pull_words(pull: RunContribution, metric: str) -> str:
+def contribution_words(one: RunContribution, metric: str) -> str:
     """What is odd about a run: ``succeeded, 25% completed``."""
-    outcome = "succeeded" if pull.outcome else "failed"
-    return f"{outcome}, {percent(pull.value)} {metric_words(metric)}"
+    outcome = "succeeded" if one.outcome else "failed"
+    return f"{outcome}, {percent(one.value)} {metric_words(metric)}"
 
 
 def turn_words(by_outcome: PairedDifference | None, by_metric: PairedDifference | None) -> str:

@@ -253,16 +253,16 @@ def test_the_focused_report_is_short_and_says_what_it_leaves_out(samples: Corpus
 
 
 def test_runs_that_share_a_picture_share_every_status(samples: Corpus) -> None:
-    from untaken.html.run_patterns import courses
+    from untaken.html.run_patterns import run_patterns
 
-    found = courses(samples)
-    statuses = [[(n.sub_goal, n.status) for n in course.example.nodes] for course in found]
-    for course, wanted in zip(found, statuses, strict=True):
-        for item in course.runs:
+    found = run_patterns(samples)
+    statuses = [[(n.sub_goal, n.status) for n in pattern.example.nodes] for pattern in found]
+    for pattern, wanted in zip(found, statuses, strict=True):
+        for item in pattern.runs:
             score = samples.scores[item.digest]
             assert isinstance(score, RunScore)
             assert [(n.sub_goal, n.status) for n in score.nodes] == wanted
-    assert sum(len(course.runs) for course in found) == len({i.digest for c in found for i in c.runs})
+    assert sum(len(pattern.runs) for pattern in found) == len({i.digest for c in found for i in c.runs})
 
 
 def test_every_picture_is_described_and_every_table_has_headings(samples: Corpus) -> None:

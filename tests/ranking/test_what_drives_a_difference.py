@@ -66,17 +66,17 @@ def test_the_runs_that_make_a_pair_change_places_sum_up_to_how_far_the_metrics_p
     report = lucky_and_diligent()
     pair = next(p for p in report.discordant if p.b_metric == "completion")
     assert (pair.first, pair.second) == ("lucky", "diligent")
-    found = report.pulls(pair)
+    found = report.contributions(pair)
     against = DiscordantPair(
         a_metric=pair.a_metric, b_metric=pair.b_metric, first=pair.second, second=pair.first
     )
     by_outcome, by_completion = (
         report.comparisons[metric].pair("lucky", "diligent") for metric in ("success_rate", "completion")
     )
-    parting = by_outcome.difference + by_completion.difference  # each is the one above minus the one below
-    assert sum(p.weight for p in found) - sum(p.weight for p in report.pulls(against)) == pytest.approx(
-        parting
-    )
+    change = by_outcome.difference + by_completion.difference  # each is the one above minus the one below
+    assert sum(p.weight for p in found) - sum(
+        p.weight for p in report.contributions(against)
+    ) == pytest.approx(change)
     assert [p.weight for p in found] == sorted((p.weight for p in found), reverse=True)
     assert {(p.agent, p.outcome, p.value) for p in found} == {("diligent", 0.0, 1.0), ("lucky", 1.0, 0.25)}
 

@@ -39,11 +39,11 @@ from untaken.annotating.rows import (
     value_json as value_json,
 )
 from untaken.annotating.session import Session as Session
-from untaken.annotating.workbench import (
+from untaken.annotating.mapping_summary import (
     Contested as Contested,
     RuleUse as RuleUse,
     Unmapped as Unmapped,
-    Workbench as Workbench,
+    MappingSummary as MappingSummary,
     made_rule as made_rule,
     unmapped as unmapped,
 )

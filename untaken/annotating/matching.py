@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from untaken.annotating.workbench import EXAMPLES, Example
+from untaken.annotating.mapping_summary import EXAMPLES, Example
 from untaken.ledger import Run
 from untaken.plans import ToolCallSpec, call_counts, call_matches
 

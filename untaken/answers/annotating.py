@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from untaken.annotating import AgentEffect, Contested, Preview, RuleUse, StatusChange, Unmapped, Workbench
+from untaken.annotating import (
+    AgentEffect,
+    Contested,
+    MappingSummary,
+    Preview,
+    RuleUse,
+    StatusChange,
+    Unmapped,
+)
 from untaken.answers.frame import Columns, count, figure, frame, interval, moment, text, truth
 from untaken.discovery import ProposedGraph, Support
 from untaken.plans import Rule
@@ -114,19 +122,19 @@ def effects_table(seen: Preview) -> pd.DataFrame:
     return frame(EFFECTS, seen.agents)
 
 
-def unmapped_table(bench: Workbench) -> pd.DataFrame:
+def unmapped_table(summary: MappingSummary) -> pd.DataFrame:
     """One row per shape of action that serves no sub-goal, the most frequent first (columns: `UNMAPPED`)."""
-    return frame(UNMAPPED, bench.unmapped)
+    return frame(UNMAPPED, summary.unmapped)
 
 
-def contested_table(bench: Workbench) -> pd.DataFrame:
+def contested_table(summary: MappingSummary) -> pd.DataFrame:
     """One row per set of sub-goals whose rules claim the same actions (columns: `CONTESTED`)."""
-    return frame(CONTESTED, bench.contested)
+    return frame(CONTESTED, summary.contested)
 
 
-def rules_table(bench: Workbench) -> pd.DataFrame:
+def rules_table(summary: MappingSummary) -> pd.DataFrame:
     """One row per rule of the graph (columns: `RULES`)."""
-    return frame(RULES, bench.rules)
+    return frame(RULES, summary.rules)
 
 
 def support_table(draft: ProposedGraph) -> pd.DataFrame:

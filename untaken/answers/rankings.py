@@ -101,7 +101,8 @@ def rank_document(
         report,
         metrics={metric: [_agent(one) for one in ranked] for metric, ranked in report.metrics.items()},
         discordant=[
-            DiscordantEntry(pair=pair, runs=report.pulls(pair)[:MOST_GAPS]) for pair in report.discordant
+            DiscordantEntry(pair=pair, runs=report.contributions(pair)[:MOST_GAPS])
+            for pair in report.discordant
         ],
         pairs=[pair for found in compared.values() for pair in found.pairs],
         ties={metric: found.ties for metric, found in compared.items()},

@@ -410,13 +410,13 @@ def _over_runs(compared: Sequence[Compared]) -> tuple[Score, Score, Score]:
     if not compared:
         return NOTHING_COMPARED, NOTHING_COMPARED, NOTHING_COMPARED
     whole = fmean(one.delta for one in compared)
-    pulls: dict[str, float] = defaultdict(float)
+    influence: dict[str, float] = defaultdict(float)
     for one in compared:
-        pulls[one.run] += (one.delta - whole) / len(compared)
-    n = len(pulls)
+        influence[one.run] += (one.delta - whole) / len(compared)
+    n = len(influence)
     if n < FEWEST:
         return whole, FEW_RUNS, FEW_RUNS
-    reach = reach_of_sum(pulls.values(), n)
+    reach = reach_of_sum(influence.values(), n)
     return whole, whole - reach, whole + reach
 
 

@@ -163,8 +163,8 @@ class Weighed(NamedTuple):
 
     snips: float
     dr: Score
-    snips_pulls: Mapping[str, float]
-    dr_pulls: Mapping[str, float]
+    snips_influence: Mapping[str, float]
+    dr_influence: Mapping[str, float]
     effective: float
     largest_share: float
     least: float = 0.0
@@ -175,8 +175,8 @@ class Weighed(NamedTuple):
         return Weighed(
             self.snips - other.snips,
             difference(self.dr, other.dr),
-            _difference(self.snips_pulls, other.snips_pulls),
-            _difference(self.dr_pulls, other.dr_pulls),
+            _difference(self.snips_influence, other.snips_influence),
+            _difference(self.dr_influence, other.dr_influence),
             min(self.effective, other.effective),
             max(self.largest_share, other.largest_share),
             -1.0,
@@ -245,8 +245,8 @@ def _weighed(offered: Sequence[Scored], skill: str) -> Weighed | Unscored:
     return Weighed(
         snips=snips,
         dr=dr if len(by_run) >= N_SPREAD else ONE_RUN,
-        snips_pulls=_summed((run, weight * (score - snips) / whole) for run, weight, score in taken),
-        dr_pulls=_summed((run, (bracket - dr) / len(offered)) for run, bracket in brackets),
+        snips_influence=_summed((run, weight * (score - snips) / whole) for run, weight, score in taken),
+        dr_influence=_summed((run, (bracket - dr) / len(offered)) for run, bracket in brackets),
         effective=whole**2 / sum(weight**2 for weight in by_run.values()),
         largest_share=max(by_run.values()) / whole,
     )
@@ -276,8 +276,8 @@ def _figures(weighed: Weighed | Unscored) -> dict[str, Any]:
     """The figures of `Estimates`."""
     if isinstance(weighed, Unscored):
         return dict.fromkeys(Estimates.__struct_fields__[3:], weighed)
-    snips_low, snips_high = _interval(weighed.snips, weighed.snips_pulls, weighed)
-    dr_low, dr_high = _interval(weighed.dr, weighed.dr_pulls, weighed)
+    snips_low, snips_high = _interval(weighed.snips, weighed.snips_influence, weighed)
+    dr_low, dr_high = _interval(weighed.dr, weighed.dr_influence, weighed)
     return {
         "effective": weighed.effective,
         "largest_share": weighed.largest_share,
@@ -290,13 +290,13 @@ def _figures(weighed: Weighed | Unscored) -> dict[str, Any]:
     }
 
 
-def _interval(value: Score, pulls: Mapping[str, float], weighed: Weighed) -> tuple[Score, Score]:
+def _interval(value: Score, influence: Mapping[str, float], weighed: Weighed) -> tuple[Score, Score]:
     effective = weighed.effective
     if isinstance(value, Unscored):
         return value, value
     if effective - 1 < LEAST_FREEDOM:
         return ONE_RUN, ONE_RUN
-    reach = reach_of_sum(pulls.values(), effective)
+    reach = reach_of_sum(influence.values(), effective)
     return min(value, max(weighed.least, value - reach)), max(value, min(1.0, value + reach))
 
 

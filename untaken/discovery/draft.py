@@ -12,9 +12,9 @@ import msgspec
 from untaken.discovery.alternatives import alternatives
 from untaken.discovery.first_attempts import (
     FirstAttempts,
-    courses_by_graph,
-    courses_by_names,
-    courses_by_plans,
+    orders_by_graph,
+    orders_by_names,
+    orders_by_plans,
     planned_steps,
 )
 from untaken.discovery.model import Alternatives, FoundSubGoal, ProposedGraph, Support
@@ -79,11 +79,11 @@ def discover(
         why = ", ".join(f"{count} {words}" for words, count in left_out.items()) or "there are no runs"
         raise UntakenError("draft-without-runs", f"no successful run to learn from: {why}")
     if graph is None:
-        courses, nodes = courses_by_plans(used) if source == "plans" else courses_by_names(used)
+        orders, nodes = orders_by_plans(used) if source == "plans" else orders_by_names(used)
         base = PlanGraph(id=graph_id, version=0, sub_goals=nodes)
     else:
-        courses, base = courses_by_graph(used, graph), graph
-    return _Drafting(courses, base, limits).draft(graph, left_out)
+        orders, base = orders_by_graph(used, graph), graph
+    return _Drafting(orders, base, limits).draft(graph, left_out)
 
 
 def _valid(limits: DraftThresholds) -> DraftThresholds:
@@ -124,36 +124,36 @@ def _unusable(run: Run, source: Source) -> str | None:
 class _Drafting:
     """One draft in the making."""
 
-    def __init__(self, courses: Sequence[FirstAttempts], base: PlanGraph, limits: DraftThresholds) -> None:
-        self.courses = courses
+    def __init__(self, orders: Sequence[FirstAttempts], base: PlanGraph, limits: DraftThresholds) -> None:
+        self.orders = orders
         self.base = base
         self.limits = limits
-        self.held = Counter(name for course in courses for name in course.first)
+        self.held = Counter(name for order in orders for name in order.first)
         self.groups = {node.id: node.any_of for node in base.sub_goals if node.any_of}
 
     def draft(self, current: PlanGraph | None, left_out: Mapping[str, int]) -> ProposedGraph:
         known = [node.id for node in self.base.sub_goals if self.held[node.id]]
-        kept = [name for name in known if self.held[name] >= self.limits.min_share * len(self.courses)]
+        kept = [name for name in known if self.held[name] >= self.limits.min_share * len(self.orders)]
         if len(kept) > LARGEST:
             raise UntakenError(
                 "draft-too-large",
                 f"{len(kept):,} sub-goals; a draft holds at most {LARGEST:,}",
                 hint="Raise the minimum share of runs (--min-share).",
             )
-        counts = precedence(self.courses, kept, {})
+        counts = precedence(self.orders, kept, {})
         proposed = self.proposed(counts)
         if proposed:
-            counts = precedence(self.courses, kept, {group.sub_goal: group.options for group in proposed})
+            counts = precedence(self.orders, kept, {group.sub_goal: group.options for group in proposed})
         ordered, dropped = without_circles(self.relation(counts, proposed), len(counts.names))
         graph = self.graph(counts, ordered, proposed)
         edges = _edges(graph, counts)
         return ProposedGraph(
             graph=msgspec.structs.replace(graph, metadata=self.metadata(graph, edges, proposed)),
             current=current,
-            runs=len(self.courses),
-            agents=dict(sorted(Counter(course.agent for course in self.courses).items())),
+            runs=len(self.orders),
+            agents=dict(sorted(Counter(order.agent for order in self.orders).items())),
             left_out=left_out,
-            unmapped=sum(course.unmapped for course in self.courses),
+            unmapped=sum(order.unmapped for order in self.orders),
             sub_goals=tuple(self.found(node.id) for node in graph.sub_goals if node.id in self.held),
             rare=tuple(self.found(name) for name in known if name not in kept),
             edges=edges,
@@ -220,7 +220,7 @@ class _Drafting:
                     yield counts.support(pair)
 
     def found(self, name: str) -> FoundSubGoal:
-        runs, of = self.held[name], len(self.courses)
+        runs, of = self.held[name], len(self.orders)
         low, high = wilson(runs, of)
         return FoundSubGoal(sub_goal=name, runs=runs, share=runs / of, low=low, high=high)
 
@@ -230,8 +230,8 @@ class _Drafting:
         """The mark that keeps a draft from scoring runs, and what each part of it rests on."""
         support = {
             **asdict(self.limits),
-            "runs": len(self.courses),
-            "agents": sorted({course.agent for course in self.courses}),
+            "runs": len(self.orders),
+            "agents": sorted({order.agent for order in self.orders}),
             "sub_goals": {node.id: self.held[node.id] for node in graph.sub_goals if node.id in self.held},
             "edges": [_rounded(edge) for edge in edges],
             "alternatives": [msgspec.to_builtins(group) for group in proposed],
@@ -245,7 +245,7 @@ class _Drafting:
         if pairs and all(counts.first[p] == 0 or counts.first[p[::-1]] == 0 for p in pairs):
             yield Finding(
                 code="draft-one-order",
-                message=f"no two sub-goals changed order in {len(self.courses)} runs: requirement and "
+                message=f"no two sub-goals changed order in {len(self.orders)} runs: requirement and "
                 "habit cannot be separated",
                 hint="Add runs of agents that use another order, or remove edges by hand.",
             )

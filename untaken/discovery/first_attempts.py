@@ -19,7 +19,7 @@ class FirstAttempts:
     unmapped: int = 0
 
 
-def courses_by_graph(runs: Iterable[Run], graph: PlanGraph) -> list[FirstAttempts]:
+def orders_by_graph(runs: Iterable[Run], graph: PlanGraph) -> list[FirstAttempts]:
     """First attempts by a graph's tags, rules and checks; a group is attempted where an option is."""
     groups = {node.id: node.any_of for node in graph.sub_goals if node.any_of}
     found = []
@@ -45,18 +45,18 @@ def _with_groups(first: dict[str, int], groups: Mapping[str, Sequence[str]]) -> 
     return first
 
 
-def courses_by_names(runs: Sequence[Run]) -> tuple[list[FirstAttempts], list[SubGoal]]:
+def orders_by_names(runs: Sequence[Run]) -> tuple[list[FirstAttempts], list[SubGoal]]:
     """First attempts without a graph: tags name sub-goals, and any other tool is a sub-goal of its own.
 
     A tool all of whose tagged calls, over all runs, serve one sub-goal serves it in untagged calls, too.
 
     Returns:
-        The courses; and the sub-goals they speak of, with a rule for each such tool, and a call of it as the
+        The orders; and the sub-goals they speak of, with a rule for each such tool, and a call of it as the
         check where the sub-goal is the tool itself.
     """
     served = _served(runs)
     found = [FirstAttempts(run.agent, _first(run, served)) for run in runs]
-    tools: dict[str, list[str]] = {name: [] for course in found for name in course.first}
+    tools: dict[str, list[str]] = {name: [] for order in found for name in order.first}
     for tool, name in served.items():
         if name in tools:
             tools[name].append(tool)
@@ -65,7 +65,7 @@ def courses_by_names(runs: Sequence[Run]) -> tuple[list[FirstAttempts], list[Sub
     ]
 
 
-def courses_by_plans(runs: Iterable[Run]) -> tuple[list[FirstAttempts], list[SubGoal]]:
+def orders_by_plans(runs: Iterable[Run]) -> tuple[list[FirstAttempts], list[SubGoal]]:
     """The steps of the plans that runs wrote down are the sub-goals, in the order in which they were planned.
 
     Nothing maps actions to free text, so each is decided by a verdict.
@@ -75,7 +75,7 @@ def courses_by_plans(runs: Iterable[Run]) -> tuple[list[FirstAttempts], list[Sub
         steps = (step for plan in run.of(Plan) for step in planned_steps(plan))
         first = {step: place for place, step in enumerate(dict.fromkeys(steps))}
         found.append(FirstAttempts(run.agent, first))
-    named = dict.fromkeys(step for course in found for step in course.first)
+    named = dict.fromkeys(step for order in found for step in order.first)
     return found, [SubGoal(id=step, check=Check(verdict=True)) for step in named]
 
 

@@ -59,14 +59,14 @@ class Precedence:
 
 
 def precedence(
-    courses: Sequence[FirstAttempts], names: Sequence[str], groups: Mapping[str, Sequence[str]]
+    orders: Sequence[FirstAttempts], names: Sequence[str], groups: Mapping[str, Sequence[str]]
 ) -> Precedence:
     """Count what came first."""
     import numpy as np  # noqa: PLC0415 (slow)
 
     columns = {name: place for place, name in enumerate(names)}
-    times = np.array([[course.first.get(name, NEVER) for name in names] for course in courses])
-    times = times.reshape(len(courses), len(names))
+    times = np.array([[order.first.get(name, NEVER) for name in names] for order in orders])
+    times = times.reshape(len(orders), len(names))
     for options in groups.values():
         times = np.column_stack([times, times[:, [columns[option] for option in options]].min(axis=1)])
     held = np.isfinite(times)
@@ -76,7 +76,7 @@ def precedence(
         times=times,
         first=first.reshape(times.shape[1], times.shape[1]),
         both=_together(held),
-        agents=_agents(held, [course.agent for course in courses]),
+        agents=_agents(held, [order.agent for order in orders]),
     )
 
 

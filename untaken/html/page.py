@@ -15,7 +15,7 @@ from untaken.html.better import better_section
 from untaken.html.fix_list import better_ways_section, choices_section, contradictions_section, fix_section
 from untaken.html.markup import Markup, page, row, run_name, section, short, stylesheet, table, tag
 from untaken.html.rank_flow import flow_section
-from untaken.html.run_patterns import courses_section
+from untaken.html.run_patterns import patterns_section
 from untaken.html.small_print import made_section, rule_words, words_section
 from untaken.html.summary import lead, numbers, seen_by
 from untaken.judging import LabelledRate, LabelledRates
@@ -83,7 +83,7 @@ def _body(corpus: Corpus, heading: str, *, full: bool, date: str, labels: Labell
         better_section(corpus.ranking, seen.metric, full=full),
         labels_section(labels),
         sub_goals_section(corpus) if full else None,
-        courses_section(corpus, full=full),
+        patterns_section(corpus, full=full),
         contradictions_section(corpus, found, full=full),
         choices_section(corpus) if full else None,
         unused_section(corpus) if full else None,

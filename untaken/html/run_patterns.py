@@ -1,4 +1,4 @@
-"""The runs that matter, by the course they took: one picture for all runs that went the same way."""
+"""The runs that matter, by pattern: one picture for all runs that went the same way."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class RunPattern:
         return tuple(n for n in nodes if n.critical) or tuple(nodes)
 
 
-def courses(corpus: Corpus) -> tuple[RunPattern, ...]:
-    """Every course that needs a look: outcome and sub-goals disagree, or the run failed; most runs first."""
+def run_patterns(corpus: Corpus) -> tuple[RunPattern, ...]:
+    """Every pattern that needs a look: outcome and sub-goals disagree, or the run failed; most runs first."""
     found: dict[object, list[ReviewItem]] = {}
     for item in review_queue(corpus):
         score = corpus.scores[item.digest]
@@ -59,16 +59,16 @@ def courses(corpus: Corpus) -> tuple[RunPattern, ...]:
             reached = frozenset((v.sub_goal, v.dependency) for v in score.violations if v.kind == "critical")
             key = (item.kind, score.graph_id, score.graph_version, statuses, reached)
             found.setdefault(key, []).append(item)
-    made = (_course(corpus, items) for items in found.values())
+    made = (_pattern(corpus, items) for items in found.values())
     return tuple(
         sorted(
-            (course for course in made if course is not None),
+            (pattern for pattern in made if pattern is not None),
             key=lambda c: (-len(c.runs), -c.runs[0].weight, c.runs[0].agent, c.runs[0].digest),
         )
     )
 
 
-def _course(corpus: Corpus, items: Sequence[ReviewItem]) -> RunPattern | None:
+def _pattern(corpus: Corpus, items: Sequence[ReviewItem]) -> RunPattern | None:
     run, score = corpus.runs[items[0].digest], corpus.scores[items[0].digest]
     graph, _ = corpus.graphs.for_task(run.task_id, run.started.graph)
     if isinstance(score, Unscored) or isinstance(graph, Unscored):
@@ -85,9 +85,9 @@ def worth_a_look(found: Sequence[RunPattern], most: int = FOCUSED) -> tuple[RunP
     return (*contradicting[:first], *failed[: most - min(first, len(contradicting))])
 
 
-def courses_section(corpus: Corpus, *, full: bool) -> Markup | None:
+def patterns_section(corpus: Corpus, *, full: bool) -> Markup | None:
     """The pictures with their legend, or ``None`` where nothing went wrong."""
-    found = courses(corpus)
+    found = run_patterns(corpus)
     shown = found if full else worth_a_look(found)
     if not shown:
         return None
@@ -99,51 +99,51 @@ def courses_section(corpus: Corpus, *, full: bool) -> Markup | None:
         f"{runs} runs failed or are contradictory; shown: {of_all}."
     )
     counts: Counter[StatusName] = Counter(
-        shown_status(node) for course in shown for node in course.example.nodes
+        shown_status(node) for pattern in shown for node in pattern.example.nodes
     )
-    critical = any(node.critical for course in shown for node in course.example.nodes)
-    violated = any(v.kind == "critical" for course in shown for v in course.example.violations)
-    cards = [_card(course, number, full=full) for number, course in enumerate(shown, start=1)]
+    critical = any(node.critical for pattern in shown for node in pattern.example.nodes)
+    violated = any(v.kind == "critical" for pattern in shown for v in pattern.example.violations)
+    cards = [_card(pattern, number, full=full) for number, pattern in enumerate(shown, start=1)]
     return section(
         "Failed and contradictory runs",
         note,
         legend(counts, critical=critical, violated=violated),
-        tag("div", *cards, class_="courses"),
+        tag("div", *cards, class_="patterns"),
     )
 
 
-def _card(course: RunPattern, number: int, *, full: bool) -> Markup:
+def _card(pattern: RunPattern, number: int, *, full: bool) -> Markup:
     drawable = number <= PICTURES
-    picture = plan_picture(course.graph, course.example, name=f"plan-{number}") if drawable else None
+    picture = plan_picture(pattern.graph, pattern.example, name=f"plan-{number}") if drawable else None
     return tag(
         "article",
-        tag("h3", headline(course)),
-        tag("p", _who(course), class_="facts"),
-        _drawn(course, picture, folded=number > UNFOLDED),
-        _by_sub_goal(course),
+        tag("h3", headline(pattern)),
+        tag("p", _who(pattern), class_="facts"),
+        _drawn(pattern, picture, folded=number > UNFOLDED),
+        _by_sub_goal(pattern),
         run_list(
             "Which runs",
-            [(run.run_id, f" on {short(run.task_id)}") for run in course.runs[: None if full else NAMED]],
-            len(course.runs),
+            [(run.run_id, f" on {short(run.task_id)}") for run in pattern.runs[: None if full else NAMED]],
+            len(pattern.runs),
         ),
         class_="card wide" if picture and picture.width > HALF else "card",
     )
 
 
-def _drawn(course: RunPattern, picture: Picture | None, *, folded: bool) -> Markup:
+def _drawn(pattern: RunPattern, picture: Picture | None, *, folded: bool) -> Markup:
     if picture is None:
-        return tag("p", described(course.graph, course.example), class_="facts")
+        return tag("p", described(pattern.graph, pattern.example), class_="facts")
     scroll = "scroll wide" if picture.width > WHOLE else "scroll"
     figure = tag("figure", tag("div", picture.svg, class_=scroll))
     return tag("details", tag("summary", "The picture"), figure) if folded else figure
 
 
-def headline(course: RunPattern) -> str:
-    """The course in a few words."""
-    undone = _listed([node.title or node.sub_goal for node in course.undone])
-    if course.kind == "unlucky":
+def headline(pattern: RunPattern) -> str:
+    """The pattern in a few words."""
+    undone = _listed([node.title or node.sub_goal for node in pattern.undone])
+    if pattern.kind == "unlucky":
         return "Failed, with every sub-goal completed"
-    begin = {"lucky": "Succeeded", "failed": "Failed"}.get(course.kind, "No outcome recorded;")
+    begin = {"lucky": "Succeeded", "failed": "Failed"}.get(pattern.kind, "No outcome recorded;")
     return f"{begin} without: {undone}" if undone else f"{begin} and nothing is known to be missing"
 
 
@@ -152,23 +152,23 @@ def _listed(titles: Sequence[str], most: int = 2) -> str:
     return named + (f" and {len(titles) - most} more" if len(titles) > most else "")
 
 
-def _who(course: RunPattern) -> Markup:
-    agents = Counter(item.agent for item in course.runs).most_common()
+def _who(pattern: RunPattern) -> Markup:
+    agents = Counter(item.agent for item in pattern.runs).most_common()
     named = [tag("span", f"{short(agent, 40)} {count}", class_="pill") for agent, count in agents[:4]]
     more = [tag("span", f"{len(agents) - 4} more agents", class_="pill")] if len(agents) > 4 else []
-    noun = "run" if len(course.runs) == 1 else "runs"
-    return together(tag("strong", f"{len(course.runs)} {noun} "), *named, *more)
+    noun = "run" if len(pattern.runs) == 1 else "runs"
+    return together(tag("strong", f"{len(pattern.runs)} {noun} "), *named, *more)
 
 
-def _by_sub_goal(course: RunPattern) -> Markup:
-    first = course.runs[0]
+def _by_sub_goal(pattern: RunPattern) -> Markup:
+    first = pattern.runs[0]
     rows = [
         row(
             "{0.icon} {0.word}".format(STATUS[shown_status(node)]),
             short(node.reason, 300),
             head=short(node.title or node.sub_goal, 120) + (f" {STAR}" if node.critical else ""),
         )
-        for node in course.example.nodes
+        for node in pattern.example.nodes
     ]
     caption = f"In run {short(first.run_id)} on task {short(first.task_id)}"
     made = table(("sub-goal", "status", "reason"), rows, caption, class_="scroll")

@@ -103,7 +103,9 @@ def _measured(
     return gaps
 
 
-def pulls(cells: RunsByCell, pair: DiscordantPair, tasks: Sequence[str]) -> tuple[RunContribution, ...]:
+def contributions(
+    cells: RunsByCell, pair: DiscordantPair, tasks: Sequence[str]
+) -> tuple[RunContribution, ...]:
     """The runs that make two agents change places, largest effect first.
 
     Under the two metrics A and B the agents differ by ΔA > 0 and ΔB < 0. A run of `first` on one of n tasks
@@ -118,12 +120,14 @@ def pulls(cells: RunsByCell, pair: DiscordantPair, tasks: Sequence[str]) -> tupl
             both = [
                 run for run in cells[agent, task] if _has(run, pair.a_metric) and _has(run, pair.b_metric)
             ]
-            found += [_pull(run, pair, sign / (len(kept) * len(both))) for run in both]
-    pulling = (pull for pull in found if pull.weight > 0)
-    return tuple(sorted(pulling, key=lambda p: (-p.weight, p.agent, p.task_id, p.task_repeat or 0, p.digest)))
+            found += [_contribution(run, pair, sign / (len(kept) * len(both))) for run in both]
+    contributing = (one for one in found if one.weight > 0)
+    return tuple(
+        sorted(contributing, key=lambda p: (-p.weight, p.agent, p.task_id, p.task_repeat or 0, p.digest))
+    )
 
 
-def _pull(run: RunScore, pair: DiscordantPair, share: float) -> RunContribution:
+def _contribution(run: RunScore, pair: DiscordantPair, share: float) -> RunContribution:
     outcome, value = _value(run, pair.a_metric), _value(run, pair.b_metric)
     return RunContribution(
         run_id=run.run_id,

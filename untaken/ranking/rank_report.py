@@ -82,11 +82,11 @@ class RankReport:
 
         return quadrants(metric, next(iter(self.metrics.values())), self.metrics[metric])
 
-    def pulls(self, pair: DiscordantPair) -> tuple[RunContribution, ...]:
+    def contributions(self, pair: DiscordantPair) -> tuple[RunContribution, ...]:
         """The runs that make a pair of agents change places, largest effect first."""
-        from untaken.ranking.drivers import pulls  # noqa: PLC0415 (slow)
+        from untaken.ranking.drivers import contributions  # noqa: PLC0415 (slow)
 
-        return pulls(self.cells, pair, self.shared_tasks)
+        return contributions(self.cells, pair, self.shared_tasks)
 
     def task_gaps(self, metric: str, first: str, second: str) -> tuple[TaskGap, ...]:
         """The tasks behind the difference of two agents, the largest part first."""

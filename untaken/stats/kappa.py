@@ -104,7 +104,7 @@ def _ratio(sums: Sequence[float]) -> float:
     return differing * n / expected if expected else math.inf
 
 
-def _cluster_variance(pulls: Sequence[Sequence[float]], n: int) -> float:
+def _cluster_variance(influences: Sequence[Sequence[float]], n: int) -> float:
     """Variance of a mean of n values that are independent between clusters only."""
-    groups = len(pulls)
-    return groups / (groups - 1) * math.fsum(math.fsum(group) ** 2 for group in pulls) / n**2
+    groups = len(influences)
+    return groups / (groups - 1) * math.fsum(math.fsum(group) ** 2 for group in influences) / n**2

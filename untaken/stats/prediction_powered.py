@@ -105,7 +105,7 @@ def random_draw_p(labels: Labels) -> Score:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Pull:
+class _Influence:
     """An estimate, how far each item moves it (its influence), and what pseudo-labels add to its variance."""
 
     value: float
@@ -117,8 +117,8 @@ class _Pull:
 class _Part:
     """One group of items: with the judge's help, and by labels alone."""
 
-    both: _Pull
-    people: _Pull
+    both: _Influence
+    people: _Influence
     judge: float
     tuning: float
     cluster: np.ndarray
@@ -140,8 +140,8 @@ class _Part:
         size = float(counts @ counts) / float(counts.sum())
         tuning = sample.slope()
         return cls(
-            both=sample.pull(tuning, target, size),
-            people=sample.pull(0.0, target, size),
+            both=sample.influence(tuning, target, size),
+            people=sample.influence(0.0, target, size),
             judge=float(judge.mean()),
             tuning=tuning,
             cluster=labels.cluster,
@@ -168,7 +168,7 @@ class _Sample:
         spread = float(weights @ judge**2) + 2 * extra - total * means[1] ** 2
         return min(1.0, max(0.0, together / spread)) if spread > 0 else 0.0
 
-    def pull(self, slope: float, target: Target, size: float) -> _Pull:
+    def influence(self, slope: float, target: Target, size: float) -> _Influence:
         """The estimate with this λ; pseudo-labels come in clusters of `size`."""
         whole, n = float(self.weights.sum()), int(np.count_nonzero(self.weights))
         residual = self.people - slope * self.judge
@@ -178,7 +178,7 @@ class _Sample:
             moves = moves + slope * (self.judge - mean) / len(self.judge)
         corners = sum((y - slope * f - centre) ** 2 for y in (0, 1) for f in (0, 1))
         left = float(self.weights @ self.unseen) / whole
-        return _Pull(
+        return _Influence(
             value=centre + slope * mean, moves=moves, added=left * PSEUDO_LABELS * size * corners / n**2
         )
 
@@ -195,13 +195,13 @@ def _joined(groups: list[Labels], target: Target, *, least: float) -> Powered:
     names = np.unique(np.concatenate([part.cluster for part in found]), return_inverse=True)[1]
     units = int(names.max()) + 1 if target == "tasks" else len(np.unique(np.concatenate(labelled)))
 
-    def estimate(pulls: list[_Pull]) -> tuple[float, float]:
+    def estimate(influences: list[_Influence]) -> tuple[float, float]:
         """Value and variance."""
         sums = np.bincount(
-            names, np.concatenate([sign * pull.moves for sign, pull in zip(signs, pulls, strict=True)])
+            names, np.concatenate([sign * one.moves for sign, one in zip(signs, influences, strict=True)])
         )
-        square = float(sums @ sums) + sum(pull.added for pull in pulls)
-        value = sum(sign * pull.value for sign, pull in zip(signs, pulls, strict=True))
+        square = float(sums @ sums) + sum(one.added for one in influences)
+        value = sum(sign * one.value for sign, one in zip(signs, influences, strict=True))
         return value, square * units / max(1, units - 1)
 
     def ends(value: float, variance: float) -> tuple[Score, Score]:

@@ -35,13 +35,13 @@ WITHOUT_MAPPING: Final = Attempt(
 )
 
 
-def attempts(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> AttemptsById:
+def attempts(compiled: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> AttemptsById:
     """Each sub-goal's attempts, worked out for options before the groups that inherit from them."""
-    served = _served(rubric, trace, mapping)
+    served = _served(compiled, trace, mapping)
     acted = bool(trace.calls or mapping.mapped)
     found: dict[str, Attempt] = {}
-    for name in rubric.options_first:
-        criterion = rubric.criteria[name]
+    for name in compiled.options_first:
+        criterion = compiled.criteria[name]
         own = Attempt(made=True, events=served[name]) if name in served else None
         if criterion.options:
             options = [found[o] for o in criterion.options if o in found]
@@ -60,7 +60,7 @@ def _tagged(mapping: plans.Mapping) -> bool:
     return any(authority == "tag" for _, _, authority in mapping.mapped)
 
 
-def _served(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Mapping[str, tuple[int, ...]]:
+def _served(compiled: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Mapping[str, tuple[int, ...]]:
     """The actions that served each sub-goal.
 
     What the mapping says; beside it, a call that a tag or a rule claims for another sub-goal also serves each
@@ -69,7 +69,7 @@ def _served(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Mapp
     mapped: dict[str, list[int]] = defaultdict(list)
     for seq, sub_goal, _ in mapping.mapped:
         mapped[sub_goal].append(seq)
-    specs = rubric.calls.items()
+    specs = compiled.calls.items()
     claimed = {seq for seq, _, authority in mapping.mapped if authority in ("tag", "rule")} if specs else ()
     for name, spec in specs if claimed else ():
         calls = [call for call in trace.calls_of(spec.name) if call.seq in claimed]

@@ -77,14 +77,14 @@ class CompiledGraph(Struct, frozen=True, kw_only=True):
 
 
 def compiled_graph(graph: PlanGraph) -> CompiledGraph:
-    """The rubric of a graph, kept with the graph object itself.
+    """The compiled form of a graph, kept with the graph object itself.
 
     Raises:
         UntakenError: ``graph-cycle``.
     """
-    held: CompiledGraph | None = graph.__dict__.get("rubric")
+    held: CompiledGraph | None = graph.__dict__.get("compiled")
     if held is None:
-        held = graph.__dict__["rubric"] = _prepare(graph)
+        held = graph.__dict__["compiled"] = _prepare(graph)
     return held
 
 

@@ -34,7 +34,7 @@ class Unrevised(Struct, frozen=True, kw_only=True, gc=False):
 def diagnose(
     nodes: Sequence[NodeResult],
     critical: Sequence[Violation],
-    rubric: CompiledGraph,
+    compiled: CompiledGraph,
     unrevised: Unrevised | None = None,
 ) -> Diagnosed:
     """The first that holds, the gravest first.
@@ -59,7 +59,7 @@ def diagnose(
     missing = [node for node in known if not node.completed]
     if not missing:
         return Diagnosed(diagnosis="clean", reason=_clean_sentence(len(nodes), len(known)))
-    return _why_missing(missing, nodes, rubric, unrevised)
+    return _why_missing(missing, nodes, compiled, unrevised)
 
 
 def _require(skipped: Sequence[str], reached: Sequence[str]) -> str:
@@ -71,7 +71,7 @@ def _require(skipped: Sequence[str], reached: Sequence[str]) -> str:
 def _why_missing(
     missing: Sequence[NodeResult],
     nodes: Sequence[NodeResult],
-    rubric: CompiledGraph,
+    compiled: CompiledGraph,
     unrevised: Unrevised | None,
 ) -> Diagnosed:
     incomplete = [node.sub_goal for node in missing if node.attempted is True]
@@ -89,7 +89,7 @@ def _why_missing(
             reason=f"{_times(len(unrevised.trace.failed), 'observation')} failed and the plan was not "
             f"revised; {counts}",
             advice="Add a self-check sub-goal between branches, or feed the tool response back into the "
-            f"planner before the next call{_failed_branches(nodes, unrevised, rubric)}.",
+            f"planner before the next call{_failed_branches(nodes, unrevised, compiled)}.",
         )
     if skipped > inside:
         advice = f"Fix the planner or its tool descriptions: {_some(never)} never attempted."
@@ -98,12 +98,12 @@ def _why_missing(
     return Diagnosed(diagnosis="inside", reason=counts, advice=advice)
 
 
-def _failed_branches(nodes: Sequence[NodeResult], unrevised: Unrevised, rubric: CompiledGraph) -> str:
+def _failed_branches(nodes: Sequence[NodeResult], unrevised: Unrevised, compiled: CompiledGraph) -> str:
     """The sub-goals whose calls failed, each with what depends on it."""
     failed = {call.seq for _, call in unrevised.trace.failures if call is not None}
     attempts = unrevised.attempts
     branches = [node.sub_goal for node in nodes if not failed.isdisjoint(attempts[node.sub_goal].events)]
-    after = [name for name, one in rubric.criteria.items() if not set(branches).isdisjoint(one.deps)]
+    after = [name for name, one in compiled.criteria.items() if not set(branches).isdisjoint(one.deps)]
     if not branches:
         return ""
     return f": calls failed at {_some(branches)}" + (f", before {_some(after)}" if after else "")

@@ -47,19 +47,19 @@ class ExpressionResults:
 
     def __init__(
         self,
-        rubric: CompiledGraph,
+        compiled: CompiledGraph,
         trace: Trace,
         attempts: Mapping[str, Attempt],
         ends: Sequence[int],
         *,
         in_words: bool,
     ) -> None:
-        self._fold = StateFold(trace.states if rubric.reads_state else (), rubric.fields)
+        self._fold = StateFold(trace.states if compiled.reads_state else (), compiled.fields)
         self._during: dict[str, ExpressionResult] = {}
         self._in_words = in_words
-        if not rubric.reads_state:
+        if not compiled.reads_state:
             return
-        waiting = [(attempts[c.node.id].events[0], c) for c in rubric.stepwise if attempts[c.node.id].made]
+        waiting = [(attempts[c.node.id].events[0], c) for c in compiled.stepwise if attempts[c.node.id].made]
         if waiting:
             waiting.sort(key=itemgetter(0), reverse=True)
             self._walk(waiting, ends)

@@ -17,7 +17,7 @@ _SATISFIED: Final = frozenset({"completed", "not_required"})
 
 
 def node_results(
-    rubric: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById
+    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById
 ) -> tuple[NodeResult, ...]:
     """How every sub-goal ended, in graph order."""
     return tuple(
@@ -33,18 +33,18 @@ def node_results(
             weight=criterion.node.weight,
             groups=criterion.groups,
         )
-        for name, criterion in rubric.criteria.items()
+        for name, criterion in compiled.criteria.items()
     )
 
 
 def node_scores(
-    rubric: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById
+    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById
 ) -> tuple[NodeScore, ...]:
     """Every sub-goal's score, in graph order."""
     scores = []
-    for result in node_results(rubric, attempts, decisions):
+    for result in node_results(compiled, attempts, decisions):
         name = result.sub_goal
-        criterion, attempt, decision = rubric.criteria[name], attempts[name], decisions[name]
+        criterion, attempt, decision = compiled.criteria[name], attempts[name], decisions[name]
         not_needed = _not_required(criterion, attempt, decisions) if criterion.groups else None
         scores.append(
             NodeScore(
@@ -98,7 +98,7 @@ class DependencyFigures(Struct, frozen=True, kw_only=True, gc=False):
     transitive: int
 
 
-def dependency_figures(rubric: CompiledGraph, nodes: Mapping[str, NodeResult]) -> DependencyFigures:
+def dependency_figures(compiled: CompiledGraph, nodes: Mapping[str, NodeResult]) -> DependencyFigures:
     """Count them; an option that is not required holds nobody up.
 
     A group needs its own dependencies and those of one option that completed it.
@@ -106,28 +106,29 @@ def dependency_figures(rubric: CompiledGraph, nodes: Mapping[str, NodeResult]) -
     unmet = {name for name, node in nodes.items() if node.status not in _SATISFIED}
     direct: set[str] = set()
     transitive: set[str] = set()
-    for name in rubric.dependencies_first:
-        deps = rubric.criteria[name].deps
+    for name in compiled.dependencies_first:
+        deps = compiled.criteria[name].deps
         if unmet.isdisjoint(deps):
             direct.add(name)
             if transitive.issuperset(deps):
                 transitive.add(name)
     return DependencyFigures(
-        direct=_completed_among(direct, rubric, nodes), transitive=_completed_among(transitive, rubric, nodes)
+        direct=_completed_among(direct, compiled, nodes),
+        transitive=_completed_among(transitive, compiled, nodes),
     )
 
 
-def _completed_among(whole: set[str], rubric: CompiledGraph, nodes: Mapping[str, NodeResult]) -> int:
+def _completed_among(whole: set[str], compiled: CompiledGraph, nodes: Mapping[str, NodeResult]) -> int:
     """How many requirements are completed and, groups through one of their options, in `whole`."""
     completed: set[str] = set()
-    for name in rubric.options_first:
-        options = rubric.criteria[name].options
+    for name in compiled.options_first:
+        options = compiled.criteria[name].options
         if name in whole and nodes[name].completed and (not options or not completed.isdisjoint(options)):
             completed.add(name)
     return sum(not nodes[name].groups for name in completed)
 
 
-def critical_violations(rubric: CompiledGraph, nodes: Mapping[str, NodeResult]) -> list[Violation]:
+def critical_violations(compiled: CompiledGraph, nodes: Mapping[str, NodeResult]) -> list[Violation]:
     """A sub-goal reached although a critical one that it needs, transitively, is not completed.
 
     At most `limits.VIOLATIONS`.
@@ -141,9 +142,9 @@ def critical_violations(rubric: CompiledGraph, nodes: Mapping[str, NodeResult]) 
         return []
     names = list(nodes)
     behind: dict[str, int] = {}
-    for name in rubric.dependencies_first:
+    for name in compiled.dependencies_first:
         mask = 0
-        for dep in rubric.criteria[name].deps:
+        for dep in compiled.criteria[name].deps:
             mask |= behind[dep] | broken.get(dep, 0)
         behind[name] = mask
     found: list[Violation] = []
@@ -167,10 +168,10 @@ def _reached_without(node: NodeResult, dependency: str) -> Violation:
     )
 
 
-def order_violations(rubric: CompiledGraph, attempts: AttemptsById) -> list[Violation]:
+def order_violations(compiled: CompiledGraph, attempts: AttemptsById) -> list[Violation]:
     """A sub-goal first attempted before a direct dependency was; at most `limits.VIOLATIONS`."""
     found: list[Violation] = []
-    for name, dep in rubric.edges:
+    for name, dep in compiled.edges:
         events, before = attempts[name].events, attempts[dep].events
         if events and before and events[0] < before[0] and len(found) < limits.VIOLATIONS:
             message = f"{name!r} began at event {events[0]}, before {dep!r} at event {before[0]}"

@@ -15,7 +15,6 @@ from untaken.present.numbers import counted
 from untaken.subgoals.attempts import AttemptsById, attempts
 from untaken.subgoals.checks import CheckRunner, DecisionsById
 from untaken.subgoals.compiled import CompiledGraph, compiled_graph
-from untaken.subgoals.course import progress, recovered
 from untaken.subgoals.diagnosis import Diagnosed, Unrevised, diagnose
 from untaken.subgoals.expressions import ExpressionResults
 from untaken.subgoals.model import (
@@ -27,6 +26,7 @@ from untaken.subgoals.model import (
     Violation,
     counted_nodes,
 )
+from untaken.subgoals.progress import progress, recovered
 from untaken.subgoals.requirements import (
     DependencyFigures,
     critical_violations,
@@ -153,7 +153,7 @@ def _of_record(run: Run, trace: Trace) -> dict[str, Any]:
 class _Judged(Struct, frozen=True, kw_only=True, gc=False):
     """Runs read, mapped and decided, before anything is counted: a column each."""
 
-    rubric: CompiledGraph
+    compiled: CompiledGraph
     traces: Sequence[Trace]
     mappings: Sequence[Mapping]
     attempts: Sequence[AttemptsById]
@@ -163,34 +163,34 @@ class _Judged(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def _judge(runs: Sequence[Run], graph: PlanGraph, verdicts: Sequence[str], *, in_words: bool) -> _Judged:
-    rubric, traces = compiled_graph(graph), [Trace(run) for run in runs]
+    compiled, traces = compiled_graph(graph), [Trace(run) for run in runs]
     mappings = [map_actions(run, graph) for run in runs]
-    tried = [attempts(rubric, trace, mapping) for trace, mapping in zip(traces, mappings, strict=True)]
+    tried = [attempts(compiled, trace, mapping) for trace, mapping in zip(traces, mappings, strict=True)]
     actions: list[list[int]] = [[] for _ in runs]
-    if in_words or rubric.stepwise:
+    if in_words or compiled.stepwise:
         actions = [[call.seq for call in trace.calls] for trace in traces]
-        if rubric.reads_messages:  # else only calls are actions
+        if compiled.reads_messages:  # else only calls are actions
             served = ([seq for seq, _, _ in mapping.mapped] for mapping in mappings)
             actions = [sorted({*calls, *seqs}) for calls, seqs in zip(actions, served, strict=True)]
     ends = [trace.step_ends(seqs) for trace, seqs in zip(traces, actions, strict=True)]
     results = [
-        ExpressionResults(rubric, trace, made, steps, in_words=in_words)
+        ExpressionResults(compiled, trace, made, steps, in_words=in_words)
         for trace, made, steps in zip(traces, tried, ends, strict=True)
     ]
-    benches = [
+    runners = [
         CheckRunner(trace, run.success, result, mapping, verdicts, in_words=in_words)
         for run, trace, result, mapping in zip(runs, traces, results, mappings, strict=True)
     ]
-    for name in rubric.options_first:
-        criterion = rubric.criteria[name]
-        for bench, made in zip(benches, tried, strict=True):
-            bench.decide(criterion, made[name])
+    for name in compiled.options_first:
+        criterion = compiled.criteria[name]
+        for runner, made in zip(runners, tried, strict=True):
+            runner.decide(criterion, made[name])
     return _Judged(
-        rubric=rubric,
+        compiled=compiled,
         traces=traces,
         mappings=mappings,
         attempts=tried,
-        decisions=[bench.decisions for bench in benches],
+        decisions=[runner.decisions for runner in runners],
         actions=actions,
         ends=ends,
     )
@@ -207,7 +207,7 @@ class _Detail(Struct, frozen=True, kw_only=True):
     def __call__(self) -> ScoreDetail:
         run = self.run if isinstance(self.run, Run) else self.run()
         judged = _judge([run], self.graph, self.verdicts, in_words=True)
-        nodes = node_scores(judged.rubric, judged.attempts[0], judged.decisions[0])
+        nodes = node_scores(judged.compiled, judged.attempts[0], judged.decisions[0])
         done = [node for node in counted_nodes(nodes, self.missing) if node.completed]
         return ScoreDetail(
             nodes=nodes,
@@ -223,20 +223,20 @@ def _assemble(
     missing: MissingRule,
 ) -> Iterator[RunScore]:
     judged = _judge(runs, graph, verdicts, in_words=False)
-    rubric, columns = judged.rubric, (judged.traces, judged.attempts, judged.decisions)
+    compiled, columns = judged.compiled, (judged.traces, judged.attempts, judged.decisions)
     consequences = [
-        _consequences(rubric, tried, decisions, missing)
+        _consequences(compiled, tried, decisions, missing)
         for tried, decisions in zip(judged.attempts, judged.decisions, strict=True)
     ]
-    orders = [order_violations(rubric, tried) for tried in judged.attempts]
-    rates = [recovered(rubric, *each) for each in zip(*columns, strict=True)]
+    orders = [order_violations(compiled, tried) for tried in judged.attempts]
+    rates = [recovered(compiled, *each) for each in zip(*columns, strict=True)]
     for run, later, trace, mapping, tried, known, order, rate in zip(
         runs, again, judged.traces, judged.mappings, judged.attempts, consequences, orders, rates, strict=True
     ):
         tally, deps, diagnosed = known.tally, known.deps, known.diagnosed
         if trace.never_replanned:
             unrevised = Unrevised(trace=trace, attempts=tried)
-            diagnosed = diagnose(counted_nodes(known.results, "fail"), known.critical, rubric, unrevised)
+            diagnosed = diagnose(counted_nodes(known.results, "fail"), known.critical, compiled, unrevised)
         yield RunScore(
             **_of_record(run, trace),
             **structs.asdict(tally),
@@ -253,7 +253,7 @@ def _assemble(
             diagnosis=diagnosed.diagnosis,
             diagnosis_reason=diagnosed.reason,
             diagnosis_advice=diagnosed.advice,
-            findings=(*mapping.findings, *_findings(run, rubric, trace)),
+            findings=(*mapping.findings, *_findings(run, compiled, trace)),
             detail=DetailLater(_Detail(run=later, graph=graph, verdicts=verdicts, missing=missing)),
         )
 
@@ -277,23 +277,23 @@ class _Consequences(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def _consequences(
-    rubric: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById, missing: MissingRule
+    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById, missing: MissingRule
 ) -> _Consequences:
     """Worked out once for each pattern of attempts and decisions."""
-    kept: dict[object, _Consequences] = rubric.graph.__dict__.setdefault("consequences", {})
-    made = [attempts[name].made for name in rubric.options_first]
-    pattern = missing, *made, *[decisions[name].completed for name in rubric.options_first]
+    kept: dict[object, _Consequences] = compiled.graph.__dict__.setdefault("consequences", {})
+    made = [attempts[name].made for name in compiled.options_first]
+    pattern = missing, *made, *[decisions[name].completed for name in compiled.options_first]
     found = kept.get(pattern)
     if found is None:
-        results = node_results(rubric, attempts, decisions)
+        results = node_results(compiled, attempts, decisions)
         by_id = {result.sub_goal: result for result in results}
-        critical = tuple(critical_violations(rubric, by_id))
+        critical = tuple(critical_violations(compiled, by_id))
         found = _Consequences(
             results=results,
             tally=Tally.of(results, missing),
-            deps=dependency_figures(rubric, by_id),
+            deps=dependency_figures(compiled, by_id),
             critical=critical,
-            diagnosed=diagnose(counted_nodes(results, "fail"), critical, rubric),
+            diagnosed=diagnose(counted_nodes(results, "fail"), critical, compiled),
         )
         if len(kept) < PATTERNS:
             kept[pattern] = found
@@ -313,8 +313,8 @@ def _own(extra: Sequence[int], trace: Trace) -> tuple[int, ...]:
     return tuple([seq for seq in extra if seq not in users])
 
 
-def _findings(run: Run, rubric: CompiledGraph, trace: Trace) -> Iterator[Finding]:
-    others = (name for name in trace.verdicts if name not in rubric.criteria)
+def _findings(run: Run, compiled: CompiledGraph, trace: Trace) -> Iterator[Finding]:
+    others = (name for name in trace.verdicts if name not in compiled.criteria)
     unknown = [name for name in others if not name.startswith(BLAMED)]
     if unknown:
         shown = ", ".join(map(repr, unknown[:NAMED])) + (" …" if len(unknown) > NAMED else "")

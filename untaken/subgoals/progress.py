@@ -1,4 +1,4 @@
-"""How a run got on: sub-goals completed after each step, and failures it recovered from (§4)."""
+"""How a run progressed: sub-goals completed after each step, and failures it recovered from (§4)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def progress(
 
 
 def recovered(
-    rubric: CompiledGraph,
+    compiled: CompiledGraph,
     trace: Trace,
     attempts: Mapping[str, Attempt],
     decisions: Mapping[str, NodeDecision],
@@ -44,10 +44,10 @@ def recovered(
         return NOTHING_FAILED
     failed_at = {call.seq: failure.seq for failure, call in trace.failures if call is not None}
     served: dict[int, list[str]] = defaultdict(list)
-    for name in rubric.options_first:
+    for name in compiled.options_first:
         if failed_at.keys().isdisjoint(attempts[name].events):
             continue
-        group = bool(rubric.criteria[name].options)
+        group = bool(compiled.criteria[name].options)
         for seq in failed_at.keys() & attempts[name].events:
             if not (group and seq in served):  # what an option did is not its group's second failure
                 served[seq].append(name)
@@ -59,7 +59,7 @@ def recovered(
         revision = bisect_left(trace.replans, seq)
         if revision < len(trace.replans):
             since = trace.replans[revision]
-            family = {name, *(option for options in rubric.criteria[name].siblings for option in options)}
+            family = {name, *(option for options in compiled.criteria[name].siblings for option in options)}
             good += any(_made_good(attempts[one], decisions[one], since, failed_at) for one in family)
     return good / len(failed)
 

@@ -93,7 +93,7 @@ class RuleUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workbench:
+class MappingSummary:
     """How the actions of some runs are mapped by a graph, and what is left to do.
 
     Attributes:
@@ -112,12 +112,12 @@ class Workbench:
     rules: tuple[RuleUse, ...]
 
 
-def unmapped(runs: Iterable[Run], graph: PlanGraph) -> Workbench:
+def unmapped(runs: Iterable[Run], graph: PlanGraph) -> MappingSummary:
     """Score the runs against the graph and collect what no rule, check, tag, plan or judge maps."""
-    bench = _Bench(graph)
+    count = _MappingCount(graph)
     for run in runs:
-        bench.lay(run, map_actions(run, graph))
-    return bench.summary()
+        count.lay(run, map_actions(run, graph))
+    return count.summary()
 
 
 def made_rule(node: SubGoal, rule: Rule) -> list[Rule]:
@@ -149,7 +149,7 @@ class _Group:
         return tuple([*first, *more][:EXAMPLES])
 
 
-class _Bench:
+class _MappingCount:
     def __init__(self, graph: PlanGraph) -> None:
         self.graph = graph
         self.runs = self.actions = self.mapped = 0
@@ -211,9 +211,9 @@ class _Bench:
             self.by_tool[action.tool] = found
         return found
 
-    def summary(self) -> Workbench:
+    def summary(self) -> MappingSummary:
         """What was found, ranked."""
-        return Workbench(
+        return MappingSummary(
             runs=self.runs,
             actions=self.actions,
             mapped=self.mapped,
