@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import desk
 import pytest
 from builders import a_run
@@ -11,6 +13,7 @@ from untaken.answers.overview import overview
 from untaken.answers.timeline import PREVIEW_CHARS, timeline
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored, UntakenError
+from untaken.ledger.events import Event
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +77,18 @@ def test_every_event_type_has_words() -> None:
     run = a_run("r").plan("a").select("s", "t").call("tool", ok=True).say("hi").state(x=1)
     run.verdict("a", None).finish(None, steps=None, cost=None)
     assert all(row.title for row in timeline(run.run()))
+
+
+class Heartbeat(Event, frozen=True, kw_only=True, tag="HEARTBEAT_SEEN"):
+    load: float
+
+
+def test_an_event_type_without_words_of_its_own_is_shown_as_it_was_recorded() -> None:
+    run = a_run("r").say("hi").run()
+    last = run.events[-1]
+    beat = Heartbeat(run_id="r", seq=last.seq + 1, ts=last.ts, prev=last.prev, load=0.5)
+    *_, row = timeline(replace(run, events=(*run.events, beat)))
+    assert (row.type, row.title, row.text) == ("HEARTBEAT_SEEN", "Heartbeat seen", '{"load":0.5}')
 
 
 def test_an_event_that_a_verdict_rests_on_says_so() -> None:

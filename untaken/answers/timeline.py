@@ -14,6 +14,7 @@ from untaken.ledger import events as ev
 
 PREVIEW_CHARS: Final = 400
 """Most characters of recorded text shown in a row; the whole event is a click away."""
+_OF_EVERY_EVENT: Final = {"type", *ev.Event.__struct_fields__}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,7 @@ def _row(
     decisions: Mapping[int, Decision],
     citing: Mapping[int, Sequence[int]],
 ) -> TimelineRow:
-    title, text = _WORDS[type(event)](event)
+    title, text = _WORDS.get(type(event), _as_recorded)(event)
     if isinstance(event, ev.Verdict) and run.imported(event):
         title = f"{title}, imported"
     return TimelineRow(
@@ -86,6 +87,12 @@ def _went_well(event: ev.AnyEvent) -> bool | None:
 
 
 Words = tuple[str, str]
+
+
+def _as_recorded(event: ev.Event) -> Words:
+    """An event type without words of its own: its name, and what it records."""
+    own = {name: value for name, value in ev.as_mapping(event).items() if name not in _OF_EVERY_EVENT}
+    return event_type(event).replace("_", " ").capitalize(), readable(own) or ""
 
 
 def _selection(event: ev.SkillSelection) -> Words:
