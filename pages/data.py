@@ -75,8 +75,13 @@ if broken or unread:
             name, why = text.label(fault.where.run or "", 60), text.label(fault.message, 120)
             st.markdown(f":material/link_off: UNREADABLE · {name} · {why}")
 
-addressing = state.addressing()
+addressing, unseen = state.addressing()
 findings = [*state.findings(), *state.corpus().findings, *addressing]
+if unseen:
+    st.caption(
+        f"Still looking for possible prompt injections in {counted(unseen, 'run')}. "
+        "Open this page again to see what was found."
+    )
 if findings:
     st.subheader("Findings", anchor=False)
     st.caption("Problems found while reading and scoring. None of them stopped the scoring.")

@@ -217,8 +217,6 @@ def _running(
     It has ended on the way out.
     """
     messages: SimpleQueue[Message | None] = SimpleQueue()
-    root = str(Path(__file__).parents[1])
-    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     with tempfile.TemporaryDirectory(prefix="untaken-") as scratch:
         at = Path(scratch, "progress")
         at.write_bytes(bytes(_AT_BYTES))
@@ -226,7 +224,7 @@ def _running(
             [sys.executable, "-c", _ENTRY, str(at)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": path, "TMPDIR": scratch},
+            env=environment() | {"TMPDIR": scratch},
         )
         assert process.stdin is not None  # noqa: S101 - a pipe
         assert process.stdout is not None  # noqa: S101 - a pipe
@@ -280,13 +278,31 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def work() -> None:
-    """What the process does: reads its job, takes the files in, says how far it is and what they gave."""
+def environment() -> dict[str, str]:
+    """The environment of a process that imports this program."""
+    root = str(Path(__file__).parents[1])
+    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    return os.environ | {"PYTHONPATH": path}
+
+
+def output_to_app() -> IO[bytes]:
+    """In a process that works for the app: where its messages go. It leaves the processor to pages."""
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no message
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if hasattr(os, "nice"):
-        os.nice(10)  # pages come first
+        os.nice(10)
+    return output
+
+
+def end_with_app() -> None:
+    """In such a process, once it has its job: it ends when the app does."""
+    Thread(target=_end_with_parent, args=(sys.stdin.fileno(),), daemon=True).start()
+
+
+def work() -> None:
+    """What the process does: reads its job, takes the files in, says how far it is and what they gave."""
+    output = output_to_app()
 
     def send(message: Message) -> None:
         output.write(_message(message))
@@ -294,7 +310,7 @@ def work() -> None:
 
     given = sys.stdin.buffer
     job = msgspec.msgpack.decode(given.read(int.from_bytes(given.read(_LENGTH))), type=IntakeJob)
-    Thread(target=_end_with_parent, args=(given.fileno(),), daemon=True).start()
+    end_with_app()
     last: Message
     try:
         with Workspace(job.folder) as workspace, _shared(Path(sys.argv[1])) as shared:

@@ -102,6 +102,8 @@ INTAKE_FILE_SECONDS: Final = 300.0
 """Seconds that an uploaded file may take without progress."""
 INTAKE_SECONDS: Final = 1_800.0
 """Seconds that all files of one upload may take."""
+LOOKING_SECONDS: Final = 0.3
+"""Seconds for which a page looks for possible prompt injections itself; a process does the rest."""
 
 # Language models
 MODEL_REPLY_BYTES: Final = 16 * MIB

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
+from time import monotonic
 
-from untaken.answers.verdict_view import addressing_findings
+from untaken import limits
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual.evaluate import ABORTED
 from untaken.errors import Finding
+from untaken.judging import findings_of, texts_to_judges
 from untaken.ledger import Run, unread_runs
 from untaken.ledger.model import TEXTS_TO_JUDGES
+from untaken.looking_process import Looking
 from untaken.memories import POLICY, remembered
 from untaken.memory import applied_digest
 from untaken.scaling.reopening import Reopened, keep, reopen
@@ -36,6 +40,8 @@ class WorkspaceCorpus:
         self._files: Mapping[str, FileReading] = {}
         self._learnt = ""
         self._corpus: Corpus | None = None
+        self._looking: Looking | None = None
+        self._starting = Lock()
 
     @property
     def stale(self) -> int:
@@ -83,17 +89,46 @@ class WorkspaceCorpus:
             store.audit(ABORTED, f"the run is unreadable: {fault.message}", fault.where.run)
         return whole
 
-    def addressing(self, store: Workspace, corpus: Corpus) -> tuple[Finding, ...]:
-        """`addressing_findings` of a corpus that `evaluate` gave; they take long to find, and are kept."""
-        new = {digest: file for digest, file in self._files.items() if not _looked_at(file)}
-        found = addressing_findings(corpus)
+    def addressing(self, store: Workspace, corpus: Corpus) -> tuple[tuple[Finding, ...], int]:
+        """The possible prompt injections in the runs of a corpus that `evaluate` gave.
+
+        They take long to find, and are kept. Where it takes longer than a visitor waits, a process of its own
+        goes on, and says what it has found when somebody asks again.
+
+        Returns:
+            Those found so far, and the number of runs that are still to be looked at.
+        """
+        if any(map(_unseen, corpus.runs.values())):
+            self._look(store, corpus)
+        runs = corpus.runs.values()
+        seen = [run for run in runs if not run.integrity.broken and not _unseen(run)]
+        return tuple(found for run in seen for found in findings_of(run)), sum(map(_unseen, runs))
+
+    def _look(self, store: Workspace, corpus: Corpus) -> None:
+        """Looks at what nobody has looked at, for a short time; then a process does."""
+        if self._looking:
+            for run in filter(_unseen, corpus.runs.values()):
+                if (texts := self._looking.found.get(run.digest)) is not None:
+                    run.__dict__[TEXTS_TO_JUDGES] = texts
+            if self._looking.at_work:
+                return
+        new = {digest: file for digest, file in self._files.items() if any(map(_unseen, file.runs))}
+        until = monotonic() + limits.LOOKING_SECONDS
+        for run in filter(_unseen, corpus.runs.values()):
+            if monotonic() >= until:
+                break
+            texts_to_judges(run)
+        left = [digest for digest, file in new.items() if any(map(_unseen, file.runs))]
         if self._keeps and self._opened and corpus.graphs is self._opened.graphs and not corpus.verdicts:
-            keep(store, new, corpus.graphs, corpus.runs, corpus.scores)
-        return found
+            done = {digest: file for digest, file in new.items() if digest not in left}
+            keep(store, done, corpus.graphs, corpus.runs, corpus.scores)
+        with self._starting:
+            if left and not (self._looking and self._looking.at_work):
+                self._looking = Looking(store.path, left, keeps=self._keeps)
 
 
-def _looked_at(file: FileReading) -> bool:
-    return all(TEXTS_TO_JUDGES in run.__dict__ for run in file.runs if not run.integrity.broken)
+def _unseen(run: Run) -> bool:
+    return TEXTS_TO_JUDGES not in run.__dict__ and not run.integrity.broken
 
 
 def _learnt(runs: Iterable[Run], folder: Path) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import Final
 
 import streamlit as st
@@ -16,15 +18,18 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.data.spooling import SpooledBytes
-from components.shared import cards, private_session, tables, text
+from components.shared import cards, private_session, state, tables, text
 from components.shared.panels import panel
 from untaken.answers.uploads import Upload, stopped_uploads, uploads, uploads_table
+from untaken.errors import UntakenError
 from untaken.intake import UploadResult
 from untaken.intake_process import take_in_apart
 from untaken.present.numbers import counted
 from untaken.store import Workspace
 
 MOST_REASONS: Final = 10
+_READ_AHEAD_SECONDS: Final = 1.0
+"""Least time between two readings of what an upload has added so far, in which pages come first."""
 
 
 @dataclass(slots=True)
@@ -81,7 +86,7 @@ def upload(workspace: Workspace) -> None:
     if asked:
         area = private_session.begin(workspace) if alone else area
         take = partial(take_in_apart, workspace) if area is None else area.take_in
-        _with_progress(here, take, files, agent.strip() or None)
+        _with_progress(here, take, files, agent.strip() or None, None if area else workspace)
         _free(files)
         st.rerun()
 
@@ -91,11 +96,20 @@ def _with_progress(
     take: Callable[..., list[UploadResult]],
     files: Sequence[UploadedFile],
     agent: str | None,
+    ahead: Workspace | None,
 ) -> None:
+    """Take files in while the page says how far it is; what is added to `ahead` is read meanwhile."""
     bar = st.progress(0.0, text="Reading files …")
 
+    read_at = monotonic() + _READ_AHEAD_SECONDS
+
     def progress(done: int, total: int, name: str) -> None:
+        nonlocal read_at
         bar.progress(min(done / max(total, 1), 1.0), text=f"{done} of {total}: {text.label(name, 60)}")
+        if ahead and (begun := monotonic()) >= read_at:
+            with suppress(UntakenError):  # who asks for it hears why it cannot be read
+                state.read_ahead(ahead)
+            read_at = monotonic() + _READ_AHEAD_SECONDS + 3 * (monotonic() - begun)
 
     with TemporaryDirectory(prefix="untaken-") as folder:
         staged = [(file.name, _on_disk(file, Path(folder, str(n)))) for n, file in enumerate(files)]

@@ -259,10 +259,15 @@ def unread() -> tuple[Finding, ...]:
     return unread_runs(runs(), findings())
 
 
-def addressing() -> tuple[Finding, ...]:
-    """The possible prompt injections in all runs of the workspace."""
+def addressing() -> tuple[tuple[Finding, ...], int]:
+    """The possible prompt injections found so far, and in how many runs they are still looked for."""
     store = workspace()
-    return derived(lambda whole: _kept(str(store.path)).addressing(store, whole), of_all=True)
+    return _kept(str(store.path)).addressing(store, corpus())
+
+
+def read_ahead(store: Workspace) -> None:
+    """Read what was added to a workspace by now, so that the next visitor need not wait for it."""
+    _read(str(store.path), store.digest() + applied_digest(policy(store)), store)
 
 
 def stale_ledgers() -> int:

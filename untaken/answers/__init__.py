@@ -160,7 +160,6 @@ if TYPE_CHECKING:
     )
     from untaken.answers.verdict_view import (
         VerdictView as VerdictView,
-        addressing_findings as addressing_findings,
         decided_by_check as decided_by_check,
         imported_in_words as imported_in_words,
         verdict_views as verdict_views,

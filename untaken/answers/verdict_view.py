@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from untaken.corpus import Corpus
-from untaken.errors import Finding
-from untaken.judging import findings_of
 from untaken.judging.rendering import holds
 from untaken.ledger import Run, Verdict
 from untaken.subgoals import NodeScore
@@ -90,13 +88,6 @@ def verdict_views(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tu
 def decided_by_check(node: NodeScore) -> bool:
     """Whether its own check decided a sub-goal, which no verdict overturns."""
     return node.decided_by in DECIDED_BY_CHECK
-
-
-def addressing_findings(corpus: Corpus) -> tuple[Finding, ...]:
-    """Every possible prompt injection in the corpus's unbroken runs."""
-    return tuple(
-        found for run in corpus.runs.values() if not run.integrity.broken for found in findings_of(run)
-    )
 
 
 def _quotes(run: Run, verdict: Verdict) -> tuple[Quoted, ...]:

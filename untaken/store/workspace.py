@@ -332,8 +332,12 @@ class Workspace(GraphStore):
 
     def read_file(self, file: StoredFile) -> FileReading:
         """Reads one of `ledgers`."""
-        (found,) = read_files(self._engine, self.path, [file])
+        (found,) = self.read_some([file])
         return found
+
+    def read_some(self, files: Sequence[StoredFile]) -> Iterator[FileReading]:
+        """Reads these of `ledgers`, in order."""
+        return read_files(self._engine, self.path, files)
 
     def content_of(self, file: StoredFile) -> tuple[str, str]:
         """The `FileReading.key` and `content` that reading one of `ledgers` would give now.

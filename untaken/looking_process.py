@@ -1,0 +1,105 @@
+"""Looks for possible prompt injections in a process of its own, so that no page waits for it.
+
+Every text of a run is looked at in all the ways in which a model might read it (`untaken.judging.readings`).
+For thousands of runs that takes longer than a visitor waits, and the interpreter runs one thread at a time.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import Final
+
+import msgspec
+
+from untaken.errors import UntakenError
+from untaken.intake_process import end_with_app, environment, output_to_app
+from untaken.judging import texts_to_judges
+from untaken.ledger.model import TEXTS_TO_JUDGES
+from untaken.scaling.reopening import keep
+from untaken.store import Workspace
+
+_AT_ONCE: Final = 100
+"""Ledgers that are in memory together."""
+_ENTRY: Final = "from untaken.looking_process import work; work()"
+
+
+class LookingJob(msgspec.Struct, frozen=True, kw_only=True):
+    """What a process is to look at: ledgers of a workspace, by digest; `keeps` as of `WorkspaceCorpus`."""
+
+    folder: str
+    ledgers: tuple[str, ...]
+    keeps: bool
+
+
+Texts = tuple[tuple[int, str], ...]
+"""What was found in a run, as it is kept with the run (`TEXTS_TO_JUDGES`)."""
+
+
+class Looking:
+    """A process that looks at ledgers.
+
+    Attributes:
+        found: what it has found so far, by digest of the run; also of runs with nothing to be found.
+    """
+
+    def __init__(self, folder: Path, ledgers: Sequence[str], *, keeps: bool) -> None:
+        self.found: dict[str, Texts] = {}
+        job = LookingJob(folder=str(folder), ledgers=tuple(ledgers), keeps=keeps)
+        self._listener = Thread(target=self._listen, args=(job,), daemon=True)
+        self._listener.start()
+
+    @property
+    def at_work(self) -> bool:
+        """Whether more may be found."""
+        return self._listener.is_alive()
+
+    def wait(self) -> None:
+        """Until it has ended."""
+        self._listener.join()
+
+    def _listen(self, job: LookingJob) -> None:
+        with subprocess.Popen(  # noqa: S603 - fixed words
+            [sys.executable, "-c", _ENTRY],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment(),
+        ) as process:
+            assert process.stdin is not None  # noqa: S101 - a pipe
+            assert process.stdout is not None  # noqa: S101 - a pipe
+            with suppress(BrokenPipeError, msgspec.DecodeError):  # it was killed: who needs more asks again
+                process.stdin.write(msgspec.json.encode(job) + b"\n")
+                process.stdin.flush()
+                for line in process.stdout:
+                    self.found.update(msgspec.json.decode(line, type=dict[str, Texts]))
+
+
+def work() -> None:
+    """What the process does: reads its job, and writes a line for each part of it that is done.
+
+    A workspace that cannot be read ends it: the pages say what is wrong.
+    """
+    output = output_to_app()
+    job = msgspec.json.decode(sys.stdin.buffer.readline(), type=LookingJob)
+    end_with_app()
+    with suppress(UntakenError, OSError), Workspace(job.folder) as store:
+        wanted = set(job.ledgers)
+        ledgers = [file for file in store.ledgers() if file.digest in wanted]
+        graphs = store.graph_set()
+        for at in range(0, len(ledgers), _AT_ONCE):
+            part = ledgers[at : at + _AT_ONCE]
+            read = dict(zip((file.digest for file in part), store.read_some(part), strict=True))
+            runs = [run for one in read.values() for run in one.runs if not run.integrity.broken]
+            for run in runs:
+                texts_to_judges(run)
+            if job.keeps:
+                keep(store, read, graphs, {}, {})
+            found = {run.digest: run.__dict__[TEXTS_TO_JUDGES] for run in runs}
+            output.write(msgspec.json.encode(found) + b"\n")
+            output.flush()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends by itself now
