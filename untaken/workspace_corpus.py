@@ -41,7 +41,7 @@ class WorkspaceCorpus:
         self._learnt = ""
         self._corpus: Corpus | None = None
         self._looking: Looking | None = None
-        self._starting = Lock()
+        self._reading, self._starting = Lock(), Lock()
 
     @property
     def stale(self) -> int:
@@ -50,11 +50,12 @@ class WorkspaceCorpus:
 
     def read(self, store: Workspace) -> tuple[list[Run], list[Finding]]:
         """Every run of the workspace, each chain once, and what was noticed."""
-        if self._opened is None:
-            self._opened = reopen(store)
-            self._files = self._opened.files
-        else:
-            self._files = store.read_files(known=self._files)
+        with self._reading:  # who comes second finds what the first has read
+            if self._opened is None:
+                self._opened = reopen(store)
+                self._files = self._opened.files
+            else:
+                self._files = store.read_files(known=self._files)
         return joined(self._files.values())
 
     def evaluate(
