@@ -9,7 +9,6 @@ from components.shared import cards, into_view, state, tables
 from untaken.answers import divergences_table, matrix_table, outcome_splits_table
 
 SIGNED = st.column_config.NumberColumn(format="%+.2f")
-THREE_PLACES = st.column_config.NumberColumn(format="%.3f")
 
 
 def main() -> None:
@@ -52,7 +51,7 @@ def main() -> None:
     st.subheader("What goes with success", anchor=False)
     view.outcomes(found)
     columns = {"sub_goal": None, "p_reason": None, "difference": SIGNED}
-    columns |= dict.fromkeys(("p", "p_holm"), THREE_PLACES)
+    columns |= dict.fromkeys(("p", "p_holm"), tables.P_VALUE)
     tables.table(outcome_splits_table(found), key="outcomes", name="What goes with success", columns=columns)
 
     st.subheader("The matrix as a table", anchor=False)

@@ -48,7 +48,6 @@ SOURCES: Final = {"recorded": "Recorded replies", "ledger": "Computed from the l
 MOST_CARDS: Final = 12
 SIGNS: Final = {True: "✓", False: "✗", None: "?"}
 TWO: Final = st.column_config.NumberColumn(format="%.2f")
-THREE: Final = st.column_config.NumberColumn(format="%.3f")
 PERCENT: Final = st.column_config.NumberColumn(format="percent")
 LONG: Final = st.column_config.TextColumn(width="large")
 MEANS: Final = ("mean", "low", "high")
@@ -213,7 +212,7 @@ def attacks(review: CriteriaReview) -> None:
             attacks_table(review.verification),
             key="attacks-table",
             name="Criteria against disturbed runs",
-            columns=dict.fromkeys(("win_rate", "low", "high"), PERCENT) | {"p": THREE, "drop": TWO},
+            columns=dict.fromkeys(("win_rate", "low", "high"), PERCENT) | {"p": tables.P_VALUE, "drop": TWO},
             height=320,
         ),
         key="attacks",
@@ -298,7 +297,7 @@ def verdicts(review: CriteriaReview, known: CriteriaSet) -> None:
             verification_table(review.verification),
             key="verification",
             name="What the verifier found",
-            columns=dict.fromkeys(two, TWO) | {"p": THREE, "reason": LONG},
+            columns=dict.fromkeys(two, TWO) | {"p": tables.P_VALUE, "reason": LONG},
             height=320,
         ),
         key="verification",

@@ -29,7 +29,6 @@ from untaken.present.numbers import counted, decimal, interval, percent, signed
 LINKS: Final = 6
 COLUMNS: Final = 3
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
-THREE_PLACES: Final = st.column_config.NumberColumn(format="%.3f")
 WIDTHS: Final = {
     "support": st.column_config.TextColumn(width=90),
     "situation": st.column_config.TextColumn(width=140),
@@ -113,7 +112,7 @@ def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
         height=min(38 + ROW * len(listed), 470),
         row_height=ROW,
         most=500,
-        columns={"difference": SIGNED, "q": THREE_PLACES} | WIDTHS,
+        columns={"difference": SIGNED, "q": tables.P_VALUE} | WIDTHS,
     )
     tables.download(
         lambda: tables.csv(statements_table(corpus.plans)),

@@ -31,7 +31,6 @@ from untaken.errors import Unscored
 from untaken.ranking import OUTCOME, RankReport
 
 PERCENT: Final = st.column_config.NumberColumn(format="percent")
-THREE_PLACES: Final = st.column_config.NumberColumn(format="%.3f")
 TWO_PLACES: Final = st.column_config.NumberColumn(format="%+.2f")
 SHARES: Final = ("value", "low", "high")
 RATES: Final = ("_rate", "coverage", "completion", "_macro")
@@ -104,7 +103,7 @@ def _better(corpus: Corpus) -> None:
     with every:
         pair_view.matrix(compared, chosen)
     columns = dict.fromkeys(("difference", "low", "high", "p_above", "mde"), PERCENT)
-    columns |= dict.fromkeys(("p", "p_holm"), THREE_PLACES)
+    columns |= dict.fromkeys(("p", "p_holm"), tables.P_VALUE)
     tables.folded(
         "Every pair under every metric, as a table",
         lambda: tables.table(

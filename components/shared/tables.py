@@ -12,6 +12,7 @@ import streamlit as st
 from components.shared import state, text
 from components.shared.panels import panel
 from untaken.answers import csv_text
+from untaken.answers.frame import MEANINGS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +42,10 @@ LEAST_WIDTH: Final = 150
 WIDEST: Final = 500
 NAMED_WIDTHS: Final = {"small": 75, "medium": 200, "large": 400}
 """Pixels of Streamlit's own widths; `WIDEST` is its limit for columns without one."""
+P_VALUE: Final = st.column_config.NumberColumn(format="%.2g")
+"""Two digits that count: a small p is never 0.000."""
+SPELLED: Final = {"sub_goal": "sub-goal", "p_holm": "p (Holm)", "tau_b": "τ-b"}
+"""Headings that differ from the name of their column by more than spaces."""
 MEASURED: Final = 100
 """Rows that a column's width is judged by."""
 SIDEWAYS: Final = (
@@ -88,14 +93,14 @@ def table(
         selectable: let one row be chosen, by a click in it.
         height: pixels, or ``"auto"``.
         alt: the description for screen readers.
-        most: rows to show at the most; Download the table to see all.
+        most: rows to show at the most; download the table to see all.
         row_height: pixels; in rows of more than one line, text is wrapped.
 
     Returns:
         The position of the chosen row in `frame`, or ``None``.
     """
     if most is not None and len(frame) > most:
-        st.caption(f"The first {most:,} of {len(frame):,} rows; Download the table to see all.")
+        st.caption(f"The first {most:,} of {len(frame):,} rows; download the table to see all.")
     shown = frame.drop(columns=[c for c, how in (columns or {}).items() if how is None and c in frame])
     shown = shown if most is None else shown.head(most)
     st.dataframe(  # type: ignore[call-overload]
@@ -103,7 +108,7 @@ def table(
         hide_index=True,
         height=height,
         row_height=row_height,
-        column_config=_fitted(shown, _plain_text(shown, columns or {})),
+        column_config=_fitted(shown, _headed(shown, _plain_text(shown, columns or {}))),
         key=key,
         on_select="rerun" if selectable else "ignore",
         selection_mode="single-cell",  # a click anywhere in a row chooses it
@@ -134,12 +139,29 @@ def _plain_text(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, An
     return {str(c): st.column_config.TextColumn() for c in strings} | dict(columns)
 
 
+def heading(column: str) -> str:
+    """The name of a column as its heading: ``task_repeat`` is *task repeat*."""
+    for name, words in SPELLED.items():
+        column = column.replace(name, words)
+    return column.replace("_", " ")
+
+
+def _headed(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Column settings with a heading in words, and what the column means where the mouse rests on it."""
+    meanings = frame.attrs.get(MEANINGS, {})
+    settings = {}
+    for name in map(str, frame.columns):
+        how = columns.get(name) or {}
+        given = {"label": how} if isinstance(how, str) else {k: v for k, v in how.items() if v is not None}
+        settings[name] = {"label": heading(name), "help": meanings.get(name), **given}
+    return settings
+
+
 def _fitted(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
     """Column settings with which a table fits a page: columns of text that need most room get less."""
     import pandas as pd  # noqa: PLC0415 (slow)
 
-    columns = {name: {"label": how} if isinstance(how, str) else how or {} for name, how in columns.items()}
-    fixed = {name: how["width"] for name, how in columns.items() if name in frame and how.get("width")}
+    fixed = {name: how["width"] for name, how in columns.items() if how.get("width")}
     needs = {str(name): _width(frame[name]) for name in frame.columns if name not in fixed}
     room = ROOM - sum(NAMED_WIDTHS.get(width, width) for width in fixed.values())
     texts = [name for name in needs if pd.api.types.is_string_dtype(frame[name])]
@@ -150,7 +172,7 @@ def _fitted(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
     for left, name in zip(range(len(texts), 0, -1), sorted(texts, key=needs.__getitem__), strict=True):
         widths[name] = min(needs[name], max(LEAST_WIDTH, room // left))
         room -= widths[name]
-    return dict(columns) | {name: {**columns.get(name, {}), "width": widths[name]} for name in texts}
+    return dict(columns) | {name: {**columns[name], "width": widths[name]} for name in texts}
 
 
 def _width(cells: pd.Series[Any]) -> int:

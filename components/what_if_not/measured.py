@@ -21,7 +21,6 @@ POINTS = st.column_config.NumberColumn(format="%.1f")
 PERCENT = st.column_config.NumberColumn(format="percent")
 ESTIMATORS: Final[tuple[Estimator, ...]] = ("pooled", "advantage", "delta")
 PARTS: Final = {"supported": "supported", "weak": "weak", "all": "all pairs"}
-P_VALUE = st.column_config.NumberColumn(format="%.3f")
 
 
 @panel
@@ -54,7 +53,9 @@ def _ablation_rows(found: Ablation) -> None:
         ablation_table(found),
         key="ablation-table",
         name="Ablation beside the published table",
-        columns=dict.fromkeys(numbers, POINTS) | dict.fromkeys(shares, PERCENT) | {"more_p_holm": P_VALUE},
+        columns=dict.fromkeys(numbers, POINTS)
+        | dict.fromkeys(shares, PERCENT)
+        | {"more_p_holm": tables.P_VALUE},
     )
 
 

@@ -180,17 +180,17 @@ def test_j_and_k_count_through_the_failing_runs_but_not_while_typing(demo: str, 
 def test_a_row_of_the_decisions_opens_its_run_at_that_decision(demo: str, open_page: Open) -> None:
     page = open_page(f"{demo}/decisions?view=skills", width=2600)  # wide enough for every column
     table = page.locator(".st-key-paths")
-    wanted = {name: cells(table, name)[2] for name in ("agent", "task_id", "decision_point", "alternative")}
+    wanted = {name: cells(table, name)[2] for name in ("agent", "task id", "decision point", "alternative")}
     with answered(page):
         tick(table, 2)
     headline(page, "Run")
-    assert selection(page)["decision"] == wanted["decision_point"]
-    expect(picker(page, "Run")).to_have_value(re.compile(f"{wanted['task_id']} .* · {wanted['agent']} · "))
+    assert selection(page)["decision"] == wanted["decision point"]
+    expect(picker(page, "Run")).to_have_value(re.compile(f"{wanted['task id']} .* · {wanted['agent']} · "))
     expect(page.get_by_role("tab", name="Decision points", exact=True)).to_have_attribute(
         "aria-selected", "true"
     )
     alternatives = page.locator("[role=tabpanel]:not([hidden])")
-    assert set(cells(alternatives, "event")) == {wanted["decision_point"]}
+    assert set(cells(alternatives, "event")) == {wanted["decision point"]}
     assert wanted["alternative"] in cells(alternatives, "alternative")
     with answered(page):
         page.go_back()

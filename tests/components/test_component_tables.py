@@ -41,6 +41,23 @@ def test_a_column_left_to_the_download_is_not_sent_with_the_page() -> None:
     assert list(app.dataframe[0].value.columns) == ["run"]
 
 
+def test_headings_are_words_and_say_what_their_column_means() -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from components.shared import tables
+        from untaken.answers.frame import count, frame, text
+
+        made = frame({"sub_goal": text("the sub-goal's id", str), "n_runs": count("runs", len)}, ["order"])
+        own = {"n_runs": st.column_config.NumberColumn("how many", format="%d")}
+        tables.table(made, key="t", name="T", columns=own)
+
+    app = AppTest.from_function(page).run()
+    columns = json.loads(app.dataframe[0].proto.columns)
+    headings = {name: (how["label"], how["help"]) for name, how in columns.items() if "help" in how}
+    assert headings == {"sub_goal": ("sub-goal", "the sub-goal's id"), "n_runs": ("how many", "runs")}
+
+
 def test_what_is_folded_is_drawn_once_it_is_opened() -> None:
     def page() -> None:
         import streamlit as st

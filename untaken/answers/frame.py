@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 Dtype = Literal["string", "boolean", "Int64", "Float64", "datetime64[us, UTC]"]
+MEANINGS: Final = "meanings"
+"""The entry of a table's ``attrs`` that says what each column means."""
 _ROWS: Final = 512
 """Taken at a time: few enough that what they hold stays in the processor's cache."""
 
@@ -104,7 +106,9 @@ def frame(columns: Columns[Row], rows: Iterable[Row]) -> pd.DataFrame:
     while some := list(islice(coming, _ROWS)):
         for name, column in columns.items():
             values[name] += _cells(column, some)
-    return pd.DataFrame({name: _series(column, values.pop(name)) for name, column in columns.items()})
+    made = pd.DataFrame({name: _series(column, values.pop(name)) for name, column in columns.items()})
+    made.attrs[MEANINGS] = {name: column.meaning for name, column in columns.items()}
+    return made
 
 
 def _cells(column: Column[Row], rows: list[Row]) -> list[object]:
