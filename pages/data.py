@@ -75,8 +75,8 @@ if broken or unread:
             name, why = text.label(fault.where.run or "", 60), text.label(fault.message, 120)
             st.markdown(f":material/link_off: UNREADABLE · {name} · {why}")
 
-addressing, unseen = state.addressing()
-findings = [*state.findings(), *state.corpus().findings, *addressing]
+injections, unseen = state.injections()
+findings = [*state.findings(), *state.corpus().findings, *injections]
 if unseen:
     st.caption(
         f"Still looking for possible prompt injections in {counted(unseen, 'run')}. "
@@ -85,8 +85,8 @@ if unseen:
 if findings:
     st.subheader("Findings", anchor=False)
     st.caption("Problems found while reading and scoring. None of them stopped the scoring.")
-    if addressing:
-        affected = counted(len({finding.where.run for finding in addressing}), "run")
+    if injections:
+        affected = counted(len({finding.where.run for finding in injections}), "run")
         st.caption(f"{affected} with a possible prompt injection: passes by a judge do not count.")
     tables.table(exports.findings_table(findings), key="findings", name="Findings", height=240)
 

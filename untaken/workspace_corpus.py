@@ -90,7 +90,7 @@ class WorkspaceCorpus:
             store.audit(ABORTED, f"the run is unreadable: {fault.message}", fault.where.run)
         return whole
 
-    def addressing(self, store: Workspace, corpus: Corpus) -> tuple[tuple[Finding, ...], int]:
+    def injections(self, store: Workspace, corpus: Corpus) -> tuple[tuple[Finding, ...], int]:
         """The possible prompt injections in the runs of a corpus that `evaluate` gave.
 
         They take long to find, and are kept. Where it takes longer than a visitor waits, a process of its own

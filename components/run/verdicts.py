@@ -29,15 +29,15 @@ STATUS_WORDS: Final = {
 @panel
 def warning(report: RunReport) -> None:
     """Say where the record may hold a prompt injection."""
-    if not report.addressing:
+    if not report.injections:
         return
-    with st.container(border=True, gap="xsmall", key="addressing"):
+    with st.container(border=True, gap="xsmall", key="injections"):
         st.markdown(":material/record_voice_over: **Possible prompt injection in this run.**")
         st.caption("Passes by a judge do not count for this run. Check the text.")
-        for finding in report.addressing[:MOST_WARNINGS]:
+        for finding in report.injections[:MOST_WARNINGS]:
             st.text(text.one_line(finding.message, 240))
-        if len(report.addressing) > MOST_WARNINGS:
-            st.caption(f"and {len(report.addressing) - MOST_WARNINGS} more under Findings")
+        if len(report.injections) > MOST_WARNINGS:
+            st.caption(f"and {len(report.injections) - MOST_WARNINGS} more under Findings")
 
 
 def verdicts_on(report: RunReport, node: NodeScore) -> None:

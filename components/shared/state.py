@@ -259,10 +259,10 @@ def unread() -> tuple[Finding, ...]:
     return unread_runs(runs(), findings())
 
 
-def addressing() -> tuple[tuple[Finding, ...], int]:
+def injections() -> tuple[tuple[Finding, ...], int]:
     """The possible prompt injections found so far, and in how many runs they are still looked for."""
     store = workspace()
-    return _kept(str(store.path)).addressing(store, corpus())
+    return _kept(str(store.path)).injections(store, corpus())
 
 
 def read_ahead(store: Workspace) -> None:

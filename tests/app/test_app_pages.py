@@ -416,5 +416,5 @@ def test_a_long_table_shows_its_first_rows_and_downloads_them_all() -> None:
     app = AppTest.from_function(page).run()
     assert len(app.dataframe[0].value) == 5
     assert [caption.value for caption in app.caption] == [
-        "The first 5 of 7 rows; Download the table to see all."
+        "The first 5 of 7 rows; download the table to see all."
     ]

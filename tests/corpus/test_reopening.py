@@ -185,7 +185,7 @@ def test_possible_prompt_injections_are_looked_for_once(tmp_path: Path) -> None:
         for _ in range(2):
             workspace = WorkspaceCorpus()
             corpus = workspace.evaluate(store, workspace.read(store))
-            findings, unseen = workspace.addressing(store, corpus)
+            findings, unseen = workspace.injections(store, corpus)
             found.append(findings)
             assert unseen == 0
         assert [finding.where.run for finding in found[0]] == ["hostile"]
@@ -206,10 +206,10 @@ def test_a_page_waits_for_no_long_search_for_prompt_injections(
         workspace = WorkspaceCorpus()
         corpus = workspace.evaluate(store, workspace.read(store))
         monkeypatch.setattr(limits, "LOOKING_SECONDS", 0.0)
-        assert workspace.addressing(store, corpus) == ((), 150)
+        assert workspace.injections(store, corpus) == ((), 150)
         assert workspace._looking is not None
         workspace._looking.wait()
-        findings, unseen = workspace.addressing(store, corpus)
+        findings, unseen = workspace.injections(store, corpus)
         assert ([finding.where.run for finding in findings], unseen) == (["r0", "r50", "r100"], 0)
         assert all(TEXTS_TO_JUDGES in vars(run) for run in opened(store).runs.values()), "kept in tables"
         assert_opened_again_alike(store)

@@ -29,7 +29,7 @@ class RunReport:
         cause: what went wrong first, as the review queue says it.
         contradiction: set where the outcome and the sub-goals disagree.
         findings: what was noticed about this run.
-        addressing: events with a possible prompt injection; also among the findings.
+        injections: events with a possible prompt injection; also among the findings.
         unhandled: failures that it saw without ever changing its plan.
     """
 
@@ -41,7 +41,7 @@ class RunReport:
     contradiction: Contradiction | None
     cause: RunCause
     findings: tuple[Finding, ...]
-    addressing: tuple[Finding, ...] = ()
+    injections: tuple[Finding, ...] = ()
     unhandled: tuple[UnhandledFailure, ...] = ()
 
     @property
@@ -85,7 +85,7 @@ def run_report(corpus: Corpus, digest: str, graph: PlanGraph | None = None) -> R
         )
     score, evaluation = corpus.scores[digest], corpus.evaluations[digest]
     found, graph_findings = corpus.graphs.for_task(run.task_id, run.started.graph)
-    addressing = () if run.integrity.broken else findings_of(run)
+    injections = () if run.integrity.broken else findings_of(run)
     mapped = {} if isinstance(score, Unscored) else {seq: goal for seq, goal, _ in score.mapped}
     contradiction = next((c for c in corpus.contradictions if c.digest == digest), None)
     own = None if isinstance(found, Unscored) else found
@@ -104,8 +104,8 @@ def run_report(corpus: Corpus, digest: str, graph: PlanGraph | None = None) -> R
             *graph_findings,
             *(() if isinstance(score, Unscored) else score.findings),
             *evaluation.notes,
-            *addressing,
+            *injections,
         ),
-        addressing=addressing,
+        injections=injections,
         unhandled=find_unhandled(run, score),
     )

@@ -144,7 +144,7 @@ def propose(
         consolidation=merged,
         answers=kept,
         unanswered=tuple(a.reason for a in answers if isinstance(a, Unscored)),
-        findings=(*_addressing(task, given.values()), *refused),
+        findings=(*_injections(task, given.values()), *refused),
     )
 
 
@@ -239,7 +239,7 @@ def _sorted_out(
     return kept, list(refused.values())
 
 
-def _addressing(task: str, runs: Iterable[Run]) -> Iterator[Finding]:
+def _injections(task: str, runs: Iterable[Run]) -> Iterator[Finding]:
     if quote := addresses_judge(task):
         yield Finding(
             code="task-addresses-judge",

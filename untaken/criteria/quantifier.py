@@ -133,10 +133,10 @@ def _pass(
     items, findings = [], []
     for place, run in enumerate(runs):
         mine = slice(place * len(groups), (place + 1) * len(groups))
-        addressing = tuple(texts_to_judges(run))
-        findings += [finding_of(run, found) for found in addressing]
+        injections = tuple(texts_to_judges(run))
+        findings += [finding_of(run, found) for found in injections]
         parts = [
-            _settled(one, answer, group, addressed=bool(addressing))
+            _settled(one, answer, group, addressed=bool(injections))
             for one, answer, group in zip(asked[mine], answers[mine], groups, strict=True)
         ]
         items.append(_joined(parts))

@@ -83,14 +83,14 @@ def judge_run(
         brief=not model.uses_tools,
     )
     answers = model.ask_all([one.question for one in asked], progress=progress)
-    addressing = findings_of(run)
+    injections = findings_of(run)
     verdicts = tuple(
         settle(
-            run, graph, one, answer, model=model.name, addressed=bool(addressing), accept_claims=accept_claims
+            run, graph, one, answer, model=model.name, addressed=bool(injections), accept_claims=accept_claims
         )
         for one, answer in zip(asked, answers, strict=True)
     )
-    return JudgeReport(verdicts=verdicts, findings=(*addressing, *_in_graph(run, graph)))
+    return JudgeReport(verdicts=verdicts, findings=(*injections, *_in_graph(run, graph)))
 
 
 def settle(

@@ -27,7 +27,7 @@ _NO_TEXT: Final = frozenset({"type", "run_id", "seq", "ts", "prev", "call_id", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Addressing:
+class PossibleInjection:
     """Words in an event that speak to a judge."""
 
     seq: int
@@ -67,7 +67,7 @@ def _taken_apart(text: str) -> str | None:
 _known: Final = lru_cache(maxsize=4_096)(_addresses)
 
 
-def texts_to_judges(run: Run) -> tuple[Addressing, ...]:
+def texts_to_judges(run: Run) -> tuple[PossibleInjection, ...]:
     """Each event whose text addresses a judge, alone or together with the events before it.
 
     Kept with the run: its own events never change, and a page asks for them with every click.
@@ -75,7 +75,7 @@ def texts_to_judges(run: Run) -> tuple[Addressing, ...]:
     kept: tuple[tuple[int, str], ...] | None = run.__dict__.get(TEXTS_TO_JUDGES)
     if kept is None:
         kept = run.__dict__[TEXTS_TO_JUDGES] = tuple(_scanned(run))
-    return tuple(Addressing(seq=seq, quote=quote) for seq, quote in kept)
+    return tuple(PossibleInjection(seq=seq, quote=quote) for seq, quote in kept)
 
 
 def _scanned(run: Run) -> Iterator[tuple[int, str]]:
@@ -91,7 +91,7 @@ def _scanned(run: Run) -> Iterator[tuple[int, str]]:
     return iter(sorted(found.items()))
 
 
-def finding_of(run: Run, found: Addressing) -> Finding:
+def finding_of(run: Run, found: PossibleInjection) -> Finding:
     """The finding that a reviewer sees."""
     return Finding(
         code="ledger-addresses-judge",
