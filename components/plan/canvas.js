@@ -305,6 +305,7 @@ function makePlanCanvas(vis, root, act) {
       drawLegend();
       if (data.selected !== null && data.selected !== before) {
         live.textContent = `Selected: ${data.boxes[data.selected].said}`;
+        window.dispatchEvent(new CustomEvent("untaken-goal", { detail: data.boxes[data.selected].id }));
       } else if (data.selected === null && !sameGraph) live.textContent = "";
     },
     destroy() {

@@ -10,20 +10,22 @@ from components.run import evidence, note_panel, tabs
 from components.shared import reviewer, state
 from components.shared.panels import panel
 from untaken.answers import RunReport, run_report
-from untaken.corpus import Corpus
 
 
 @panel
 def draw(report: RunReport) -> None:
-    """Draw it so that the selection of a sub-goal draws nothing above again.
+    """Draw it so that the selection of a sub-goal draws nothing above again, nor the tabs below.
+
+    An open transcript goes to the sub-goal without the server (`canvas.js`).
 
     Buttons that are no callbacks, to sign in or to draft a plan graph, need the whole page.
     """
     evidence.was_picked()
     if report.graph is None or (reviewer.sign_in() and not reviewer.reviewer()):
-        _parts(state.corpus(), report)
+        _changing(report)
     else:
         _alone(report.run.digest, state.content(state.workspace()))
+    tabs.show(state.corpus(), report)
 
 
 @st.fragment
@@ -33,11 +35,9 @@ def _alone(digest: str, seen: str) -> None:
     with state.frame() if again else nullcontext():
         if again and not (evidence.was_picked() and seen == state.content(state.workspace())):
             st.rerun()
-        corpus = state.corpus()
-        _parts(corpus, run_report(corpus, digest))
+        _changing(run_report(state.corpus(), digest))
 
 
-def _parts(corpus: Corpus, report: RunReport) -> None:
+def _changing(report: RunReport) -> None:
     evidence.plan_and_evidence(report)
     note_panel.of_run(report)
-    tabs.show(corpus, report)

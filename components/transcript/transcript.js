@@ -249,6 +249,9 @@ function makeTranscript(root, act) {
   dom.frame.onscroll = later;
   const resized = new ResizeObserver(later);
   resized.observe(dom.frame);
+  const goTo = (name) => { if (name !== goal) { goal = name; if (goal) toGoal(goal); } };
+  const selected = ({ detail }) => { if (doc && !doc.right) requestAnimationFrame(() => setTimeout(goTo, 0, detail)); };  // the evidence is painted first
+  window.addEventListener("untaken-goal", selected);  // from the plan graph of the page
 
   return {
     update(data) {
@@ -273,8 +276,8 @@ function makeTranscript(root, act) {
         else if (goal) toGoal(goal);
         return;
       }
-      if ((data.goal || "") !== goal) { goal = data.goal || ""; if (goal) toGoal(goal); }
+      goTo(data.goal || "");
     },
-    destroy() { resized.disconnect(); live.clear(); },
+    destroy() { window.removeEventListener("untaken-goal", selected); resized.disconnect(); live.clear(); },
   };
 }
