@@ -48,6 +48,7 @@ chosen = tables.table(
     key=removing.FILES,
     name="Files",
     columns={
+        "name": st.column_config.TextColumn(width=260),
         "bytes": st.column_config.NumberColumn("size", format="bytes"),
         "added_at": st.column_config.DatetimeColumn("added", format="YYYY-MM-DD HH:mm"),
         "digest": None,
@@ -88,7 +89,18 @@ if findings:
     if injections:
         affected = counted(len({finding.where.run for finding in injections}), "run")
         st.caption(f"{affected} with a possible prompt injection: passes by a judge do not count.")
-    tables.table(exports.findings_table(findings), key="findings", name="Findings", height=240)
+    tables.table(
+        exports.findings_table(findings),
+        key="findings",
+        name="Findings",
+        height=240,
+        columns={
+            "severity": st.column_config.TextColumn(width=70),
+            "message": st.column_config.TextColumn(width=420),
+            "line": st.column_config.NumberColumn(width=50),
+            "run": st.column_config.TextColumn(width=90),
+        },
+    )
 
 st.subheader("Export", anchor=False)
 corpus = state.compared()

@@ -90,8 +90,10 @@ def _frame(figure: go.Figure, agents: Sequence[str], look: Tokens, *, dark: bool
     themed(figure, dark=dark, height=78 + row * len(agents), margin=(8, 8, 54, 20))
     heads = [text.folded(agent, width=13, lines=2) for agent in agents]
     column_names(figure, heads, room=0.55, look=look)
-    row_names(figure, [text.figure(text.short(agent, 22)) for agent in agents], room=0.55, look=look)
-    figure.update_layout(meta={"least_width": 170 + 100 * len(agents)}, clickmode="event+select")
+    names = [text.short(agent, 22) for agent in agents]
+    row_names(figure, [text.figure(name) for name in names], room=0.55, look=look)
+    least = 16 + 7 * max(map(len, names)) + 92 * len(agents)
+    figure.update_layout(meta={"least_width": least}, clickmode="event+select")
 
 
 def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
@@ -163,10 +165,11 @@ def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> N
         tickformat="+.0%",
         title_text=f"completed more often<br>{'with 95% interval' if sure else 'one task'}",
         range=[min(ends) - room, max(ends) + room],
+        nticks=4,
     )
-    names = [f"{text.figure(gap.title or gap.sub_goal, 34)}  {points(gap.contribution)}" for gap in shown]
+    names = [f"{text.figure(gap.title or gap.sub_goal, 28)}  {points(gap.contribution)}" for gap in shown]
     row_names(figure, names, look=look)
-    figure.update_layout(meta={"least_width": 520})
+    figure.update_layout(meta={"least_width": 326})
 
 
 def _gap_hover(gap: SubGoalGap) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from untaken.fix_first import FixFirst, Kind
+from untaken.fix_first import FailurePattern, FixFirst, Kind
 from untaken.present.contexts import context_words
 from untaken.present.numbers import percent, signed
 from untaken.present.statuses import STAR
@@ -121,7 +121,10 @@ def _row_words(item: FixFirst, mixed: bool, look: Tokens) -> str:
         context = context_words(item.context, item.context_hash or "")
         where = f"{where} · {text.figure(context, 26)}"
     else:
-        name = f"{STAR} " * bool(item.critical) + f"<b>{text.figure(item.title, CHARS)}</b>"
+        title = item.title
+        if isinstance(item, FailurePattern):  # its title ends with the way, which would be cut
+            title, where = item.subject, f"{where} · {item.way}"
+        name = f"{STAR} " * bool(item.critical) + f"<b>{text.figure(title, CHARS)}</b>"
         where += " · of all sub-goals" if mixed and item.unit == "completion" else ""
     return f'{name}<br><span style="color:{look.muted};font-size:12px">{where}</span>'
 

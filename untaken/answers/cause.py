@@ -63,7 +63,7 @@ def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, shapes: Map
     if kind == "lucky":
         undone = [n for n in score.results if n.critical and n.completed is False]
         failed = tuple(node for node in failed if node.critical) or tuple(undone) or failed
-        named = ", ".join(repr(node.title or node.sub_goal) for node in undone or failed)
+        named = ", ".join(f"'{node.title or node.sub_goal}'" for node in undone or failed)
         first = failed[0] if failed else None
         return RunCause(
             headline=f"Succeeded without {named}",
@@ -76,7 +76,7 @@ def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, shapes: Map
     did = {True: "was attempted but not completed", False: "was never attempted", None: "was not completed"}
     more = f" (first of {len(failed)})" if len(failed) > 1 else ""
     return RunCause(
-        headline=f"{first.title or first.sub_goal!r} {did[first.attempted]}{more}",
+        headline=f"'{first.title or first.sub_goal}' {did[first.attempted]}{more}",
         detail=score.node(first.sub_goal).reason.removeprefix(f"{NEVER}, "),
         sub_goal=first.sub_goal,
     )
