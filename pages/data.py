@@ -96,9 +96,9 @@ if findings:
         height=240,
         columns={
             "severity": st.column_config.TextColumn(width=70),
-            "message": st.column_config.TextColumn(width=420),
+            "message": st.column_config.TextColumn(width=300),
             "line": st.column_config.NumberColumn(width=50),
-            "run": st.column_config.TextColumn(width=90),
+            "run": st.column_config.TextColumn(width=60),
         },
     )
 

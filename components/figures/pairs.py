@@ -66,7 +66,8 @@ def _difference_words(pair: PairedDifference) -> str:
     sign = SIGNS[direction_of(pair)]
     if number(pair.low) is None:
         return f"{sign} {points(pair.difference)}"
-    return f"<b>{sign} {points(pair.difference)}</b><br>{interval(pair.low, pair.high, points)}"
+    between = f'<span style="font-size:11px">{interval(pair.low, pair.high, points)}</span>'
+    return f"<b>{sign} {points(pair.difference)}</b><br>{between}"
 
 
 def _chance_words(pair: PairedDifference) -> str:
@@ -163,7 +164,7 @@ def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> N
     sure = any(low is not None for low, _, _ in spans)
     figure.update_xaxes(
         tickformat="+.0%",
-        title_text=f"completed more often<br>{'with 95% interval' if sure else 'one task'}",
+        title_text=f"completed more<br>often, {'95% interval' if sure else 'one task'}",
         range=[min(ends) - room, max(ends) + room],
         nticks=4,
     )
