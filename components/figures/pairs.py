@@ -42,7 +42,7 @@ def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool =
                 continue
             for x, y in ((column, row), (row, column)):
                 fill = fill_of(pair, look) if x > y else look.background
-                shapes.append(cell(x, y, (0.47, 0.45), fill, _border(pair, pair.digest == marked, look)))
+                shapes.append(cell(x, y, (0.49, 0.45), fill, _border(pair, pair.digest == marked, look)))
                 cells.append((x, y, pair.digest, _pair_hover(pair)))
             words.append(cell_words(column, row, _difference_words(pair), look.text))
             words.append(cell_words(row, column, _chance_words(pair), look.text))
