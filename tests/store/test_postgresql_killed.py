@@ -11,13 +11,14 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
+import desk
 import pytest
 from builders import a_run
 from sqlalchemy import Engine, event, make_url
 
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, ReviewNote
-from untaken.store import Workspace
+from untaken.store import Incoming, Workspace
 
 psycopg = pytest.importorskip("psycopg", reason="the extra untaken[postgres] is not installed")
 pytestmark = pytest.mark.database("postgresql")
@@ -38,6 +39,12 @@ def ledger(workspace: Workspace) -> None:
 
 def removal(workspace: Workspace) -> None:
     workspace.remove(sha256(FIRST.ledger()).hexdigest())
+
+
+def many(workspace: Workspace) -> None:
+    new = [("second.jsonl", SECOND.ledger()), ("third.jsonl", a_run("r3").finish().ledger())]
+    known, graph = ("first.jsonl", FIRST.ledger()), ("desk.plan.yaml", desk.GRAPH)
+    workspace.add_all([Incoming(name=name, data=data) for name, data in (new[0], known, graph, new[1])])
 
 
 def state(workspace: Workspace) -> tuple[object, ...]:
@@ -81,7 +88,7 @@ def kill_connections() -> None:
         connection.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {others}")
 
 
-@pytest.mark.parametrize("save", [note, ledger, removal], ids=lambda save: save.__name__)
+@pytest.mark.parametrize("save", [note, ledger, removal, many], ids=lambda save: save.__name__)
 def test_wherever_connections_are_killed_it_is_said_in_words_and_again_completes(
     tmp_path: Path, save: Callable[[Workspace], None]
 ) -> None:

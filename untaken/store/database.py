@@ -226,17 +226,16 @@ def _savepoint(connection: Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with suppress(DBAPIError):
-            connection.exec_driver_sql("ROLLBACK TO SAVEPOINT part")
+        _roll_back(connection, "ROLLBACK TO SAVEPOINT part")
         raise
     connection.exec_driver_sql("RELEASE SAVEPOINT part")
 
 
-def _roll_back(connection: Connection) -> None:
+def _roll_back(connection: Connection, statement: str = "ROLLBACK") -> None:
     """A connection that is gone has nothing left to roll back; why it went is being raised already."""
     with suppress(DBAPIError):
         if not connection.invalidated:
-            connection.exec_driver_sql("ROLLBACK")
+            connection.exec_driver_sql(statement)
 
 
 def _invalid(why: str) -> UntakenError:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 from sqlalchemy import URL, Engine, Row
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, PendingRollbackError, SQLAlchemyError
 
 from untaken.errors import UntakenError, Where
 from untaken.store.tables import metadata
@@ -52,6 +52,8 @@ def in_words(engine: Engine) -> Iterator[None]:
         yield
     except (DBAPIError, sqlite3.Error) as error:
         raise as_untaken(error, engine) from error
+    except PendingRollbackError as error:  # it was lost before, which somebody has taken as said
+        raise unreachable(engine.url, "the connection was lost") from error
     except (*_ODD_ROW, SQLAlchemyError) as error:
         if engine.dialect.name == "sqlite" and (damage := integrity(engine)) != "ok":
             raise damaged(engine.url, damage) from error
