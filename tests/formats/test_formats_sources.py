@@ -8,7 +8,8 @@ import json
 import os
 import struct
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ from foreign_files import codes, converted, put, tau_record
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.formats import convert
+from untaken.formats.archives import Archive
 from untaken.formats.losses import Findings
+from untaken.formats.sample import sample_of
 from untaken.formats.sources import decompressed, found_sources, stem_of
 
 RECORD = json.dumps([tau_record()]).encode()
@@ -167,6 +170,31 @@ def test_hostile_archives_are_refused_and_the_rest_is_read(
     conversion, runs = converted("tau-bench", tmp_path / "out", archive, good)
     assert [run.agent for run in runs] == ["gpt-8"]
     assert codes(conversion)[code] == 1
+
+
+def damages(data: bytes) -> Iterator[bytes]:
+    """The data with some bytes missing, with some more, and with a bit flipped, at every place."""
+    for at in range(len(data)):
+        for missing in (1, 40):
+            yield data[:at] + data[at + missing :]
+        yield data[:at] + bytes(37) + data[at:]
+        for bit in range(8):
+            yield data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
+
+
+def test_an_archive_that_is_damaged_anywhere_is_read_or_refused_in_words(tmp_path: Path) -> None:
+    data = zipped(tmp_path / "in.zip", ("größe.json", RECORD[:200]), ("b.json", b"[]")).read_bytes()
+    refused = 0
+    for damaged in damages(data):
+        sample_of("in.zip", damaged)
+        try:
+            with closing(Archive(Path("in.zip"), damaged)) as archive:
+                for member in archive.members(Findings(None)):
+                    archive.read(member)
+        except UntakenError as error:
+            assert error.code in {"archive-refused", "unreadable-file"}
+            refused += 1
+    assert refused > 1_000
 
 
 def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -227,6 +227,16 @@ def test_a_forged_backup_is_refused_and_leaves_nothing_behind(case: Forged, tmp_
 
 
 @pytest.mark.database("sqlite")
+def test_a_backup_without_some_of_its_bytes_is_refused(tmp_path: Path) -> None:
+    with filled(tmp_path / "w") as workspace:
+        whole = workspace.backup(tmp_path / "b.zip").path.read_bytes()
+    for at in range(0, len(whole), len(whole) // 40):
+        (tmp_path / "less.zip").write_bytes(whole[:at] + whole[at + 100 :])
+        with pytest.raises(UntakenError, match="backup-damaged"):
+            restore_workspace(tmp_path / "less.zip", tmp_path / "again")
+        assert not (tmp_path / "again").exists()
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
 def test_an_archive_that_was_cut_off_is_refused(share: float, tmp_path: Path) -> None:
     with filled(tmp_path / "w") as workspace:

@@ -24,6 +24,7 @@ _DAMAGED: Final = (
     EOFError,
     NotImplementedError,
     RuntimeError,
+    ValueError,
 )
 _RATIO_FROM: Final = limits.MIB
 _ZSTANDARD: Final = 93
@@ -133,6 +134,8 @@ def _check(archive: Path, listed: list[zipfile.ZipInfo], end: int) -> None:
     if total > limits.ARCHIVE_BYTES:
         raise _refused(archive, f"it holds {total} bytes; at most {limits.ARCHIVE_BYTES} are read")
     placed = sorted(listed, key=lambda info: info.header_offset)
+    if placed and placed[0].header_offset < 0:  # the directory is where it would be with more before it
+        raise _refused(archive, "it is cut short or damaged: some of its bytes are missing")
     ends = [*(info.header_offset for info in placed[1:]), end]
     for info, following in zip(placed, ends, strict=False):
         header = _LOCAL_HEADER + len(info.orig_filename.encode("utf-8", "surrogateescape"))

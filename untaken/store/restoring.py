@@ -137,6 +137,8 @@ def _unpack(archive: Path, staging: Path) -> Manifest:
 
 def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
     listed = zipped.infolist()
+    if any(info.header_offset < 0 for info in listed):
+        raise _damaged(archive, "some of its bytes are missing")
     if len(listed) > limits.BACKUP_MEMBERS:
         raise _damaged(archive, f"it lists {len(listed)} members")
     try:
