@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from untaken.counterfactual import Choice, Evaluations, RunEvaluation, choices, collect_signals
+from untaken.counterfactual import Choice, Evaluations, RunEvaluation, choices, collect_signals, evaluate_runs
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run
@@ -24,7 +24,6 @@ from untaken.memory import (
 from untaken.plans import GraphSet, PlanGraph, load_graphs
 from untaken.ranking import Contradiction, RankReport, RuleEffect, rule_effect
 from untaken.ranking.groups import left_out
-from untaken.scaling.evaluating import evaluate_at
 from untaken.scaling.opening import ClusterPlace, open_cluster
 from untaken.scaling.reading import Paths, Scoring, given_runs, outcome_of, score_one, scored_by_graph
 from untaken.subgoals import (
@@ -299,7 +298,7 @@ def evaluate_corpus(
         if evaluations is not None and evaluations.keys() >= by_digest.keys():
             evaluated = evaluations.among(by_digest)
         else:
-            evaluated = evaluate_at(workers, by_digest, memories)
+            evaluated = evaluate_runs(by_digest.values(), memories)
     _report(progress, len(by_digest), len(by_digest), "evaluating alternatives")
     counted = countable(by_digest.values(), scores, missing)
     ranking, not_ranked = _ranked(by_digest.values(), counted, missing, resamples)

@@ -28,6 +28,7 @@ from untaken.counterfactual import (
     abort_unread,
     collect_signals,
     diagnose,
+    evaluate_runs,
     insight_events,
     summarise,
 )
@@ -35,7 +36,6 @@ from untaken.errors import Finding
 from untaken.memories import memories_of
 from untaken.memory import PolicyMemory, by_memory, queue_signals
 from untaken.present.numbers import counted, interval
-from untaken.scaling.evaluating import evaluate_at
 from untaken.scaling.reading import Ledgers, Scoring
 
 CONTEXT_CHARS: Final = 12
@@ -88,7 +88,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
         else memories_of(runs)
     )
     by_digest = {run.digest: run for run in runs}
-    evaluated = evaluate_at(args.cluster, by_digest, memories, weights=weights, threshold=args.threshold)
+    evaluated = evaluate_runs(by_digest.values(), memories, weights=weights, threshold=args.threshold)
     evaluations = [evaluated[run.digest] for run in runs]
     console.progress(len(runs), len(runs), "evaluating alternatives")
     unread = [abort_unread(str(f.where.run), f.message, f.where) for f in ledgers.unread]

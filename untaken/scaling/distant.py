@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -152,6 +153,11 @@ class RunSource:
         self._held = run
         lines = self._ledger
         AT_HAND.add(self, lines.size if isinstance(lines, RunLines) else EVENT_BYTES * len(run.events))
+
+    @property
+    def spans(self) -> array[int] | None:
+        """Where its lines are, as in `RunLines`; ``None`` where they cannot be found by place."""
+        return self._ledger.spans if isinstance(self._ledger, RunLines) else None
 
     def let_go(self) -> None:
         """The run is read again when it is asked for."""

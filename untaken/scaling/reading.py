@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -34,6 +36,7 @@ from untaken.subgoals import (
 from untaken.subgoals.model import DetailLater
 from untaken.subgoals.scoring import AT_ONCE
 
+Made = TypeVar("Made")
 Progress = Callable[[int, int, str], None]
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """Ledgers: files, folders, or URLs of either."""
@@ -98,7 +101,12 @@ def read_ledgers(
     if cluster is not None:
         files = _read_at(cluster, places, scoring)
     elif scoring is not None:
-        files = map(partial(_read_scored, scoring=scoring, same=Same()), places)
+        under, same = (scoring.graphs, scoring.verdicts), Same()
+
+        def lighter(run: Run, source: RunSource, scored: tuple[ScoreRecord, ...]) -> Run:
+            return DistantRun(run, source, scoring=under, scored=scored, same=same)
+
+        files = (_read_scored(place, scoring, lighter) for place in places)
     else:
         files = map(read_leniently, places)
     for done, (place, (read, found)) in enumerate(zip(places, files, strict=True), start=1):
@@ -135,10 +143,12 @@ def read_leniently(place: Place) -> tuple[list[Run], list[Finding]]:
         return [], [error.finding()]
 
 
-def _read_scored(place: Place, *, scoring: Scoring, same: Same) -> tuple[list[Run], list[Finding]]:
-    """A ledger as `read_leniently` reads it, its runs scored one after the other, and their detail let go."""
+def _read_scored(
+    place: Place, scoring: Scoring, make: Callable[[Run, RunSource, tuple[ScoreRecord, ...]], Made]
+) -> tuple[list[Made], list[Finding]]:
+    """What is made of each run of a ledger as `read_leniently` reads it, and of its scores."""
 
-    def scored(some: Sequence[tuple[Run, RunLines | Ledger]]) -> list[Run]:
+    def made(some: Sequence[tuple[Run, RunLines | Ledger]]) -> list[Made]:
         sources = [RunSource(run, ledger) for run, ledger in some]
         for (run, _), source in zip(some, sources, strict=True):
             source.hold(run)
@@ -154,27 +164,20 @@ def _read_scored(place: Place, *, scoring: Scoring, same: Same) -> tuple[list[Ru
                 again=again,
             )
         }
-        under = scoring.graphs, scoring.verdicts
         return [
-            DistantRun(
-                run,
-                source,
-                scoring=under,
-                scored=tuple(_scores(run, scoring, known.get(run.digest), again=source)),
-                same=same,
-            )
+            make(run, source, tuple(_scores(run, scoring, known.get(run.digest), again=source)))
             for (run, _), source in zip(some, sources, strict=True)
         ]
 
     if isinstance(place, Path):
         try:
-            found = read_runs_as(place, scored, at_once=AT_ONCE, name=str(place))
+            found = read_runs_as(place, made, at_once=AT_ONCE, name=str(place))
         except UntakenError as error:
             return [], [error.finding()]
         if found is not None:
             return found
     runs, findings = read_leniently(place)
-    return scored([(run, partial(events_in, place)) for run in runs]), findings
+    return made([(run, partial(events_in, place)) for run in runs]), findings
 
 
 def _twice(place: Place, run: Run) -> Finding:
@@ -278,6 +281,7 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
         return cls(runs=tuple(records), findings=tuple(findings))
 
 
+NO_DETAIL: Final = ScoreDetail(nodes=(), progress=())
 _detail = msgspec.msgpack.Decoder(ScoreDetail)
 
 
@@ -291,7 +295,6 @@ def _received(_: type, sent: bytes) -> DetailLater:
 
 
 _record = msgspec.msgpack.Decoder(LedgerRecord, dec_hook=_received)
-_part = msgspec.msgpack.Decoder(list[LedgerRecord], dec_hook=_received)
 
 
 def encode_record(record: LedgerRecord) -> bytes:
@@ -313,9 +316,34 @@ def _read_at(
 ) -> Iterator[tuple[list[Run], list[Finding]]]:
     parts = list(chunks(places, [size_of(place) for place in places], workers=cluster.workers))
     answers = cluster.map(read_part, [pack(part) for part in parts], pack(scoring))
+    under, same = (scoring.graphs, scoring.verdicts) if scoring else (None, ()), Same()
+
+    def run_of(place: Place, record: RunRecord, spans: array[int] | None) -> Run:
+        lines = RunLines(place, spans) if isinstance(place, Path) and spans else partial(events_in, place)
+        source = RunSource(record, lines)
+        scored = tuple(_with_detail(each, source, scoring) for each in record.scored) if scoring else ()
+        return DistantRun(record, source, scoring=under, scored=scored, same=same)
+
     for part, answer in zip(parts, answers, strict=True):
-        for place, file in zip(part, _part.decode(answer), strict=True):
-            yield distant_runs(file.runs, partial(events_in, place), scoring), list(file.findings)
+        for place, (runs, findings) in zip(part, unpack(answer), strict=True):
+            yield [run_of(place, *each) for each in runs], findings
+
+
+def _with_detail(each: ScoreRecord, source: RunSource, scoring: Scoring) -> ScoreRecord:
+    """With a detail that is worked out again from the run's lines, when somebody looks."""
+    if each.score is None:
+        return each
+
+    def scored() -> ScoreDetail:
+        run = source()
+        graph, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
+        if isinstance(graph, Unscored):
+            raise TypeError("a run with a score has a plan graph")
+        again = score_run(run, graph, missing=each.missing, verdicts=scoring.verdicts)
+        return again.detail.known
+
+    score = msgspec.structs.replace(each.score, detail=DetailLater(scored))
+    return msgspec.structs.replace(each, score=score)
 
 
 def distant_runs(records: Iterable[RunRecord], ledger: Ledger, scoring: Scoring | None) -> list[Run]:
@@ -328,15 +356,33 @@ def distant_runs(records: Iterable[RunRecord], ledger: Ledger, scoring: Scoring 
 
 
 def read_part(shared: bytes, chunk: bytes) -> bytes:
-    """What a worker does first: it reads and verifies ledgers, and scores their runs.
+    """What a worker does: it reads and verifies ledgers, and scores their runs.
 
     Args:
         shared: a `Scoring`, packed; or ``None``, to score nothing.
         chunk: the places of the ledgers, packed.
+
+    Returns:
+        Packed, for each ledger: (record, where its lines are) of each run, and what was noticed. What many
+        scores share goes once; their detail stays behind.
     """
     scoring: Scoring | None = held(shared, unpack)
-    read = [LedgerRecord.of(*read_leniently(place), scoring) for place in unpack(chunk)]
-    return msgspec.msgpack.encode(read, enc_hook=_sent)
+
+    def sent(run: Run, source: RunSource, scored: tuple[ScoreRecord, ...]) -> tuple[RunRecord, Any]:
+        return RunRecord.of(run, scored), source.spans
+
+    read: list[Any] = []
+    for place in unpack(chunk):
+        if scoring:
+            read.append(_read_scored(place, scoring, sent))
+        else:
+            runs, findings = read_leniently(place)
+            read.append(([(RunRecord.of(run), None) for run in runs], findings))
+    return pack(read, instead={DetailLater: _left_behind})
+
+
+def _left_behind(_: DetailLater) -> tuple[type[DetailLater], tuple[ScoreDetail]]:
+    return DetailLater, (NO_DETAIL,)
 
 
 def _scores(
