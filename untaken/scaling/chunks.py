@@ -15,18 +15,15 @@ CHUNK_BYTES: Final = 64 * MIB
 """Most bytes of ledgers in a chunk: what a worker holds at once, and what is lost with it."""
 
 
-def chunks(
-    items: Sequence[Item], sizes: Sequence[int], *, workers: int, each: int = CHUNKS_PER_WORKER
-) -> Iterator[list[Item]]:
+def chunks(items: Sequence[Item], sizes: Sequence[int], *, workers: int) -> Iterator[list[Item]]:
     """The items in order, in chunks of about equal size.
 
     Args:
-        items: files, or runs.
-        sizes: bytes of each item. An item that is larger than a chunk is a chunk of its own.
+        items: files.
+        sizes: bytes of each item. One that is larger than a chunk is a chunk of its own.
         workers: how many share the work.
-        each: chunks for each of them, at least.
     """
-    most = min(CHUNK_BYTES, ceil(sum(sizes) / (each * workers)))
+    most = min(CHUNK_BYTES, ceil(sum(sizes) / (CHUNKS_PER_WORKER * workers)))
     chunk: list[Item] = []
     filled = 0
     for item, size in zip(items, sizes, strict=True):
