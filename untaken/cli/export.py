@@ -55,7 +55,7 @@ def export(args: argparse.Namespace, console: Console) -> int:
     if needs_out and not args.out:
         what = "--json" if console.json else f"--to {args.to}"
         raise UsageError("export-needs-out", f"{what} cannot go to stdout", hint="Name it with -o OUT.")
-    scored = scored_paths(args, console)
+    scored = scored_paths(args, console, detail=True)
     runs = [
         evaluated_run(run, scored.scores.get(run.digest, Unscored("no plan graph")), verdicts=args.verdicts)
         for _, run in scored.ledgers.runs

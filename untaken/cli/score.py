@@ -55,14 +55,16 @@ class Scored:
         return [score for score in self.scores.values() if isinstance(score, RunScore)]
 
 
-def scored_paths(args: argparse.Namespace, console: Console, *, also: Sequence[MissingRule] = ()) -> Scored:
+def scored_paths(
+    args: argparse.Namespace, console: Console, *, also: Sequence[MissingRule] = (), detail: bool = False
+) -> Scored:
     """Reads and scores what the command line names, as `read_to_score`."""
-    ledgers, graphs = read_to_score(args, console, also=also)
+    ledgers, graphs = read_to_score(args, console, also=also, detail=detail)
     return _scored(ledgers, graphs, args.missing, args.verdicts, console)
 
 
 def read_to_score(
-    args: argparse.Namespace, console: Console, *, also: Sequence[MissingRule] = ()
+    args: argparse.Namespace, console: Console, *, also: Sequence[MissingRule] = (), detail: bool = False
 ) -> tuple[Ledgers, GraphSet]:
     """Reads ledgers and graphs; `args.verdicts` then says which judges were left out.
 
@@ -72,6 +74,7 @@ def read_to_score(
         args: of the command line.
         console: where to print progress.
         also: rules for missing verdicts that a score is wanted under, besides the one in force.
+        detail: whether what every score rests on will be shown.
     """
     paths, graphs = paths_of(args), read_graphs(args.graphs)
     if args.min_kappa is not None:
@@ -80,7 +83,7 @@ def read_to_score(
         if args.cluster is None:
             return ledgers, graphs
     rules = tuple(dict.fromkeys((args.missing, *also)))
-    scoring = Scoring(graphs=graphs, missing=rules, verdicts=tuple(args.verdicts))
+    scoring = Scoring(graphs=graphs, missing=rules, verdicts=tuple(args.verdicts), detail=detail)
     return read_ledgers(paths, console, cluster=args.cluster, scoring=scoring), graphs
 
 
@@ -134,7 +137,7 @@ def score(args: argparse.Namespace, console: Console) -> int:
     """
     from untaken.ranking import pooled_reversals, rank_comparable  # noqa: PLC0415 (slow: imports NumPy)
 
-    scored = scored_paths(args, console)
+    scored = scored_paths(args, console, detail=console.json)
     agents = score_agents(scored.counted)
     ranking, _ = rank_comparable(
         [run for _, run in scored.ledgers.runs if not run.integrity.broken],

@@ -49,11 +49,13 @@ class Scoring:
     Attributes:
         missing: every rule that a score is wanted under.
         verdicts: globs over VERDICT.by.
+        detail: whether workers send what each score rests on, too: where every run's will be shown.
     """
 
     graphs: GraphSet
     missing: tuple[MissingRule, ...] = ("fail",)
     verdicts: tuple[str, ...] = ()
+    detail: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,7 +333,7 @@ def _read_at(
 
 def _with_detail(each: ScoreRecord, source: RunSource, scoring: Scoring) -> ScoreRecord:
     """With a detail that is worked out again from the run's lines, when somebody looks."""
-    if each.score is None:
+    if each.score is None or scoring.detail:
         return each
 
     def scored() -> ScoreDetail:
@@ -364,7 +366,7 @@ def read_part(shared: bytes, chunk: bytes) -> bytes:
 
     Returns:
         Packed, for each ledger: (record, where its lines are) of each run, and what was noticed. What many
-        scores share goes once; their detail stays behind.
+        scores share goes once.
     """
     scoring: Scoring | None = held(shared, unpack)
 
@@ -378,10 +380,15 @@ def read_part(shared: bytes, chunk: bytes) -> bytes:
         else:
             runs, findings = read_leniently(place)
             read.append(([(RunRecord.of(run), None) for run in runs], findings))
-    return pack(read, instead={DetailLater: _left_behind})
+    detail = _sent_along if scoring and scoring.detail else _left_behind
+    return pack(read, instead={DetailLater: detail})
 
 
-def _left_behind(_: DetailLater) -> tuple[type[DetailLater], tuple[ScoreDetail]]:
+def _sent_along(detail: DetailLater) -> tuple[Any, ...]:
+    return _received, (DetailLater, _sent(detail))
+
+
+def _left_behind(_: DetailLater) -> tuple[Any, ...]:
     return DetailLater, (NO_DETAIL,)
 
 
