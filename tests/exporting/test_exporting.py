@@ -26,6 +26,7 @@ from untaken.exporting import (
     evaluated_run,
     otlp_lines,
     parquet_table,
+    tabular,
     xes_log,
 )
 from untaken.formats import convert
@@ -113,6 +114,14 @@ def test_each_author_is_listed_with_the_latest_verdict() -> None:
     run.verdict("polite", True, "judge:m").finish(True)
     verdicts = [r for r in scored(run).evaluations if r.name == "verdict:polite"]
     assert [(r.by, r.label) for r in verdicts] == [("human:ann", "fail"), ("judge:m", "pass")]
+
+
+@pytest.mark.parametrize("runs", [0, 1, 2, 3, 5])
+def test_parquet_in_row_groups_has_the_rows_of_one_table(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    some = [scored(a_run(f"r{n}", task="refund-1").finish(n % 2 == 0)) for n in range(runs)]
+    whole = tabular._table(some)
+    monkeypatch.setattr(tabular, "GROUP_RUNS", 2)
+    pd.testing.assert_frame_equal(pd.read_parquet(BytesIO(parquet_table(iter(some)))), whole)
 
 
 @pytest.mark.parametrize("to", ["otel", "atif"])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
+
+from msgspec import structs
 
 from untaken.answers import ExportDocument
 from untaken.cli.console import Console, plain
@@ -24,8 +26,9 @@ from untaken.exporting import (
 )
 from untaken.ledger.disk import replace
 from untaken.present.numbers import counted
+from untaken.subgoals import RunScore
 
-ONE_FILE: Final[Mapping[str, Callable[[Sequence[EvaluatedRun]], bytes]]] = {
+ONE_FILE: Final[Mapping[str, Callable[[Iterable[EvaluatedRun]], bytes]]] = {
     "otel": lambda runs: "".join(f"{line}\n" for line in otlp_lines(runs)).encode(),
     "csv": csv_table,
     "parquet": parquet_table,
@@ -56,31 +59,39 @@ def export(args: argparse.Namespace, console: Console) -> int:
         what = "--json" if console.json else f"--to {args.to}"
         raise UsageError("export-needs-out", f"{what} cannot go to stdout", hint="Name it with -o OUT.")
     scored = scored_paths(args, console, detail=True)
-    runs = [
-        evaluated_run(run, scored.scores.get(run.digest, Unscored("no plan graph")), verdicts=args.verdicts)
-        for _, run in scored.ledgers.runs
-        if not run.integrity.broken
-    ]
+    results: list[int] = []
+
+    def evaluated() -> Iterator[EvaluatedRun]:
+        """Each run's results, made when it is its turn, and let go once they are written."""
+        for run in (run for _, run in scored.ledgers.runs if not run.integrity.broken):
+            score = scored.scores.get(run.digest, Unscored("no plan graph"))
+            if isinstance(score, RunScore):
+                score = structs.replace(score, detail=score.detail.apart())
+            each = evaluated_run(run, score, verdicts=args.verdicts)
+            results.append(len(each.evaluations))
+            yield each
+
+    runs = evaluated()
     files = _write(args.to, runs, Path(args.out)) if args.out else []
     if not args.out:
         console.write(ONE_FILE[args.to](runs).decode())
     else:
-        results = sum(len(each.evaluations) for each in runs)
-        console.say(plain(f"{counted(len(runs), 'run')}, {counted(results, 'result')} → {args.out}"))
+        found = counted(len(results), "run"), counted(sum(results), "result")
+        console.say(plain(f"{', '.join(found)} → {args.out}"))
     console.findings(scored.findings)
     console.document(
         ExportDocument(
             to=args.to,
             files=[file.as_posix() for file in files],
-            runs=len(runs),
-            results=sum(len(each.evaluations) for each in runs),
+            runs=len(results),
+            results=sum(results),
             findings=scored.findings,
         )
     )
     return 1 if scored.broken else 0
 
 
-def _write(to: str, runs: Sequence[EvaluatedRun], out: Path) -> list[Path]:
+def _write(to: str, runs: Iterable[EvaluatedRun], out: Path) -> list[Path]:
     if to != "atif":
         replace(out, ONE_FILE[to](runs), sync=False)
         return [out]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from io import BytesIO
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from untaken.csv_export import csv_text
@@ -13,6 +14,8 @@ from untaken.exporting.evaluations import EVALUATION_FIELDS, EvaluatedRun
 if TYPE_CHECKING:
     import pandas as pd
 
+GROUP_RUNS: Final = 2_000
+"""Runs whose rows are one row group of a Parquet file."""
 COLUMNS: Final = ("run_id", "task_id", "task_repeat", "agent", "model", "digest", *EVALUATION_FIELDS)
 """One row a result."""
 _TYPES: Final = {"task_repeat": "Int64", "value": "Float64", "seq": "Int64"}
@@ -25,19 +28,23 @@ def csv_table(runs: Iterable[EvaluatedRun]) -> bytes:
 
 
 def parquet_table(runs: Iterable[EvaluatedRun]) -> bytes:
-    """The results as Parquet.
+    """The results as Parquet, in row groups of some runs: only the rows of one group are held at once.
 
     Raises:
         UntakenError: ``parquet-extra-missing``.
     """
-    table = _table(runs)
-    buffer = BytesIO()
     try:
-        table.to_parquet(buffer, engine="pyarrow", index=False)
+        import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
+        from pyarrow import parquet  # noqa: PLC0415
     except ImportError as error:
         raise UntakenError(
             "parquet-extra-missing", "writing Parquet needs pyarrow", hint="pip install 'untaken[app]'"
         ) from error
+    buffer, rest = BytesIO(), iter(runs)
+    schema = pa.Schema.from_pandas(_table(()), preserve_index=False)
+    with parquet.ParquetWriter(buffer, schema) as writer:
+        while some := list(islice(rest, GROUP_RUNS)):
+            writer.write_table(pa.Table.from_pandas(_table(some), schema, preserve_index=False))
     return buffer.getvalue()
 
 

@@ -124,6 +124,10 @@ class DetailLater:
             held = self._held = held()
         return held
 
+    def apart(self) -> DetailLater:
+        """The same, kept by itself: what it works out is let go with it."""
+        return DetailLater(self._held)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DetailLater) and self.known == other.known
 
