@@ -6,6 +6,7 @@ const LEAST_HEIGHT = 180;
 const COMFORTABLE = 0.8;
 const READABLE = 0.62; // a smaller drawing begins zoomed in, on what went wrong
 const MARGIN = 22;
+const RINGED = 12; // to the outside of both rings; a drawing that fits whole has as much beside each box
 
 function makePlanCanvas(vis, root, act) {
   const find = (name) => root.querySelector(`.plan-${name}`);
@@ -100,8 +101,8 @@ function makePlanCanvas(vis, root, act) {
 
   function reveal(place) {
     const box = network.getBoundingBox(place);
-    const low = network.canvasToDOM({ x: box.left - 14, y: box.top - 14 });
-    const high = network.canvasToDOM({ x: box.right + 14, y: box.bottom + 14 });
+    const low = network.canvasToDOM({ x: box.left - RINGED, y: box.top - RINGED });
+    const high = network.canvasToDOM({ x: box.right + RINGED, y: box.bottom + RINGED });
     const inside = low.x > 0 && low.y > 0 && high.x < stage.clientWidth && high.y < stage.clientHeight;
     if (!inside) network.moveTo({ position: network.getPosition(place) });
   }
