@@ -127,7 +127,7 @@ pair = next(
     for p in ranking.discordant
     if (p.a_metric, p.b_metric) == ("success_rate", "critical_completion") and p.first == "quick-workflow"
 )
-pulls = ranking.pulls(pair)
+pulls = ranking.contributions(pair)
 print(f"{pair.first} is above {pair.second} by outcome, below by critical completion; {len(pulls)} runs pull")
 pd.DataFrame(
     [(p.run_id, "succeeded" if p.outcome else "failed", p.value, round(p.weight, 4)) for p in pulls[:8]],
