@@ -10,6 +10,7 @@ from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author
 from untaken.annotating import ImportedGraphs, graphs_in
+from untaken.answers.annotating import most_used_graph
 from untaken.errors import Finding, UntakenError
 from untaken.plans import GRAPH_FORMATS, GraphFormat, PlanGraph, SubGoal, export_graph
 
@@ -64,9 +65,9 @@ def choose() -> session.EditorSession | None:
 
 
 def _named_in_address(known: list[str]) -> str:
-    """The open graph, or else the first one; the address names it from now on, so it can be shared."""
+    """The open graph, or else that of most runs; the address names it from now on, so it can be shared."""
     here = session.current()
-    chosen = here.graph.id if here is not None else known[0]
+    chosen = here.graph.id if here is not None else most_used_graph(state.compared(), known)
     state.select(**{name: state.selected(name) for name in state.SELECTION} | {"graph": chosen})
     return chosen
 

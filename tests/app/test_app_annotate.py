@@ -61,6 +61,9 @@ def test_the_address_names_the_graph_shown_so_that_a_copied_link_opens_it_for_ot
         store.add("a.plan.yaml", b"schema: untaken.plan/1\nid: a\ntasks: [x]\nsub_goals: [{id: first}]\n")
         store.add("desk.plan.yaml", desk.GRAPH)
     assert opened(other, monkeypatch, name="").selectbox(key="annotate_graph").value == "a"
+    with Workspace(other) as store:
+        store.add("desk.jsonl", desk.careful(1).ledger())
+    assert opened(other, monkeypatch, name="").selectbox(key="annotate_graph").value == "desk"
     colleague = opened(other, monkeypatch, name="", graph=shown, sub_goal="policy")
     assert colleague.selectbox(key="annotate_graph").value == "desk"
     assert colleague.selectbox(key="annotate_sub_goal").value == "policy"

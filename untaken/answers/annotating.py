@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -17,8 +18,10 @@ from untaken.annotating import (
     Unmapped,
 )
 from untaken.answers.frame import Columns, count, figure, frame, interval, moment, text, truth
+from untaken.corpus import Corpus
 from untaken.discovery import ProposedGraph, Support
 from untaken.plans import Rule
+from untaken.subgoals import RunScore
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,3 +148,9 @@ def support_table(draft: ProposedGraph) -> pd.DataFrame:
 def versions_table(versions: Iterable[GraphVersion]) -> pd.DataFrame:
     """One row per version of a plan graph (columns: `VERSIONS`)."""
     return frame(VERSIONS, versions)
+
+
+def most_used_graph(corpus: Corpus, known: Sequence[str]) -> str:
+    """Of these plan graphs, by id, the one that most runs are scored against; the first on a tie."""
+    used = Counter(score.graph_id for score in corpus.scores.values() if isinstance(score, RunScore))
+    return max(known, key=used.__getitem__)

@@ -58,13 +58,14 @@ def _moment(pair: Pair) -> int:
 def _status_split(level: Level, pair: Pair, known: Sequence[Pair]) -> Split:
     row, ours, theirs = pair
     before = known[: known.index(pair)] if level == "plan" else []
+    title = _short(row.title).rstrip(".")
     return Split(
         level=level,
         key=row.key,
         alike=len(before),
         reference_seq=ours.first,
         seq=theirs.first,
-        words=f"{_short(row.title)}: {_cell_words(ours)} in the reference, {_cell_words(theirs)} here",
+        words=f"{title}: {_cell_words(ours)} in the reference, {_cell_words(theirs)} here",
     )
 
 
