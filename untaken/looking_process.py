@@ -19,9 +19,8 @@ import msgspec
 
 from untaken.errors import UntakenError
 from untaken.intake_process import end_with_app, environment, output_to_app
-from untaken.judging import texts_to_judges
 from untaken.ledger.model import TEXTS_TO_JUDGES
-from untaken.scaling.reopening import keep
+from untaken.scaling.reopening import Lightening
 from untaken.store import Workspace
 
 _AT_ONCE: Final = 100
@@ -93,13 +92,12 @@ def work() -> None:
         graphs = store.graph_set()
         for at in range(0, len(ledgers), _AT_ONCE):
             part = ledgers[at : at + _AT_ONCE]
-            read = dict(zip((file.digest for file in part), store.read_some(part), strict=True))
-            runs = [run for one in read.values() for run in one.runs if not run.integrity.broken]
-            for run in runs:
-                texts_to_judges(run)
-            if job.keeps:
-                keep(store, read, graphs, {}, {})
-            found = {run.digest: run.__dict__[TEXTS_TO_JUDGES] for run in runs}
+            look = Lightening(store, graphs, keeps=job.keeps, looks=True)
+            found: dict[str, Texts] = {}
+            for file, read in zip(part, store.read_some(part, look), strict=True):
+                look.keep(file, read)
+                runs = (run for run in read.runs if not run.integrity.broken)
+                found |= {run.digest: run.__dict__[TEXTS_TO_JUDGES] for run in runs}
             output.write(msgspec.json.encode(found) + b"\n")
             output.flush()
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends by itself now

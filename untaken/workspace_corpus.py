@@ -18,7 +18,8 @@ from untaken.ledger.model import TEXTS_TO_JUDGES
 from untaken.looking_process import Looking
 from untaken.memories import POLICY, remembered
 from untaken.memory import applied_digest
-from untaken.scaling.reopening import Reopened, keep, reopen
+from untaken.plans import GraphSet
+from untaken.scaling.reopening import Lightening, Reopened, keep, reopen
 from untaken.store import Workspace
 from untaken.store.readings import FileReading, joined
 from untaken.subgoals import MissingRule
@@ -27,8 +28,8 @@ from untaken.subgoals import MissingRule
 class WorkspaceCorpus:
     """The last reading and evaluation of a workspace, so that a verdict only recomputes what it affects.
 
-    The first reading opens ledgers from their tables where nothing has changed, and the first evaluation
-    keeps tables of the others (`untaken.scaling.reopening`).
+    The first reading opens ledgers from their tables where nothing has changed, and makes tables of the
+    others (`untaken.scaling.reopening`). What pages list of a run is held; the rest is read when asked for.
 
     Args:
         keeps: whether it does; not for a workspace that nobody opens again.
@@ -38,6 +39,7 @@ class WorkspaceCorpus:
         self._keeps = keeps
         self._opened: Reopened | None = None
         self._files: Mapping[str, FileReading] = {}
+        self._graphs: GraphSet | None = None
         self._learnt = ""
         self._corpus: Corpus | None = None
         self._looking: Looking | None = None
@@ -52,10 +54,11 @@ class WorkspaceCorpus:
         """Every run of the workspace, each chain once, and what was noticed."""
         with self._reading:  # who comes second finds what the first has read
             if self._opened is None:
-                self._opened = reopen(store)
-                self._files = self._opened.files
+                self._opened = reopen(store, keeps=self._keeps)
+                self._files, self._graphs = self._opened.files, self._opened.graphs
             else:
-                self._files = store.read_files(known=self._files)
+                light = Lightening(store, self._current_graphs(store))
+                self._files = store.read_files(known=self._files, make=light)
         return joined(self._files.values())
 
     def evaluate(
@@ -68,27 +71,31 @@ class WorkspaceCorpus:
     ) -> Corpus:
         """The corpus of what `read` gave, under some rules; runs that cannot be used go to the audit log."""
         runs, findings = found
-        learnt, graphs = _learnt(runs, store.path), store.graph_set()
-        known = self._corpus if self._learnt == learnt else None
-        opened = self._opened if self._opened and self._opened.graphs == graphs else None
+        learnt, known = _learnt(runs, store.path), None
+        if self._learnt == learnt:
+            known = self._corpus
         whole = evaluate_corpus(
             runs,
-            opened.graphs if opened else graphs,  # the very ones that kept scores are of
+            self._current_graphs(store),
             memory=known.memories if known else remembered(runs, store.path),
             evaluations=known.evaluations if known else None,
             known=self._corpus,
             missing=missing,
             verdicts=verdicts,
         )
-        if self._keeps and opened and self._corpus is None and not verdicts:
-            read = {digest: opened.files[digest] for digest in opened.unkept}
-            keep(store, read, opened.graphs, whole.runs, whole.scores)
         self._learnt, self._corpus = learnt, whole
         for evaluation in whole.aborted:
             store.audit(evaluation.code or "", evaluation.reason, evaluation.run_id)
         for fault in unread_runs(runs, findings):
             store.audit(ABORTED, f"the run is unreadable: {fault.message}", fault.where.run)
         return whole
+
+    def _current_graphs(self, store: Workspace) -> GraphSet:
+        """The plan graphs; the very ones that runs were scored against, while they are the same."""
+        now = store.graph_set()
+        if now != self._graphs:
+            self._graphs = now
+        return self._graphs or now
 
     def injections(self, store: Workspace, corpus: Corpus) -> tuple[tuple[Finding, ...], int]:
         """The possible prompt injections in the runs of a corpus that `evaluate` gave.
@@ -120,9 +127,8 @@ class WorkspaceCorpus:
                 break
             texts_to_judges(run)
         left = [digest for digest, file in new.items() if any(map(_unseen, file.runs))]
-        if self._keeps and self._opened and corpus.graphs is self._opened.graphs and not corpus.verdicts:
-            done = {digest: file for digest, file in new.items() if digest not in left}
-            keep(store, done, corpus.graphs, corpus.runs, corpus.scores)
+        if self._keeps:
+            keep(store, {digest: file for digest, file in new.items() if digest not in left}, corpus.graphs)
         with self._starting:
             if left and not (self._looking and self._looking.at_work):
                 self._looking = Looking(store.path, left, keeps=self._keeps)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from sys import intern
-from typing import Literal
+from typing import Final, Literal
 
 from untaken import limits
 from untaken.ledger.decoding import LineFault
@@ -21,6 +21,8 @@ _NO_HEAD = (
 )
 
 
+SPANS: Final = "Q"
+"""What an array of places in a ledger holds (`array.typecodes`)."""
 _ENDS = frozenset({RunStarted, RunFinished})
 _HEX = re.compile("[0-9a-f]{64}")
 
@@ -73,7 +75,7 @@ class Chain:
         self.finished = False
         self.broken: Break | None = None
         self.kept: list[AnyEvent] = []
-        self.spans = array("Q")
+        self.spans = array(SPANS)
         self.anchor(head)
 
     def anchor(self, head: Head | None) -> None:

@@ -21,6 +21,7 @@ from untaken.errors import Finding, UntakenError
 from untaken.garbage import seldom_collected
 from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import run_of
+from untaken.ledger.lines import Readable
 from untaken.ledger.model import Head, Integrity, Run
 from untaken.ledger.reading import Reading
 from untaken.ledger.run_lines import RunLines, ledger_changed
@@ -126,6 +127,8 @@ def read_runs_as(
     *,
     at_once: int,
     name: str | None = None,
+    heads: Mapping[str, Head] | None = None,
+    stream: Readable | None = None,
 ) -> tuple[list[Made], list[Finding]] | None:
     """What is made of each run of a ledger, as `read_ledger` reads it leniently; each run is then let go.
 
@@ -137,18 +140,22 @@ def read_runs_as(
         make: called with some runs, and where the lines of each are.
         at_once: how many runs that is, at most.
         name: as in `read_ledger`.
+        heads: as in `read_ledger`.
+        stream: what is read, where that is not all of the file: it begins with the same bytes.
 
     Returns:
         As `read_ledger`; ``None`` where lines cannot be found again by their place: in a compressed ledger,
-        or after a line that is too long to be held.
+        before anything of it is read, or after a line that is too long to be held.
 
     Raises:
         UntakenError: as in `read_ledger`, and ``ledger-changed`` where somebody changes it meanwhile.
     """
-    view = open_view(os.fspath(path), heads=None, name=name)
+    view = open_view(os.fspath(path), heads=heads, name=name)
     if view.path is None or view.is_foreign() or view.is_compressed():
         return None
     file, findings = view.path, list(view.findings)
+    if stream is not None:
+        view = open_view(stream, heads=view.heads, name=view.name)
     early: dict[str, tuple[int, Made]] = {}
     waiting: list[Chain] = []
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from array import array
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from untaken.errors import UntakenError, Where
 from untaken.ledger.events import AnyEvent
 from untaken.ledger.model import Head
 from untaken.ledger.reading import Reading
 from untaken.ledger.source import View
+
+CHANGED: Final = "ledger-changed"
+"""Code of the error where a run is no longer in its ledger as it was read before."""
 
 
 class RunLines(NamedTuple):
@@ -47,7 +50,7 @@ class RunLines(NamedTuple):
 def ledger_changed(source: str, run_id: str) -> UntakenError:
     """The error where a run is no longer in its ledger as it was read before."""
     return UntakenError(
-        "ledger-changed",
+        CHANGED,
         "the ledger no longer holds this run as it was read before",
         where=Where(file=source, run=run_id),
         hint="Evaluate the ledgers again, while nobody writes to them.",

@@ -77,13 +77,18 @@ class Front:
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file = file
-        self._left = size
+        self._size = self._left = size
 
     def read(self, size: int, /) -> bytes:
         """Up to `size` bytes; none at the end."""
         data = self._file.read(min(size, self._left))
         self._left -= len(data)
         return data
+
+    def rewind(self) -> None:
+        """To the beginning again."""
+        self._file.seek(0)
+        self._left = self._size
 
 
 def open_view(source: LedgerSource, *, heads: Mapping[str, Head] | None, name: str | None) -> View:

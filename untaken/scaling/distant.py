@@ -6,6 +6,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
@@ -27,6 +28,7 @@ from untaken.ledger import (
     ToolCall,
     read_ledger,
 )
+from untaken.ledger.chain import SPANS
 from untaken.ledger.model import TEXTS_TO_JUDGES
 from untaken.ledger.run_lines import RunLines, ledger_changed
 from untaken.limits import MIB
@@ -78,6 +80,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
         appended_here: as of `Run`.
         texts_to_judges: as of `TEXTS_TO_JUDGES`; ``None`` where nobody has looked.
         scored: under each rule that was asked for.
+        spans: where its lines are, as in `RunLines`, in this machine's byte order; empty where they cannot be
+            found by place.
     """
 
     events: bytes
@@ -89,9 +93,10 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     appended_here: frozenset[int] = frozenset()
     texts_to_judges: tuple[tuple[int, str], ...] | None = None
     scored: tuple[ScoreRecord, ...] = ()
+    spans: bytes = b""
 
     @classmethod
-    def of(cls, run: Run, scored: Iterable[ScoreRecord] = ()) -> RunRecord:
+    def of(cls, run: Run, scored: Iterable[ScoreRecord] = (), spans: array[int] | None = None) -> RunRecord:
         """The record of a run."""
         kept = run.kept if isinstance(run, DistantRun) else [e for e in run.events if type(e) not in DETAIL]
         return cls(
@@ -104,7 +109,14 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
             appended_here=run.appended_here,
             texts_to_judges=run.__dict__.get(TEXTS_TO_JUDGES),
             scored=tuple(scored),
+            spans=spans.tobytes() if spans else b"",
         )
+
+    def lines(self, path: Path) -> RunLines | None:
+        """Where its lines are in a file; ``None`` where they cannot be found by place."""
+        spans = array(SPANS)
+        spans.frombytes(self.spans)
+        return RunLines(path, spans) if spans else None
 
 
 class RunSource:
@@ -218,8 +230,9 @@ class DistantRun(Run):
             scored=scored,
             _source=source,
         )
-        if isinstance(about, RunRecord) and about.texts_to_judges is not None:
-            self.__dict__[TEXTS_TO_JUDGES] = about.texts_to_judges
+        texts = about.texts_to_judges if isinstance(about, RunRecord) else about.__dict__.get(TEXTS_TO_JUDGES)
+        if texts is not None:
+            self.__dict__[TEXTS_TO_JUDGES] = texts
 
     def known_score(self, missing: MissingRule) -> ScoreRecord | None:
         """Its score under a rule; ``None`` where nobody has asked for it."""
@@ -248,6 +261,12 @@ class DistantRun(Run):
         if name != "events":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.whole.events
+
+    @property
+    def spans(self) -> array[int] | None:
+        """Where its lines are, as of its source."""
+        source: RunSource = self.__dict__["_source"]
+        return source.spans
 
     @property
     def whole(self) -> Run:

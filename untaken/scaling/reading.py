@@ -151,25 +151,7 @@ def _read_scored(
     """What is made of each run of a ledger as `read_leniently` reads it, and of its scores."""
 
     def made(some: Sequence[tuple[Run, RunLines | Ledger]]) -> list[Made]:
-        sources = [RunSource(run, ledger) for run, ledger in some]
-        for (run, _), source in zip(some, sources, strict=True):
-            source.hold(run)
-        again = {run.digest: source for (run, _), source in zip(some, sources, strict=True)}
-        known = {
-            score.digest: score
-            for missing in scoring.missing[:1]
-            for score in scored_by_graph(
-                [run for run, _ in some],
-                scoring.graphs,
-                missing=missing,
-                verdicts=scoring.verdicts,
-                again=again,
-            )
-        }
-        return [
-            make(run, source, tuple(_scores(run, scoring, known.get(run.digest), again=source)))
-            for (run, _), source in zip(some, sources, strict=True)
-        ]
+        return made_of(some, scoring, make)
 
     if isinstance(place, Path):
         try:
@@ -180,6 +162,33 @@ def _read_scored(
             return found
     runs, findings = read_leniently(place)
     return made([(run, partial(events_in, place)) for run in runs]), findings
+
+
+def made_of(
+    some: Sequence[tuple[Run, RunLines | Ledger]],
+    scoring: Scoring,
+    make: Callable[[Run, RunSource, tuple[ScoreRecord, ...]], Made],
+) -> list[Made]:
+    """What is made of each of some whole runs, of where it can be read again, and of its scores."""
+    sources = [RunSource(run, ledger) for run, ledger in some]
+    for (run, _), source in zip(some, sources, strict=True):
+        source.hold(run)
+    again = {run.digest: source for (run, _), source in zip(some, sources, strict=True)}
+    known = {
+        score.digest: score
+        for missing in scoring.missing[:1]
+        for score in scored_by_graph(
+            [run for run, _ in some],
+            scoring.graphs,
+            missing=missing,
+            verdicts=scoring.verdicts,
+            again=again,
+        )
+    }
+    return [
+        make(run, source, tuple(scores_of(run, scoring, known.get(run.digest), again=source)))
+        for (run, _), source in zip(some, sources, strict=True)
+    ]
 
 
 def _twice(place: Place, run: Run) -> Finding:
@@ -238,7 +247,7 @@ def score_one(
         known: its score with these graphs and verdicts, under either rule for missing ones, if there is one.
         again: as for `score_run`.
     """
-    if isinstance(run, DistantRun) and run.graphs is graphs and run.verdicts == tuple(verdicts):
+    if isinstance(run, DistantRun) and run.verdicts == tuple(verdicts) and _same_plan(run, graphs):
         before = run.known_score(missing)
         if before is not None:
             return before.value, list(before.findings)
@@ -256,6 +265,14 @@ def score_one(
     return score, [*findings, *score.findings]
 
 
+def _same_plan(run: DistantRun, graphs: GraphSet) -> bool:
+    """Whether its scores are of the plan graph that it has among these."""
+    if run.graphs is None or run.graphs is graphs:
+        return run.graphs is graphs
+    place = run.task_id, run.started.graph
+    return run.graphs.for_task(*place) == graphs.for_task(*place)
+
+
 def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
     """What an unbroken run without a score counts by, as `untaken.subgoals.score_outcome`."""
     for before in run.scored if isinstance(run, DistantRun) else ():
@@ -265,22 +282,10 @@ def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
 
 
 class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What is sent or kept of one ledger."""
+    """What is kept of one ledger."""
 
     runs: tuple[RunRecord, ...]
     findings: tuple[Finding, ...]
-
-    @classmethod
-    def of(
-        cls,
-        runs: Iterable[Run],
-        findings: Iterable[Finding],
-        scoring: Scoring | None,
-        known: Mapping[str, RunScore | Unscored] = MappingProxyType({}),
-    ) -> LedgerRecord:
-        """The record of a ledger; `known`: scores of some of its runs, as for `score_one`."""
-        records = [RunRecord.of(run, _scores(run, scoring, known.get(run.digest))) for run in runs]
-        return cls(runs=tuple(records), findings=tuple(findings))
 
 
 NO_DETAIL: Final = ScoreDetail(nodes=(), progress=())
@@ -289,7 +294,7 @@ _detail = msgspec.msgpack.Decoder(ScoreDetail)
 
 def _sent(detail: DetailLater) -> bytes:
     """The detail of a score goes with it: the events stay behind."""
-    return msgspec.msgpack.encode(detail.known)
+    return msgspec.msgpack.encode(detail.apart().known)
 
 
 def _received(_: type, sent: bytes) -> DetailLater:
@@ -299,13 +304,20 @@ def _received(_: type, sent: bytes) -> DetailLater:
 _record = msgspec.msgpack.Decoder(LedgerRecord, dec_hook=_received)
 
 
-def encode_record(record: LedgerRecord) -> bytes:
-    """As MessagePack."""
-    return msgspec.msgpack.encode(record, enc_hook=_sent)
+def encode_run(run: Run, scored: Iterable[ScoreRecord], spans: array[int] | None = None) -> bytes:
+    """The record of a run and its scores, as MessagePack; `spans`: where its lines are, as in `RunLines`."""
+    if spans is None and isinstance(run, DistantRun):
+        spans = run.spans
+    return msgspec.msgpack.encode(RunRecord.of(run, scored, spans), enc_hook=_sent)
 
 
-def decode_record(content: bytes) -> LedgerRecord:
-    """What `encode_record` gave.
+def encode_ledger(runs: Iterable[bytes], findings: Sequence[Finding]) -> bytes:
+    """The record of a ledger; `runs` as `encode_run` gave them."""
+    return msgspec.msgpack.encode({"runs": [msgspec.Raw(run) for run in runs], "findings": findings})
+
+
+def decode_ledger(content: bytes) -> LedgerRecord:
+    """What `encode_ledger` gave.
 
     Raises:
         msgspec.MsgspecError: for anything else.
@@ -348,15 +360,6 @@ def _with_detail(each: ScoreRecord, source: RunSource, scoring: Scoring) -> Scor
     return msgspec.structs.replace(each, score=score)
 
 
-def distant_runs(records: Iterable[RunRecord], ledger: Ledger, scoring: Scoring | None) -> list[Run]:
-    """The runs of records that were scored under some rules, or not at all."""
-    under, same = (scoring.graphs, scoring.verdicts) if scoring else (None, ()), Same()
-    return [
-        DistantRun(record, RunSource(record, ledger), scoring=under, scored=record.scored, same=same)
-        for record in records
-    ]
-
-
 def read_part(shared: bytes, chunk: bytes) -> bytes:
     """What a worker does: it reads and verifies ledgers, and scores their runs.
 
@@ -392,11 +395,10 @@ def _left_behind(_: DetailLater) -> tuple[Any, ...]:
     return DetailLater, (NO_DETAIL,)
 
 
-def _scores(
-    run: Run, scoring: Scoring | None, known: RunScore | Unscored | None, *, again: RunSource | None = None
+def scores_of(
+    run: Run, scoring: Scoring, known: RunScore | Unscored | None = None, *, again: RunSource | None = None
 ) -> Iterable[ScoreRecord]:
-    if scoring is None:
-        return
+    """The scores of a run under each rule; `known` and `again` as for `score_one`."""
     for missing in scoring.missing:
         score, findings = score_one(
             run, scoring.graphs, missing=missing, verdicts=scoring.verdicts, known=known, again=again

@@ -7,23 +7,26 @@ reading and scoring would say now.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import ClassVar
 
 import msgspec
 
-from untaken.errors import Unscored, UntakenError
+from untaken.errors import UntakenError
+from untaken.judging import texts_to_judges
 from untaken.ledger import AnyEvent, Run
+from untaken.ledger.run_lines import RunLines
 from untaken.plans import GraphSet
 from untaken.plans.structure import graph_digest
-from untaken.scaling.distant import RunSource, events_among
-from untaken.scaling.reading import LedgerRecord, Scoring, decode_record, distant_runs, encode_record
+from untaken.scaling.distant import FILES_OPEN, DistantRun, RunSource, Same, ScoreRecord, events_among
+from untaken.scaling.reading import Scoring, decode_ledger, encode_ledger, encode_run, made_of, scores_of
 from untaken.store import Workspace
 from untaken.store.derived import key_of, load_table, save_table, tidy_tables
 from untaken.store.model import StoredFile
 from untaken.store.readings import FileReading
-from untaken.subgoals import RunScore
 
 Progress = Callable[[int, int, str], None]
 
@@ -45,76 +48,141 @@ class Reopened:
     stale: int
 
 
-def reopen(store: Workspace, progress: Progress | None = None) -> Reopened:
-    """Reads every ledger of a workspace, from its table where that is what reading would give now."""
-    graphs, ledgers = store.graph_set(), store.ledgers()
+def reopen(store: Workspace, progress: Progress | None = None, *, keeps: bool = True) -> Reopened:
+    """Reads every ledger of a workspace, from its table where that is what reading would give now.
+
+    Args:
+        store: the workspace.
+        progress: called with (ledgers looked at, ledgers, name).
+        keeps: whether the others get tables.
+    """
+    graphs, ledgers, same = store.graph_set(), store.ledgers(), Same()
     kept = tidy_tables(store.path, {file.digest for file in ledgers})
     files: dict[str, FileReading] = {}
-    unkept: list[str] = []
+    unkept: list[StoredFile] = []
     with store.one_connection():
         for done, file in enumerate(ledgers, start=1):
-            found = _kept(store, file, graphs) if file.digest in kept else None
+            found = _kept(store, file, graphs, same) if file.digest in kept else None
             if found is None:
-                unkept.append(file.digest)
-                found = store.read_file(file)
-            files[file.digest] = found
+                unkept.append(file)
+            else:
+                files[file.digest] = found
             if progress:
                 progress(done, len(ledgers), file.name)
-    stale = len(kept.intersection(unkept))
-    return Reopened(graphs=graphs, files=files, unkept=tuple(unkept), stale=stale)
+        light = Lightening(store, graphs, keeps=keeps)
+        for file, read in zip(unkept, store.read_some(unkept, light), strict=True):
+            light.keep(file, read)
+            files[file.digest] = read
+    digests = tuple(file.digest for file in unkept)
+    return Reopened(
+        graphs=graphs,
+        files={file.digest: files[file.digest] for file in ledgers},
+        unkept=digests,
+        stale=len(kept.intersection(digests)),
+    )
 
 
-def keep(
-    store: Workspace,
-    files: Mapping[str, FileReading],
-    graphs: GraphSet,
-    runs: Mapping[str, Run],
-    scores: Mapping[str, RunScore | Unscored],
-) -> None:
+class Lightening:
+    """Makes of whole runs what a server holds: scored, with their detail left in the ledger.
+
+    Args:
+        store: the workspace.
+        graphs: its plan graphs.
+        keeps: whether it also makes what a table holds of them.
+        looks: whether it looks for possible prompt injections, while they are whole.
+    """
+
+    def __init__(
+        self, store: Workspace, graphs: GraphSet, *, keeps: bool = False, looks: bool = False
+    ) -> None:
+        self._store, self._scoring = store, Scoring(graphs=graphs)
+        self._keeps, self._looks = keeps, looks
+        self._same, self._records = Same(), dict[tuple[str, str], bytes]()
+        self._details: dict[str, _Detail] = {}
+
+    def __call__(self, file: StoredFile, some: Sequence[tuple[Run, RunLines | None]]) -> list[Run]:
+        """As `untaken.store.readings.Make`."""
+        under = self._scoring.graphs, self._scoring.verdicts
+
+        def lighter(run: Run, source: RunSource, scored: tuple[ScoreRecord, ...]) -> Run:
+            if self._looks and not run.integrity.broken:
+                texts_to_judges(run)
+            if self._keeps:
+                self._records[file.digest, run.digest] = encode_run(run, scored, source.spans)
+            return DistantRun(run, source, scoring=under, scored=scored, same=self._same)
+
+        placed = [(run, lines or self._detail(file)) for run, lines in some]
+        return made_of(placed, self._scoring, lighter)
+
+    def _detail(self, file: StoredFile) -> _Detail:
+        return self._details.setdefault(file.digest, _Detail(self._store, file))
+
+    def keep(self, file: StoredFile, read: FileReading) -> None:
+        """Keeps the table of a ledger whose runs were made here."""
+        if self._keeps and read.content:
+            runs = [self._records.pop((file.digest, run.digest)) for run in read.runs]
+            content = encode_ledger(runs, read.findings)
+            save_table(self._store.path, file.digest, _key(read.content, self._scoring.graphs), content)
+
+
+def keep(store: Workspace, files: Mapping[str, FileReading], graphs: GraphSet) -> None:
     """Keeps what was made of some ledgers.
 
     Args:
         store: the workspace.
         files: by digest of the ledger.
         graphs: the workspace's plan graphs.
-        runs: of these and other ledgers, by digest; of a run that came twice, one of both.
-        scores: of `runs`, against the plan graphs and with everybody's verdicts.
     """
     scoring = Scoring(graphs=graphs)
     for digest, file in files.items():
         if file.content:
-            known = {run.digest: scores[run.digest] for run in file.runs if runs.get(run.digest) is run}
-            record = LedgerRecord.of(file.runs, file.findings, scoring, known)
-            save_table(store.path, digest, _key(file.content, graphs), encode_record(record))
+            runs = [encode_run(run, scores_of(run, scoring)) for run in file.runs]
+            save_table(store.path, digest, _key(file.content, graphs), encode_ledger(runs, file.findings))
 
 
-def _kept(store: Workspace, file: StoredFile, graphs: GraphSet) -> FileReading | None:
+def _kept(store: Workspace, file: StoredFile, graphs: GraphSet, same: Same) -> FileReading | None:
     try:
         key, content = store.content_of(file)
     except UntakenError:  # reading it says what is wrong
         return None
     table = load_table(store.path, file.digest, _key(content, graphs))
-    if table is None:
+    if table is None or file.path is None:
         return None
     try:
-        record = decode_record(table)
+        record = decode_ledger(table)
     except msgspec.MsgspecError:
         return None
-    runs = distant_runs(record.runs, _Detail(store, file), Scoring(graphs=graphs))
+    detail = _Detail(store, file)
+    runs = [
+        DistantRun(
+            run,
+            RunSource(run, run.lines(file.path) or detail),
+            scoring=(graphs, ()),
+            scored=run.scored,
+            same=same,
+        )
+        for run in record.runs
+    ]
     return FileReading(key=key, runs=tuple(runs), findings=record.findings, content=content)
 
 
 class _Detail:
-    """The runs of a stored ledger, read when somebody asks for what a table does not hold, and then held."""
+    """The runs of a stored ledger whose lines cannot be found by place; those asked for last stay."""
+
+    _held: ClassVar[deque[_Detail]] = deque()
+    _lock: ClassVar[Lock] = Lock()
 
     def __init__(self, store: Workspace, file: StoredFile) -> None:
-        self._store, self._file, self._lock = store, file, Lock()
+        self._store, self._file = store, file
         self._runs: dict[str, Run] | None = None
 
     def __call__(self, run: RunSource) -> tuple[AnyEvent, ...] | None:
         with self._lock:
             if self._runs is None:
                 self._runs = {each.digest: each for each in self._store.read_file(self._file).runs}
+                self._held.append(self)
+                if len(self._held) > FILES_OPEN:
+                    self._held.popleft()._runs = None
             return events_among(self._runs, run)
 
 

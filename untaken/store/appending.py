@@ -55,7 +55,7 @@ class LedgerSnapshot:
     Attributes:
         heads: what each run is compared with.
         superseded: run ids that another file has taken over.
-        front: the bytes that count; to be read once, and closed.
+        front: the bytes that count.
     """
 
     heads: dict[str, Head]

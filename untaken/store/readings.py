@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -12,6 +12,9 @@ from sqlalchemy import Connection, Engine
 
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Head, Run, read_ledger
+from untaken.ledger.lines import Readable
+from untaken.ledger.reader import read_runs_as
+from untaken.ledger.run_lines import CHANGED, RunLines
 from untaken.ledger.source import Front
 from untaken.limits import MIB
 from untaken.store import records
@@ -22,6 +25,11 @@ from untaken.store.own_events import OwnSpan, own_spans, with_own_events
 
 _AT_ONCE: Final = 100
 """Ledgers that are open at a time: the database is asked once about all of them."""
+_RUNS_AT_ONCE: Final = 32
+"""Runs that are whole together, where something is made of them."""
+
+Make = Callable[[StoredFile, Sequence[tuple[Run, RunLines | None]]], Sequence[Run]]
+"""What stays of some whole runs of a ledger; with each, where its lines are, if they can be found again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,70 +87,94 @@ def content_of(engine: Engine, folder: Path, file: StoredFile) -> tuple[str, str
         return key, _content(key, digest, own_spans(connection, list(now.heads)))
 
 
-def read_files(engine: Engine, folder: Path, files: Sequence[StoredFile]) -> Iterator[FileReading]:
-    """Reads stored ledgers and compares each run with its head; a missing file is a finding."""
+def read_files(
+    engine: Engine, folder: Path, files: Sequence[StoredFile], make: Make | None = None
+) -> Iterator[FileReading]:
+    """Reads stored ledgers and compares each run with its head; a missing file is a finding.
+
+    Args:
+        engine: of the workspace's database.
+        folder: of the workspace.
+        files: the ledgers.
+        make: what is made of the runs, some at a time, while they are at hand; without it they stay whole.
+    """
     for at in range(0, len(files), _AT_ONCE):
-        yield from _read(engine, folder, files[at : at + _AT_ONCE])
+        yield from _read(engine, folder, files[at : at + _AT_ONCE], make)
 
 
-@dataclass(frozen=True, slots=True)
-class _Parsed:
-    """What a ledger holds, before it is asked what was appended here."""
-
-    key: str
-    digest: str
-    heads: Mapping[str, Head]
-    runs: tuple[Run, ...]
-    findings: tuple[Finding, ...]
-
-    @classmethod
-    def of(cls, file: StoredFile, now: LedgerSnapshot) -> _Parsed:
-        hashed = _Hashed(now.front)
-        runs, findings = read_ledger(hashed, strict=False, heads=now.heads, name=file.name)
-        kept = tuple(run for run in runs if run.run_id not in now.superseded)
-        key = _key(file, now.heads, now.superseded)
-        return cls(key, hashed.digest(), now.heads, kept, tuple(findings))
-
-    def reading(self, spans: Mapping[str, Sequence[OwnSpan]]) -> FileReading:
-        own = {run_id: spans[run_id] for run_id in self.run_ids if run_id in spans}
-        return FileReading(
-            key=self.key,
-            runs=tuple(with_own_events(run, own) for run in self.runs),
-            findings=self.findings,
-            content=_content(self.key, self.digest, own),
-        )
-
-    @property
-    def run_ids(self) -> list[str]:
-        return list(dict.fromkeys([*self.heads, *(run.run_id for run in self.runs)]))
-
-
-def _read(engine: Engine, folder: Path, files: Sequence[StoredFile]) -> list[FileReading]:
+def _read(
+    engine: Engine, folder: Path, files: Sequence[StoredFile], make: Make | None
+) -> Iterator[FileReading]:
     with ledger_snapshots(engine, folder, [file.digest for file in files]) as at_once:
-        read: dict[str, _Parsed | FileReading] = {
-            file.digest: _Parsed.of(file, now) for file in files if (now := at_once.get(file.digest))
+        with reading(engine) as connection:
+            spans = own_spans(connection, [run_id for now in at_once.values() for run_id in now.heads])
+        read = {
+            file.digest: _read_one(file, now, spans, make)
+            for file in files
+            if (now := at_once.get(file.digest))
         }
     for file in files:
-        if file.digest not in read:
-            read[file.digest] = _read_by_itself(engine, folder, file)
-    parsed = [one for one in read.values() if isinstance(one, _Parsed)]
-    with reading(engine) as connection:
-        spans = own_spans(connection, [run_id for one in parsed for run_id in one.run_ids])
-    found = (read[file.digest] for file in files)
-    return [one.reading(spans) if isinstance(one, _Parsed) else one for one in found]
+        yield read.get(file.digest) or _read_by_itself(engine, folder, file, make)
 
 
-def _read_by_itself(engine: Engine, folder: Path, file: StoredFile) -> _Parsed | FileReading:
+def _read_by_itself(engine: Engine, folder: Path, file: StoredFile, make: Make | None) -> FileReading:
     """A ledger that is gone, or that changed while it was looked for with others."""
     try:
         with ledger_snapshot(engine, folder, file.digest) as now:
-            return _Parsed.of(file, now)
+            with reading(engine) as connection:
+                spans = own_spans(connection, list(now.heads))
+            return _read_one(file, now, spans, make)
     except UntakenError as error:
         if error.code != NOT_FOUND:  # a database that does not answer says nothing about the file
             raise
         with reading(engine) as connection:
             (key,) = keys_of(connection, [file]).values()
         return FileReading(key=key, runs=(), findings=(error.finding(),))
+
+
+def _read_one(
+    file: StoredFile, now: LedgerSnapshot, spans: Mapping[str, Sequence[OwnSpan]], make: Make | None
+) -> FileReading:
+    own = {run_id: spans[run_id] for run_id in now.heads if run_id in spans}
+
+    def made(some: Sequence[tuple[Run, RunLines | None]]) -> Sequence[Run]:
+        counted = [(with_own_events(run, own), lines) for run, lines in some]
+        return make(file, counted) if make else [run for run, _ in counted]
+
+    hashed = _Hashed(now.front)
+    found = _read_apart(file, now, hashed, made) if make else None
+    if found is None:
+        now.front.rewind()
+        hashed = _Hashed(now.front)
+        runs, findings = read_ledger(hashed, strict=False, heads=now.heads, name=file.name)
+        parts = (runs[at : at + _RUNS_AT_ONCE] for at in range(0, len(runs), _RUNS_AT_ONCE))
+        found = [run for part in parts for run in made([(one, None) for one in part])], findings
+    key = _key(file, now.heads, now.superseded)
+    return FileReading(
+        key=key,
+        runs=tuple(run for run in found[0] if run.run_id not in now.superseded),
+        findings=tuple(found[1]),
+        content=_content(key, hashed.digest(), own),
+    )
+
+
+def _read_apart(
+    file: StoredFile,
+    now: LedgerSnapshot,
+    stream: Readable,
+    make: Callable[[Sequence[tuple[Run, RunLines]]], Sequence[Run]],
+) -> tuple[list[Run], list[Finding]] | None:
+    """A ledger whose runs are let go one after the other; ``None`` where that cannot be done."""
+    if file.path is None:
+        return None
+    try:
+        return read_runs_as(
+            file.path, make, at_once=_RUNS_AT_ONCE, name=file.name, heads=now.heads, stream=stream
+        )
+    except UntakenError as error:
+        if error.code != CHANGED:
+            raise
+        return None
 
 
 def joined(readings: Iterable[FileReading]) -> tuple[list[Run], list[Finding]]:

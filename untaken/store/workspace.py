@@ -34,7 +34,7 @@ from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import current_content, is_whole
 from untaken.store.model import Added, AuditEntry, StoredFile
-from untaken.store.readings import FileReading, content_of, joined, keys_of, read_files
+from untaken.store.readings import FileReading, Make, content_of, joined, keys_of, read_files
 from untaken.store.reviews import Reviews
 from untaken.store.saved_views import SavedViews
 from untaken.store.schema import DATABASE, is_workspace, prepare
@@ -309,9 +309,19 @@ class Workspace(GraphStore):
         return joined(self.read_files(progress).values())
 
     def read_files(
-        self, progress: Progress | None = None, *, known: Mapping[str, FileReading] | None = None
+        self,
+        progress: Progress | None = None,
+        *,
+        known: Mapping[str, FileReading] | None = None,
+        make: Make | None = None,
     ) -> dict[str, FileReading]:
-        """Reads every ledger, by the file's digest; of those `known`, the ones that have changed since."""
+        """Reads every ledger, by the file's digest; of those `known`, the ones that have changed since.
+
+        Args:
+            progress: called with (ledgers read, ledgers, name).
+            known: by the file's digest.
+            make: what is made of their runs while they are at hand; without it they stay whole.
+        """
         found: dict[str, FileReading] = {}
         ledgers = self.ledgers()
         with self.one_connection():
@@ -319,7 +329,7 @@ class Workspace(GraphStore):
                 with reading(self._engine) as connection:
                     keys = keys_of(connection, [file for file in ledgers if file.digest in known])
                 found = {digest: known[digest] for digest, key in keys.items() if known[digest].key == key}
-            fresh = read_files(self._engine, self.path, [f for f in ledgers if f.digest not in found])
+            fresh = self.read_some([file for file in ledgers if file.digest not in found], make)
             for done, file in enumerate(ledgers, start=1):
                 found[file.digest] = found[file.digest] if file.digest in found else next(fresh)
                 if progress:
@@ -335,9 +345,9 @@ class Workspace(GraphStore):
         (found,) = self.read_some([file])
         return found
 
-    def read_some(self, files: Sequence[StoredFile]) -> Iterator[FileReading]:
-        """Reads these of `ledgers`, in order."""
-        return read_files(self._engine, self.path, files)
+    def read_some(self, files: Sequence[StoredFile], make: Make | None = None) -> Iterator[FileReading]:
+        """Reads these of `ledgers`, in order; `make` as for `read_files`."""
+        return read_files(self._engine, self.path, files, make)
 
     def content_of(self, file: StoredFile) -> tuple[str, str]:
         """The `FileReading.key` and `content` that reading one of `ledgers` would give now.
