@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gzip
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -10,17 +11,19 @@ from typing import Any
 
 import desk
 import pytest
+import zstandard
 from builders import RunBuilder, a_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reopened import ANSWERS, assert_opened_again_alike, opened
 
 from untaken import limits
+from untaken.corpus import evaluate_corpus
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, Verdict
 from untaken.ledger.model import TEXTS_TO_JUDGES
-from untaken.scaling.distant import DistantRun
-from untaken.scaling.reopening import reopen
+from untaken.scaling.distant import FILES_OPEN, DistantRun
+from untaken.scaling.reopening import _Detail, reopen
 from untaken.store import Workspace
 from untaken.store.derived import FOLDER
 from untaken.workspace_corpus import WorkspaceCorpus
@@ -154,6 +157,56 @@ def test_a_new_ledger_costs_only_itself(store: Workspace) -> None:
     corpus = opened(store)
     assert len(corpus.runs) == 3
     assert unkept(store) == []
+
+
+def test_no_whole_run_stays_in_memory_of_what_was_opened_or_added(store: Workspace) -> None:
+    workspace = WorkspaceCorpus()
+    workspace.evaluate(store, workspace.read(store))
+    store.add("more.jsonl", desk.lucky(3).ledger())
+    runs = workspace.evaluate(store, workspace.read(store)).runs
+    fresh = {run.digest: run for run in store.read_runs()[0]}
+    assert runs.keys() == fresh.keys()
+    for digest, run in runs.items():
+        assert isinstance(run, DistantRun)
+        assert run.spans
+        vars(run)["_source"].let_go()
+        assert run.events == fresh[digest].events
+
+
+@pytest.mark.parametrize("compressed", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
+def test_runs_of_compressed_ledgers_are_read_again_with_few_ledgers_in_memory(
+    tmp_path: Path, compressed: Callable[[bytes], bytes]
+) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        for n in range(FILES_OPEN + 2):
+            store.add(f"{n}.jsonl.x", compressed(desk.lucky(n).ledger()))
+        assert_opened_again_alike(store)
+        runs = opened(store).runs
+        fresh = {run.digest: run for run in store.read_runs()[0]}
+        for _ in range(2):
+            for digest, run in runs.items():
+                vars(run)["_source"].let_go()
+                assert run.events == fresh[digest].events
+        assert len(_Detail.held) == FILES_OPEN
+
+
+def test_another_plan_graph_leaves_the_scores_of_other_tasks_as_they_are(tmp_path: Path) -> None:
+    other = desk.GRAPH.replace(b"id: desk", b"id: other").replace(b"refund-", b"elsewhere-")
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        store.add("other.plan.yaml", other)
+        store.add("a.jsonl", desk.failing(1, task="refund-1").ledger())
+        store.add("b.jsonl", desk.failing(2, task="elsewhere-1").ledger())
+        workspace = WorkspaceCorpus()
+        before = workspace.evaluate(store, workspace.read(store)).scores
+        store.save_graph(
+            other.replace(b"critical: true", b"critical: false"), author="ann", message="-", based_on=1
+        )
+        after = workspace.evaluate(store, workspace.read(store)).scores
+        assert [after[digest] is score for digest, score in before.items()] == [True, False]
+        runs, _ = store.read_runs()
+        assert after == evaluate_corpus(runs, store.graph_set()).scores
 
 
 def test_of_a_run_that_came_twice_the_copy_with_more_counts_again(store: Workspace) -> None:

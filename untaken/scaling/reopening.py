@@ -15,7 +15,6 @@ from typing import ClassVar
 
 import msgspec
 
-from untaken.errors import UntakenError
 from untaken.judging import texts_to_judges
 from untaken.ledger import AnyEvent, Run
 from untaken.ledger.run_lines import RunLines
@@ -61,18 +60,22 @@ def reopen(store: Workspace, progress: Progress | None = None, *, keeps: bool = 
     files: dict[str, FileReading] = {}
     unkept: list[StoredFile] = []
     with store.one_connection():
-        for done, file in enumerate(ledgers, start=1):
-            found = _kept(store, file, graphs, same) if file.digest in kept else None
+        known = store.contents_of([file for file in ledgers if file.digest in kept])
+        for file in ledgers:
+            now = next(known) if file.digest in kept else None
+            found = _kept(store, file, now, graphs=graphs, same=same) if now else None
             if found is None:
                 unkept.append(file)
             else:
                 files[file.digest] = found
-            if progress:
-                progress(done, len(ledgers), file.name)
+                if progress:
+                    progress(len(files), len(ledgers), file.name)
         light = Lightening(store, graphs, keeps=keeps)
         for file, read in zip(unkept, store.read_some(unkept, light), strict=True):
             light.keep(file, read)
             files[file.digest] = read
+            if progress:
+                progress(len(files), len(ledgers), file.name)
     digests = tuple(file.digest for file in unkept)
     return Reopened(
         graphs=graphs,
@@ -140,11 +143,10 @@ def keep(store: Workspace, files: Mapping[str, FileReading], graphs: GraphSet) -
             save_table(store.path, digest, _key(file.content, graphs), encode_ledger(runs, file.findings))
 
 
-def _kept(store: Workspace, file: StoredFile, graphs: GraphSet, same: Same) -> FileReading | None:
-    try:
-        key, content = store.content_of(file)
-    except UntakenError:  # reading it says what is wrong
-        return None
+def _kept(
+    store: Workspace, file: StoredFile, now: tuple[str, str], *, graphs: GraphSet, same: Same
+) -> FileReading | None:
+    key, content = now
     table = load_table(store.path, file.digest, _key(content, graphs))
     if table is None or file.path is None:
         return None
@@ -169,7 +171,7 @@ def _kept(store: Workspace, file: StoredFile, graphs: GraphSet, same: Same) -> F
 class _Detail:
     """The runs of a stored ledger whose lines cannot be found by place; those asked for last stay."""
 
-    _held: ClassVar[deque[_Detail]] = deque()
+    held: ClassVar[deque[_Detail]] = deque()
     _lock: ClassVar[Lock] = Lock()
 
     def __init__(self, store: Workspace, file: StoredFile) -> None:
@@ -180,9 +182,9 @@ class _Detail:
         with self._lock:
             if self._runs is None:
                 self._runs = {each.digest: each for each in self._store.read_file(self._file).runs}
-                self._held.append(self)
-                if len(self._held) > FILES_OPEN:
-                    self._held.popleft()._runs = None
+                self.held.append(self)
+                if len(self.held) > FILES_OPEN:
+                    self.held.popleft()._runs = None
             return events_among(self._runs, run)
 
 

@@ -75,16 +75,38 @@ def keys_of(connection: Connection, files: Sequence[StoredFile]) -> dict[str, st
     return {file.digest: _key(file, *compared[file.digest]) for file in files}
 
 
-def content_of(engine: Engine, folder: Path, file: StoredFile) -> tuple[str, str]:
-    """The key and the content that a reading of the file would have now; it is hashed, not decoded.
+def contents_of(
+    engine: Engine, folder: Path, files: Sequence[StoredFile]
+) -> Iterator[tuple[str, str] | None]:
+    """The key and the content that a reading of each file would have now; it is hashed, not decoded.
 
-    Raises:
-        UntakenError: ``ledger-not-found``.
+    ``None`` for one that is gone, or that changes just now.
     """
-    with ledger_snapshot(engine, folder, file.digest) as now:
-        key, digest = _key(file, now.heads, now.superseded), _Hashed(now.front).digest()
+    for at in range(0, len(files), _AT_ONCE):
+        some = files[at : at + _AT_ONCE]
+        with ledger_snapshots(engine, folder, [file.digest for file in some]) as at_once:
+            spans = _own_spans(engine, at_once.values())
+            for file in some:
+                now = at_once.get(file.digest)
+                yield _now(file, now, _Hashed(now.front).digest(), _own(now, spans)) if now else None
+
+
+def _now(
+    file: StoredFile, now: LedgerSnapshot, digest: str, own: Mapping[str, Sequence[OwnSpan]]
+) -> tuple[str, str]:
+    """The key and the content of a ledger whose bytes have this digest."""
+    key = _key(file, now.heads, now.superseded)
+    return key, sha256(repr((key, digest, sorted(own.items()))).encode()).hexdigest()
+
+
+def _own_spans(engine: Engine, ledgers: Iterable[LedgerSnapshot]) -> dict[str, list[OwnSpan]]:
     with reading(engine) as connection:
-        return key, _content(key, digest, own_spans(connection, list(now.heads)))
+        return own_spans(connection, [run_id for now in ledgers for run_id in now.heads])
+
+
+def _own(now: LedgerSnapshot, spans: Mapping[str, Sequence[OwnSpan]]) -> dict[str, Sequence[OwnSpan]]:
+    """What was appended here to the runs of one ledger."""
+    return {run_id: spans[run_id] for run_id in now.heads if run_id in spans}
 
 
 def read_files(
@@ -106,8 +128,7 @@ def _read(
     engine: Engine, folder: Path, files: Sequence[StoredFile], make: Make | None
 ) -> Iterator[FileReading]:
     with ledger_snapshots(engine, folder, [file.digest for file in files]) as at_once:
-        with reading(engine) as connection:
-            spans = own_spans(connection, [run_id for now in at_once.values() for run_id in now.heads])
+        spans = _own_spans(engine, at_once.values())
         read = {
             file.digest: _read_one(file, now, spans, make)
             for file in files
@@ -121,9 +142,7 @@ def _read_by_itself(engine: Engine, folder: Path, file: StoredFile, make: Make |
     """A ledger that is gone, or that changed while it was looked for with others."""
     try:
         with ledger_snapshot(engine, folder, file.digest) as now:
-            with reading(engine) as connection:
-                spans = own_spans(connection, list(now.heads))
-            return _read_one(file, now, spans, make)
+            return _read_one(file, now, _own_spans(engine, [now]), make)
     except UntakenError as error:
         if error.code != NOT_FOUND:  # a database that does not answer says nothing about the file
             raise
@@ -135,7 +154,7 @@ def _read_by_itself(engine: Engine, folder: Path, file: StoredFile, make: Make |
 def _read_one(
     file: StoredFile, now: LedgerSnapshot, spans: Mapping[str, Sequence[OwnSpan]], make: Make | None
 ) -> FileReading:
-    own = {run_id: spans[run_id] for run_id in now.heads if run_id in spans}
+    own = _own(now, spans)
 
     def made(some: Sequence[tuple[Run, RunLines | None]]) -> Sequence[Run]:
         counted = [(with_own_events(run, own), lines) for run, lines in some]
@@ -149,12 +168,12 @@ def _read_one(
         runs, findings = read_ledger(hashed, strict=False, heads=now.heads, name=file.name)
         parts = (runs[at : at + _RUNS_AT_ONCE] for at in range(0, len(runs), _RUNS_AT_ONCE))
         found = [run for part in parts for run in made([(one, None) for one in part])], findings
-    key = _key(file, now.heads, now.superseded)
+    key, content = _now(file, now, hashed.digest(), own)
     return FileReading(
         key=key,
         runs=tuple(run for run in found[0] if run.run_id not in now.superseded),
         findings=tuple(found[1]),
-        content=_content(key, hashed.digest(), own),
+        content=content,
     )
 
 
@@ -193,7 +212,3 @@ def joined(readings: Iterable[FileReading]) -> tuple[list[Run], list[Finding]]:
 def _key(file: StoredFile, heads: Mapping[str, Head], superseded: Collection[str]) -> str:
     compared = sorted((run_id, head.events, head.sha256) for run_id, head in heads.items())
     return sha256(repr((file.digest, file.name, compared, sorted(superseded))).encode()).hexdigest()
-
-
-def _content(key: str, digest: str, own: Mapping[str, Sequence[OwnSpan]]) -> str:
-    return sha256(repr((key, digest, sorted(own.items()))).encode()).hexdigest()

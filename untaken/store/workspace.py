@@ -34,7 +34,7 @@ from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import current_content, is_whole
 from untaken.store.model import Added, AuditEntry, StoredFile
-from untaken.store.readings import FileReading, Make, content_of, joined, keys_of, read_files
+from untaken.store.readings import FileReading, Make, contents_of, joined, keys_of, read_files
 from untaken.store.reviews import Reviews
 from untaken.store.saved_views import SavedViews
 from untaken.store.schema import DATABASE, is_workspace, prepare
@@ -349,13 +349,12 @@ class Workspace(GraphStore):
         """Reads these of `ledgers`, in order; `make` as for `read_files`."""
         return read_files(self._engine, self.path, files, make)
 
-    def content_of(self, file: StoredFile) -> tuple[str, str]:
-        """The `FileReading.key` and `content` that reading one of `ledgers` would give now.
+    def contents_of(self, files: Sequence[StoredFile]) -> Iterator[tuple[str, str] | None]:
+        """The `FileReading.key` and `content` that reading each of these of `ledgers` would give now.
 
-        Raises:
-            UntakenError: ``ledger-not-found``.
+        ``None`` for one that is gone, or that changes just now.
         """
-        return content_of(self._engine, self.path, file)
+        return contents_of(self._engine, self.path, files)
 
     def append_events(self, run: Run, drafts: Sequence[Draft], *, clock: Clock | None = None) -> Head:
         """Appends events to the stored ledger of a run, all or none even in a crash; gives its new head.
