@@ -302,6 +302,7 @@ def _received(_: type, sent: bytes) -> DetailLater:
 
 
 _record = msgspec.msgpack.Decoder(LedgerRecord, dec_hook=_received)
+_run = msgspec.msgpack.Decoder(RunRecord, dec_hook=_received)
 
 
 def encode_run(run: Run, scored: Iterable[ScoreRecord], spans: array[int] | None = None) -> bytes:
@@ -309,6 +310,11 @@ def encode_run(run: Run, scored: Iterable[ScoreRecord], spans: array[int] | None
     if spans is None and isinstance(run, DistantRun):
         spans = run.spans
     return msgspec.msgpack.encode(RunRecord.of(run, scored, spans), enc_hook=_sent)
+
+
+def decode_run(content: bytes) -> RunRecord:
+    """What `encode_run` gave."""
+    return _run.decode(content)
 
 
 def encode_ledger(runs: Iterable[bytes], findings: Sequence[Finding]) -> bytes:

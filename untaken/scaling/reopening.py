@@ -21,7 +21,15 @@ from untaken.ledger.run_lines import RunLines
 from untaken.plans import GraphSet
 from untaken.plans.structure import graph_digest
 from untaken.scaling.distant import FILES_OPEN, DistantRun, RunSource, Same, ScoreRecord, events_among
-from untaken.scaling.reading import Scoring, decode_ledger, encode_ledger, encode_run, made_of, scores_of
+from untaken.scaling.reading import (
+    Scoring,
+    decode_ledger,
+    decode_run,
+    encode_ledger,
+    encode_run,
+    made_of,
+    scores_of,
+)
 from untaken.store import Workspace
 from untaken.store.derived import key_of, load_table, save_table, tidy_tables
 from untaken.store.model import StoredFile
@@ -111,7 +119,8 @@ class Lightening:
             if self._looks and not run.integrity.broken:
                 texts_to_judges(run)
             if self._keeps:
-                self._records[file.digest, run.digest] = encode_run(run, scored, source.spans)
+                kept = self._records[file.digest, run.digest] = encode_run(run, scored, source.spans)
+                scored = decode_run(kept).scored  # with their detail, packed
             return DistantRun(run, source, scoring=under, scored=scored, same=self._same)
 
         placed = [(run, lines or self._detail(file)) for run, lines in some]
