@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from time import monotonic
+from typing import Final
 
 from untaken import limits
 from untaken.corpus import Corpus, evaluate_corpus
@@ -23,6 +24,9 @@ from untaken.scaling.reopening import Lightening, Reopened, keep, reopen
 from untaken.store import Workspace
 from untaken.store.readings import FileReading, joined
 from untaken.subgoals import MissingRule
+
+_READ_AHEAD: Final = 50
+"""Ledgers that are read before somebody else may read."""
 
 
 class WorkspaceCorpus:
@@ -50,16 +54,40 @@ class WorkspaceCorpus:
         """Ledgers that were read again, although they had a table: it was of an earlier state."""
         return self._opened.stale if self._opened else 0
 
-    def read(self, store: Workspace) -> tuple[list[Run], list[Finding]]:
-        """Every run of the workspace, each chain once, and what was noticed."""
+    def read(self, store: Workspace, position: int | None = None) -> tuple[list[Run], list[Finding]]:
+        """Every run of the workspace, each chain once, and what was noticed.
+
+        Args:
+            store: the workspace.
+            position: of the last ledger that counts, as for `Workspace.ledgers`.
+        """
         with self._reading:  # who comes second finds what the first has read
-            if self._opened is None:
-                self._opened = reopen(store, keeps=self._keeps)
-                self._files, self._graphs = self._opened.files, self._opened.graphs
-            else:
+            if self._open(store) and position is None:
+                return joined(self._files.values())
+            light = Lightening(store, self._current_graphs(store))
+            files = store.read_files(known=self._files, make=light, position=position)
+            self._files = files if position is None else {**self._files, **files}
+        return joined(files.values())
+
+    def read_ahead(self, store: Workspace) -> None:
+        """Reads what was added by now, a few ledgers at a time: who asks for others need not wait."""
+        with self._reading:
+            self._open(store)
+        new = [file for file in store.ledgers() if file.digest not in self._files]
+        for at in range(0, len(new), _READ_AHEAD):
+            some = new[at : at + _READ_AHEAD]
+            with self._reading:
                 light = Lightening(store, self._current_graphs(store))
-                self._files = store.read_files(known=self._files, make=light)
-        return joined(self._files.values())
+                read = dict(zip((file.digest for file in some), store.read_some(some, light), strict=True))
+                self._files = {**self._files, **read}
+
+    def _open(self, store: Workspace) -> bool:
+        """True where it is read for the first time."""
+        if self._opened is not None:
+            return False
+        self._opened = reopen(store, keeps=self._keeps)
+        self._files, self._graphs = self._opened.files, self._opened.graphs
+        return True
 
     def evaluate(
         self,

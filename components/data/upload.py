@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -86,7 +86,8 @@ def upload(workspace: Workspace) -> None:
     if asked:
         area = private_session.begin(workspace) if alone else area
         take = partial(take_in_apart, workspace) if area is None else area.take_in
-        _with_progress(here, take, files, agent.strip() or None, None if area else workspace)
+        with nullcontext() if area else state.arriving(str(workspace.path)).upload(workspace):
+            _with_progress(here, take, files, agent.strip() or None, None if area else workspace)
         _free(files)
         st.rerun()
 
@@ -120,6 +121,9 @@ def _with_progress(
         except BaseException:  # a click: Streamlit ends this run of the page
             here.results = stopped_uploads((file.name for file in files), arrived)
             raise
+    if ahead:
+        with suppress(UntakenError):  # as above
+            state.evaluate_ahead(ahead, lambda step: bar.progress(1.0, text=f"{step} …"))
 
 
 def _forget(here: SessionUploads, turn: int) -> None:

@@ -61,6 +61,8 @@ def draw() -> None:
             },
             on_pressed_change=lambda: None,
         )
+    if state.position(state.workspace()) is not None:
+        st.sidebar.caption("Files are being added. Their runs count here when all of them are in.")
     private_banner.draw()  # comes and goes: after the listener, which stays at its place in the page
     asked = st.sidebar.button(
         "Search", key="search_open", icon=":material/search:", shortcut="Mod+K", width="stretch"

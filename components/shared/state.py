@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 import streamlit as st
 
 from components.shared import navigation, private_session, text
+from components.shared.arriving import Arriving
 from components.shared.panels import failing_alone
 from untaken.cli.app import TEMPORARY
 from untaken.corpus import Corpus, part_of
@@ -53,6 +54,8 @@ RUN_PAGE: Final = "pages/run.py"
 _IN_FRAME: Final = ContextVar("in_frame", default=False)
 _ANSWERS: Final[ContextVar[dict[object, Any] | None]] = ContextVar("answers", default=None)
 """What was asked for since the page began: to find it in a cache of Streamlit's takes half a millisecond."""
+_AHEAD: Final = ContextVar("ahead", default=False)
+"""Whether all ledgers count, although some are still being added."""
 Made = TypeVar("Made")
 
 SCOPE: Final = ("agents", "missing", "verdicts", "min_kappa")
@@ -161,15 +164,7 @@ def open_ahead(_on_step: Callable[[str], object]) -> None:
         _on_step: called with what is done next, in words.
     """
     _on_step("Opening the workspace")
-    store = shared_workspace()
-    folder, digest = str(store.path), content(store)
-    _on_step("Reading ledgers")
-    _read(folder, digest, store)
-    _on_step("Scoring runs")
-    _evaluated(folder, digest, "fail", (), store)
-    if len(found := _groups(folder, digest, store)) > 1:
-        _on_step("Ranking agents")
-        _part(folder, digest, "fail", (), found[0].name, store)
+    evaluate_ahead(shared_workspace(), _on_step)
 
 
 @cache
@@ -180,7 +175,22 @@ def _demo_folder() -> tempfile.TemporaryDirectory[str]:
 
 def content(store: Workspace) -> str:
     """Digest of the workspace's content and of what its memory was taught, asked for once a page is drawn."""
-    return _once(("content", store.path), lambda: store.digest() + applied_digest(policy(store)))
+    return _once(("content", store.path), lambda: _content(store))
+
+
+def _content(store: Workspace) -> str:
+    return store.digest(position(store)) + applied_digest(policy(store))
+
+
+def position(store: Workspace) -> int | None:
+    """The place of the last ledger that counts now; ``None`` for all, where nobody uploads."""
+    return None if _AHEAD.get() else arriving(str(store.path)).position
+
+
+@st.cache_resource(show_spinner=False)
+def arriving(folder: str) -> Arriving:  # noqa: ARG001 (cache key)
+    """The uploads under way in the workspace at `folder`."""
+    return Arriving()
 
 
 def policy(store: Workspace) -> Path:
@@ -266,8 +276,29 @@ def injections() -> tuple[tuple[Finding, ...], int]:
 
 
 def read_ahead(store: Workspace) -> None:
-    """Read what was added to a workspace by now, so that the next visitor need not wait for it."""
-    _read(str(store.path), store.digest() + applied_digest(policy(store)), store)
+    """Read what was added to a workspace by now, so that nobody waits for it at the end."""
+    _kept(str(store.path)).read_ahead(store)
+
+
+def evaluate_ahead(store: Workspace, on_step: Callable[[str], object]) -> None:
+    """Read and evaluate a workspace under the usual rules, with what an upload under way has added.
+
+    Args:
+        store: the workspace.
+        on_step: called with what is done next, in words.
+    """
+    token = _AHEAD.set(True)
+    try:
+        folder, digest = str(store.path), _content(store)
+        on_step("Reading ledgers")
+        _read(folder, digest, store)
+        on_step("Scoring runs")
+        _evaluated(folder, digest, "fail", (), store)
+        if len(found := _groups(folder, digest, store)) > 1:
+            on_step("Ranking agents")
+            _part(folder, digest, "fail", (), found[0].name, store)
+    finally:
+        _AHEAD.reset(token)
 
 
 def stale_ledgers() -> int:
@@ -277,7 +308,7 @@ def stale_ledgers() -> int:
 
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner="Reading ledgers …")
 def _read(folder: str, digest: str, _store: Workspace) -> tuple[list[Run], list[Finding]]:  # noqa: ARG001 (cache key)
-    return _kept(folder).read(_store)
+    return _kept(folder).read(_store, position(_store))
 
 
 @st.cache_resource(ttl=3600, max_entries=8, show_spinner=False)

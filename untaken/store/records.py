@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, func, insert, select, update
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, func, insert, select, true, update
 
 from untaken.errors import Finding
 from untaken.ledger import Head
@@ -234,12 +234,26 @@ def has_successor(connection: Connection, row: Row[Any]) -> bool:
     return connection.execute(select(heads.c.position).where(later).limit(1)).first() is not None
 
 
-def content_digest(connection: Connection) -> str:
-    """One digest over everything that can change what is read from the workspace."""
-    hasher = sha256()
-    for row in connection.execute(select(files.c.digest, files.c.name).order_by(files.c.position)):
+def up_to(position: int | None) -> ColumnElement[bool]:
+    """The files that were added up to a place, and every plan graph; without a place, all files."""
+    return true() if position is None else (files.c.kind == "graph") | (files.c.position <= position)
+
+
+def last_position(connection: Connection) -> int:
+    """The place of the file that was added last; 0 where there is none."""
+    return connection.execute(select(func.max(files.c.position))).scalar() or 0
+
+
+def content_digest(connection: Connection, position: int | None = None) -> str:
+    """One digest over everything that can change what is read of the files up to a place."""
+    hasher, here = sha256(), up_to(position)
+    for row in connection.execute(
+        select(files.c.digest, files.c.name).where(here).order_by(files.c.position)
+    ):
         hasher.update(repr(tuple(row)).encode())
     marks = select(heads.c.file, heads.c.run_id, heads.c.sha256, heads.c.superseded)
+    if position is not None:
+        marks = marks.where(heads.c.file.in_(select(files.c.digest).where(here)))
     for mark in connection.execute(marks.order_by(heads.c.position)):
         hasher.update(repr(tuple(mark)).encode())
     for gone in connection.execute(removed_files().order_by(removals.c.position)):

@@ -285,15 +285,21 @@ class Workspace(GraphStore):
         with reading(self._engine) as connection:
             return records.all_files(connection, self.path, where=tables.files.c.kind == kind)
 
-    def files(self) -> list[StoredFile]:
-        """Everything added, in order."""
+    def files(self, position: int | None = None) -> list[StoredFile]:
+        """Everything added, in order; up to a `position`, where one is given, but for plan graphs."""
         with reading(self._engine) as connection:
-            return records.all_files(connection, self.path)
+            return records.all_files(connection, self.path, where=records.up_to(position))
 
-    def ledgers(self) -> list[StoredFile]:
-        """The ledgers, in the order in which they were added."""
+    def ledgers(self, position: int | None = None) -> list[StoredFile]:
+        """The ledgers, in the order in which they were added; those up to a `position`."""
         with reading(self._engine) as connection:
-            return records.all_files(connection, self.path, where=tables.files.c.kind == "ledger")
+            where = (tables.files.c.kind == "ledger") & records.up_to(position)
+            return records.all_files(connection, self.path, where=where)
+
+    def position(self) -> int:
+        """The place of the file that was added last: what is added later has a higher one."""
+        with reading(self._engine) as connection:
+            return records.last_position(connection)
 
     def heads(self) -> dict[str, Head]:
         """The recorded head of each run id."""
@@ -314,6 +320,7 @@ class Workspace(GraphStore):
         *,
         known: Mapping[str, FileReading] | None = None,
         make: Make | None = None,
+        position: int | None = None,
     ) -> dict[str, FileReading]:
         """Reads every ledger, by the file's digest; of those `known`, the ones that have changed since.
 
@@ -321,9 +328,10 @@ class Workspace(GraphStore):
             progress: called with (ledgers read, ledgers, name).
             known: by the file's digest.
             make: what is made of their runs while they are at hand; without it they stay whole.
+            position: as for `ledgers`.
         """
         found: dict[str, FileReading] = {}
-        ledgers = self.ledgers()
+        ledgers = self.ledgers(position)
         with self.one_connection():
             if known:
                 with reading(self._engine) as connection:
@@ -407,10 +415,13 @@ class Workspace(GraphStore):
         """Compares every stored file with what was recorded of it, and looks for what else may be wrong."""
         return diagnose(self._engine, self.path, progress)
 
-    def digest(self) -> str:
-        """Changes whenever what can be read from the workspace changes; the key of every cache above."""
+    def digest(self, position: int | None = None) -> str:
+        """Changes whenever what can be read from the workspace changes; the key of every cache above.
+
+        `position` as for `ledgers`.
+        """
         with reading(self._engine) as connection:
-            return records.content_digest(connection)
+            return records.content_digest(connection, position)
 
     def audit(self, code: str, message: str, run: str | None = None) -> None:
         """Writes a line to the audit log, once for the same words about the same run."""
