@@ -21,7 +21,7 @@ with st.container(border=True):
 upload.show_results(upload.session_uploads().results)
 confirming.offer(store)
 
-files = store.files(state.position(store))
+files = state.files()
 st.subheader("Files", anchor=False)
 if not files:
     st.info(

@@ -74,10 +74,10 @@ class WorkspaceCorpus:
         with self._reading:
             self._open(store)
         new = [file for file in store.ledgers() if file.digest not in self._files]
+        light = Lightening(store, self._current_graphs(store))
         for at in range(0, len(new), _READ_AHEAD):
             some = new[at : at + _READ_AHEAD]
-            with self._reading:
-                light = Lightening(store, self._current_graphs(store))
+            with self._reading, store.one_connection():
                 read = dict(zip((file.digest for file in some), store.read_some(some, light), strict=True))
                 self._files = {**self._files, **read}
 
@@ -154,12 +154,12 @@ class WorkspaceCorpus:
             if monotonic() >= until:
                 break
             texts_to_judges(run)
-        left = [digest for digest, file in new.items() if any(map(_unseen, file.runs))]
+        left = {digest for digest, file in new.items() if any(map(_unseen, file.runs))}
         if self._keeps:
             keep(store, {digest: file for digest, file in new.items() if digest not in left}, corpus.graphs)
         with self._starting:
             if left and not (self._looking and self._looking.at_work):
-                self._looking = Looking(store.path, left, keeps=self._keeps)
+                self._looking = Looking(store.path, sorted(left), keeps=self._keeps)
 
 
 def _unseen(run: Run) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from importlib import import_module
 from threading import Event, Thread
 from typing import Final
@@ -14,6 +15,9 @@ from components.shared import navigation
 LOG: Final = logging.getLogger("untaken.app")
 TICK: Final = 0.1
 """Seconds between two looks at how far it is."""
+SWITCH_SECONDS: Final = 0.0005
+"""After so long a thread lets another one go on. A page asks the database and waits for its turn after each
+answer: while an upload is read, the usual 5 ms would add up to seconds."""
 MOST_STEPS: Final = 6
 """What is done, at most: to load the app, what `state.open_ahead` names, and to load the page."""
 
@@ -28,6 +32,7 @@ _steps: Final[list[str]] = []
 def begin() -> Thread:
     """Start loading what pages need, and opening the workspace."""
     _ready.clear()
+    sys.setswitchinterval(SWITCH_SECONDS)
     thread = Thread(target=_open_ahead, daemon=True)
     thread.start()
     return thread

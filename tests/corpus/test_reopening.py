@@ -191,6 +191,21 @@ def test_runs_of_compressed_ledgers_are_read_again_with_few_ledgers_in_memory(
         assert len(_Detail.held) == FILES_OPEN
 
 
+def test_what_is_read_ahead_is_not_read_again_and_does_not_count_before_its_time(store: Workspace) -> None:
+    workspace = WorkspaceCorpus()
+    before, _ = workspace.read(store)
+    position = store.position()
+    added = store.add("more.jsonl", desk.lucky(3).ledger())
+    workspace.read_ahead(store)
+    again, _ = workspace.read(store, position)
+    assert again == before
+    file = next(file for file in store.ledgers() if file.digest == added.digest)
+    assert file.path is not None
+    file.path.unlink()  # whoever reads it now finds no run
+    everything, _ = workspace.read(store)
+    assert [run.run_id for run in everything] == [*(run.run_id for run in before), "lucky-3"]
+
+
 def test_another_plan_graph_leaves_the_scores_of_other_tasks_as_they_are(tmp_path: Path) -> None:
     other = desk.GRAPH.replace(b"id: desk", b"id: other").replace(b"refund-", b"elsewhere-")
     with Workspace(tmp_path) as store:

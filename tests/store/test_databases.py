@@ -26,7 +26,7 @@ ASSETS = Path(__file__).parent / "assets"
 GRAPH = (
     b"schema: untaken.plan/1\nid: desk\ntasks: ['task']\nsub_goals:\n- {id: look, check: {outcome: true}}\n"
 )
-DIGEST_BEFORE = "b35c795ff7a7e6b0defd9ad69ec55c3baa14a1b9a311acc33d693dfcbfa87e80"
+DIGEST_BEFORE = "03af9ee6386879b883f09d2c5d94a898f4c621d351d27373448f65d6949a9947"
 """What the program that wrote `workspace_0001.sql` said its digest is."""
 
 

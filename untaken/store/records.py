@@ -10,7 +10,21 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, func, insert, select, true, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Text,
+    case,
+    func,
+    insert,
+    select,
+    true,
+    type_coerce,
+    update,
+)
 
 from untaken.errors import Finding
 from untaken.ledger import Head
@@ -124,7 +138,7 @@ def all_files(
     kept = files.c.digest.in_(removed_files().where(removals.c.purged_at.is_(None)))
     chosen = select(files).where(kept if removed else ~gone).order_by(files.c.position)
     chosen = chosen if where is None else chosen.where(where)
-    return [stored_file(row, folder) for row in connection.execute(chosen)]
+    return [stored_file(row, folder) for row in connection.execute(chosen).all()]
 
 
 def removed_files() -> Select[tuple[str]]:
@@ -245,20 +259,28 @@ def last_position(connection: Connection) -> int:
 
 
 def content_digest(connection: Connection, position: int | None = None) -> str:
-    """One digest over everything that can change what is read of the files up to a place."""
-    hasher, here = sha256(), up_to(position)
-    for row in connection.execute(
-        select(files.c.digest, files.c.name).where(here).order_by(files.c.position)
-    ):
-        hasher.update(repr(tuple(row)).encode())
-    marks = select(heads.c.file, heads.c.run_id, heads.c.sha256, heads.c.superseded)
-    if position is not None:
-        marks = marks.where(heads.c.file.in_(select(files.c.digest).where(here)))
-    for mark in connection.execute(marks.order_by(heads.c.position)):
-        hasher.update(repr(tuple(mark)).encode())
-    for gone in connection.execute(removed_files().order_by(removals.c.position)):
-        hasher.update(repr(tuple(gone)).encode())
-    return hasher.hexdigest()
+    """One digest over everything that can change what is read of the files up to a place.
+
+    Every page asks for it. The database puts the rows together: of many thousands, each would cost the
+    interpreter, and waiting for it while another thread is at work.
+    """
+    here = up_to(position)
+    mark = case((heads.c.superseded, "-"), else_="+")
+    said = (
+        select((files.c.digest + _text(files.c.name)).label("said")).where(here).order_by(files.c.position),
+        select((heads.c.file + heads.c.sha256 + mark + _text(heads.c.run_id)).label("said"))
+        .where(true() if position is None else heads.c.file.in_(select(files.c.digest).where(here)))
+        .order_by(heads.c.position),
+        select(removals.c.file.label("said"))
+        .where(removals.c.restored_at.is_(None))
+        .order_by(removals.c.position),
+    )
+    together = [func.aggregate_strings(rows.subquery().c.said, "\n") for rows in said]
+    return sha256(repr([connection.execute(select(one)).scalar() for one in together]).encode()).hexdigest()
+
+
+def _text(words: Column[Any]) -> ColumnElement[str]:
+    return type_coerce(words, Text)
 
 
 def insert_audit(connection: Connection, code: str, message: str, run: str | None) -> None:
