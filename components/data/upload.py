@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.data.spooling import SpooledBytes
-from components.shared import cards, private_session, state, tables, text
+from components.shared import arriving, cards, private_session, state, tables, text
 from components.shared.panels import panel
 from untaken.answers.uploads import Upload, stopped_uploads, uploads, uploads_table
 from untaken.errors import UntakenError
@@ -86,7 +86,7 @@ def upload(workspace: Workspace) -> None:
     if asked:
         area = private_session.begin(workspace) if alone else area
         take = partial(take_in_apart, workspace) if area is None else area.take_in
-        with nullcontext() if area else state.arriving(str(workspace.path)).upload(workspace):
+        with nullcontext() if area else arriving.upload(workspace):
             _with_progress(here, take, files, agent.strip() or None, None if area else workspace)
         _free(files)
         st.rerun()

@@ -4,33 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
+from typing import Final
 
 from untaken.store import Workspace
 
 
-class Arriving:
-    """The uploads under way in one workspace.
+@dataclass(slots=True)
+class _UnderWay:
+    """The uploads into one workspace: how many, and the place of the last ledger that counts meanwhile."""
 
-    Attributes:
-        position: of the last ledger that counts meanwhile, as for `Workspace.ledgers`; ``None`` where nobody
-            uploads.
-    """
+    uploads: int
+    position: int
 
-    def __init__(self) -> None:
-        self.position: int | None = None
-        self._under_way, self._lock = 0, Lock()
 
-    @contextmanager
-    def upload(self, store: Workspace) -> Iterator[None]:
-        """Inside it, ledgers are added; at its end they count."""
-        with self._lock:
-            if not self._under_way:
-                self.position = store.position()
-            self._under_way += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._under_way -= 1
-                self.position = store.position() if self._under_way else None
+_workspaces: Final[dict[Path, _UnderWay]] = {}
+_lock: Final = Lock()
+
+
+@contextmanager
+def upload(store: Workspace) -> Iterator[None]:
+    """Inside it, ledgers are added to a workspace; at its end they count."""
+    with _lock:
+        here = _workspaces.setdefault(store.path, _UnderWay(uploads=0, position=store.position()))
+        here.uploads += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            here.uploads -= 1
+            if here.uploads:
+                here.position = store.position()
+            else:
+                del _workspaces[store.path]
+
+
+def position(store: Workspace) -> int | None:
+    """The place of the last ledger that counts now, as for `Workspace.ledgers`; ``None`` for all."""
+    here = _workspaces.get(store.path)
+    return here.position if here else None

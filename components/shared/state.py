@@ -19,12 +19,10 @@ from typing import Any, Final, TypeVar
 
 import streamlit as st
 
-from components.shared import navigation, private_session, text
-from components.shared.arriving import Arriving
+from components.shared import arriving, navigation, private_session, text
 from components.shared.panels import failing_alone
 from untaken.cli.app import TEMPORARY
 from untaken.corpus import Corpus, part_of
-from untaken.criteria import has_people
 from untaken.errors import Finding
 from untaken.garbage import seldom_collected
 from untaken.judging import distrusted, judge_trust
@@ -195,13 +193,7 @@ def _files(folder: str, digest: str, _store: Workspace) -> list[StoredFile]:  # 
 
 def position(store: Workspace) -> int | None:
     """The place of the last ledger that counts now; ``None`` for all, where nobody uploads."""
-    return None if _AHEAD.get() else arriving(str(store.path)).position
-
-
-@st.cache_resource(show_spinner=False)
-def arriving(folder: str) -> Arriving:  # noqa: ARG001 (cache key)
-    """The uploads under way in the workspace at `folder`."""
-    return Arriving()
+    return None if _AHEAD.get() else arriving.position(store)
 
 
 def policy(store: Workspace) -> Path:
@@ -365,6 +357,12 @@ def _drawn(whose: object, what: object, _make: Callable[[], Made]) -> Made:  # n
     return _make()
 
 
+def authors() -> tuple[str, ...]:
+    """Who gave the verdicts of the workspace's runs; cached by content."""
+    store = workspace()
+    return _authors(str(store.path), content(store), store)
+
+
 @st.cache_data(ttl=3600, max_entries=2, show_spinner=False)
 def _authors(folder: str, digest: str, _store: Workspace) -> tuple[str, ...]:
     return tuple(
@@ -386,61 +384,6 @@ def rules() -> RulesInForce:
     bad = () if least is None else _unreliable(str(store.path), content(store), least, store)
     missing = st.session_state.get("rules_missing", "fail")
     return RulesInForce(missing=missing, verdicts=tuple(chosen), least_kappa=least, unreliable=bad)
-
-
-def rules_in_sidebar() -> None:
-    """Draw the controls of the rules in force; their choice holds on every page."""
-    store = workspace()
-    authors = _authors(str(store.path), content(store), store)
-    now = rules()  # written back, because Streamlit forgets a widget that a page did not draw
-    st.session_state["rules_missing"] = now.missing
-    st.session_state["rules_min_kappa"] = now.least_kappa
-    st.session_state["rules_verdicts"] = [author for author in now.verdicts if author in authors]
-    names = {group.name: group_words(group) for group in groups()}
-    st.session_state["group"] = group_name()
-    _write_scope()
-    with st.sidebar:
-        if len(names) > 1:
-            st.selectbox(
-                "Agents compared",
-                options=tuple(names),
-                format_func=lambda name: names[name],
-                key="group",
-                on_change=_forget_scope,
-                help="Agents that ran the same tasks. Used by Overview, Decisions, Memory, Rankings, and by "
-                "every export of the Data page.",
-            )
-        st.radio(
-            "Sub-goals without a verdict",
-            options=tuple(MISSING_WORDS),
-            format_func=lambda rule: MISSING_WORDS[rule],
-            key="rules_missing",
-            on_change=_forget_scope,
-            help="This rule can change the ranking, so it is shown with every rate.",
-        )
-        if authors:
-            st.multiselect(
-                "Whose verdicts count",
-                options=authors,
-                format_func=lambda author: text.one_line(author, 60),
-                key="rules_verdicts",
-                on_change=_forget_scope,
-                placeholder="Everybody's",
-                help="Leave empty to count every recorded verdict.",
-            )
-        if {author.partition(":")[0] for author in authors} >= {"human", "judge"} or has_people(store.path):
-            st.number_input(
-                "Least κ of a judge",
-                min_value=-1.0,
-                max_value=1.0,
-                step=0.1,
-                key="rules_min_kappa",
-                on_change=_forget_scope,
-                placeholder="any",
-                help="Verdicts of judges, or on sub-goals, whose Cohen's κ with people is below this count "
-                "nowhere: their sub-goals are unscored. Needs 10 common labels. Usual: 0.4. "
-                "The Criteria page marks criteria below it.",
-            )
 
 
 def scope() -> dict[str, str | list[str]]:
@@ -472,19 +415,14 @@ def _read_scope() -> None:
             st.session_state["rules_min_kappa"] = max(-1.0, min(1.0, float(asked["min_kappa"])))
 
 
-def _write_scope() -> None:
+def write_scope() -> None:
+    """Write the scope into the address."""
     chosen = scope()
     for name in SCOPE:
         if name in chosen:
             st.query_params[name] = chosen[name]
         else:
             st.query_params.pop(name, None)
-
-
-def _forget_scope() -> None:
-    """The choice that was just made holds, not the one of the address."""
-    for name in SCOPE:
-        st.query_params.pop(name, None)
 
 
 def group_words(group: Group) -> str:

@@ -8,8 +8,7 @@ import desk
 import pytest
 from sessions import said, session
 
-from components.shared import state
-from components.shared.arriving import Arriving
+from components.shared import arriving
 from untaken.ledger import Draft, Verdict
 from untaken.store import Workspace
 
@@ -19,7 +18,7 @@ ADDED = "Files are being added"
 def test_ledgers_count_when_all_of_an_upload_is_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Workspace(folder) as store:
         before = len(store.read_runs()[0])
-        with state.arriving(str(store.path)).upload(store):
+        with arriving.upload(store):
             store.add("more.jsonl", desk.lucky(70).ledger())
             seen = said(session(folder, monkeypatch, "data"))
             assert f"2 files · {before} runs" in seen
@@ -32,7 +31,7 @@ def test_ledgers_count_when_all_of_an_upload_is_in(folder: Path, monkeypatch: py
 def test_a_verdict_counts_at_once_whoever_uploads(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Workspace(folder) as store:
         first = store.read_runs()[0][0]
-        with state.arriving(str(store.path)).upload(store):
+        with arriving.upload(store):
             store.add("more.jsonl", desk.lucky(70).ledger())
             session(folder, monkeypatch)
             verdict = Draft(Verdict, {"sub_goal": "polite", "passed": False, "by": "human:zoe"})
@@ -42,20 +41,20 @@ def test_a_verdict_counts_at_once_whoever_uploads(folder: Path, monkeypatch: pyt
 
 
 def test_a_plan_graph_counts_at_once_whoever_uploads(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Workspace(folder) as store, state.arriving(str(store.path)).upload(store):
+    with Workspace(folder) as store, arriving.upload(store):
         store.add("other.plan.yaml", desk.GRAPH.replace(b"id: desk", b"id: other"))
         assert "3 files" in said(session(folder, monkeypatch, "data"))
 
 
 def test_of_two_uploads_the_first_to_end_counts_then(tmp_path: Path) -> None:
-    uploads = Arriving()
     with Workspace(tmp_path) as store:
-        with uploads.upload(store):
+        with arriving.upload(store):
             store.add("slow.jsonl", desk.lucky(1).ledger())
-            with uploads.upload(store):
+            with arriving.upload(store):
                 store.add("quick.jsonl", desk.lucky(2).ledger())
-                assert store.ledgers(uploads.position) == []
-            assert [file.name for file in store.ledgers(uploads.position)] == ["slow.jsonl", "quick.jsonl"]
+                assert store.ledgers(arriving.position(store)) == []
+            names = [file.name for file in store.ledgers(arriving.position(store))]
+            assert names == ["slow.jsonl", "quick.jsonl"]
             store.add("slow-too.jsonl", desk.lucky(3).ledger())
-            assert len(store.ledgers(uploads.position)) == 2
-        assert uploads.position is None
+            assert len(store.ledgers(arriving.position(store))) == 2
+        assert arriving.position(store) is None

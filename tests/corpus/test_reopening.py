@@ -201,7 +201,7 @@ def test_what_is_read_ahead_is_not_read_again_and_does_not_count_before_its_time
     assert again == before
     file = next(file for file in store.ledgers() if file.digest == added.digest)
     assert file.path is not None
-    file.path.unlink()  # whoever reads it now finds no run
+    file.path.unlink()  # to read it again gives no run
     everything, _ = workspace.read(store)
     assert [run.run_id for run in everything] == [*(run.run_id for run in before), "lucky-3"]
 

@@ -266,16 +266,16 @@ def content_digest(connection: Connection, position: int | None = None) -> str:
     """
     here = up_to(position)
     mark = case((heads.c.superseded, "-"), else_="+")
-    said = (
-        select((files.c.digest + _text(files.c.name)).label("said")).where(here).order_by(files.c.position),
-        select((heads.c.file + heads.c.sha256 + mark + _text(heads.c.run_id)).label("said"))
+    parts = (
+        select((files.c.digest + _text(files.c.name)).label("line")).where(here).order_by(files.c.position),
+        select((heads.c.file + heads.c.sha256 + mark + _text(heads.c.run_id)).label("line"))
         .where(true() if position is None else heads.c.file.in_(select(files.c.digest).where(here)))
         .order_by(heads.c.position),
-        select(removals.c.file.label("said"))
+        select(removals.c.file.label("line"))
         .where(removals.c.restored_at.is_(None))
         .order_by(removals.c.position),
     )
-    together = [func.aggregate_strings(rows.subquery().c.said, "\n") for rows in said]
+    together = [func.aggregate_strings(rows.subquery().c.line, "\n") for rows in parts]
     return sha256(repr([connection.execute(select(one)).scalar() for one in together]).encode()).hexdigest()
 
 
