@@ -13,6 +13,7 @@ from untaken import limits
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual.evaluate import ABORTED
 from untaken.errors import Finding
+from untaken.garbage import seldom_collected
 from untaken.judging import findings_of, texts_to_judges
 from untaken.ledger import Run, unread_runs
 from untaken.ledger.model import TEXTS_TO_JUDGES
@@ -54,6 +55,7 @@ class WorkspaceCorpus:
         """Ledgers that were read again, although they had a table: it was of an earlier state."""
         return self._opened.stale if self._opened else 0
 
+    @seldom_collected()
     def read(self, store: Workspace, position: int | None = None) -> tuple[list[Run], list[Finding]]:
         """Every run of the workspace, each chain once, and what was noticed.
 
@@ -69,6 +71,7 @@ class WorkspaceCorpus:
             self._files = files if position is None else {**self._files, **files}
         return joined(files.values())
 
+    @seldom_collected()
     def read_ahead(self, store: Workspace) -> None:
         """Reads what was added by now, a few ledgers at a time: who asks for others need not wait."""
         with self._reading:
@@ -89,6 +92,7 @@ class WorkspaceCorpus:
         self._files, self._graphs = self._opened.files, self._opened.graphs
         return True
 
+    @seldom_collected()
     def evaluate(
         self,
         store: Workspace,
