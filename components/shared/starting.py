@@ -11,10 +11,13 @@ from typing import Final
 import streamlit as st
 
 from components.shared import navigation
+from untaken.limits import MIB
 
 LOG: Final = logging.getLogger("untaken.app")
 TICK: Final = 0.1
 """Seconds between two looks at how far it is."""
+HELD_BYTES: Final = 32 * MIB
+"""Lines of runs that a server holds whole: searching the texts of some thousand runs reads no ledger again."""
 SWITCH_SECONDS: Final = 0.0005
 """After so long a thread lets another one go on. A page asks the database and waits for its turn after each
 answer: while an upload is read, the usual 5 ms would add up to seconds."""
@@ -53,7 +56,9 @@ def _open_ahead() -> None:
     try:
         _steps.append("Loading the app")
         from components.shared import state  # noqa: PLC0415 (loads the engine)
+        from untaken.scaling.distant import AT_HAND  # noqa: PLC0415 (as above)
 
+        AT_HAND.allow(HELD_BYTES)
         state.open_ahead(_steps.append)
         _steps.append("Loading the page")
         for name in LOADED:

@@ -282,6 +282,10 @@ class RunsAtHand:
         self._most, self._size, self._lock = most, 0, Lock()
         self._runs: deque[tuple[RunSource, int]] = deque()
 
+    def allow(self, most: int) -> None:
+        """So many bytes of lines from now on."""
+        self._most = most
+
     def add(self, run: RunSource, size: int) -> None:
         """One more; it stays at least until the next."""
         with self._lock:
