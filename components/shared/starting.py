@@ -17,7 +17,7 @@ LOG: Final = logging.getLogger("untaken.app")
 TICK: Final = 0.1
 """Seconds between two looks at how far it is."""
 HELD_BYTES: Final = 32 * MIB
-"""Lines of runs that a server holds whole: a search in the texts of some thousand runs reads nothing again."""
+"""Lines of runs that a server holds whole: searching the texts of thousands of runs reads nothing again."""
 SWITCH_SECONDS: Final = 0.0005
 """After so long a thread lets another one go on. A page asks the database and waits for its turn after each
 answer: while an upload is read, the usual 5 ms would add up to seconds."""
