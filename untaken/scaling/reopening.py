@@ -108,7 +108,7 @@ class Lightening:
     ) -> None:
         self._store, self._scoring = store, Scoring(graphs=graphs)
         self._keeps, self._looks = keeps, looks
-        self._same, self._records = Same(), dict[tuple[str, str], bytes]()
+        self._same, self._records = Same(), dict[int, bytes]()
         self._details: dict[str, _Detail] = {}
 
     def __call__(self, file: StoredFile, some: Sequence[tuple[Run, RunLines | None]]) -> list[Run]:
@@ -118,10 +118,13 @@ class Lightening:
         def lighter(run: Run, source: RunSource, scored: tuple[ScoreRecord, ...]) -> Run:
             if self._looks and not run.integrity.broken:
                 texts_to_judges(run)
-            if self._keeps:
-                kept = self._records[file.digest, run.digest] = encode_run(run, scored, source.spans)
-                scored = decode_run(kept).scored  # with their detail, packed
-            return DistantRun(run, source, scoring=under, scored=scored, same=self._same)
+            if not self._keeps:
+                return DistantRun(run, source, scoring=under, scored=scored, same=self._same)
+            kept = encode_run(run, scored, source.spans)
+            scored = decode_run(kept).scored  # with their detail, packed
+            made = DistantRun(run, source, scoring=under, scored=scored, same=self._same)
+            self._records[id(made)] = kept
+            return made
 
         placed = [(run, lines or self._detail(file)) for run, lines in some]
         return made_of(placed, self._scoring, lighter)
@@ -132,7 +135,7 @@ class Lightening:
     def keep(self, file: StoredFile, read: FileReading) -> None:
         """Keeps the table of a ledger whose runs were made here."""
         if self._keeps and read.content:
-            runs = [self._records.pop((file.digest, run.digest)) for run in read.runs]
+            runs = [self._records.pop(id(run)) for run in read.runs]
             content = encode_ledger(runs, read.findings)
             save_table(self._store.path, file.digest, _key(read.content, self._scoring.graphs), content)
 
