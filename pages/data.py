@@ -21,7 +21,7 @@ with st.container(border=True):
 upload.show_results(upload.session_uploads().results)
 confirming.offer(store)
 
-files = state.files()
+files = store.files(state.position(store))
 st.subheader("Files", anchor=False)
 if not files:
     st.info(

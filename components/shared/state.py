@@ -32,7 +32,7 @@ from untaken.memory import applied_digest
 from untaken.plans import escape_glob
 from untaken.present.numbers import counted
 from untaken.ranking import Group, comparable_groups
-from untaken.store import StoredFile, Workspace
+from untaken.store import Workspace
 from untaken.subgoals.model import MissingRule
 from untaken.workspace_corpus import WorkspaceCorpus
 
@@ -178,17 +178,6 @@ def content(store: Workspace) -> str:
 
 def _content(store: Workspace) -> str:
     return store.digest(position(store)) + applied_digest(policy(store))
-
-
-def files() -> list[StoredFile]:
-    """Every file of the workspace that counts now; cached by content."""
-    store = workspace()
-    return _files(str(store.path), content(store), store)
-
-
-@st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
-def _files(folder: str, digest: str, _store: Workspace) -> list[StoredFile]:  # noqa: ARG001 (cache key)
-    return _store.files(position(_store))
 
 
 def position(store: Workspace) -> int | None:

@@ -8,7 +8,7 @@ reading and scoring would say now.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import ClassVar
@@ -35,8 +35,6 @@ from untaken.store.derived import key_of, load_table, save_table, tidy_tables
 from untaken.store.model import StoredFile
 from untaken.store.readings import FileReading
 
-Progress = Callable[[int, int, str], None]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reopened:
@@ -55,12 +53,11 @@ class Reopened:
     stale: int
 
 
-def reopen(store: Workspace, progress: Progress | None = None, *, keeps: bool = True) -> Reopened:
+def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
     """Reads every ledger of a workspace, from its table where that is what reading would give now.
 
     Args:
         store: the workspace.
-        progress: called with (ledgers looked at, ledgers, name).
         keeps: whether the others get tables.
     """
     graphs, ledgers, same = store.graph_set(), store.ledgers(), Same()
@@ -76,14 +73,10 @@ def reopen(store: Workspace, progress: Progress | None = None, *, keeps: bool = 
                 unkept.append(file)
             else:
                 files[file.digest] = found
-                if progress:
-                    progress(len(files), len(ledgers), file.name)
         light = Lightening(store, graphs, keeps=keeps)
         for file, read in zip(unkept, store.read_some(unkept, light), strict=True):
             light.keep(file, read)
             files[file.digest] = read
-            if progress:
-                progress(len(files), len(ledgers), file.name)
     digests = tuple(file.digest for file in unkept)
     return Reopened(
         graphs=graphs,
@@ -136,8 +129,7 @@ class Lightening:
         """Keeps the table of a ledger whose runs were made here."""
         if self._keeps and read.content:
             runs = [self._records.pop(id(run)) for run in read.runs]
-            content = encode_ledger(runs, read.findings)
-            save_table(self._store.path, file.digest, _key(read.content, self._scoring.graphs), content)
+            _save(self._store, file.digest, read, runs, self._scoring.graphs)
 
 
 def keep(store: Workspace, files: Mapping[str, FileReading], graphs: GraphSet) -> None:
@@ -152,7 +144,11 @@ def keep(store: Workspace, files: Mapping[str, FileReading], graphs: GraphSet) -
     for digest, file in files.items():
         if file.content:
             runs = [encode_run(run, scores_of(run, scoring)) for run in file.runs]
-            save_table(store.path, digest, _key(file.content, graphs), encode_ledger(runs, file.findings))
+            _save(store, digest, file, runs, graphs)
+
+
+def _save(store: Workspace, digest: str, file: FileReading, runs: Iterable[bytes], graphs: GraphSet) -> None:
+    save_table(store.path, digest, _key(file.content, graphs), encode_ledger(runs, file.findings))
 
 
 def _kept(
