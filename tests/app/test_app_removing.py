@@ -10,6 +10,7 @@ import pytest
 from sessions import said, session
 
 from untaken.store import Workspace
+from untaken.store.adding_many import KeptTrace
 
 Patch = pytest.MonkeyPatch
 
@@ -73,3 +74,14 @@ def test_imported_events_count_once_somebody_confirms_them(tmp_path: Path, monke
         assert store.heads()[run.run_id] == run.head
         (line,) = [entry for entry in store.audit_log() if entry.code == "run-extended"]
         assert line.message.startswith("ann confirmed 1 VERDICT signed human:boss")
+
+
+def test_the_loss_of_a_trace_that_is_converted_again_is_there_at_once(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    with Workspace(folder) as store:
+        for loss in ("one message left out", "two messages left out"):
+            store.keep_traces([KeptTrace(name="t.json", data=b"[]", kind="tau-bench", loss=(loss,))])
+            app = session(folder, monkeypatch, "data")
+            files = next(table.value for table in app.dataframe if "added_at" in table.value)
+            assert loss in set(files["loss"])
