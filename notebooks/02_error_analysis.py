@@ -39,7 +39,7 @@ from untaken.answers.mode_analysis import analyse_modes, mode_pivot_table, runs_
 from untaken.corpus import evaluate_corpus
 from untaken.failure_modes.issue_model import Issue, IssueChange
 from untaken.failure_modes.issues import track_issues
-from untaken.figures import mode_contrasts, mode_course, mode_matrix, saturation_curve
+from untaken.figures import mode_contrasts, mode_matrix, mode_over_time, saturation_curve
 
 SAMPLES = Path("../sample_runs")
 
@@ -130,7 +130,7 @@ mode_pivot_table(found).head(8)
 mode_contrasts(found.contrasts, found.names)
 
 # %%
-mode_course(found.trend, next(iter(found.names)))
+mode_over_time(found.trend, next(iter(found.names)))
 
 # %% [markdown]
 # ## 4. What is still unseen

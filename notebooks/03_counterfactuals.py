@@ -56,7 +56,7 @@ from untaken.figures import (
     choice_figure,
     delta_distribution,
     delta_figure,
-    estimate_course,
+    estimates_over_time,
     plan_calibration,
     plan_changes_figure,
     skill_rates,
@@ -233,7 +233,7 @@ skill_rates(records[records["context_hash"] == first.context_hash])
 # How the estimate for the chosen skill developed, outcome by outcome:
 
 # %%
-estimate_course(estimates_table(snapshot, first.selected, first.context_hash))
+estimates_over_time(estimates_table(snapshot, first.selected, first.context_hash))
 
 # %% [markdown]
 # ## 7. What logged odds add

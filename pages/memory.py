@@ -61,7 +61,7 @@ if len(here):
     skill = view.choose("skill", "Skill", here["skill"].tolist(), shown=lambda name: text.one_line(name, 80))
     course = estimates_table(snapshot, skill, context)
     tables.figure(
-        lambda: figures.estimate_course(course, dark=state.is_dark()),
+        lambda: figures.estimates_over_time(course, dark=state.is_dark()),
         key="course",
         name="Estimate over time",
         of=(snapshot.digest, context, skill),

@@ -13,9 +13,9 @@ import msgspec
 
 from untaken.errors import Unscored
 from untaken.ledger import events as e
-from untaken.ledger.model import Head, Integrity, IntegrityVerdict, Run
+from untaken.ledger.run import Head, Integrity, IntegrityVerdict, Run
 from untaken.plans import PlanGraph, parse_graph
-from untaken.subgoals.model import DetailLater, NodeScore, RunScore, ScoreDetail, Violation
+from untaken.subgoals.run_score import DetailLater, NodeScore, RunScore, ScoreDetail, Violation
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ import msgspec
 from builders import RunBuilder, a_run
 
 from untaken.corpus import Corpus, evaluate_corpus
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.plans import GraphSet, parse_graph
 
 GRAPH = b"""schema: untaken.plan/1

@@ -11,7 +11,7 @@ import msgspec
 from builders import EPOCH, RunBuilder, a_run
 
 from untaken.ledger.events import GENESIS
-from untaken.ledger.model import IntegrityVerdict, Run
+from untaken.ledger.run import IntegrityVerdict, Run
 from untaken.memory import WEIGHTS, Observed
 
 

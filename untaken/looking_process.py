@@ -19,7 +19,7 @@ import msgspec
 
 from untaken.errors import UntakenError
 from untaken.intake_process import end_with_app, environment, output_to_app
-from untaken.ledger.model import TEXTS_TO_JUDGES
+from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.scaling.reopening import Lightening
 from untaken.store import Workspace
 

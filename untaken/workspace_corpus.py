@@ -16,7 +16,7 @@ from untaken.errors import Finding
 from untaken.garbage import seldom_collected
 from untaken.judging import findings_of, texts_to_judges
 from untaken.ledger import Run, unread_runs
-from untaken.ledger.model import TEXTS_TO_JUDGES
+from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.looking_process import Looking
 from untaken.memories import POLICY, remembered
 from untaken.memory import applied_digest

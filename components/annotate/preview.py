@@ -16,7 +16,7 @@ from untaken.corpus import Corpus, corpus_doubts
 from untaken.errors import number
 from untaken.plans import PlanGraph, graph_digest
 from untaken.present.numbers import counted, percent
-from untaken.subgoals.model import AgentScore, MissingRule
+from untaken.subgoals.run_score import AgentScore, MissingRule
 
 WHOLE: Final = "annotate_whole"
 PERCENT: Final = st.column_config.NumberColumn(format="percent")

@@ -175,7 +175,7 @@ def over_time(found: ModeAnalysis) -> None:
     mode = cards.picker(
         "Failure mode", modes, shown, lambda one: state.select(view="time", mode=one), key="modes_course"
     )
-    drawn = figures.mode_course(found.trend, mode, dark=state.is_dark())
+    drawn = figures.mode_over_time(found.trend, mode, dark=state.is_dark())
     tables.figure(drawn, key="mode-course", name="Failure mode over time")
     if found.trend.undated:
         left = counted(found.trend.undated, "failed run")

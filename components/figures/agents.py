@@ -11,8 +11,8 @@ from plotly.subplots import make_subplots
 
 from untaken.errors import number
 from untaken.present.numbers import interval, percent
-from untaken.ranking.model import RankedAgent
 from untaken.ranking.rank_report import RankReport
+from untaken.ranking.ranked import RankedAgent
 
 from ..rankings.words import metric_words
 from ..shared import text

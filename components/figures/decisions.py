@@ -10,8 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from untaken.counterfactual.levels import level_words
-from untaken.counterfactual.model import Alternative, Decision, DeltaVerdict, RunEvaluation
 from untaken.counterfactual.paths import THRESHOLD
+from untaken.counterfactual.run_evaluation import Alternative, Decision, DeltaVerdict, RunEvaluation
 from untaken.errors import number
 from untaken.present.numbers import interval, signed
 

@@ -105,7 +105,7 @@ def mode_contrasts(
     return themed(figure, dark=dark, height=70 + 38 * len(known))
 
 
-def mode_course(trend: ModeTrend, mode: str, *, dark: bool = False) -> go.Figure:
+def mode_over_time(trend: ModeTrend, mode: str, *, dark: bool = False) -> go.Figure:
     """The rate of one mode by period, with 95% intervals and counts."""
     cells = [cell for cell in trend.cells if cell.mode == mode]
     if not cells:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from untaken.crafter.record import PlannedStep, PlanningRecord, fields_of
 from untaken.crafter.simulator.world import VIEW
 from untaken.crafter.win import WhatIfNot
-from untaken.crafter.win.model import Verdict
+from untaken.crafter.win.win_result import Verdict
 from untaken.errors import Unscored
 from untaken.present.numbers import decimal
 from untaken.present.statuses import STAR

@@ -62,7 +62,7 @@ def _points(shown: pd.DataFrame, places: list[int], rates: list[float], look: To
     )
 
 
-def estimate_course(estimates: pd.DataFrame, *, dark: bool = False) -> go.Figure:
+def estimates_over_time(estimates: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     """The success rate of a skill in a context after each observation, with its interval as a band.
 
     One step a moment, however long it is until the next one. Weak signals that were applied are marked: they

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from untaken.errors import number
 from untaken.present.numbers import interval, percent
 from untaken.ranking.comparisons import PassK, QuadrantPoint
-from untaken.ranking.model import RankedAgent
+from untaken.ranking.ranked import RankedAgent
 
 from ..rankings.words import metric_words
 from ..shared import text

@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 
 from untaken.answers.plan_drawing import Box, Drawing, draw, wrapped
 from untaken.plans import GraphDiff, SubGoal, edges
-from untaken.plans.model import PlanGraph
+from untaken.plans.plan_graph import PlanGraph
 from untaken.present.plan_layout import larger, lay_out
 from untaken.present.statuses import INK, STAR, STATUS, StatusLook, shade
-from untaken.subgoals.model import RunScore
+from untaken.subgoals.run_score import RunScore
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from untaken.crafter.ablation import FULL, PUBLISHED, Ablation
 from untaken.crafter.record import PlannedStep, PlanningRecord
-from untaken.crafter.win.model import EVEN, Verdict
+from untaken.crafter.win.win_result import EVEN, Verdict
 from untaken.errors import Score, Unscored
 from untaken.present.numbers import decimal, interval
 

@@ -21,7 +21,7 @@ from components.shared import text
 from untaken.annotating import Edit, read_edit
 from untaken.answers.plan_drawing import Drawing, draw, wrapped
 from untaken.errors import UntakenError
-from untaken.plans.model import PlanGraph, SubGoal
+from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.present.numbers import counted
 from untaken.present.statuses import BORDER, CRITICAL_BORDER, INK, STAR
 

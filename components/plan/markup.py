@@ -13,8 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from untaken.answers.plan_drawing import draw
-from untaken.plans.model import PlanGraph
-from untaken.subgoals.model import RunScore
+from untaken.plans.plan_graph import PlanGraph
+from untaken.subgoals.run_score import RunScore
 
 from ..shared import text
 from .bundle import vis_source

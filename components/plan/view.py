@@ -14,8 +14,8 @@ from components.plan.bundle import SERVED, address, bundle
 from components.plan.markup import markup, plan_html
 from components.plan.network import canvas_source, canvas_style, payload
 from untaken.answers.plan_drawing import Drawing, draw
-from untaken.plans.model import PlanGraph
-from untaken.subgoals.model import RunScore
+from untaken.plans.plan_graph import PlanGraph
+from untaken.subgoals.run_score import RunScore
 
 __all__ = ["plan_html", "plan_view"]
 

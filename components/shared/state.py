@@ -33,7 +33,7 @@ from untaken.plans import escape_glob
 from untaken.present.numbers import counted
 from untaken.ranking import Group, comparable_groups
 from untaken.store import Workspace
-from untaken.subgoals.model import MissingRule
+from untaken.subgoals.run_score import MissingRule
 from untaken.workspace_corpus import WorkspaceCorpus
 
 FOLDER: Final = "UNTAKEN_WORKSPACE"

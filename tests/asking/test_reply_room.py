@@ -9,7 +9,7 @@ from untaken.asking import Question, Template
 from untaken.asking.question import REPLY_TOKENS
 from untaken.crafter.state_causality.prompted import AnsweredEdge, Inferred, Named
 from untaken.criteria.critic import CriticAnswer, Proposed
-from untaken.judging.model import Citation
+from untaken.judging.node_verdict import Citation
 from untaken.judging.questions import JudgeAnswer
 
 LONGEST = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from untaken.errors import Unscored
-from untaken.plans.model import PlanGraph, SubGoal
-from untaken.subgoals.model import DetailLater, NodeScore, RunScore, ScoreDetail, Status, Violation
+from untaken.plans.plan_graph import PlanGraph, SubGoal
+from untaken.subgoals.run_score import DetailLater, NodeScore, RunScore, ScoreDetail, Status, Violation
 
 
 def a_graph(

@@ -23,7 +23,7 @@ def rates(*log: Observed, dark: bool = False) -> go.Figure:
 
 def course(*log: Observed, skill: str = "a", dark: bool = False) -> go.Figure:
     table = estimates_table(PolicyMemory(log).snapshot(), skill, "ctx")
-    return figures.estimate_course(table, dark=dark)
+    return figures.estimates_over_time(table, dark=dark)
 
 
 def words(figure: go.Figure) -> str:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from untaken.answers.plan_drawing import READABLE, Drawing, draw, wrapped
 from untaken.present.plan_layout import PlanLayout
 from untaken.present.statuses import STATUS
-from untaken.subgoals.model import Status
+from untaken.subgoals.run_score import Status
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 

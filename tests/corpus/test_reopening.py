@@ -21,7 +21,7 @@ from untaken import limits
 from untaken.corpus import evaluate_corpus
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, Verdict
-from untaken.ledger.model import TEXTS_TO_JUDGES
+from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.scaling.distant import FILES_OPEN, DistantRun
 from untaken.scaling.reopening import _Detail, reopen
 from untaken.store import Workspace

@@ -17,7 +17,7 @@ from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored
 from untaken.plans import GraphSet
 from untaken.subgoals import ScoreDetail
-from untaken.subgoals.model import DetailLater
+from untaken.subgoals.run_score import DetailLater
 
 TABLES = {
     report.runs_table: runs.RUNS,

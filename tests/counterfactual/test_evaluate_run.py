@@ -13,7 +13,7 @@ from histories import moment, on_day, past, seen, weak
 from untaken.counterfactual import RunEvaluation, Weights, evaluate_run, summarise
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger.events import MemoryReference
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.memory import Observed, PolicyMemory
 
 # Spans of the history: cost 1…3, steps 2…6.

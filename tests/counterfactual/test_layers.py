@@ -18,7 +18,7 @@ from untaken.answers import counterfactual_document, dump, json_schema
 from untaken.answers.documents import entry
 from untaken.counterfactual import Weights, choices, evaluate_run, level_words, logged_choices, off_policy
 from untaken.counterfactual.diagnostics import placebo
-from untaken.counterfactual.model import Alternative
+from untaken.counterfactual.run_evaluation import Alternative
 from untaken.errors import Unscored
 from untaken.ledger import Run, SkillSelection
 from untaken.memory import PolicyMemory

@@ -21,7 +21,7 @@ from untaken.crafter.players import policy_named
 from untaken.crafter.policy import Seen, augment
 from untaken.crafter.simulator import ACHIEVEMENTS, MATERIALS, OBJECTS, LocalView
 from untaken.crafter.state_causality import STAY_ALIVE, CausalState, SymbolicCausality
-from untaken.crafter.state_causality.model import require_known_names
+from untaken.crafter.state_causality.causal_state import require_known_names
 from untaken.errors import UntakenError
 
 TASKS = (*ACHIEVEMENTS, None)

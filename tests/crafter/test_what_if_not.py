@@ -29,8 +29,8 @@ from untaken.crafter.win import (
     what_if_not,
     what_if_not_many,
 )
-from untaken.crafter.win.model import sigmoid, verdict_of
 from untaken.crafter.win.rewards import REWARDS
+from untaken.crafter.win.win_result import sigmoid, verdict_of
 from untaken.scaling.packing import pack, unpack
 
 REWARD_NAMES = ["env", "shaped", "rollout-3", "rollout-2-noop"]

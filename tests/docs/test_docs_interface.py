@@ -28,7 +28,7 @@ from untaken.asking.access import SETTING
 from untaken.asking.bounds import KEY_SETTING
 from untaken.cli import main, parser
 from untaken.cli.app import SIGN_IN
-from untaken.counterfactual.model import DeltaVerdict, EvaluationStatus, Support
+from untaken.counterfactual.run_evaluation import DeltaVerdict, EvaluationStatus, Support
 from untaken.crafter.record import PlannedStep, PlanningRecord
 from untaken.formats import formats
 from untaken.judging import WhyUnscored
@@ -48,7 +48,7 @@ from untaken.plans import (
 from untaken.present import statuses
 from untaken.ranking.tables import METRICS
 from untaken.store.database import STORE
-from untaken.subgoals.model import Diagnosis, Status
+from untaken.subgoals.run_score import Diagnosis, Status
 
 TEXT = page("docs/interface.md")
 EVENTS, GRAPH = section(TEXT, "## 1. Native ledger events"), section(TEXT, "## 2. Plan graph file")

@@ -40,7 +40,7 @@ def test_names_of_modes_are_no_markup_in_any_figure() -> None:
     drawn = [
         figures.mode_matrix(pivot_modes(read, "task"), NAMES),
         figures.mode_contrasts(contrast_modes(read), NAMES),
-        figures.mode_course(mode_trend(read), "loop"),
+        figures.mode_over_time(mode_trend(read), "loop"),
         figures.saturation_curve(saturation(read, unread=0)),
     ]
     for figure in drawn:
@@ -49,7 +49,7 @@ def test_names_of_modes_are_no_markup_in_any_figure() -> None:
 
 def test_the_course_has_a_mark_for_each_period_with_its_counts() -> None:
     trend = mode_trend(some_runs())
-    (line,) = figures.mode_course(trend, "loop").data
+    (line,) = figures.mode_over_time(trend, "loop").data
     assert trend.unit == "day"
     assert (list(line.x), list(line.y)) == (["2026-01-02", "2026-01-10"], [1.0, 0.0])
     assert [words.strip() for words in line.text] == ["2/2", "0/1"]

@@ -19,9 +19,9 @@ from statements_by_hand import Row, q_of
 from untaken.errors import Unscored
 from untaken.failure_modes import Taxonomy
 from untaken.failure_modes.contrast import contrast_modes
+from untaken.failure_modes.failure_mode import FailureMode
 from untaken.failure_modes.issue_model import Issue, IssueChange, IssueRule
 from untaken.failure_modes.issues import track_issues
-from untaken.failure_modes.model import FailureMode
 from untaken.failure_modes.pivot import PivotCell, pivot_modes
 from untaken.failure_modes.reading import WHOLE_RUN, By, read_runs
 from untaken.failure_modes.saturation import saturation

@@ -14,7 +14,7 @@ from histories import moment, on_day, past, seen
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.ledger import RunFinished, SkillSelection
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.memory import PolicyMemory
 
 

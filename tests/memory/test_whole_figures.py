@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from untaken.memory.figures import SumColumns, as_sums, decimal_unit, figures_of, whole_numbers
 from untaken.memory.history import History
-from untaken.memory.model import Observed
+from untaken.memory.record import Observed
 from untaken.memory.sums import SCALE_BITS, WEIGHTS, exact, summed
 from untaken.memory.totals import NOWHERE, Moment
 

@@ -21,7 +21,7 @@ from untaken.plans import (
     transitive_reduction,
     validate,
 )
-from untaken.plans.model import Check
+from untaken.plans.plan_graph import Check
 
 
 def chain(n: int) -> PlanGraph:

@@ -19,7 +19,7 @@ from untaken.counterfactual import (
     verdict_of,
 )
 from untaken.errors import Unscored
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.memory import PolicyMemory, Spans, ValueRange
 
 unit = st.floats(0, 1)

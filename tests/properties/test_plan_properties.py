@@ -40,8 +40,8 @@ from untaken.plans import (
     transitive_reduction,
     validate,
 )
-from untaken.plans.model import Check
 from untaken.plans.patterns import as_literal
+from untaken.plans.plan_graph import Check
 from untaken.plans.strict_document import read_json, read_yaml
 from untaken.plans.yaml_text import flow
 

@@ -12,7 +12,7 @@ from untaken.errors import Unscored
 from untaken.ranking import rank_agents
 from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman
 from untaken.stats.rates import wilson
-from untaken.subgoals.model import RunScore
+from untaken.subgoals.run_score import RunScore
 
 AGENTS = ("ann", "bob", "cyd", "dee")
 values = st.lists(st.integers(-5, 5), min_size=2, max_size=12)

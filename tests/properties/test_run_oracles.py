@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from untaken.errors import Unscored
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.plans import PlanGraph
 from untaken.subgoals import score_run
 

@@ -16,8 +16,8 @@ from untaken.subgoals import NodeResult, NodeScore, RunScore, recounted, score_a
 from untaken.subgoals.attempts import Attempt
 from untaken.subgoals.checks import NodeDecision
 from untaken.subgoals.compiled import compiled_graph
-from untaken.subgoals.model import counted_nodes
 from untaken.subgoals.progress import recovered
+from untaken.subgoals.run_score import counted_nodes
 from untaken.subgoals.trace import Trace
 
 IDS = ("a", "b", "c", "d", "e")

@@ -8,7 +8,7 @@ import desk
 from sqlalchemy import Engine, event
 
 from untaken.ledger import ReviewNote
-from untaken.ledger.model import Draft
+from untaken.ledger.run import Draft
 from untaken.store import Workspace
 
 

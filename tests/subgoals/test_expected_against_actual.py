@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from untaken.ledger.events import ToolCall
 from untaken.plans import call_matches
-from untaken.plans.model import ToolCallSpec
+from untaken.plans.plan_graph import ToolCallSpec
 from untaken.subgoals import NodeScore, score_run
 from untaken.subgoals.differences import (
     ABSENT,

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from untaken.errors import UntakenError
-from untaken.plans.model import Id, SubGoal
+from untaken.plans.plan_graph import Id, SubGoal
 from untaken.plans.strict_document import decode, read_json
 
 Field = Literal[

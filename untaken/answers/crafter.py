@@ -14,7 +14,7 @@ from untaken.answers.documents import Count, DocumentPart, Spread
 from untaken.answers.shapes import Schema, shape
 from untaken.crafter.ablation import PUBLISHED, Ablation, AblationArm, ArmDifference, remarks
 from untaken.crafter.calibration import Calibration, CalibrationPair
-from untaken.crafter.calibration.model import SCHEMA
+from untaken.crafter.calibration.calibration_result import SCHEMA
 from untaken.crafter.loop import Episode, WinSettings
 from untaken.crafter.simulator import MethodScore
 from untaken.crafter.simulator.playing import Setup

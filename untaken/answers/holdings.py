@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.answers.frame import Columns, count, frame, moment, text
 from untaken.ledger import Run
-from untaken.ledger.model import BROKEN
+from untaken.ledger.run import BROKEN
 from untaken.store import AuditEntry, StoredFile
 
 if TYPE_CHECKING:

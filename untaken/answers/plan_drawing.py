@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from untaken.plans.model import PlanGraph, SubGoal
+from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.present.plan_layout import Direction, PlanLayout, lay_out
 from untaken.present.statuses import STAR, STATUS, StatusName, shown_status
 from untaken.present.visible import Wrapper, one_line
-from untaken.subgoals.model import RunScore
+from untaken.subgoals.run_score import RunScore
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -11,7 +11,7 @@ from untaken.answers.frame import Columns, count, figure, frame, interval, text,
 from untaken.answers.plan_words import option_words, situation_words, statement_words
 from untaken.errors import Finding
 from untaken.fix_first import BetterWay, FailurePattern, FixFirst, Triage
-from untaken.fix_first.model import ROUGH, Way
+from untaken.fix_first.findings import ROUGH, Way
 from untaken.ledger import Run
 from untaken.ranking import Contradiction
 from untaken.subgoals import MissingRule

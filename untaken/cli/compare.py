@@ -20,7 +20,7 @@ from untaken.comparing import (
     align_runs,
     tasks_of,
 )
-from untaken.comparing.model import CellStatus
+from untaken.comparing.aligned import CellStatus
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.present.numbers import counted, p_value

@@ -27,7 +27,7 @@ from untaken.judging import (
     mapping_events,
     verdict_events,
 )
-from untaken.judging.model import UNSCORED_WORDS
+from untaken.judging.node_verdict import UNSCORED_WORDS
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph
 from untaken.present.numbers import counted

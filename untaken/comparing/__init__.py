@@ -6,7 +6,7 @@ from untaken.comparing.align import (
     align_runs as align_runs,
     tasks_of as tasks_of,
 )
-from untaken.comparing.model import (
+from untaken.comparing.aligned import (
     AlignedRow as AlignedRow,
     Cell as Cell,
     CellStatus as CellStatus,

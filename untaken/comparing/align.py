@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from untaken.comparing.aligned import ACHIEVED, KNOWN, Basis, OutcomeSplit, SideBySide
 from untaken.comparing.cells import Pattern, Side, sub_goal_rows, tool_rows, tools_of
 from untaken.comparing.divergence import part
-from untaken.comparing.model import ACHIEVED, KNOWN, Basis, OutcomeSplit, SideBySide
 from untaken.errors import Unscored, UntakenError, number
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import cast
 
-from untaken.comparing.model import KNOWN, AlignedRow, Cell, CellStatus, ComparedRun
+from untaken.comparing.aligned import KNOWN, AlignedRow, Cell, CellStatus, ComparedRun
 from untaken.errors import Unscored
 from untaken.ledger import Run, ToolCall
 from untaken.plans import PlanGraph, topological

@@ -8,8 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, TypeVar
 
+from untaken.comparing.aligned import KNOWN, AlignedRow, Cell, Divergence, Level, Split
 from untaken.comparing.cells import Side
-from untaken.comparing.model import KNOWN, AlignedRow, Cell, Divergence, Level, Split
 from untaken.errors import Unscored
 from untaken.ledger import SkillSelection, ToolCall, readable
 from untaken.plans import json_equal

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from untaken.comparing.model import AlignedRow
+from untaken.comparing.aligned import AlignedRow
 from untaken.ledger import Message, Observation, Run, ToolCall, readable
 from untaken.ledger.answers import paired
 

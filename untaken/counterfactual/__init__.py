@@ -28,7 +28,7 @@ from untaken.counterfactual.insights import (
     insights_bytes as insights_bytes,
 )
 from untaken.counterfactual.levels import coarse_contexts as coarse_contexts, level_words as level_words
-from untaken.counterfactual.model import (
+from untaken.counterfactual.run_evaluation import (
     Alternative as Alternative,
     Decision as Decision,
     EvaluationStatus as EvaluationStatus,

@@ -29,7 +29,7 @@ from untaken.counterfactual.histories import (
     history_of,
     scored,
 )
-from untaken.counterfactual.model import Direction, Support
+from untaken.counterfactual.run_evaluation import Direction, Support
 from untaken.counterfactual.scoring import Scale
 from untaken.counterfactual.words import MOST_RUNS, N_MIN, end_words, too_few
 from untaken.errors import Score

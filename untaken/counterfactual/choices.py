@@ -18,12 +18,12 @@ from msgspec import Struct
 
 from untaken.counterfactual.evaluate import Evaluations
 from untaken.counterfactual.levels import Situation, coarse_contexts
-from untaken.counterfactual.model import Direction, RunEvaluation, Support
 from untaken.counterfactual.paths import THRESHOLD, PathDelta
+from untaken.counterfactual.run_evaluation import Direction, RunEvaluation, Support
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored, number
 from untaken.ledger.events import readable
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.memory import Memories, PolicyMemory, Record, Snapshot, by_memory
 from untaken.stats.multiple import benjamini_hochberg
 

@@ -33,7 +33,6 @@ from untaken.counterfactual.histories import (
 )
 from untaken.counterfactual.insights import BetterPath, signals_expected
 from untaken.counterfactual.levels import at_level, finest
-from untaken.counterfactual.model import Alternative, Decision, Direction, Summary, Support
 from untaken.counterfactual.paths import MAY_BE_BETTER, PathDelta, outcome_of, verdict_of
 from untaken.counterfactual.pooling import (
     NOT_POOLED,
@@ -42,11 +41,12 @@ from untaken.counterfactual.pooling import (
     strengths_for,
     supported,
 )
+from untaken.counterfactual.run_evaluation import Alternative, Decision, Direction, Summary, Support
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.summary import tally
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.memory import Snapshot
 from untaken.memory.totals import NOWHERE, Moment, Totals
 

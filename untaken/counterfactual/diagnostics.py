@@ -16,7 +16,6 @@ from msgspec import Struct
 from untaken.counterfactual.balance import Balance, balance_of
 from untaken.counterfactual.choices import PairComparer
 from untaken.counterfactual.evaluate import evaluate_runs
-from untaken.counterfactual.model import RunEvaluation, Support
 from untaken.counterfactual.off_policy import (
     LoggedChoice,
     OffPolicyContrast,
@@ -25,9 +24,10 @@ from untaken.counterfactual.off_policy import (
     logged_choices,
 )
 from untaken.counterfactual.paths import THRESHOLD
+from untaken.counterfactual.run_evaluation import RunEvaluation, Support
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored, number
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.memory import Memories, Observed, PolicyMemory, Snapshot, by_memory
 from untaken.stats.means import mean_interval, reach_of_sum
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from untaken.counterfactual.words import N_MIN
 from untaken.ledger.context import in_common
 from untaken.ledger.events import readable
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 
 if TYPE_CHECKING:
     import numpy as np

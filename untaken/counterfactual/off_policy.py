@@ -27,7 +27,7 @@ from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, diffe
 from untaken.counterfactual.words import N_SPREAD
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.memory import Snapshot, observe
 from untaken.memory.observing import Left
 from untaken.stats.means import reach_of_sum

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from untaken.counterfactual.model import DeltaVerdict
+from untaken.counterfactual.run_evaluation import DeltaVerdict
 from untaken.counterfactual.scoring import Outcome
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.memory import priced
 
 THRESHOLD: Final = 0.1

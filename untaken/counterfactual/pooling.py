@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from untaken.counterfactual.histories import FOUND, WHY, Histories, Scales, Used, unknown
-from untaken.counterfactual.model import ONE_LAYER, Direction, Support
+from untaken.counterfactual.run_evaluation import ONE_LAYER, Direction, Support
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.words import N_MIN, end_words, too_few
 from untaken.errors import Score, Unscored

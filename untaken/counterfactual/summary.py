@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import fsum
 from typing import Any
 
-from untaken.counterfactual.model import DeltaVerdict, EvaluationStatus, RunEvaluation, Summary
+from untaken.counterfactual.run_evaluation import DeltaVerdict, EvaluationStatus, RunEvaluation, Summary
 from untaken.errors import Unscored, number, reason
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
 from untaken.crafter.simulator import LocalView
-from untaken.crafter.state_causality.model import CausalState
+from untaken.crafter.state_causality.causal_state import CausalState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from untaken.crafter.loop import Turn
 from untaken.crafter.simulator.names import ACTION_PATTERN, ACTIONS, MATERIALS, OBJECTS
 from untaken.crafter.simulator.world import VIEW, Rows
 from untaken.crafter.state_causality import CausalState
-from untaken.crafter.state_causality.model import require_known_names
+from untaken.crafter.state_causality.causal_state import require_known_names
 from untaken.crafter.win import WhatIfNot
 from untaken.errors import UntakenError, Where
 from untaken.formats.losses import clip

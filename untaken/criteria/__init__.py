@@ -55,7 +55,7 @@ from untaken.criteria.means import (
     criterion_means as criterion_means,
     outcome_means as outcome_means,
 )
-from untaken.criteria.model import (
+from untaken.criteria.criterion import (
     CriteriaSet as CriteriaSet,
     Criterion as Criterion,
     Quantified as Quantified,

@@ -12,8 +12,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from untaken.criteria.criterion import Criterion
 from untaken.criteria.embedding import USUAL_TAU, CriteriaLikeness, Measure, likeness
-from untaken.criteria.model import Criterion
 
 DRAWS: Final = 200
 POINTS: Final = 12

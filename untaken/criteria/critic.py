@@ -12,8 +12,8 @@ from msgspec import Meta, Struct
 from untaken.asking import ModelAccess, ModelAnswer, Question, Template, read_template
 from untaken.asking.access import Progress
 from untaken.criteria.consolidation import Consolidation, consolidate
+from untaken.criteria.criterion import CriteriaSet, Criterion
 from untaken.criteria.embedding import Measure
-from untaken.criteria.model import CriteriaSet, Criterion
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.judging import addresses_judge, texts_to_judges
 from untaken.judging.envelope import enveloped, nonce_for

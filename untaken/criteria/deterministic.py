@@ -13,12 +13,12 @@ from typing import Final
 
 import msgspec
 
-from untaken.criteria.model import CriteriaSet, Criterion, Quantified, QuantifierRun, Value
+from untaken.criteria.criterion import CriteriaSet, Criterion, Quantified, QuantifierRun, Value
 from untaken.errors import Score, Unscored
 from untaken.ledger import Observation, Run, State, ToolCall
 from untaken.plans import GraphSet, PlanGraph
 from untaken.subgoals import NodeScore, RunScore, score_run
-from untaken.subgoals.model import counted_nodes
+from untaken.subgoals.run_score import counted_nodes
 
 BY: Final = "ledger"
 SOME: Final = 1e-9

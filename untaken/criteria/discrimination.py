@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from untaken.criteria.criterion import QuantifierRun
 from untaken.criteria.means import level_interval, levels_by_subject, top_level
-from untaken.criteria.model import QuantifierRun
 from untaken.errors import Score, Unscored
 from untaken.stats.exact import rank_sum_p, sign_p, superiority, superiority_interval
 from untaken.stats.rates import wilson

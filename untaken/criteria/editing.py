@@ -13,8 +13,8 @@ import msgspec
 from msgspec.structs import replace
 
 from untaken.criteria.consolidation import plain_name
+from untaken.criteria.criterion import Change, Content, CriteriaSet, Criterion, Status
 from untaken.criteria.files import parse_criteria
-from untaken.criteria.model import Change, Content, CriteriaSet, Criterion, Status
 from untaken.errors import UntakenError, Where
 
 Edit = Callable[[CriteriaSet], CriteriaSet]

@@ -14,7 +14,7 @@ from functools import cache
 from math import sqrt
 from typing import TYPE_CHECKING, Final, Literal
 
-from untaken.criteria.model import Criterion
+from untaken.criteria.criterion import Criterion
 
 if TYPE_CHECKING:
     from wordllama import WordLlamaInference

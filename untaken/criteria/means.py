@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import fsum
 from statistics import fmean, pstdev
 
-from untaken.criteria.model import QuantifierRun
+from untaken.criteria.criterion import QuantifierRun
 from untaken.errors import Score, Unscored
 from untaken.stats.means import mean_interval
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from untaken.criteria.model import Quantified, QuantifierRun, Value
+from untaken.criteria.criterion import Quantified, QuantifierRun, Value
 from untaken.errors import Score
 from untaken.stats.kappa import Pair, agreement_figures
 

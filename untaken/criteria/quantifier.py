@@ -12,9 +12,9 @@ from msgspec import Meta, Struct
 
 from untaken.asking import ModelAccess, ModelAnswer, Question, Template, read_template
 from untaken.asking.access import Progress
+from untaken.criteria.criterion import CriteriaSet, Criterion, Quantified, QuantifierRun, read_value
 from untaken.criteria.deterministic import quantified, quantify_ledgers
 from untaken.criteria.disturb import ATTACKS, Attack, disturb
-from untaken.criteria.model import CriteriaSet, Criterion, Quantified, QuantifierRun, read_value
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_to_judges

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from untaken.criteria.criterion import Criterion, Quantified, QuantifierRun, Value, read_value
 from untaken.criteria.files import load_criteria
 from untaken.criteria.literals import parse_document, values_in
-from untaken.criteria.model import Criterion, Quantified, QuantifierRun, Value, read_value
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Run
 from untaken.ledger.strict_json import JsonFault

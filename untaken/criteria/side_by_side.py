@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from untaken.criteria.criterion import QuantifierRun
 from untaken.criteria.means import levels_by_subject
-from untaken.criteria.model import QuantifierRun
 from untaken.errors import Score, Unscored
 from untaken.stats.means import mean_interval
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import fsum
 from statistics import fmean, pstdev
 
+from untaken.criteria.criterion import QuantifierRun
 from untaken.criteria.means import levels_by_subject, top_level
-from untaken.criteria.model import QuantifierRun
 from untaken.errors import Score, Unscored
 from untaken.stats.krippendorff import ordinal_alpha
 

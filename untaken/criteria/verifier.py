@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
+from untaken.criteria.criterion import QuantifierRun
 from untaken.criteria.discrimination import AttackTest, Separation, attack_tests, separation, subject_means
 from untaken.criteria.disturb import ATTACK_WORDS, DROP
-from untaken.criteria.model import QuantifierRun
 from untaken.criteria.stability import Stability, stability
 from untaken.errors import Score, Unscored
 from untaken.present.numbers import interval, p_value, percent

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from math import comb
 from typing import Final
 
-from untaken.discovery.model import Alternatives
 from untaken.discovery.precedence import Pair, Precedence
+from untaken.discovery.proposed_graph import Alternatives
 
 CHANCE: Final = 0.05
 """Over all pairs looked at (Bonferroni): how likely so few common runs may be if two had no relation."""

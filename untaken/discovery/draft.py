@@ -17,8 +17,8 @@ from untaken.discovery.first_attempts import (
     orders_by_plans,
     planned_steps,
 )
-from untaken.discovery.model import Alternatives, FoundSubGoal, ProposedGraph, Support
 from untaken.discovery.precedence import Pair, Precedence, before, measured, precedence, without_circles
+from untaken.discovery.proposed_graph import Alternatives, FoundSubGoal, ProposedGraph, Support
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Plan, Run
 from untaken.plans import PlanGraph, SubGoal, ancestors, topological, transitive_reduction

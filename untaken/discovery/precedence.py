@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from untaken.discovery.first_attempts import FirstAttempts
-from untaken.discovery.model import Support
+from untaken.discovery.proposed_graph import Support
 from untaken.stats.rates import wilson
 
 if TYPE_CHECKING:

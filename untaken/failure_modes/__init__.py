@@ -35,7 +35,7 @@ from untaken.failure_modes.files import (
     save_taxonomy as save_taxonomy,
     taxonomy_yaml as taxonomy_yaml,
 )
-from untaken.failure_modes.model import (
+from untaken.failure_modes.failure_mode import (
     FailureMode as FailureMode,
     ModeStatus as ModeStatus,
     Taxonomy as Taxonomy,

@@ -15,7 +15,7 @@ from typing import Final
 
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.assignments import assignments_of, readers_of
-from untaken.failure_modes.model import Taxonomy
+from untaken.failure_modes.failure_mode import Taxonomy
 from untaken.ledger import Message, Observation, Run, ToolCall
 from untaken.stats.kappa import Pair, agreement_share, cohen_kappa
 

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from untaken import limits
 from untaken.errors import UntakenError
-from untaken.failure_modes.model import Taxonomy
+from untaken.failure_modes.failure_mode import Taxonomy
 from untaken.ledger import Draft, ModeAssignment, ReviewNote, Run
 from untaken.plans.globs import matches_glob
 

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from untaken import limits
 from untaken.errors import UntakenError
+from untaken.failure_modes.failure_mode import COLOURS, FailureMode, ModeChange, Taxonomy
 from untaken.failure_modes.files import parse_taxonomy, plain_name, taxonomy_yaml
-from untaken.failure_modes.model import COLOURS, FailureMode, ModeChange, Taxonomy
 
 _NOT_IN_ID: Final = re.compile(r"[^\w]+")
 

@@ -15,7 +15,7 @@ import yaml
 from msgspec import to_builtins
 
 from untaken.errors import UntakenError, Where
-from untaken.failure_modes.model import FailureMode, Taxonomy
+from untaken.failure_modes.failure_mode import FailureMode, Taxonomy
 from untaken.kept_file import change_file, write_whole
 from untaken.plans.strict_document import decode, read_yaml
 from untaken.plans.yaml_text import text as unambiguous

@@ -9,8 +9,8 @@ from datetime import datetime
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.assignments import modes_of
 from untaken.failure_modes.facts import rule_holds
+from untaken.failure_modes.failure_mode import Taxonomy
 from untaken.failure_modes.issue_model import Issue, IssueState
-from untaken.failure_modes.model import Taxonomy
 from untaken.failure_modes.reading import started_at, version_of
 from untaken.ledger import Run
 from untaken.stats.sparse import TaskSample

@@ -15,7 +15,7 @@ from untaken.asking import ModelAccess, ModelAnswer, Question, read_template
 from untaken.asking.access import Progress
 from untaken.errors import Unscored
 from untaken.failure_modes.assignments import Note, assignment_draft, assignments_of
-from untaken.failure_modes.model import Taxonomy
+from untaken.failure_modes.failure_mode import Taxonomy
 from untaken.failure_modes.suggesting import FiledText
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.judge import author

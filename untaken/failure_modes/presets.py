@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from untaken.failure_modes.model import FailureMode
+from untaken.failure_modes.failure_mode import FailureMode
 
 Preset = Literal["mast", "agentrx"]
 

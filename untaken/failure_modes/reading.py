@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from untaken.errors import Unscored
 from untaken.failure_modes.assignments import Place, RunModes, modes_of
-from untaken.failure_modes.model import Taxonomy
+from untaken.failure_modes.failure_mode import Taxonomy
 from untaken.formats.recording import EPOCH
 from untaken.ledger import Run, readable
 from untaken.subgoals import RunScore

@@ -15,7 +15,7 @@ from typing import Final
 
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.assignments import Assignment, Note, assignments_of, counted, notes_of
-from untaken.failure_modes.model import Taxonomy
+from untaken.failure_modes.failure_mode import Taxonomy
 from untaken.ledger import Run
 from untaken.stats.kappa import agreement_share
 

@@ -5,7 +5,7 @@ from untaken.fix_first.listing import (
     triage as triage,
     triage_by_agent as triage_by_agent,
 )
-from untaken.fix_first.model import (
+from untaken.fix_first.findings import (
     FailurePattern as FailurePattern,
     FixFirst as FixFirst,
     Kind as Kind,

@@ -11,7 +11,7 @@ from untaken.corpus import Corpus
 from untaken.counterfactual.choices import Choice, Point
 from untaken.counterfactual.levels import level_words
 from untaken.errors import number
-from untaken.fix_first.model import FixFirst, Often
+from untaken.fix_first.findings import FixFirst, Often
 from untaken.stats.sparse import TaskSample, product
 
 

@@ -11,7 +11,7 @@ from untaken.corpus import Corpus
 from untaken.counterfactual.choices import SMALL_Q
 from untaken.errors import UntakenError
 from untaken.fix_first.decisions import decisions_to_fix
-from untaken.fix_first.model import Conflict, FixFirst, Triage
+from untaken.fix_first.findings import Conflict, FixFirst, Triage
 from untaken.fix_first.sub_goals import SubGoalsToFix, sub_goals_to_fix
 from untaken.plans import SubGoal
 from untaken.plans.globs import matches_glob

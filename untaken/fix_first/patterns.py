@@ -19,7 +19,7 @@ import msgspec
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.fix_first.blame import First
-from untaken.fix_first.model import FailurePattern, Often, Way
+from untaken.fix_first.findings import FailurePattern, Often, Way
 from untaken.ledger import Run
 from untaken.plans import SubGoal
 from untaken.stats.sparse import TaskSample

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from untaken.errors import Unscored
-from untaken.fix_first.model import Often
+from untaken.fix_first.findings import Often
 from untaken.stats.sparse import TaskSample, product
 
 if TYPE_CHECKING:

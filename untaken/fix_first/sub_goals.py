@@ -13,7 +13,7 @@ import msgspec
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.fix_first.blame import First, Shape, frontier, measured, shape_of
-from untaken.fix_first.model import FailurePattern, FixFirst, Often
+from untaken.fix_first.findings import FailurePattern, FixFirst, Often
 from untaken.fix_first.patterns import failure_patterns, largest_first, often_of
 from untaken.stats.sparse import TaskSample
 

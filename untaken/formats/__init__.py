@@ -3,7 +3,11 @@
 from untaken.formats.conversion import convert as convert, sniff_path as sniff_path
 from untaken.formats.importer import Importer as Importer
 from untaken.formats.intake import Intake as Intake
-from untaken.formats.model import Conversion as Conversion, FileLoss as FileLoss, FormatInfo as FormatInfo
+from untaken.formats.format_info import (
+    Conversion as Conversion,
+    FileLoss as FileLoss,
+    FormatInfo as FormatInfo,
+)
 from untaken.formats.recording import RunDraft as RunDraft
 from untaken.formats.registry import (
     formats as formats,

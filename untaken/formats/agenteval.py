@@ -15,10 +15,10 @@ from hashlib import sha256
 from itertools import groupby
 from typing import Any, Final
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, cut_name, objects, text, truth, whole
 from untaken.formats.recording import EPOCH, TICK, RunDraft
 from untaken.formats.sample import Confidence, Sample

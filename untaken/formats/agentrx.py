@@ -11,9 +11,9 @@ from typing import Final
 
 from untaken.formats import tau_bench
 from untaken.formats.agentrx_labels import AgentRxLabels
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
-from untaken.formats.model import FormatInfo
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tau_bench_runs import Survey

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog, Findings, clip
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, items, mapping, moment, number, objects, text, truth
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source

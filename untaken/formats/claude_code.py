@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, mapping, moment, objects, text, totals, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places

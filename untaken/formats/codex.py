@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.formats import codex_events
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import is_message, message_items
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import mapping, moment, parsed, text, totals, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from untaken.errors import Finding, Severity, UntakenError
+from untaken.formats.format_info import Conversion, FileLoss, Progress
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.likeness import ignored, likeness
 from untaken.formats.losses import Findings, clip
-from untaken.formats.model import Conversion, FileLoss, Progress
 from untaken.formats.outcomes import Outcomes, read_outcomes
 from untaken.formats.output import finding_mapping, loss_mapping, staged_output
 from untaken.formats.registry import (

@@ -18,11 +18,11 @@ import msgspec
 
 from untaken.formats.devai_model import CONSENSUS, UNRECORDED, Hint, Sheet, hint_of, plan_graph, read_sheet
 from untaken.formats.devai_runs import Bundle, DevAITrajectory, Judgment, write_run
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import FileLog, Findings, Held, clip
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import cut_name, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source

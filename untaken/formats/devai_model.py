@@ -11,7 +11,7 @@ from untaken import limits
 from untaken.formats.graphs import task_globs
 from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.readings import cut_name, items, objects, text, truth
-from untaken.plans.model import Check, PlanGraph, SubGoal
+from untaken.plans.plan_graph import Check, PlanGraph, SubGoal
 
 _JUDGE: Final = re.compile(r"(.+)_as_a_judge", re.IGNORECASE)
 _NO_AGENTS: Final = frozenset({"judgment", "judgement", "judgments", "judgements", "benchmark"})

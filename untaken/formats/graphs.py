@@ -14,8 +14,8 @@ from untaken.errors import UntakenError
 from untaken.formats.losses import FileLog, clip
 from untaken.formats.readings import cut_name
 from untaken.plans.globs import escape_glob
-from untaken.plans.model import Check, Match, PlanGraph, SubGoal, ToolCallSpec
 from untaken.plans.patterns import as_literal
+from untaken.plans.plan_graph import Check, Match, PlanGraph, SubGoal, ToolCallSpec
 
 MUTATES: Final[Mapping[str, tuple[str, ...]]] = {
     "airline": ("book_reservation", "cancel_reservation", "send_certificate", "update_reservation_*"),

@@ -13,18 +13,18 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from untaken.formats import atif, claude_code
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.graphs import task_globs
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, mapping, moment, number, objects, text, totals
 from untaken.formats.sample import Confidence, Sample, source_sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
 from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import Judged, TraceRun, verdict_graph, write_traces
-from untaken.plans.model import PlanGraph
+from untaken.plans.plan_graph import PlanGraph
 
 SUCCESS_WITHIN: Final = 1e-9
 REASON_CHARS: Final = 2_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.intake import Intake
-from untaken.formats.model import FormatInfo
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 

@@ -17,11 +17,11 @@ from typing import Any, Final
 
 from untaken.errors import UntakenError
 from untaken.formats.archives import Archive
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.jsontext import Broken, JsonReader, decode_text
 from untaken.formats.losses import FileLog, Findings, clip
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, items, mapping, moment, number, objects, text, totals, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import ZIP, OnDisk, Source

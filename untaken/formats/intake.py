@@ -12,10 +12,10 @@ import msgspec
 
 from untaken import limits
 from untaken.errors import UntakenError
+from untaken.formats.format_info import Progress
 from untaken.formats.graphs import GraphBook
 from untaken.formats.jsontext import JsonReader, decode_text, decoded_pieces, note_not_text
 from untaken.formats.losses import FileLog, Findings, clip
-from untaken.formats.model import Progress
 from untaken.formats.outcomes import Outcomes
 from untaken.formats.output import Output, RunSink, ledger_name
 from untaken.formats.readings import cut_name

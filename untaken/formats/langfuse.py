@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.formats import otel
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.model import FormatInfo
 from untaken.formats.otel_spans import Span, span_of
 from untaken.formats.readings import amount, mapping, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample

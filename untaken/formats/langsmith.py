@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings, clip
 from untaken.formats.messages import MessageTranscript, asked, is_message, message_items, replied, tokens_of
-from untaken.formats.model import FormatInfo
 from untaken.formats.otel import SUCCESS
 from untaken.formats.readings import amount, mapping, moment, number, objects, text, totals
 from untaken.formats.sample import Confidence, Sample

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from untaken.errors import Finding, Severity, Where
-from untaken.formats.model import FieldCount, FileLoss
+from untaken.formats.format_info import FieldCount, FileLoss
 
 FINDINGS_PER_KIND: Final = 100
 """Findings of one code listed for one file; the rest are counted: a hostile file cannot fill the report."""

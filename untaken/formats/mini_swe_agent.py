@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import FIELDS, is_message, message_items, tokens_of
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, mapping, moment, objects, text, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import MessageTranscript, asked, replied
-from untaken.formats.model import FormatInfo
 from untaken.formats.otel import SUCCESS, TASK
 from untaken.formats.otel_spans import Span, spans_of
 from untaken.formats.readings import amount, mapping, number, objects, parsed, text, totals

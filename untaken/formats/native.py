@@ -8,10 +8,10 @@ from hashlib import sha256
 from typing import Final
 
 from untaken.errors import UntakenError
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog
-from untaken.formats.model import FormatInfo
 from untaken.formats.output import file_stem
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import COMPRESSED, Source, decompressed

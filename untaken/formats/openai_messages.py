@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import Findings, clip
@@ -26,7 +27,6 @@ from untaken.formats.messages import (
     tokens_of,
     unwrapped,
 )
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source

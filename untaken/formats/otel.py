@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import MessageTranscript
-from untaken.formats.model import FormatInfo
 from untaken.formats.otel_messages import INPUTS, OUTPUTS, SDK_REPLY, span_inputs, span_outputs, tool_event
 from untaken.formats.otel_spans import Span, is_span, plain_spans, span_of
 from untaken.formats.readings import amount, items, number, objects, parsed, text, truth, whole

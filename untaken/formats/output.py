@@ -15,11 +15,11 @@ from typing import Any, Final
 import msgspec
 
 from untaken.errors import Finding, UntakenError, Where
-from untaken.formats.model import FieldCount, FileLoss
+from untaken.formats.format_info import FieldCount, FileLoss
 from untaken.ledger import Draft, LedgerWriter, heads_path
 from untaken.ledger.ledger_file import HeldLedgers
 from untaken.plans import save_graph
-from untaken.plans.model import PlanGraph
+from untaken.plans.plan_graph import PlanGraph
 
 RunSink = Callable[[str, Sequence[Draft]], None]
 LOSS_SCHEMA: Final = "untaken.loss/1"

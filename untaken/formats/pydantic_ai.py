@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, items, mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places

@@ -17,7 +17,7 @@ from untaken.formats.readings import cut_name
 from untaken.formats.tidy import Tidier
 from untaken.ledger import events as e
 from untaken.ledger.context import context_hash
-from untaken.ledger.model import Draft
+from untaken.ledger.run import Draft
 
 EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """Where synthesised time begins: a date no agent ran on, so that nobody takes it for a recorded one."""

@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from untaken.errors import UntakenError
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
-from untaken.formats.model import FormatInfo
 from untaken.formats.sample import Confidence, Sample, sample_of
 
 BUILT_IN: Final = (

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, mapping, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source

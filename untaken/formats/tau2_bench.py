@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.jsontext import Element, JsonReader
 from untaken.formats.losses import FileLog, Findings
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, objects, text
 from untaken.formats.recording import tool_name
 from untaken.formats.sample import Confidence, Sample

@@ -11,7 +11,7 @@ from untaken.formats.graphs import Expected, action_graph
 from untaken.formats.losses import FileLog, clip
 from untaken.formats.readings import cut_name, items, mapping, objects, text
 from untaken.formats.recording import tool_name
-from untaken.plans.model import PlanGraph
+from untaken.plans.plan_graph import PlanGraph
 
 _DOMAIN: Final = re.compile(r"(?:^|[^a-z])(airline|retail|telecom|banking|mock)(?:[^a-z]|$)", re.IGNORECASE)
 _FINE_TUNED: Final = re.compile(r"ft:([^:]+):[^:]*:[^:]*:([^:]+)")

@@ -16,7 +16,7 @@ from untaken.formats.tau2_model import Tau2Document, expected_actions, requestor
 from untaken.formats.tidy import Tidier
 from untaken.ledger import GENESIS, RunFinished, RunStarted, ToolCall, Verdict
 from untaken.plans import call_matches
-from untaken.plans.model import SubGoal
+from untaken.plans.plan_graph import SubGoal
 
 SUCCESS_WITHIN: Final = 1e-6
 NOT_THE_AGENT: Final = frozenset({"infrastructure_error"})

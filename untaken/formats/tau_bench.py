@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from untaken.formats.agentrx_labels import AgentRxLabels
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source

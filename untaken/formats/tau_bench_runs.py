@@ -15,7 +15,7 @@ from untaken.formats.readings import amount, cut_name, mapping, number, objects,
 from untaken.formats.recording import TICK, Conversation, RunDraft, synthetic_start, tool_name
 from untaken.formats.tidy import Tidier
 from untaken.ledger import RunFinished, RunStarted
-from untaken.plans.model import PlanGraph
+from untaken.plans.plan_graph import PlanGraph
 
 SUCCESS_WITHIN: Final = 1e-6
 TALK: Final = "respond"

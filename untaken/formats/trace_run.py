@@ -20,7 +20,7 @@ from untaken.formats.readings import cut_name, items, mapping, text
 from untaken.formats.recording import TICK, Conversation, RunDraft, Side, synthetic_start, tool_name
 from untaken.formats.tidy import Tidier
 from untaken.ledger import Plan, RunFinished, RunStarted, Verdict
-from untaken.plans.model import Check, PlanGraph, SubGoal
+from untaken.plans.plan_graph import Check, PlanGraph, SubGoal
 
 UNKNOWN_TASK: Final = "unknown"
 PLAN_TOOLS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {

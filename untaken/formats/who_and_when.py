@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from untaken.formats.agentrx_labels import AgentRxLabels
+from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
-from untaken.formats.model import FormatInfo
 from untaken.formats.readings import objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source

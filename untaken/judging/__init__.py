@@ -24,7 +24,7 @@ from untaken.judging.mapping import (
     judge_mapping as judge_mapping,
     mapping_events as mapping_events,
 )
-from untaken.judging.model import (
+from untaken.judging.node_verdict import (
     Citation as Citation,
     JudgeAnswer as JudgeAnswer,
     NodeVerdict as NodeVerdict,

@@ -13,7 +13,7 @@ from typing import Final
 from untaken.asking import ModelAccess, ModelAnswer
 from untaken.asking.access import Progress
 from untaken.errors import Finding, Unscored, UntakenError, Where
-from untaken.judging.model import (
+from untaken.judging.node_verdict import (
     UNSCORED_WORDS,
     Citation,
     JudgeAnswer,

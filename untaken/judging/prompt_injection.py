@@ -18,7 +18,7 @@ from untaken.judging.rendering import texts_in
 from untaken.judging.speeches import SPEECHES, SQUEEZED
 from untaken.ledger import Run, as_mapping
 from untaken.ledger.events import AFTER_RUN, Event, Message, Observation, SkillSelection
-from untaken.ledger.model import TEXTS_TO_JUDGES
+from untaken.ledger.run import TEXTS_TO_JUDGES
 
 QUOTE_CHARS: Final = 160
 REPEATED_CHARS: Final = 2_000

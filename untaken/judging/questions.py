@@ -9,12 +9,12 @@ from typing import Final
 
 from untaken.asking import Question, Template, read_template
 from untaken.judging.envelope import enveloped, nonce_for
-from untaken.judging.model import BriefAnswer, JudgeAnswer
+from untaken.judging.node_verdict import BriefAnswer, JudgeAnswer
 from untaken.judging.view import LedgerView, record_of
 from untaken.ledger import Run
 from untaken.ledger.events import Event, Message, Observation, RunFinished, State, ToolCall
 from untaken.plans import PlanGraph, graph_digest
-from untaken.plans.model import SubGoal
+from untaken.plans.plan_graph import SubGoal
 from untaken.subgoals import NodeScore, score_run
 
 EXCERPT_CHARS: Final = 12_000

@@ -26,7 +26,7 @@ from untaken.ledger.events import (
     readable as readable,
 )
 from untaken.ledger.heads import heads_path as heads_path, load_heads as load_heads, save_heads as save_heads
-from untaken.ledger.model import (
+from untaken.ledger.run import (
     Draft as Draft,
     Head as Head,
     Integrity as Integrity,

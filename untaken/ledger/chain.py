@@ -13,7 +13,7 @@ from typing import Final, Literal
 from untaken import limits
 from untaken.ledger.decoding import LineFault
 from untaken.ledger.events import AFTER_RUN, GENESIS, AnyEvent, RunFinished, RunStarted, event_type
-from untaken.ledger.model import Head, Integrity
+from untaken.ledger.run import Head, Integrity
 
 _NO_HEAD = (
     "the chain is valid, but this run has no recorded head to compare with, so truncation or a full "

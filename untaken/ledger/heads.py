@@ -12,7 +12,7 @@ from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.ledger import disk
 from untaken.ledger.events import Name
-from untaken.ledger.model import Head
+from untaken.ledger.run import Head
 from untaken.ledger.strict_json import JsonFault, parse_json
 
 _HINT = 'A heads file is {run_id: {"events": n, "sha256": "…"}}.'

@@ -24,7 +24,7 @@ import msgspec
 from untaken.errors import UntakenError, Where
 from untaken.ledger.events import Count, Name
 from untaken.ledger.heads import read_record
-from untaken.ledger.model import Head
+from untaken.ledger.run import Head
 
 ACKNOWLEDGED: Final = b"\n"
 

@@ -22,8 +22,8 @@ from untaken.garbage import seldom_collected
 from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import run_of
 from untaken.ledger.lines import Readable
-from untaken.ledger.model import Head, Integrity, Run
 from untaken.ledger.reading import Reading
+from untaken.ledger.run import Head, Integrity, Run
 from untaken.ledger.run_lines import RunLines, ledger_changed
 from untaken.ledger.signature import not_a_ledger
 from untaken.ledger.source import LedgerSource, View, open_view

@@ -11,7 +11,7 @@ from untaken.errors import UntakenError, Where
 from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import LineFault, decode_lines, run_of
 from untaken.ledger.events import AnyEvent, RunFinished
-from untaken.ledger.model import Integrity, Run
+from untaken.ledger.run import Integrity, Run
 from untaken.ledger.source import View
 
 _HINTS = {

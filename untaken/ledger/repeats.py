@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from untaken.ledger.events import ABOUT_RUN, Event, ModeAssignment, ReviewNote, Verdict
-from untaken.ledger.model import Draft, Run
+from untaken.ledger.run import Draft, Run
 
 _ENVELOPE: Final = frozenset({"run_id", "seq", "ts", "prev"})
 _ABOUT: Final[dict[type[Event], tuple[str, ...]]] = {

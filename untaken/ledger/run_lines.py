@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from untaken.errors import UntakenError, Where
 from untaken.ledger.events import AnyEvent
-from untaken.ledger.model import Head
 from untaken.ledger.reading import Reading
+from untaken.ledger.run import Head
 from untaken.ledger.source import View
 
 CHANGED: Final = "ledger-changed"

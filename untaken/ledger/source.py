@@ -14,7 +14,7 @@ from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.heads import heads_path, parse_heads, read_record
 from untaken.ledger.journal import load_journal, settle
 from untaken.ledger.lines import ZSTD_MAGIC, Readable, is_compressed, read_blocks
-from untaken.ledger.model import Head
+from untaken.ledger.run import Head
 from untaken.ledger.signature import LINES, has_event_signature
 
 LedgerSource = str | os.PathLike[str] | bytes | BinaryIO | Readable

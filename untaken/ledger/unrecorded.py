@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NoReturn
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.events import Message, RunFinished, RunStarted, event_type
-from untaken.ledger.model import Draft
+from untaken.ledger.run import Draft
 
 OnError = Literal["raise", "warn"]
 ROLE: Final = "untaken"

@@ -29,8 +29,8 @@ from untaken.ledger.encoding import plain_fields
 from untaken.ledger.events import AnyEvent, Event, RunStarted, event_type
 from untaken.ledger.journal import journal_path
 from untaken.ledger.ledger_file import FsyncPolicy, HeldLedgers, LedgerFile, ScratchFile
-from untaken.ledger.model import Draft, Head
 from untaken.ledger.reading import Reading
+from untaken.ledger.run import Draft, Head
 from untaken.ledger.run_writer import RunWriter
 from untaken.ledger.source import View
 from untaken.ledger.unrecorded import ClosedFile, OnError, Unrecorded, run_ids, salvaged

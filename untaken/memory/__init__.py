@@ -6,7 +6,7 @@ from untaken.memory.intervals import (
     success_interval as success_interval,
 )
 from untaken.memory.memory_groups import Memories as Memories, by_memory as by_memory
-from untaken.memory.model import (
+from untaken.memory.record import (
     RUNS_NAMED as RUNS_NAMED,
     Observed as Observed,
     Record as Record,

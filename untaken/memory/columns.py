@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from untaken.memory.model import Observed
+from untaken.memory.record import Observed
 
 
 class LogColumns(NamedTuple):

@@ -21,7 +21,7 @@ import numpy as np
 
 from untaken.memory.columns import LogColumns
 from untaken.memory.log import line_of
-from untaken.memory.model import RUNS_NAMED, Observed, Record, ValueRange
+from untaken.memory.record import RUNS_NAMED, Observed, Record, ValueRange
 from untaken.memory.sums import Sums, summed
 from untaken.memory.totals import NOWHERE, Place, Totals
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from untaken.errors import Score, Unscored
-from untaken.memory.model import Record
+from untaken.memory.record import Record
 from untaken.stats.means import around
 from untaken.stats.rates import beta_interval
 

@@ -16,7 +16,7 @@ import msgspec
 
 from untaken.errors import UntakenError, Where
 from untaken.memory.lines import encode, numbered, parse, replace_lines
-from untaken.memory.model import Observed
+from untaken.memory.record import Observed
 from untaken.memory.sums import WEIGHTS
 
 _HINT: Final = "rebuild the memory from its ledgers with `untaken memory build`"

@@ -11,9 +11,9 @@ from msgspec import UNSET
 
 from untaken.errors import Finding, Unscored
 from untaken.ledger.events import RunFinished
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.memory.log import line_of
-from untaken.memory.model import Observed
+from untaken.memory.record import Observed
 from untaken.memory.sums import WEIGHTS
 
 UNPRICED: Final = "unpriced"

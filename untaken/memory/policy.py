@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.memory.lines import locked
 from untaken.memory.log import all_checked, read_log, write_log
-from untaken.memory.model import Observed
 from untaken.memory.observing import collect
+from untaken.memory.record import Observed
 from untaken.memory.snapshot import Snapshot
 
 if TYPE_CHECKING:

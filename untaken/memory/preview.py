@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 from untaken.errors import Score, Unscored, number
-from untaken.memory.model import Record
+from untaken.memory.record import Record
 from untaken.memory.signals import Signal, as_observation
 from untaken.memory.snapshot import Snapshot
 from untaken.memory.sums import WEAK_SHARE, Sums, summed

@@ -16,8 +16,8 @@ from pathlib import Path
 from untaken.errors import Finding, UntakenError, Where
 from untaken.memory.lines import locked, numbered, replace_lines
 from untaken.memory.log import read_log, write_log
-from untaken.memory.model import Observed
 from untaken.memory.policy import PolicyMemory
+from untaken.memory.record import Observed
 from untaken.memory.signals import (
     Signal,
     as_observation,

@@ -9,12 +9,12 @@ from typing import Literal
 
 from msgspec import Struct
 
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.memory.lines import locked
 from untaken.memory.log import line_of, write_log
-from untaken.memory.model import Observed
 from untaken.memory.policy import PolicyMemory
 from untaken.memory.queue import applied_signals, queue_path, read_queue, waiting_signals
+from untaken.memory.record import Observed
 from untaken.memory.signals import signal_line
 
 

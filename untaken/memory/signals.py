@@ -12,7 +12,7 @@ from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.ledger.events import Count, Instant, Name
 from untaken.memory.lines import encode, parse
-from untaken.memory.model import Observed
+from untaken.memory.record import Observed
 from untaken.memory.sums import WEIGHTS
 
 Direction = Literal["negative", "positive"]

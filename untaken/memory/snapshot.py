@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from untaken.memory.model import Observed, Record, Spans, ValueRange
+from untaken.memory.record import Observed, Record, Spans, ValueRange
 
 if TYPE_CHECKING:
     from untaken.memory.history import History, Series

@@ -24,7 +24,7 @@ WEAK_SHARE: Final = 0.5
 
 
 class Addend(Protocol):
-    """What is added up of an observation (`untaken.memory.model.Observed`)."""
+    """What is added up of an observation (`untaken.memory.record.Observed`)."""
 
     @property
     def kind(self) -> str:

@@ -26,7 +26,7 @@ from untaken.memory.figures import (
     product,
     whole_numbers,
 )
-from untaken.memory.model import Observed
+from untaken.memory.record import Observed
 from untaken.memory.sums import Sums
 
 Place = tuple[str, str]

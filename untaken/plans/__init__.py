@@ -27,7 +27,7 @@ from untaken.plans.graph_set import (
     load_graphs as load_graphs,
 )
 from untaken.plans.mapping import Mapping as Mapping, map_actions as map_actions, rule_fits as rule_fits
-from untaken.plans.model import (
+from untaken.plans.plan_graph import (
     AnswerSpec as AnswerSpec,
     Check as Check,
     PlanGraph as PlanGraph,

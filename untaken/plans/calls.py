@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from untaken.ledger.events import Observation, ToolCall
-from untaken.plans.model import AnswerSpec, Rule, ToolCallSpec
 from untaken.plans.patterns import TEXT_KINDS, Pattern, expected_arguments, text_of, text_pattern
+from untaken.plans.plan_graph import AnswerSpec, Rule, ToolCallSpec
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 """Types of most values, checked first because checks for a mapping or a list are slower."""

@@ -12,7 +12,7 @@ import msgspec
 from untaken import limits
 from untaken.plans.calls import json_equal
 from untaken.plans.globs import matches_glob, unescaped
-from untaken.plans.model import PlanGraph, Rule, SubGoal
+from untaken.plans.plan_graph import PlanGraph, Rule, SubGoal
 from untaken.plans.structure import edges
 
 _OF_GRAPH: Final = ("id", "version", "title", "tasks", "mutates", "hand_over", "metadata")

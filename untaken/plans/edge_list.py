@@ -14,7 +14,7 @@ from typing import Any
 
 from untaken.csv_export import csv_line, restored
 from untaken.errors import UntakenError, Where
-from untaken.plans.model import PlanGraph
+from untaken.plans.plan_graph import PlanGraph
 from untaken.plans.strict_document import Document, Path
 
 _SOURCE, _TARGET = ("source", "from"), ("target", "to")

@@ -8,8 +8,8 @@ from untaken import limits
 from untaken.errors import UntakenError
 from untaken.plans.calls import answer_patterns
 from untaken.plans.fault import Fault
-from untaken.plans.model import AnswerSpec, PlanGraph, Rule, ToolCallSpec
 from untaken.plans.patterns import Path, expectation, leaves, looks_like_pattern
+from untaken.plans.plan_graph import AnswerSpec, PlanGraph, Rule, ToolCallSpec
 
 
 def expected_call_faults(spec: ToolCallSpec | Rule, whose: str, path: Path) -> Iterator[Fault]:

@@ -12,7 +12,7 @@ from typing import Final
 from untaken.errors import Finding, Severity, Unscored, UntakenError, Where
 from untaken.plans.files import is_graph_file, read_bytes, read_graph
 from untaken.plans.globs import matches_glob, unescaped
-from untaken.plans.model import PlanGraph
+from untaken.plans.plan_graph import PlanGraph
 from untaken.plans.structure import graph_digest
 
 TASKS_REMEMBERED: Final = 10_000

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 
-from untaken.plans.model import PlanGraph
+from untaken.plans.plan_graph import PlanGraph
 
 NOTE = "%% untaken "
 """Begins a comment that carries what Mermaid has no place for, as JSON texts separated by spaces."""

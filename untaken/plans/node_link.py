@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from untaken.errors import Finding, UntakenError, Where
-from untaken.plans.model import PlanGraph, SubGoal
+from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.plans.strict_document import Document
 
 _GRAPH_FIELDS = frozenset(PlanGraph.__struct_fields__) - {"sub_goals"}

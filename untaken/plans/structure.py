@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from untaken.errors import UntakenError
-from untaken.plans.model import PlanGraph
+from untaken.plans.plan_graph import PlanGraph
 
 _LATER: Mapping[str, Any] = {
     "answered": "ok",

@@ -12,7 +12,7 @@ from untaken.errors import Finding, UntakenError
 from untaken.plans.expected_calls import expected_call_faults, too_many_regexes
 from untaken.plans.expressions import check_expression
 from untaken.plans.fault import Fault
-from untaken.plans.model import Check, PlanGraph, Rule, SubGoal
+from untaken.plans.plan_graph import Check, PlanGraph, Rule, SubGoal
 from untaken.plans.structure import cycle_in_words, cycles, path_in_words, waiting_for_a_cycle
 
 _NAMED = 5

@@ -26,7 +26,7 @@ from untaken.ranking.metrics import (
     OUTCOME as OUTCOME,
     metric_words as metric_words,
 )
-from untaken.ranking.model import (
+from untaken.ranking.ranked import (
     Agreement as Agreement,
     Contradiction as Contradiction,
     DiscordantPair as DiscordantPair,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from untaken.errors import Unscored
-from untaken.ranking.model import Contradiction
-from untaken.subgoals.model import RunScore
+from untaken.ranking.ranked import Contradiction
+from untaken.subgoals.run_score import RunScore
 
 
 def contradictory_runs(scores: Iterable[RunScore]) -> tuple[Contradiction, ...]:

@@ -16,10 +16,10 @@ import numpy as np
 from untaken.errors import Unscored
 from untaken.ranking.comparisons import RunContribution, SubGoalGap, TaskGap
 from untaken.ranking.metrics import METRICS
-from untaken.ranking.model import Bootstrap, DiscordantPair
 from untaken.ranking.pairs import Measured
+from untaken.ranking.ranked import Bootstrap, DiscordantPair
 from untaken.ranking.tables import RunsByCell
-from untaken.subgoals.model import NodeResult, RunScore
+from untaken.subgoals.run_score import NodeResult, RunScore
 
 BY_SUB_GOAL: Final = {name: metric.weight for name, metric in METRICS.items() if metric.weight}
 """Metrics that are a share of sub-goals completed, and so a sum over sub-goals: the weight of each."""

@@ -15,7 +15,7 @@ from untaken.errors import Score, Unscored
 from untaken.limits import COMPARED_AGENTS
 from untaken.ranking.comparisons import Comparison, PairedDifference
 from untaken.ranking.metrics import OUTCOME
-from untaken.ranking.model import NO_INTERVAL, Bootstrap, RankedAgent
+from untaken.ranking.ranked import NO_INTERVAL, Bootstrap, RankedAgent
 from untaken.ranking.tables import Cells, RunsByCell, metric_cells
 from untaken.stats import paired
 from untaken.stats.multiple import holm

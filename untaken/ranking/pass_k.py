@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.errors import Score, Unscored
 from untaken.ranking.comparisons import PassK
-from untaken.ranking.model import NO_INTERVAL
+from untaken.ranking.ranked import NO_INTERVAL
 
 if TYPE_CHECKING:
     from untaken.ranking.tables import RunsByCell

@@ -7,7 +7,7 @@ from math import fsum
 
 from untaken.errors import Unscored
 from untaken.ranking.comparisons import Quadrant, QuadrantPoint
-from untaken.ranking.model import RankedAgent
+from untaken.ranking.ranked import RankedAgent
 from untaken.stats.rounding import quantised
 
 

@@ -14,13 +14,20 @@ from untaken.present.numbers import counted
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
 from untaken.ranking.metrics import OUTCOME
-from untaken.ranking.model import FEWEST_TASKS, NO_INTERVAL, Agreement, Bootstrap, DiscordantPair, RankedAgent
 from untaken.ranking.rank_report import RankReport
+from untaken.ranking.ranked import (
+    FEWEST_TASKS,
+    NO_INTERVAL,
+    Agreement,
+    Bootstrap,
+    DiscordantPair,
+    RankedAgent,
+)
 from untaken.ranking.tables import MetricTable, by_cell, metric_table, metrics_of, split_tasks
 from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman, tau_interval
 from untaken.stats.ranks import PairTests, rank_interval, task_flips
 from untaken.stats.shares import guaranteed_interval, share_interval
-from untaken.subgoals.model import MissingRule, RunScore
+from untaken.subgoals.run_score import MissingRule, RunScore
 
 
 def rank_agents(

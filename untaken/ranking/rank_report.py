@@ -15,8 +15,8 @@ from untaken.ranking.comparisons import (
     TaskGap,
     WorkflowVerdict,
 )
-from untaken.ranking.model import Agreement, Bootstrap, Contradiction, DiscordantPair, RankedAgent
-from untaken.subgoals.model import RunScore
+from untaken.ranking.ranked import Agreement, Bootstrap, Contradiction, DiscordantPair, RankedAgent
+from untaken.subgoals.run_score import RunScore
 
 if TYPE_CHECKING:
     from untaken.ranking.tables import RunsByCell

@@ -6,8 +6,8 @@ from itertools import combinations
 
 from untaken.limits import COMPARED_AGENTS
 from untaken.ranking.comparisons import RuleChange, RuleEffect, RuleFlip
-from untaken.ranking.model import RankedAgent
 from untaken.ranking.rank_report import RankReport
+from untaken.ranking.ranked import RankedAgent
 
 
 def rule_effect(fail: RankReport, drop: RankReport) -> RuleEffect:

@@ -10,7 +10,7 @@ from untaken.errors import Score, Unscored
 from untaken.ranking.comparisons import Comparison, PairedDifference, WorkflowVerdict, WorkflowWins
 from untaken.ranking.tables import RunsByCell
 from untaken.stats.rounding import quantised
-from untaken.subgoals.model import RunScore
+from untaken.subgoals.run_score import RunScore
 
 METRIC: Final = "critical_completion"
 

@@ -29,7 +29,7 @@ from untaken.ledger import (
     read_ledger,
 )
 from untaken.ledger.chain import SPANS
-from untaken.ledger.model import TEXTS_TO_JUDGES
+from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.ledger.run_lines import RunLines, ledger_changed
 from untaken.limits import MIB
 from untaken.plans import GraphSet

@@ -33,7 +33,7 @@ from untaken.subgoals import (
     score_run,
     score_together,
 )
-from untaken.subgoals.model import DetailLater
+from untaken.subgoals.run_score import DetailLater
 from untaken.subgoals.scoring import AT_ONCE
 
 Made = TypeVar("Made")

@@ -32,8 +32,8 @@ from untaken.scaling.reading import (
 )
 from untaken.store import Workspace
 from untaken.store.derived import key_of, load_table, save_table, tidy_tables
-from untaken.store.model import StoredFile
 from untaken.store.readings import FileReading
+from untaken.store.stored_file import StoredFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from untaken.store.content import (
     peek as peek,
     sniff as sniff,
 )
-from untaken.store.model import Added as Added, AuditEntry as AuditEntry, StoredFile as StoredFile
+from untaken.store.stored_file import Added as Added, AuditEntry as AuditEntry, StoredFile as StoredFile
 
 if TYPE_CHECKING:
     from untaken.store.adding_many import Incoming as Incoming, KeptTrace as KeptTrace

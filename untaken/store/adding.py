@@ -20,8 +20,8 @@ from untaken.store.anchoring import Anchored, anchor
 from untaken.store.appending import holds_later
 from untaken.store.content import Staged, graph_suffix, placed_files
 from untaken.store.database import writing
-from untaken.store.model import Added, FileKind, StoredFile
 from untaken.store.own_events import own_spans
+from untaken.store.stored_file import Added, FileKind, StoredFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

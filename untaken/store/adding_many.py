@@ -17,7 +17,7 @@ from untaken.store.adding import Arrival, ledger_findings, placing, read_heads
 from untaken.store.anchoring import Anchored, anchor
 from untaken.store.content import Staged, peek, sniff, source_identity, staged, synced_together
 from untaken.store.database import together, writing
-from untaken.store.model import Added, StoredFile
+from untaken.store.stored_file import Added, StoredFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

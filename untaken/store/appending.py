@@ -37,8 +37,8 @@ from untaken.ledger.writer import Clock
 from untaken.store import records
 from untaken.store.content import Staged, first_runs, peek
 from untaken.store.database import reading, writing
-from untaken.store.model import StoredFile
 from untaken.store.own_events import OwnSpan, remember
+from untaken.store.stored_file import StoredFile
 from untaken.store.tables import appends, files, heads
 
 LOCK_SECONDS: Final = 30.0

@@ -30,8 +30,8 @@ from untaken.store.archive import (
     Manifest,
 )
 from untaken.store.database import writing
-from untaken.store.model import StoredFile
 from untaken.store.schema import REVISION
+from untaken.store.stored_file import StoredFile
 from untaken.store.tables import appends
 
 Progress = Callable[[int, int, str], None]

@@ -15,7 +15,7 @@ from untaken.store import records
 from untaken.store.anchoring import DIFFERS, WAITS
 from untaken.store.appending import move_head
 from untaken.store.database import reading, writing
-from untaken.store.model import StoredFile
+from untaken.store.stored_file import StoredFile
 from untaken.store.tables import files, heads
 
 NAMED: Final = 5

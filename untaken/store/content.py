@@ -24,7 +24,7 @@ from untaken import limits
 from untaken.ledger import has_event_signature
 from untaken.ledger.disk import write_all
 from untaken.limits import KIB, MIB
-from untaken.store.model import FileKind
+from untaken.store.stored_file import FileKind
 
 LEDGERS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 NOT_LEDGERS: Final = (".memory.jsonl", ".signals.jsonl")

@@ -17,9 +17,9 @@ from untaken.limits import MIB
 from untaken.store import records
 from untaken.store.content import digest_of
 from untaken.store.database import reading
-from untaken.store.model import StoredFile
 from untaken.store.removing import KEPT_DAYS
 from untaken.store.schema import DATABASE, revision
+from untaken.store.stored_file import StoredFile
 from untaken.store.tables import appends, files, graph_versions, heads
 
 Progress = Callable[[int, int, str], None]

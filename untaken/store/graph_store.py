@@ -12,8 +12,8 @@ from untaken.store import drafts, records, versions
 from untaken.store.database import reading, writing
 from untaken.store.drafts import GraphDraft
 from untaken.store.ledger_snapshots import stored_graph
-from untaken.store.model import StoredFile
 from untaken.store.saving import save_version
+from untaken.store.stored_file import StoredFile
 from untaken.store.tables import files
 from untaken.store.versions import GraphVersion, SaveConflict, Saved
 

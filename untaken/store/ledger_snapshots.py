@@ -12,7 +12,7 @@ from untaken.ledger import heads_path
 from untaken.ledger.journal import journal_path
 from untaken.ledger.source import open_view
 from untaken.plans import PlanGraph, read_graph
-from untaken.store.model import StoredFile
+from untaken.store.stored_file import StoredFile
 from untaken.store.versions import as_version
 
 

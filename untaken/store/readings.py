@@ -20,8 +20,8 @@ from untaken.limits import MIB
 from untaken.store import records
 from untaken.store.appending import NOT_FOUND, LedgerSnapshot, ledger_snapshot, ledger_snapshots
 from untaken.store.database import reading
-from untaken.store.model import StoredFile
 from untaken.store.own_events import OwnSpan, own_spans, with_own_events
+from untaken.store.stored_file import StoredFile
 
 _AT_ONCE: Final = 100
 """Ledgers that are open at a time: the database is asked once about all of them."""

@@ -30,7 +30,7 @@ from untaken.errors import Finding
 from untaken.ledger import Head
 from untaken.store.anchoring import Anchored
 from untaken.store.faults import of_row, row_reader
-from untaken.store.model import AuditEntry, StoredFile
+from untaken.store.stored_file import AuditEntry, StoredFile
 from untaken.store.tables import audit, files, heads, removals
 
 FINDINGS_PER_FILE: Final = 500

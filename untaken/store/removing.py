@@ -13,8 +13,8 @@ from untaken.ledger import heads_path
 from untaken.ledger.journal import journal_path
 from untaken.store import records
 from untaken.store.derived import discard_tables
-from untaken.store.model import StoredFile
 from untaken.store.records import now, removed_files
+from untaken.store.stored_file import StoredFile
 from untaken.store.tables import conversions, files, heads, marks, removals
 
 KEPT_DAYS: Final = 30

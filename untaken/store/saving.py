@@ -15,7 +15,7 @@ from untaken.store.adding import placing
 from untaken.store.content import graph_suffix, staged
 from untaken.store.database import writing
 from untaken.store.ledger_snapshots import stored_graph
-from untaken.store.model import StoredFile
+from untaken.store.stored_file import StoredFile
 from untaken.store.versions import GraphVersion, SaveConflict, Saved
 
 

@@ -33,11 +33,11 @@ from untaken.store.database import LOCAL, STORE, one_connection, open_engine, re
 from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import current_content, is_whole
-from untaken.store.model import Added, AuditEntry, StoredFile
 from untaken.store.readings import FileReading, Make, contents_of, joined, keys_of, read_files
 from untaken.store.reviews import Reviews
 from untaken.store.saved_views import SavedViews
 from untaken.store.schema import DATABASE, is_workspace, prepare
+from untaken.store.stored_file import Added, AuditEntry, StoredFile
 from untaken.store.text_drafts import TextDrafts
 
 Progress = Callable[[int, int, str], None]

@@ -7,7 +7,7 @@ from untaken.subgoals.graph_doubts import (
     GraphDoubt as GraphDoubt,
     graph_doubts as graph_doubts,
 )
-from untaken.subgoals.model import (
+from untaken.subgoals.run_score import (
     AgentScore as AgentScore,
     Diagnosis as Diagnosis,
     MissingRule as MissingRule,

@@ -8,7 +8,7 @@ from math import fsum
 from typing import Final
 
 from untaken.errors import Score, Unscored
-from untaken.subgoals.model import AgentScore, NodeResult, RunScore
+from untaken.subgoals.run_score import AgentScore, NodeResult, RunScore
 from untaken.subgoals.tally import attempts_known, rate, weighted_completion
 
 NO_SCORED_RUN: Final = "no run of this agent has a sub-goal that counts"

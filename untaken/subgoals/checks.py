@@ -13,7 +13,7 @@ from untaken.caching import cached_property
 from untaken.errors import Unscored
 from untaken.ledger.events import Observation, RunFinished, ToolCall, Verdict
 from untaken.plans import Mapping, call_counts, call_matches
-from untaken.plans.model import ToolCallSpec, VerdictSpec
+from untaken.plans.plan_graph import ToolCallSpec, VerdictSpec
 from untaken.subgoals.attempts import Attempt
 from untaken.subgoals.compiled import CompiledSubGoal
 from untaken.subgoals.differences import (

@@ -11,7 +11,7 @@ from msgspec import Struct
 from untaken.errors import UntakenError
 from untaken.plans import topological
 from untaken.plans.expression_source import read_source
-from untaken.plans.model import Check, PlanGraph, SubGoal, ToolCallSpec
+from untaken.plans.plan_graph import Check, PlanGraph, SubGoal, ToolCallSpec
 
 CheckKind = Literal["expr", "tool_call", "verdict", "outcome", "any_of", "none"]
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from untaken.subgoals.attempts import AttemptsById
 from untaken.subgoals.compiled import CompiledGraph
-from untaken.subgoals.model import Diagnosis, NodeResult, Violation
+from untaken.subgoals.run_score import Diagnosis, NodeResult, Violation
 from untaken.subgoals.trace import Trace
 
 NAMED: Final = 5

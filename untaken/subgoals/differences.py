@@ -14,8 +14,8 @@ from untaken.ledger.events import Observation, ToolCall, readable
 from untaken.plans import evaluate_expression
 from untaken.plans.calls import answer_patterns, contains, expected_of, json_equal
 from untaken.plans.expression_source import FieldPath, Token, read_source
-from untaken.plans.model import ToolCallSpec
 from untaken.plans.patterns import Pattern, text_of
+from untaken.plans.plan_graph import ToolCallSpec
 
 ABSENT: Final = "not set"
 VALUE_CHARS: Final = 240

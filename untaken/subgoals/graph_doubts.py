@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from untaken.errors import Finding
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.plans.globs import matches_glob
-from untaken.plans.model import PlanGraph, SubGoal
+from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.present.numbers import counted
-from untaken.subgoals.model import NodeResult, RunScore
+from untaken.subgoals.run_score import NodeResult, RunScore
 from untaken.subgoals.tool_names import CLOSE, alike
 
 DoubtCode = Literal["graph-tool-unknown", "graph-never-attempted", "graph-never-completed"]

@@ -11,7 +11,7 @@ from msgspec import Struct
 from untaken.ledger.events import ToolCall, readable
 from untaken.plans import Mapping
 from untaken.plans.globs import matches_glob
-from untaken.plans.model import Rule, SubGoal
+from untaken.plans.plan_graph import Rule, SubGoal
 from untaken.subgoals.differences import ABSENT, COMPARED_CALLS, FieldDifference, shown
 from untaken.subgoals.tool_names import CLOSE, alike
 

@@ -11,7 +11,7 @@ from untaken.errors import Score, Unscored
 from untaken.subgoals.attempts import Attempt
 from untaken.subgoals.checks import NodeDecision
 from untaken.subgoals.compiled import CompiledGraph
-from untaken.subgoals.model import NodeScore
+from untaken.subgoals.run_score import NodeScore
 from untaken.subgoals.trace import Trace
 
 NOTHING_FAILED: Final = Unscored("no sub-goal attempt failed")

@@ -11,7 +11,7 @@ from untaken import limits
 from untaken.subgoals.attempts import Attempt, AttemptsById
 from untaken.subgoals.checks import DecisionsById, NodeDecision
 from untaken.subgoals.compiled import CompiledGraph, CompiledSubGoal
-from untaken.subgoals.model import NodeResult, NodeScore, Status, Violation
+from untaken.subgoals.run_score import NodeResult, NodeScore, Status, Violation
 
 _SATISFIED: Final = frozenset({"completed", "not_required"})
 

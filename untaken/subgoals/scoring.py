@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from untaken.errors import Finding, Score, Unscored, Where
 from untaken.ledger.events import BLAMED
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.plans import Mapping, PlanGraph, map_actions
 from untaken.present.numbers import counted
 from untaken.subgoals.attempts import AttemptsById, attempts
@@ -17,15 +17,6 @@ from untaken.subgoals.checks import CheckRunner, DecisionsById
 from untaken.subgoals.compiled import CompiledGraph, compiled_graph
 from untaken.subgoals.diagnosis import Diagnosed, Unrevised, diagnose
 from untaken.subgoals.expressions import ExpressionResults
-from untaken.subgoals.model import (
-    DetailLater,
-    MissingRule,
-    NodeResult,
-    RunScore,
-    ScoreDetail,
-    Violation,
-    counted_nodes,
-)
 from untaken.subgoals.progress import progress, recovered
 from untaken.subgoals.requirements import (
     DependencyFigures,
@@ -34,6 +25,15 @@ from untaken.subgoals.requirements import (
     node_results,
     node_scores,
     order_violations,
+)
+from untaken.subgoals.run_score import (
+    DetailLater,
+    MissingRule,
+    NodeResult,
+    RunScore,
+    ScoreDetail,
+    Violation,
+    counted_nodes,
 )
 from untaken.subgoals.tally import Tally
 from untaken.subgoals.trace import Trace

@@ -8,7 +8,7 @@ from math import fsum
 from msgspec import Struct
 
 from untaken.errors import Score, Unscored
-from untaken.subgoals.model import MissingRule, NodeResult, counted_nodes
+from untaken.subgoals.run_score import MissingRule, NodeResult, counted_nodes
 
 
 class Tally(Struct, frozen=True, kw_only=True, gc=False):

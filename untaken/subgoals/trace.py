@@ -9,9 +9,9 @@ from typing import TypeVar
 from untaken import limits
 from untaken.ledger.answers import paired
 from untaken.ledger.events import Event, Message, Observation, Plan, RunFinished, State, ToolCall, Verdict
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.plans.calls import chars_of, reads_text
-from untaken.plans.model import ToolCallSpec
+from untaken.plans.plan_graph import ToolCallSpec
 from untaken.subgoals.verdicts import not_withdrawn
 
 E = TypeVar("E", bound=Event)

@@ -9,7 +9,7 @@ from typing import Final
 
 from untaken.errors import Finding, Unscored
 from untaken.ledger.events import Verdict
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.plans.globs import matches_glob
 
 RECORDED: Final = "test"

@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from msgspec import Struct
 
-from untaken.transcript.model import Transcript, TranscriptItem
+from untaken.transcript.items import Transcript, TranscriptItem
 
 Key = tuple[str, ...]
 

@@ -12,7 +12,7 @@ from untaken.ledger import events as ev
 from untaken.ledger.answers import paired
 from untaken.plans.patterns import text_of
 from untaken.subgoals import RunScore
-from untaken.transcript.model import ItemKind, Mark, Speaker, Transcript, TranscriptItem, TranscriptResult
+from untaken.transcript.items import ItemKind, Mark, Speaker, Transcript, TranscriptItem, TranscriptResult
 
 EventMarks = Mapping[int, Sequence[Mark]]
 """Marks by the `seq` of the event they belong to."""

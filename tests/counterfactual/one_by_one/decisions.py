@@ -12,12 +12,12 @@ from one_by_one.records import record_of_context
 from one_by_one.strata import Sides
 from one_by_one.terms import common_terms
 from one_by_one.trust import Arm, compare_arms
-from untaken.counterfactual.model import Alternative, Decision, Direction, Support
 from untaken.counterfactual.paths import alternatives_of, outcome_of, verdict_of
+from untaken.counterfactual.run_evaluation import Alternative, Decision, Direction, Support
 from untaken.counterfactual.scoring import Outcome, Scale, Weights, difference, score_placed
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.memory import Snapshot
 
 DAY: Final = timedelta(days=1)

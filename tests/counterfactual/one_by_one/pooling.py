@@ -20,13 +20,13 @@ from one_by_one.levels import Layered
 from one_by_one.records import mean_of, record_of_context
 from one_by_one.terms import common_terms
 from one_by_one.trust import Arm
-from untaken.counterfactual.model import ONE_LAYER, Direction, Support
+from untaken.counterfactual.run_evaluation import ONE_LAYER, Direction, Support
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, score_placed
 from untaken.counterfactual.words import N_MIN, end_words, too_few
 from untaken.errors import Score, Unscored, number
 from untaken.memory import Record, Snapshot
 from untaken.memory.history import History
-from untaken.memory.model import Observed
+from untaken.memory.record import Observed
 from untaken.stats.rates import Z_95
 
 STRENGTHS: Final = (1, 2, 4, 8, 16, 32, 64)

@@ -20,7 +20,7 @@ from one_by_one.contrast import Sample, band_between, band_of
 from one_by_one.records import mean_of
 from one_by_one.sample import sample_of
 from one_by_one.terms import common_terms
-from untaken.counterfactual.model import Direction, Support
+from untaken.counterfactual.run_evaluation import Direction, Support
 from untaken.counterfactual.scoring import (
     Scale,
     Terms,

@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from untaken.errors import Unscored
 from untaken.ledger.events import Observation
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.plans import PlanGraph, call_matches
 from untaken.plans.globs import matches_glob
-from untaken.plans.model import SubGoal
+from untaken.plans.plan_graph import SubGoal
 
 OptionKind = Literal["advance", "unplanned", "hand_over", "stop_open", "stop_done"]
 

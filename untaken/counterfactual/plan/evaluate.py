@@ -27,7 +27,7 @@ from untaken.counterfactual.plan.statements import (
     test_contrast,
 )
 from untaken.errors import Score, Unscored, number
-from untaken.ledger.model import Run
+from untaken.ledger.run import Run
 from untaken.plans import PlanGraph
 
 SHUFFLES: Final = 40

@@ -3,7 +3,7 @@
 Reading a calibration needs no simulator.
 """
 
-from untaken.crafter.calibration.model import (
+from untaken.crafter.calibration.calibration_result import (
     Bin as Bin,
     Calibration as Calibration,
     CalibrationPair as CalibrationPair,

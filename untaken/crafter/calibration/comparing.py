@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untaken.counterfactual import THRESHOLD, Alternative, Outcome, Scale, Weights, evaluate_run
-from untaken.crafter.calibration.model import (
+from untaken.crafter.calibration.calibration_result import (
     Bin,
     Calibration,
     CalibrationPair,

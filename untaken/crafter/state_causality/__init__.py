@@ -1,7 +1,7 @@
 """The state causality evaluator: what acts on a task in a state, by rules or by a language model (§7)."""
 
 from untaken.crafter.state_causality.evaluator import StateCausality as StateCausality
-from untaken.crafter.state_causality.model import (
+from untaken.crafter.state_causality.causal_state import (
     STAY_ALIVE as STAY_ALIVE,
     CausalEdge as CausalEdge,
     CausalState as CausalState,

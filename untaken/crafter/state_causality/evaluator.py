@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from untaken.crafter.state_causality.model import CausalEdge, CausalState, Concept, StateVariable
+from untaken.crafter.state_causality.causal_state import CausalEdge, CausalState, Concept, StateVariable
 from untaken.errors import Unscored
 
 if TYPE_CHECKING:

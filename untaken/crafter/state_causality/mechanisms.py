@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final, Literal
 
 from untaken.crafter.simulator.world import crafter_missing
-from untaken.crafter.state_causality.model import Concept
+from untaken.crafter.state_causality.causal_state import Concept
 from untaken.crafter.state_causality.variables import near
 
 Reach = Literal["", "front", "around"]

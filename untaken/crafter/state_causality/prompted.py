@@ -10,9 +10,9 @@ from msgspec import Meta, Struct
 
 from untaken.asking import ModelAccess, Question, Template, read_template
 from untaken.crafter.simulator import LocalView
+from untaken.crafter.state_causality.causal_state import STAY_ALIVE, CausalEdge, Concept, StateVariable
 from untaken.crafter.state_causality.evaluator import StateCausality
 from untaken.crafter.state_causality.mechanisms import mechanisms
-from untaken.crafter.state_causality.model import STAY_ALIVE, CausalEdge, Concept, StateVariable
 from untaken.crafter.state_causality.symbolic import within
 from untaken.crafter.state_causality.variables import variables_of
 from untaken.errors import Unscored

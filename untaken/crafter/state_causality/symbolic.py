@@ -8,9 +8,15 @@ from operator import index
 from typing import Final
 
 from untaken.crafter.simulator import ACHIEVEMENTS, LocalView
+from untaken.crafter.state_causality.causal_state import (
+    STAY_ALIVE,
+    CausalEdge,
+    Concept,
+    EdgeKind,
+    StateVariable,
+)
 from untaken.crafter.state_causality.evaluator import StateCausality
 from untaken.crafter.state_causality.mechanisms import Mechanism, Reach, mechanisms
-from untaken.crafter.state_causality.model import STAY_ALIVE, CausalEdge, Concept, EdgeKind, StateVariable
 from untaken.crafter.state_causality.variables import adjacent, faced, variables_of
 from untaken.errors import UntakenError
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from untaken.crafter.simulator import ACHIEVEMENTS, MATERIALS, OBJECTS, CrafterWorld, LocalView
+from untaken.crafter.state_causality.causal_state import STAY_ALIVE, CausalEdge, CausalState
 from untaken.crafter.state_causality.isolated_world import in_isolation, intervene, setting_of
 from untaken.crafter.state_causality.mechanisms import mechanisms
-from untaken.crafter.state_causality.model import STAY_ALIVE, CausalEdge, CausalState
 from untaken.crafter.state_causality.variables import faced
 
 if TYPE_CHECKING:

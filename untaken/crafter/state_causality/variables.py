@@ -6,7 +6,7 @@ from typing import Final
 
 from untaken.crafter.simulator import MATERIALS, OBJECTS, LocalView
 from untaken.crafter.simulator.world import MIDDLE, VIEW
-from untaken.crafter.state_causality.model import StateVariable
+from untaken.crafter.state_causality.causal_state import StateVariable
 
 LIFE: Final = ("health", "food", "drink", "energy")
 """Described whatever their amount; other items only if there are any."""

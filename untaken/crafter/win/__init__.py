@@ -18,7 +18,7 @@ from untaken.crafter.win.interventions import (
     opposite as opposite,
     possible_actions as possible_actions,
 )
-from untaken.crafter.win.model import (
+from untaken.crafter.win.win_result import (
     At as At,
     Noise as Noise,
     Term as Term,

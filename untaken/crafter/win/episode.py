@@ -10,8 +10,8 @@ from untaken.crafter.policy import Policy, Seen
 from untaken.crafter.simulator import CrafterWorld
 from untaken.crafter.win.evaluate import what_if_not
 from untaken.crafter.win.interventions import INTERVENTIONS, possible_actions
-from untaken.crafter.win.model import Noise, WhatIfNot
 from untaken.crafter.win.rewards import SHAPED
+from untaken.crafter.win.win_result import Noise, WhatIfNot
 from untaken.errors import Score, Unscored
 
 

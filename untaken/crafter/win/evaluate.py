@@ -18,8 +18,8 @@ from untaken.crafter.win.interventions import (
     checked_interventions,
     checked_task,
 )
-from untaken.crafter.win.model import At, Noise, Term, WhatIfNot, sigmoid, verdict_of
 from untaken.crafter.win.rewards import SHAPED, Reward, reward_named
+from untaken.crafter.win.win_result import At, Noise, Term, WhatIfNot, sigmoid, verdict_of
 from untaken.errors import Score, Unscored, UntakenError
 
 
