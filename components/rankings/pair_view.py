@@ -15,10 +15,9 @@ from components.shared import cards, into_view, state, tables, text
 from components.shared.panels import panel
 from untaken.ledger import Run
 from untaken.present.numbers import counted, points
-from untaken.ranking import Comparison, PairedDifference, RankReport, SubGoalGap, TaskGap
+from untaken.ranking import Comparison, PairedDifference, RankReport, SubGoalGap, TaskGap, ties_in_words
 
 MOST_TASKS: Final = 4
-MOST_GROUPS: Final = 4
 TABS: Final = "rankings_tabs"
 TAB: Final = "Who is really better?"
 """The tab that compares a pair, and the key of the tabs."""
@@ -103,10 +102,8 @@ def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
         f" "
         f"{counted(family, 'pair')}."
     )
-    tied = [" = ".join(text.label(name, 40) for name in group) for group in compared.ties if len(group) > 1]
-    more = f" · and {len(tied) - MOST_GROUPS} more such groups" if len(tied) > MOST_GROUPS else ""
-    named = " · ".join(tied[:MOST_GROUPS])
-    st.caption(f"No clear difference: {named}{more}" if tied else "Every pair differs clearly.")
+    words = ties_in_words(compared, lambda name: text.label(name, 40))
+    st.caption(f"{words[:1].upper()}{words[1:]}.")
 
 
 @panel

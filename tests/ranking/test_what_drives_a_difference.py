@@ -83,7 +83,7 @@ def test_the_runs_that_make_a_pair_change_places_sum_up_to_how_far_the_metrics_p
 
 class _Pair:
     def __init__(self, first: str, second: str) -> None:
-        self.first, self.second, self.clear_difference = first, second, True
+        self.first, self.second, self.tie = first, second, False
 
 
 TIES = [

@@ -18,6 +18,7 @@ from untaken.ranking import (
     Comparison,
     RankReport,
     RuleEffect,
+    ties_in_words,
 )
 
 WINS: Final = {
@@ -100,8 +101,7 @@ def _print_pairs(compared: Comparison, console: Console) -> None:
         ("MDE", lambda pair: rate(pair.mde)),
     )
     _say_left(len(compared.pairs), "pairs", console)
-    tied = [" = ".join(plain(agent, 40) for agent in group) for group in compared.ties if len(group) > 1]
-    console.say(f"no clear difference: {'; '.join(tied)}" if tied else "every pair differs clearly")
+    console.say(ties_in_words(compared, lambda agent: plain(agent, 40)))
     console.say()
 
 
@@ -150,10 +150,15 @@ def _print_agreement(report: RankReport, console: Console) -> None:
     _say_left(len(report.discordant), "discordant pairs", console)
     console.say()
     kinds = Counter(c.kind for c in report.contradictions)
-    console.say(
-        f"{counted(kinds['lucky'], 'run')} succeeded with a critical sub-goal not completed; "
-        f"{kinds['unlucky']} failed with all sub-goals completed"
+    ranked = report.metrics.get("critical_completion", ())
+    nothing_critical = bool(ranked) and not any(agent.n_runs for agent in ranked)
+    lucky = (
+        "no sub-goal is critical"
+        if nothing_critical
+        else f"{counted(kinds['lucky'], 'run')} succeeded with a critical sub-goal not completed"
     )
+    unlucky = counted(kinds["unlucky"], "run")
+    console.say(f"{lucky}; {unlucky} failed with all sub-goals completed")
     shared = counted(len(report.shared_tasks), "task")
     console.say(f"{shared} shared by all agents{_unmatched(report.unmatched_tasks)}")
 

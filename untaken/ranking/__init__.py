@@ -17,6 +17,7 @@ from untaken.ranking.comparisons import (
     SubGoalGap as SubGoalGap,
     TaskGap as TaskGap,
     WorkflowVerdict as WorkflowVerdict,
+    ties_in_words as ties_in_words,
 )
 from untaken.ranking.contradictions import contradictory_runs as contradictory_runs
 from untaken.ranking.groups import Group as Group, comparable_groups as comparable_groups

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal
 
 from untaken.errors import Score, Unscored
+from untaken.present.numbers import counted
 
 Interval = Literal["adjusted_wald", "student_t"]
 Test = Literal["mcnemar", "sign_flip"]
@@ -14,6 +16,8 @@ Quadrant = Literal["both_high", "outcome_flatters", "outcome_hides", "both_low"]
 WorkflowWins = Literal["workflow", "agent", "level", "unscored"]
 
 DIGEST_CHARS: Final = 16
+MOST_GROUPS: Final = 4
+"""Groups of agents without a clear difference that are named in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +64,15 @@ class PairedDifference:
 
     @property
     def clear_difference(self) -> bool:
-        """Whether the interval leaves 0 out; no interval tells nobody apart."""
+        """Whether the interval leaves 0 out; false, too, where there is none."""
         if isinstance(self.low, Unscored) or isinstance(self.high, Unscored):
             return False
         return self.low > 0 or self.high < 0
+
+    @property
+    def tie(self) -> bool:
+        """Whether the interval includes 0; false, too, where there is none."""
+        return not isinstance(self.low, Unscored) and not self.clear_difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +83,8 @@ class Comparison:
         agents: best first, as ranked; those without a rank last.
         pairs: in that order, the one above first.
         ties: groups of agents without a clear difference; two agents share a group exactly if their
-        interval covers 0. An agent may be in several groups: ties are not transitive.
+        interval covers 0. An agent may be in several groups: ties are not transitive. One that ties with
+        nobody is a group of its own.
     """
 
     metric: str
@@ -85,6 +95,24 @@ class Comparison:
     def pair(self, one: str, other: str) -> PairedDifference | None:
         """The comparison of two agents, whichever of them is above; ``None`` where it is not here."""
         return next((pair for pair in self.pairs if {pair.first, pair.second} == {one, other}), None)
+
+
+def ties_in_words(compared: Comparison, name: Callable[[str], str]) -> str:
+    """Which agents do not differ clearly, and how many pairs have no interval to tell by.
+
+    Args:
+        compared: of one metric.
+        name: how an agent is shown.
+    """
+    tied = [" = ".join(map(name, group)) for group in compared.ties if len(group) > 1]
+    unknown = sum(isinstance(pair.low, Unscored) for pair in compared.pairs)
+    words = f"no clear difference: {'; '.join(tied[:MOST_GROUPS])}" if tied else ""
+    if len(tied) > MOST_GROUPS:
+        words += f"; and {len(tied) - MOST_GROUPS} more such groups"
+    if not tied and unknown < len(compared.pairs):
+        words = "every pair differs clearly" if not unknown else "every other pair differs clearly"
+    without = f"{counted(unknown, 'pair')} without an interval" if unknown else ""
+    return "; ".join(filter(None, [without, words]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -175,14 +175,14 @@ def _adjusted(pairs: Sequence[PairedDifference]) -> tuple[PairedDifference, ...]
 def tie_groups(agents: Sequence[str], pairs: Iterable[PairedDifference]) -> tuple[tuple[str, ...], ...]:
     """Groups that overlap, like the letters of a compact letter display (Piepho 2004).
 
-    Two agents share a group exactly if there is no clear difference between them, and each group is as large
-    as possible. So an agent can be in two groups: a tied with b and b with c does not make a tied with c. An
-    agent that differs clearly from all others is its own group.
+    Two agents share a group exactly if the interval of their difference includes 0, and each group is as
+    large as possible. So an agent can be in two groups: a tied with b and b with c does not make a tied with
+    c. An agent that ties with no other is its own group.
 
     Each pair not yet together opens a group with the first such agents, best first, that fit everyone in it:
     at most as many groups as pairs, where listing every largest group could take for ever.
     """
-    apart = {frozenset((pair.first, pair.second)) for pair in pairs if pair.clear_difference}
+    apart = {frozenset((pair.first, pair.second)) for pair in pairs if not pair.tie}
     tied = {one: {other for other in agents if frozenset((one, other)) not in apart} for one in agents}
     together: set[frozenset[str]] = set()
     groups: list[tuple[str, ...]] = []
