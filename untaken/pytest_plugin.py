@@ -119,7 +119,7 @@ def _checked(config: pytest.Config) -> tuple[Scored, tuple[GateCheck, ...]]:
         missing=config.getoption("untaken_missing"),
         verdicts=config.getoption("untaken_verdicts"),
     )
-    runs = [run for _, run in scored.ledgers.runs if not run.integrity.broken]
+    runs = scored.ledgers.sound_runs
     agents = config.getoption("untaken_agent")
     if not runs and scored.broken:
         return scored, ()  # the test of the records says so

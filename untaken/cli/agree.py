@@ -10,10 +10,9 @@ from typing import Final
 
 from untaken.answers import AgreeDocument, LabelledRatesEntry, reviewers_entry
 from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, span
-from untaken.cli.grammar import Verbs, takes_least_kappa, takes_ledgers, takes_many, verb
+from untaken.cli.grammar import Parser, UsageError, Verbs, verb
 from untaken.cli.inputs import paths_of, read_ledgers
 from untaken.cli.review import print_reliability
-from untaken.cli.usage import UsageError
 from untaken.errors import Score, Where
 from untaken.judging import (
     LEAST_KAPPA,
@@ -37,9 +36,9 @@ TRUST: Final = {"reliable": "reliable", "unreliable": "UNRELIABLE", "too_few_lab
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "agree", agree)
-    takes_ledgers(parser, few="*")
+    parser.takes_ledgers(few="*")
     for name, glob in (("a", "human:*"), ("b", "judge:*")):
-        takes_many(parser, f"--{name}", "GLOB", f"whose verdicts, as globs ({glob})", default=[glob])
+        parser.takes_many(f"--{name}", "GLOB", f"whose verdicts, as globs ({glob})", default=[glob])
     parser.add_argument(
         "--target",
         choices=("runs", "tasks"),
@@ -47,15 +46,15 @@ def add_to(verbs: Verbs) -> None:
         help="rates of these runs (default), or of tasks like theirs",
     )
     takes_odds(parser)
-    takes_least_kappa(parser, default=LEAST_KAPPA)
+    parser.takes_least_kappa(default=LEAST_KAPPA)
 
 
-def takes_odds(parser: argparse.ArgumentParser) -> None:
+def takes_odds(parser: Parser) -> None:
     """``--odds``."""
-    parser.add_argument(
+    parser.takes_one(
         "--odds",
-        metavar="FILE",
-        help="CSV of run_id, sub_goal (empty: all of the run), odds with which each label was drawn",
+        "FILE",
+        "CSV of run_id, sub_goal (empty: all of the run), odds with which each label was drawn",
     )
 
 
@@ -64,7 +63,7 @@ def agree(args: argparse.Namespace, console: Console) -> int:
     from untaken.judging import labelled_rates  # noqa: PLC0415 (slow: it brings NumPy)
 
     ledgers = read_ledgers(paths_of(args), console)
-    runs = [run for _, run in ledgers.runs]
+    runs = ledgers.every_run
     found = verdict_agreement(runs, args.a, args.b)
     everybody = reviewers_agreement(runs, tuple(dict.fromkeys((*args.a, *args.b))))
     trust = judge_trust(runs, args.a, args.b, least=args.min_kappa)
@@ -78,7 +77,6 @@ def agree(args: argparse.Namespace, console: Console) -> int:
     if rates.adds:
         console.say()
         print_rates(rates, console)
-    console.findings(findings)
     console.document(
         AgreeDocument.of(
             found,

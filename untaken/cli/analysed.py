@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from untaken.cli.console import Console
-from untaken.cli.grammar import takes_ledgers, takes_many, takes_missing
+from untaken.cli.grammar import Parser
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers, workspace_folder
 from untaken.corpus import Corpus, Graphs, evaluate_corpus
 from untaken.errors import Finding
@@ -29,13 +29,13 @@ class Analysed:
     broken: bool
 
 
-def takes_runs(parser: argparse.ArgumentParser) -> None:
+def takes_runs(parser: Parser) -> None:
     """``--workspace``, or ``PATH…`` with ``--graphs`` and ``--taxonomy``; the rule for missing verdicts."""
-    takes_ledgers(parser, few="*")
-    parser.add_argument("--workspace", metavar="FOLDER", help="as for untaken app; instead of PATH")
-    takes_many(parser, "--graphs", "PATH", "plan graphs, with PATH")
-    parser.add_argument("--taxonomy", metavar="FILE", help="names of failure modes, with PATH")
-    takes_missing(parser)
+    parser.takes_ledgers(few="*")
+    parser.takes_one("--workspace", "FOLDER", "as for untaken app; instead of PATH")
+    parser.takes_many("--graphs", "PATH", "plan graphs, with PATH")
+    parser.takes_one("--taxonomy", "FILE", "names of failure modes, with PATH")
+    parser.takes_missing()
 
 
 def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
@@ -46,7 +46,7 @@ def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
     """
     if args.workspace is None:
         ledgers = read_ledgers(paths_of(args), console)
-        runs, findings, broken = [run for _, run in ledgers.runs], ledgers.findings, ledgers.broken > 0
+        runs, findings, broken = ledgers.every_run, ledgers.findings, ledgers.broken > 0
         graphs: Graphs = read_graphs(args.graphs) if args.graphs else []
         taxonomy = load_taxonomy(args.taxonomy) if args.taxonomy else Taxonomy()
         corpus = _evaluated(args, runs, graphs, console)

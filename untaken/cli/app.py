@@ -17,9 +17,7 @@ from typing import Final
 
 from untaken.app_folder import app_folder
 from untaken.cli.console import Console
-from untaken.cli.grammar import Verbs
-from untaken.cli.usage import UsageError
-from untaken.cli.verbs import VERBS
+from untaken.cli.grammar import UsageError, Verbs, verb
 
 LOOPBACK: Final = "127.0.0.1"
 HOSTS: Final = "STREAMLIT_SERVER_ALLOWED_HOSTS"
@@ -36,25 +34,21 @@ NEEDED: Final = ("streamlit", "plotly", "pyvis")
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    does = VERBS["app"]
-    parser = verbs.add_parser("app", help=does, description=f"{does.capitalize()}.")
+    parser = verb(verbs, "app", serve, document=False)
     parser.add_argument(
         "workspace", nargs="?", metavar="FOLDER", help="workspace folder (default: untaken-workspace)"
     )
-    parser.add_argument("--demo", action="store_true", help="start with the sample runs")
-    parser.add_argument(
+    parser.takes_flag("--demo", "start with the sample runs")
+    parser.takes_one(
         "--address",
+        "HOST",
+        "default 127.0.0.1, this machine only; another one needs sign-in or --insecure",
         default=LOOPBACK,
-        metavar="HOST",
-        help="default 127.0.0.1, this machine only; another one needs sign-in or --insecure",
     )
-    parser.add_argument(
-        "--insecure", action="store_true", help="serve anybody who reaches --address, without sign-in"
-    )
+    parser.takes_flag("--insecure", "serve anybody who reaches --address, without sign-in")
     parser.add_argument(
         "--port", type=int, default=DEFAULT_PORT, help="default 8501; if it is in use, the next free port"
     )
-    parser.set_defaults(run=serve)
 
 
 def serve(args: argparse.Namespace, console: Console) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from untaken.cli.console import Console
-from untaken.cli.usage import UsageError
+from untaken.cli.grammar import UsageError
 from untaken.errors import Finding, Where
 from untaken.ledger import Draft, LedgerWriter, Run, read_ledger
 from untaken.ledger.lines import is_compressed

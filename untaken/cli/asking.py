@@ -7,17 +7,18 @@ import argparse
 from untaken.asking import ModelAccess, ReplyStore
 from untaken.asking.access import SETTING
 from untaken.cli.console import Console, plain
+from untaken.cli.grammar import Parser
 from untaken.present.numbers import counted
 
 REPLIES = "untaken-replies"
 
 
-def takes_model(parser: argparse.ArgumentParser, *, unless: str = f"by default {SETTING}") -> None:
+def takes_model(parser: Parser, *, unless: str = f"by default {SETTING}") -> None:
     """``--model``, ``--replies``, ``--offline`` and ``--budget``; `unless`: which model without the first."""
-    parser.add_argument("--model", metavar="M", help=f"provider:name, http://…/v1#name, or local; {unless}")
-    parser.add_argument("--replies", metavar="DIR", help=f"store of replies ({REPLIES})")
-    parser.add_argument("--offline", action="store_true", help="use recorded replies only; send no requests")
-    parser.add_argument("--budget", type=int, metavar="N", help="send at most N requests")
+    parser.takes_one("--model", "M", f"provider:name, http://…/v1#name, or local; {unless}")
+    parser.takes_one("--replies", "DIR", f"store of replies ({REPLIES})")
+    parser.takes_flag("--offline", "use recorded replies only; send no requests")
+    parser.takes_one("--budget", "N", "send at most N requests", type=int)
 
 
 def model_of(args: argparse.Namespace) -> ModelAccess:

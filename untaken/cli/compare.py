@@ -8,9 +8,8 @@ from typing import Final
 
 from untaken.answers import compare_document
 from untaken.cli.console import NOTHING, Console, plain, signed
-from untaken.cli.grammar import Verbs, takes_graphs, takes_many, verb
+from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.score import print_rules, scored_paths
-from untaken.cli.usage import UsageError
 from untaken.comparing import (
     MOST_SHOWN,
     AlignedRow,
@@ -41,25 +40,24 @@ TOP: Final = 10
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "compare", compare)
-    takes_graphs(parser)
-    parser.add_argument(
+    parser.takes_graphs()
+    parser.takes_one(
         "--task",
-        metavar="ID",
-        help="the task; by default the task of the runs, else the task with most to compare",
+        "ID",
+        "the task; by default the task of the runs, else the task with most to compare",
     )
-    takes_many(
-        parser,
+    parser.takes_many(
         "--runs",
         "ID",
         f"run ids or digests; by default the {MOST_SHOWN} runs of the task that differ most",
     )
-    parser.add_argument("--reference", metavar="ID", help="the reference run; by default the best success")
+    parser.takes_one("--reference", "ID", "the reference run; by default the best success")
 
 
 def compare(args: argparse.Namespace, console: Console) -> int:
     """Prints the matrix, where each run diverges from the reference, and what is associated with success."""
     scored = scored_paths(args, console)
-    runs = [run for _, run in scored.ledgers.runs]
+    runs = scored.ledgers.every_run
     named = _named(args.runs, runs, args.task)
     held = _named([args.reference], runs, args.task) if args.reference else []
     task = _task(args.task, [*named, *held], runs)
@@ -73,7 +71,6 @@ def compare(args: argparse.Namespace, console: Console) -> int:
     )
     _print(found, console)
     print_rules(args, scored, console)
-    console.findings(scored.findings)
     console.document(
         compare_document(found, missing=args.missing, verdicts=args.verdicts, findings=scored.findings)
     )

@@ -9,8 +9,7 @@ from shlex import quote
 from typing import Final
 
 from untaken.cli.console import Console
-from untaken.cli.grammar import Verbs
-from untaken.cli.verbs import VERBS
+from untaken.cli.grammar import Verbs, verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +31,8 @@ class CompletionLevel:
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    does = VERBS["completion"]
-    parser = verbs.add_parser("completion", help=does, description=f"{does.capitalize()}.")
+    parser = verb(verbs, "completion", completion, document=False)
     parser.add_argument("shell", choices=tuple(SHELLS), help="the shell to complete in")
-    parser.set_defaults(run=completion)
 
 
 def completion(args: argparse.Namespace, console: Console) -> int:

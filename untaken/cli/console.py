@@ -71,7 +71,8 @@ class Console:
             self.out.write(text + "\n")
 
     def document(self, document: Document | DocumentPart) -> None:
-        """The document, where ``--json`` asked for it."""
+        """The document, where ``--json`` asked for it; in either mode its findings, on stderr."""
+        self.findings(getattr(document, "findings", ()))
         if self.json:
             from untaken.answers.documents import dump  # noqa: PLC0415 (slow: most of the engine)
 

@@ -19,15 +19,11 @@ FILES_SHOWN: Final = 20
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "convert", convert_traces)
-    parser.add_argument("--from", dest="format", metavar="FMT", help="by default detected from the content")
+    parser.takes_one("--from", "FMT", "by default detected from the content", dest="format")
     parser.add_argument("sources", nargs="+", metavar="SRC", help="file, folder or zip archive")
-    parser.add_argument(
-        "-o", "--out", required=True, metavar="DIR", help="ledgers/, graphs/ and loss.json go here"
-    )
-    parser.add_argument(
-        "--outcomes", metavar="FILE", help="outcomes that the traces do not record: run_id,success,cost"
-    )
-    parser.add_argument("--agent", metavar="NAME", help="the agent's name if the traces do not record it")
+    parser.takes_out("DIR", "ledgers/, graphs/ and loss.json go here", required=True)
+    parser.takes_one("--outcomes", "FILE", "outcomes that the traces do not record: run_id,success,cost")
+    parser.takes_one("--agent", "NAME", "the agent's name if the traces do not record it")
 
 
 def convert_traces(args: argparse.Namespace, console: Console) -> int:
@@ -51,7 +47,6 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
     if len(done.losses) > len(shown):
         console.say(f"… and {counted(len(done.losses) - len(shown), 'more file')}")
     _print_loss(done, console)
-    console.findings(done.findings)
     console.document(convert_document(done))
     return 0 if done.runs or done.graphs else 1
 

@@ -11,9 +11,8 @@ from untaken.answers import counterfactual_document
 from untaken.answers.documents import DocumentPart
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import NOTHING, Console, rate, signed
-from untaken.cli.grammar import Verbs, takes_cluster, takes_ledgers, takes_many, verb
+from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
-from untaken.cli.usage import UsageError
 from untaken.counterfactual import (
     ASSOCIATION,
     FROM_ODDS,
@@ -44,31 +43,20 @@ CONTEXT_CHARS: Final = 12
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "counterfactual", counterfactual)
-    takes_ledgers(parser, few="*")
-    takes_cluster(parser)
-    parser.add_argument("--memory", metavar="FILE", help="policy memory; by default built from these ledgers")
-    takes_many(
-        parser,
+    parser.takes_ledgers(few="*")
+    parser.takes_cluster()
+    parser.takes_memory()
+    parser.takes_many(
         "--graphs",
         "PATH",
         "plan graphs: compares each plan change with what other runs of the task did",
         default=None,
     )
-    parser.add_argument(
-        "--card", action="store_true", help="accuracy of forecasts for left-out tasks (needs --graphs)"
-    )
-    parser.add_argument("--append", action="store_true", help="append the insights to the ledgers, once only")
-    parser.add_argument(
-        "--weights", default="0.5,0.3,0.2", metavar="S,C,T", help="of success, cost, steps (0.5,0.3,0.2)"
-    )
-    parser.add_argument(
-        "--diagnostics",
-        action="store_true",
-        help="placebo test, influence of single runs, logged probabilities",
-    )
-    parser.add_argument(
-        "--threshold", type=float, default=THRESHOLD, help=f"of a delta (default {THRESHOLD})"
-    )
+    parser.takes_flag("--card", "accuracy of forecasts for left-out tasks (needs --graphs)")
+    parser.takes_flag("--append", "append the insights to the ledgers, once only")
+    parser.takes_one("--weights", "S,C,T", "of success, cost, steps (0.5,0.3,0.2)", default="0.5,0.3,0.2")
+    parser.takes_flag("--diagnostics", "placebo test, influence of single runs, logged probabilities")
+    parser.takes_number("--threshold", THRESHOLD, "of a delta", metavar=None)
 
 
 def counterfactual(args: argparse.Namespace, console: Console) -> int:
@@ -81,7 +69,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     ledgers = read_ledgers(paths, console, cluster=args.cluster, scoring=scoring)
     if args.append:
         refuse_compressed(ledgers)
-    runs = [run for _, run in ledgers.runs]
+    runs = ledgers.every_run
     memories = (
         dict.fromkeys((run.digest for run in runs), PolicyMemory.load(Path(args.memory)))
         if args.memory
@@ -106,7 +94,6 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     unwritten = _append(ledgers, evaluations, console, args.memory) if args.append else []
     left_out = [finding for memory, _ in by_memory(memories, memories) for finding in memory.findings]
     findings = tuple(dict.fromkeys((*ledgers.findings, *about_graphs, *left_out, *unwritten)))
-    console.findings(findings)
     console.document(
         counterfactual_document(
             [*evaluations, *unread],

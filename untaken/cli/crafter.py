@@ -7,17 +7,14 @@ import argparse
 from untaken.answers import CrafterScoreDocument
 from untaken.cli import crafter_calibrate, crafter_run, crafter_win
 from untaken.cli.console import NOTHING, Console, decimal, plain
-from untaken.cli.grammar import Verbs, verb
-from untaken.cli.usage import UsageError
-from untaken.cli.verbs import VERBS
+from untaken.cli.grammar import UsageError, Verbs, group, verb
 from untaken.crafter.simulator import ACHIEVEMENTS, BUDGET_STEPS, MethodScore, method_scores, read_scores
 from untaken.present.numbers import counted
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
-    group = verbs.add_parser("crafter", help=VERBS["crafter"], description="Crafter.")
-    inner = group.add_subparsers(dest="crafter_verb", metavar="VERB", required=True)
+    inner = group(verbs, "crafter")
     crafter_run.add_to(inner)
     crafter_win.add_to(inner)
     crafter_calibrate.add_to(inner)
@@ -25,12 +22,10 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument(
         "paths", nargs="+", metavar="PATH", help="recorded scores (.json, .json.gz), or folders of them"
     )
-    parser.add_argument(
+    parser.takes_number(
         "--budget-steps",
-        type=int,
-        default=BUDGET_STEPS,
-        metavar="N",
-        help=f"episodes within the first N environment steps of a seed count (default {BUDGET_STEPS})",
+        BUDGET_STEPS,
+        "episodes within the first N environment steps of a seed count",
     )
 
 
@@ -55,7 +50,6 @@ def run_score(args: argparse.Namespace, console: Console) -> int:
         f"{counted(len(scores), 'method')}; episodes within {args.budget_steps:,} steps of each seed; "
         "mean and population sd over seeds"
     )
-    console.findings(findings)
     console.document(CrafterScoreDocument(budget_steps=args.budget_steps, methods=scores, findings=findings))
     return 1 if any(finding.severity == "error" for finding in findings) else 0
 

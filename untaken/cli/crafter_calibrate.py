@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from untaken.cli.console import Console, decimal, plain, span
-from untaken.cli.crafter_players import chances, require_counts, takes_chance
+from untaken.cli.crafter_players import chances, require_counts, takes_chance, takes_task
 from untaken.cli.grammar import verb
 from untaken.crafter.calibration import (
     Calibration,
@@ -16,7 +16,6 @@ from untaken.crafter.calibration import (
     write_calibration,
 )
 from untaken.crafter.players import policy_named
-from untaken.crafter.simulator import ACHIEVEMENTS
 from untaken.crafter.simulator.playing import Setup
 from untaken.present.numbers import counted, percent
 
@@ -31,18 +30,15 @@ def add_to(inner: Any) -> None:
     parser = verb(inner, "calibrate", run, "compare estimates from ledgers with results in clones")
     parser.add_argument("--policy", choices=PLAYERS, required=True, help="the policy; it must have skills")
     takes_chance(parser)
-    whole = parser.add_argument
-    whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; default: open play")
-    whole("--steps", type=int, default=STEPS, metavar="N", help=f"planning horizon (default {STEPS})")
-    whole("--train", type=int, default=TRAIN, metavar="N", help=f"training runs (default {TRAIN})")
-    whole(
-        "--held-out", type=int, default=HELD_OUT, metavar="N", help=f"runs on other maps (default {HELD_OUT})"
-    )
-    whole("--points", type=int, default=POINTS, metavar="N", help=f"decisions of each (default {POINTS})")
-    whole("--draws", type=int, default=DRAWS, metavar="N", help=f"clones a skill (default {DRAWS})")
-    whole("--seed", type=int, default=1, metavar="S", help="of the first map (default 1)")
-    whole("--workers", type=int, default=1, metavar="N", help="processes to play in (default 1)")
-    whole("-o", "--out", type=Path, metavar="FILE", help="write the document here")
+    takes_task(parser)
+    parser.takes_number("--steps", STEPS, "planning horizon")
+    parser.takes_number("--train", TRAIN, "training runs")
+    parser.takes_number("--held-out", HELD_OUT, "runs on other maps")
+    parser.takes_number("--points", POINTS, "decisions of each")
+    parser.takes_number("--draws", DRAWS, "clones a skill")
+    parser.takes_number("--seed", 1, "of the first map", metavar="S")
+    parser.takes_number("--workers", 1, "processes to play in")
+    parser.takes_out("FILE", "write the document here", type=Path)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -11,8 +11,9 @@ from typing import Any, Final
 from untaken.asking import ModelAccess
 from untaken.cli.asking import model_of, print_cost
 from untaken.cli.console import Console
-from untaken.cli.usage import UsageError
+from untaken.cli.grammar import Parser, UsageError
 from untaken.crafter.players import POLICIES
+from untaken.crafter.simulator import ACHIEVEMENTS
 from untaken.errors import Finding
 from untaken.present.numbers import counted
 
@@ -23,17 +24,18 @@ CHANCE: Final = ("epsilon", "slips")
 """Options of policies that draw."""
 
 
-def takes_chance(parser: argparse.ArgumentParser) -> None:
+def takes_chance(parser: Parser) -> None:
     """``--epsilon`` and ``--slips``."""
-    parser.add_argument(
-        "--epsilon",
-        type=float,
-        metavar="P",
-        help="for noisy: probability of drawing the next skill at random",
+    parser.takes_one(
+        "--epsilon", "P", "for noisy: probability of drawing the next skill at random", type=float
     )
-    parser.add_argument(
-        "--slips", type=float, metavar="P", help="for noisy and uniform: probability that an action slips"
-    )
+    parser.takes_one("--slips", "P", "for noisy and uniform: probability that an action slips", type=float)
+
+
+def takes_task(parser: Parser) -> None:
+    """``--task``."""
+    words = "an achievement to reach; default: open play"
+    parser.takes_one("--task", "T", words, choices=ACHIEVEMENTS)
 
 
 def require_counts(args: argparse.Namespace, **least: int) -> None:

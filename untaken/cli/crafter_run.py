@@ -21,10 +21,10 @@ from untaken.cli.crafter_players import (
     print_silence,
     require_counts,
     takes_chance,
+    takes_task,
     without_effect,
 )
-from untaken.cli.grammar import verb
-from untaken.cli.usage import UsageError
+from untaken.cli.grammar import UsageError, verb
 from untaken.crafter.ablation import (
     FULL,
     PUBLISHED,
@@ -34,7 +34,7 @@ from untaken.crafter.ablation import (
 )
 from untaken.crafter.loop import Episode, WinSettings
 from untaken.crafter.players import POLICIES, policy_named
-from untaken.crafter.simulator import ACHIEVEMENTS, tech_tree
+from untaken.crafter.simulator import tech_tree
 from untaken.crafter.simulator.playing import START, EpisodeJob, Setup, play_all
 from untaken.crafter.simulator.recording import succeeded, success_rule
 from untaken.crafter.simulator.tech_tree import GRAPH_ID
@@ -54,18 +54,17 @@ def add_to(inner: Any) -> None:
     parser = verb(inner, "run", run, "play Crafter with Algorithm 1 and record the episodes as runs")
     parser.add_argument("--policy", choices=list(POLICIES), required=True, help="who plays")
     takes_chance(parser)
-    whole = parser.add_argument
-    whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; default: open play")
-    whole("--episodes", type=int, default=1, metavar="N", help="worlds, one per seed (default 1)")
-    whole("--seed", type=int, default=1, metavar="S", help="seed of the first world (default 1)")
-    whole("--steps", type=int, default=STEPS, metavar="N", help=f"planning horizon (default {STEPS})")
-    whole("--sce", action="store_true", help="give the policy the causes that act on its task")
-    whole("--win", action="store_true", help="ask again if What-If-Not is 0.5 or less")
-    whole("--below", action="store_true", help="ask again only below 0.5")
-    whole("--reward", metavar="R", help=f"f_R of What-If-Not (default {SHAPED})")
-    whole("--ablation", action="store_true", help="play all four arms in the same worlds and compare them")
-    whole("--workers", type=int, default=1, metavar="N", help="processes to play in (default 1)")
-    whole("-o", "--out", type=Path, metavar="DIR", help="record each episode here as a separate ledger")
+    takes_task(parser)
+    parser.takes_number("--episodes", 1, "worlds, one per seed")
+    parser.takes_number("--seed", 1, "seed of the first world", metavar="S")
+    parser.takes_number("--steps", STEPS, "planning horizon")
+    parser.takes_flag("--sce", "give the policy the causes that act on its task")
+    parser.takes_flag("--win", "ask again if What-If-Not is 0.5 or less")
+    parser.takes_flag("--below", "ask again only below 0.5")
+    parser.takes_one("--reward", "R", f"f_R of What-If-Not (default {SHAPED})")
+    parser.takes_flag("--ablation", "play all four arms in the same worlds and compare them")
+    parser.takes_number("--workers", 1, "processes to play in")
+    parser.takes_out("DIR", "record each episode here as a separate ledger", type=Path)
     takes_model(parser)
 
 

@@ -10,11 +10,10 @@ from untaken.answers import crafter_win_document
 from untaken.asking import ModelAccess
 from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, rate, signed
-from untaken.cli.crafter_players import player, print_silence, require_counts
-from untaken.cli.grammar import verb
-from untaken.cli.usage import UsageError
+from untaken.cli.crafter_players import player, print_silence, require_counts, takes_task
+from untaken.cli.grammar import UsageError, verb
 from untaken.crafter.players import POLICIES, policy_named
-from untaken.crafter.simulator import ACHIEVEMENTS, CrafterWorld
+from untaken.crafter.simulator import CrafterWorld
 from untaken.crafter.win import INTERVENTIONS, Noise, Watched, Watching, found_mistakes, reward_named, watch
 from untaken.crafter.win import summarise_wins as summarise
 from untaken.crafter.win.rewards import SHAPED
@@ -27,18 +26,21 @@ SHOWN = 20
 def add_to(inner: Any) -> None:
     """Adds the verb to those of ``crafter``."""
     parser = verb(inner, "win", run, "play Crafter and score each action against its alternatives (WIN)")
-    whole = parser.add_argument
-    whole("--policy", choices=list(POLICIES), default="random", help="the policy (default random)")
-    whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; default: open play")
-    whole("--seed", type=int, default=1, metavar="S", help="of the world and of all draws (default 1)")
-    whole("--steps", type=int, default=STEPS, metavar="N", help=f"steps at most (default {STEPS})")
-    whole("--reward", default=SHAPED, metavar="R", help=f"f_R: env, shaped or rollout-N (default {SHAPED})")
-    whole(
+    parser.add_argument(
+        "--policy", choices=list(POLICIES), default="random", help="the policy (default random)"
+    )
+    takes_task(parser)
+    parser.takes_number("--seed", 1, "of the world and of all draws", metavar="S")
+    parser.takes_number("--steps", STEPS, "steps at most")
+    parser.takes_one("--reward", "R", f"f_R: env, shaped or rollout-N (default {SHAPED})", default=SHAPED)
+    parser.add_argument(
         "--psi", nargs="+", choices=INTERVENTIONS, default=INTERVENTIONS, help="interventions (default all)"
     )
-    whole("--noise", choices=get_args(Noise), default="same", help="random numbers of clones (default same)")
-    whole("--draws", type=int, default=1, metavar="N", help="draws of resampled noise (default 1)")
-    whole("--inject", type=float, default=0.0, metavar="P", help="share of actions replaced by others")
+    parser.add_argument(
+        "--noise", choices=get_args(Noise), default="same", help="random numbers of clones (default same)"
+    )
+    parser.takes_number("--draws", 1, "draws of resampled noise")
+    parser.takes_one("--inject", "P", "share of actions replaced by others", type=float, default=0.0)
     takes_model(parser)
 
 

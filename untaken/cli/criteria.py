@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from untaken.answers import criteria_document, criteria_verify_document
@@ -13,10 +13,8 @@ from untaken.cli import criteria_propose
 from untaken.cli.agree import TRUST
 from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
-from untaken.cli.grammar import Verbs, takes_many, verb
+from untaken.cli.grammar import Parser, UsageError, Verbs, group, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
-from untaken.cli.usage import UsageError
-from untaken.cli.verbs import VERBS
 from untaken.criteria import (
     ATTACKS,
     CriterionAgreement,
@@ -41,21 +39,18 @@ from untaken.present.numbers import counted
 from untaken.scaling.reading import Ledgers
 
 _SOURCES = "Pass ledgers, or recorded replies with --recorded PATH."
-_LIMITS = {field.name: field.default for field in fields(VerifierThresholds)}
+_LIMITS: dict[str, float] = asdict(VerifierThresholds())
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
-    group = verbs.add_parser("criteria", help=VERBS["criteria"], description="Criteria.")
-    inner = group.add_subparsers(dest="criteria_verb", metavar="VERB", required=True)
+    inner = group(verbs, "criteria")
     criteria_propose.add_to(inner)
     does = "give each run a value for each criterion, from its ledger, a model, or recorded replies"
     parser = verb(inner, "quantify", run_quantify, does)
     _takes_runs(parser)
-    parser.add_argument("--runs", action="store_true", help="list the values of each run in the document")
-    parser.add_argument(
-        "--people", metavar="FILE", help="people's values, as recorded replies: κ and confusion by criterion"
-    )
+    parser.takes_flag("--runs", "list the values of each run in the document")
+    parser.takes_one("--people", "FILE", "people's values, as recorded replies: κ and confusion by criterion")
     parser = verb(inner, "verify", run_verify, "show which criteria to keep, and why")
     _takes_runs(parser)
     parser.add_argument(
@@ -67,8 +62,7 @@ def add_to(verbs: Verbs) -> None:
         help="recorded replies on disturbed runs; repeatable",
     )
     names = ", ".join(attack.name for attack in ATTACKS)
-    takes_many(
-        parser,
+    parser.takes_many(
         "--attacks",
         "ATTACK",
         f"disturb the runs in these ways: {names} (default: all, or none with a model)",
@@ -76,21 +70,16 @@ def add_to(verbs: Verbs) -> None:
         default=None,
     )
     for name, default in _LIMITS.items():
-        flag, kind = f"--{name.replace('_', '-')}", type(default)
-        parser.add_argument(
-            flag, type=kind, default=default, metavar="X", help=f"threshold (default {default})"
-        )
+        parser.takes_number(f"--{name.replace('_', '-')}", default, "threshold", metavar="X")
 
 
-def _takes_runs(parser: argparse.ArgumentParser) -> None:
+def _takes_runs(parser: Parser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="ledgers, or folders of ledgers")
-    takes_many(parser, "--graphs", "PATH", "plan graphs, or folders of them")
-    parser.add_argument("--recorded", metavar="PATH", help="recorded replies (*.evaluated_problems.json)")
-    parser.add_argument(
-        "--criteria", metavar="FILE", help="criteria file; by default criteria computed from ledgers"
-    )
+    parser.takes_many("--graphs", "PATH", "plan graphs, or folders of them")
+    parser.takes_one("--recorded", "PATH", "recorded replies (*.evaluated_problems.json)")
+    parser.takes_one("--criteria", "FILE", "criteria file; by default criteria computed from ledgers")
     takes_model(parser, unless=f"{SETTING} if only --offline is given")
-    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="passes of the model (default 1)")
+    parser.takes_number("--seeds", 1, "passes of the model")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +119,6 @@ def run_quantify(args: argparse.Namespace, console: Console) -> int:
         (theirs, *_) = read_quantifier_runs(args.people)
         people = criteria_against_people(found.passes, theirs)
         _say_people(people, console)
-    console.findings(found.findings)
     console.document(criteria_document(found.passes, runs=args.runs, people=people, findings=found.findings))
     return 1 if found.broken else 0
 
@@ -167,7 +155,6 @@ def run_verify(args: argparse.Namespace, console: Console) -> int:
     console.say(f"{len(verified.kept)} of {len(verified.criteria)} criteria kept; {over}")
     if not verified.attacks:
         console.say("Disturbed runs: not run, so not passed")
-    console.findings(found.findings)
     console.document(criteria_verify_document(verified, findings=found.findings))
     return 1 if found.broken else 0
 
@@ -209,7 +196,7 @@ def _of_replies(args: argparse.Namespace, console: Console) -> _Found:
             "recorded-alone", "--recorded cannot be combined with plan graphs or a model", hint=hint
         )
     ledgers = read_ledgers(args.paths, console) if args.paths else Ledgers.none()
-    runs = [run for _, run in ledgers.runs]
+    runs = ledgers.every_run
     unread: list[Finding] = []
     passes = join_runs(read_quantifier_runs(args.recorded, on_finding=unread.append), runs)
     if unread and not passes:
@@ -225,7 +212,7 @@ def _of_replies(args: argparse.Namespace, console: Console) -> _Found:
 def _quantified(
     args: argparse.Namespace, ledgers: Ledgers, graphs: GraphSet, attacks: Sequence[str], console: Console
 ) -> tuple[tuple[QuantifierRun, ...], dict[str, tuple[QuantifierRun, ...]]]:
-    runs = [run for _, run in ledgers.runs]
+    runs = ledgers.every_run
     criteria = load_criteria(args.criteria) if args.criteria else None
     chosen = [attack for attack in ATTACKS if attack.name in attacks]
     if not (args.model or args.offline):

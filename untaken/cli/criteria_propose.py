@@ -8,9 +8,8 @@ from pathlib import Path
 from untaken.answers import proposal_document
 from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import Console, plain
-from untaken.cli.grammar import Verbs, verb
+from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import read_ledgers
-from untaken.cli.usage import UsageError
 from untaken.criteria import Proposal, example_pair, propose, save_criteria
 from untaken.criteria.critic import TASK_CHARS, not_proposed
 from untaken.criteria.embedding import WORDS_IN
@@ -29,13 +28,13 @@ def add_to(verbs: Verbs) -> None:
         "paths", nargs="*", metavar="PATH", help="ledgers to take a successful and a failed run from"
     )
     words = "what the agent is for; @FILE reads it from a file"
-    parser.add_argument("--task", required=True, metavar="TEXT", help=words)
-    parser.add_argument("--successful", metavar="RUN", help="id of the successful run to show")
-    parser.add_argument("--failed", metavar="RUN", help="id of the failed run to show")
+    parser.takes_one("--task", "TEXT", words, required=True)
+    parser.takes_one("--successful", "RUN", "id of the successful run to show")
+    parser.takes_one("--failed", "RUN", "id of the failed run to show")
     takes_model(parser)
     parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N", help=f"how often to ask ({SEEDS})")
-    parser.add_argument("--tau", type=float, metavar="T", help="cosine above which two criteria are merged")
-    parser.add_argument("-o", "--out", metavar="FILE", help="write the criteria file (*.criteria.json)")
+    parser.takes_one("--tau", "T", "cosine above which two criteria are merged", type=float)
+    parser.takes_out("FILE", "write the criteria file (*.criteria.json)")
 
 
 def run_propose(args: argparse.Namespace, console: Console) -> int:
@@ -43,7 +42,7 @@ def run_propose(args: argparse.Namespace, console: Console) -> int:
     _check(args)
     task = _task(args.task)
     ledgers = read_ledgers(args.paths, console) if args.paths else Ledgers.none()
-    successful, failed = _pair(args, [run for _, run in ledgers.runs])
+    successful, failed = _pair(args, ledgers.every_run)
     with model_of(args) as model:
         found = propose(
             task,
@@ -56,7 +55,6 @@ def run_propose(args: argparse.Namespace, console: Console) -> int:
         )
     _print(found, console)
     print_cost(model, console)
-    console.findings([*ledgers.findings, *found.findings])
     console.document(
         proposal_document(
             found, model=model.name, successful=successful, failed=failed, findings=ledgers.findings

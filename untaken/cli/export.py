@@ -11,9 +11,8 @@ from msgspec import structs
 
 from untaken.answers import ExportDocument
 from untaken.cli.console import Console, plain
-from untaken.cli.grammar import Verbs, takes_graphs, verb
+from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.score import scored_paths
-from untaken.cli.usage import UsageError
 from untaken.errors import Unscored, Where
 from untaken.exporting import (
     EvaluatedRun,
@@ -41,11 +40,9 @@ BINARY: Final = ("parquet",)
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "export", export)
-    takes_graphs(parser)
+    parser.takes_graphs()
     parser.add_argument("--to", required=True, choices=(*ONE_FILE, "atif"), help="the format")
-    parser.add_argument(
-        "-o", "--out", metavar="OUT", help="the file, of atif the folder; otherwise stdout, where that can be"
-    )
+    parser.takes_out("OUT", "the file, of atif the folder; otherwise stdout, where that can be")
 
 
 def export(args: argparse.Namespace, console: Console) -> int:
@@ -63,7 +60,7 @@ def export(args: argparse.Namespace, console: Console) -> int:
 
     def evaluated() -> Iterator[EvaluatedRun]:
         """Each run's results, made when it is its turn, and let go once they are written."""
-        for run in (run for _, run in scored.ledgers.runs if not run.integrity.broken):
+        for run in scored.ledgers.sound_runs:
             score = scored.scores.get(run.digest, Unscored("no plan graph"))
             if isinstance(score, RunScore):
                 score = structs.replace(score, detail=score.detail.apart())
@@ -78,7 +75,6 @@ def export(args: argparse.Namespace, console: Console) -> int:
     else:
         found = counted(len(results), "run"), counted(sum(results), "result")
         console.say(plain(f"{', '.join(found)} → {args.out}"))
-    console.findings(scored.findings)
     console.document(
         ExportDocument(
             to=args.to,

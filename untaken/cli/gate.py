@@ -11,10 +11,9 @@ from typing import Final
 from untaken.answers import GateDocument
 from untaken.answers.issues import GatedIssue, issue_entry, statements_of
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
-from untaken.cli.grammar import Verbs, takes_each, takes_graphs, takes_resamples, verb
+from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.issues import print_issues
 from untaken.cli.score import Scored, print_rules, scored_paths
-from untaken.cli.usage import UsageError
 from untaken.corpus import plan_evaluation
 from untaken.failure_modes import kept_taxonomy
 from untaken.failure_modes.issue_file import load_issues
@@ -33,9 +32,8 @@ VERDICTS = {"met": "met", "not_met": "NOT MET", "unscored": "UNSCORED"}
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "gate", gate)
-    takes_graphs(parser)
-    takes_each(
-        parser,
+    parser.takes_graphs()
+    parser.takes_each(
         "--require",
         "REQUIREMENT",
         "metric, comparison, number: 'critical_completion>=0.9'; repeatable, all must be met",
@@ -46,31 +44,25 @@ def add_to(verbs: Verbs) -> None:
         default="point",
         help="compare the value (default), or the worse end of its 95%% interval",
     )
-    parser.add_argument(
-        "--sequential",
-        action="store_true",
-        help="pass, fail or keep going (exit 3), valid however often you look",
-    )
-    parser.add_argument(
+    parser.takes_flag("--sequential", "pass, fail or keep going (exit 3), valid however often you look")
+    parser.takes_one(
         "--baseline",
-        metavar="NAME",
-        help="with --sequential: compare every other agent with this one, pair by pair of runs of a task",
+        "NAME",
+        "with --sequential: compare every other agent with this one, pair by pair of runs of a task",
     )
     parser.add_argument(
         "--metric", default="completion", help="what --baseline compares (default completion)"
     )
-    parser.add_argument(
+    parser.takes_one(
         "--margin",
+        "SHARE",
+        f"how far an agent may fall behind the baseline and still pass (default {MARGIN})",
         type=share,
         default=MARGIN,
-        metavar="SHARE",
-        help=f"how far an agent may fall behind the baseline and still pass (default {MARGIN})",
     )
-    takes_each(parser, "--agent", "NAME", "check only this agent; repeatable")
-    parser.add_argument(
-        "--issues", metavar="FILE", help="issues (untaken issues); none of them may be reopened"
-    )
-    takes_resamples(parser)
+    parser.takes_each("--agent", "NAME", "check only this agent; repeatable")
+    parser.takes_one("--issues", "FILE", "issues (untaken issues); none of them may be reopened")
+    parser.takes_resamples()
 
 
 def share(text: str) -> float:
@@ -92,7 +84,7 @@ def gate(args: argparse.Namespace, console: Console) -> int:
         raise UsageError("requirement-invalid", "--baseline needs --sequential", hint="Add --sequential.")
     scored = scored_paths(args, console)
     requirements = [parse_requirement(text, on=args.on) for text in args.require]
-    runs = [run for _, run in scored.ledgers.runs if not run.integrity.broken]
+    runs = scored.ledgers.sound_runs
     if args.sequential:
         in_sequence = _in_sequence(args, runs, scored.counted, requirements)
         checks: tuple[GateCheck, ...] = ()
@@ -118,7 +110,6 @@ def gate(args: argparse.Namespace, console: Console) -> int:
         if finding.code in DOUBTS:
             console.say(plain(f"{finding.message}. {finding.hint}"))
     print_rules(args, scored, console)
-    console.findings(scored.findings)
     verdicts = {*(check.verdict for check in checks), *(check.verdict for check in in_sequence)}
     again = any(one.state == "reopened" for one in issues)
     met = verdicts <= {"met", "pass"} and not scored.broken and not again
@@ -143,7 +134,7 @@ def _issues(args: argparse.Namespace, scored: Scored) -> tuple[TrackedIssue, ...
     if not args.issues:
         return ()
     file = Path(args.issues)
-    issues, runs = load_issues(file).issues, [run for _, run in scored.ledgers.runs]
+    issues, runs = load_issues(file).issues, scored.ledgers.every_run
     asked = asks_for_statements(issues)
     statements = statements_of(plan_evaluation(runs, scored.graphs, scored.scores)) if asked else {}
     return track_issues(issues, runs, scored.scores, kept_taxonomy(file.parent), statements=statements)

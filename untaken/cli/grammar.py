@@ -8,15 +8,40 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from untaken.cli.verbs import VERBS, examples
+from untaken.errors import UntakenError
 
 if TYPE_CHECKING:
     from untaken.cli.console import Console
 
 Run: TypeAlias = "Callable[[argparse.Namespace, Console], int]"
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 MOST_NAMED = 5
 MISSING_WORDS = {"fail": "count as not completed", "drop": "are left out"}
+
+
+class UsageError(UntakenError):
+    """The command cannot be carried out as it was given (exit code 2)."""
+
+    @classmethod
+    def of(cls, error: UntakenError) -> UsageError:
+        """An error of the engine that is one of the command."""
+        return cls(error.code, error.message, where=error.where, hint=error.hint)
+
+
+class TakesMany(argparse.Action):
+    """An option with one value or several; remembers that it was the last, as it may have taken the paths."""
+
+    def __call__(
+        self,
+        _parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        _option: str | None = None,
+    ) -> None:
+        """Keeps the values."""
+        setattr(namespace, self.dest, values)
+        namespace.greedy = self.dest
 
 
 class Parser(argparse.ArgumentParser):
@@ -40,102 +65,108 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(left_over)}{suggestion}")
         return found, left_over
 
+    def takes_ledgers(self, *, few: str = "+") -> None:
+        """``PATH…``."""
+        self.add_argument(
+            "paths",
+            nargs=few,
+            metavar="PATH",
+            help="ledger, or folder with .jsonl, .jsonl.gz or .jsonl.zst files; or its URL, e.g. s3://…",
+        )
 
-def verb(verbs: Verbs, name: str, run: Run, does: str = "") -> argparse.ArgumentParser:
-    """A verb with ``--json``; what it does is said in `VERBS`, or, for one of a group, by `does`."""
-    does = does or VERBS[name]
-    parser = verbs.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON document on stdout and nothing else"
-    )
+    def takes_one(self, name: str, metavar: str, words: str, **more: Any) -> None:
+        """An option with one value."""
+        self.add_argument(name, metavar=metavar, help=words, **more)
+
+    def takes_many(self, name: str, metavar: str, words: str, **more: Any) -> None:
+        """An option with one value or several."""
+        settings = {"nargs": "+", "default": [], "action": TakesMany, **more}
+        self.add_argument(name, metavar=metavar, help=words, **settings)
+
+    def takes_flag(self, name: str, words: str) -> None:
+        """An option without a value."""
+        self.add_argument(name, action="store_true", help=words)
+
+    def takes_number(self, name: str, default: float, words: str, metavar: str | None = "N") -> None:
+        """An option with a number of the kind of its default."""
+        words = f"{words} (default {default})"
+        self.add_argument(name, type=type(default), default=default, metavar=metavar, help=words)
+
+    def takes_out(self, metavar: str, words: str, **more: Any) -> None:
+        """``-o``: where to write."""
+        self.add_argument("-o", "--out", metavar=metavar, help=words, **more)
+
+    def takes_each(self, name: str, metavar: str, words: str) -> None:
+        """An option that can be repeated."""
+        self.add_argument(name, metavar=metavar, help=words, action="append", default=[])
+
+    def takes_missing(self, words: str = "as for untaken score") -> None:
+        """``--missing``."""
+        self.add_argument("--missing", choices=tuple(MISSING_WORDS), default="fail", help=words)
+
+    def takes_top(self, default: int, of: str = "of each table") -> None:
+        """``--top``."""
+        self.takes_one("--top", "N", f"{of} (default {default}; 0 for all)", type=int, default=default)
+
+    def takes_resamples(self) -> None:
+        """``--resamples`` and ``--seed``."""
+        self.takes_number("--resamples", 10_000, "task resamples", metavar=None)
+        self.takes_number("--seed", 0, "random seed", metavar=None)
+
+    def takes_graphs(self) -> None:
+        """``PATH…``, ``--graphs`` and the two rules every rate depends on (the paths: `inputs.paths_of`)."""
+        self.takes_ledgers(few="*")
+        self.takes_cluster()
+        self.takes_many("--graphs", "PATH", "plan graph, or folder of plan graphs", required=True)
+        self.takes_missing("sub-goals without evidence count as not completed (default), or are left out")
+        words = "whose recorded verdicts count, e.g. 'human:*'; '!judge:m' leaves one out; default: all"
+        self.takes_many("--verdicts", "GLOB", words)
+        self.takes_least_kappa()
+
+    def takes_memory(self) -> None:
+        """``--memory``."""
+        self.takes_one("--memory", "FILE", "policy memory; by default built from these ledgers")
+
+    def takes_labels(self) -> None:
+        """``--labels``."""
+        self.takes_flag(
+            "--labels",
+            "also rates from people's labels and a judge, where people labelled only some of what it judged",
+        )
+
+    def takes_cluster(self) -> None:
+        """``--cluster``; `running` opens it."""
+        self.takes_one(
+            "--cluster",
+            "WORKERS",
+            "who shares the work: a number of local processes, or a Dask scheduler, e.g. tcp://10.0.0.1:8786",
+        )
+
+    def takes_least_kappa(self, *, default: float | None = None) -> None:
+        """``--min-kappa``."""
+        words = "leave out judges whose agreement with people is below this"
+        if default is not None:
+            words = f"a judge below this is unreliable (default {default})"
+        self.takes_one("--min-kappa", "KAPPA", words, type=float, default=default)
+
+
+def verb(verbs: Verbs, name: str, run: Run, does: str = "", *, document: bool = True) -> Parser:
+    """A verb, with ``--json`` where it has a document; `does` is said for one of a group."""
+    parser = _named(verbs, name, does or VERBS[name])
+    if document:
+        parser.takes_flag("--json", "print one JSON document on stdout and nothing else")
     parser.set_defaults(run=run)
     return parser
 
 
-def takes_ledgers(parser: argparse.ArgumentParser, *, few: str = "+") -> None:
-    """``PATH…``."""
-    parser.add_argument(
-        "paths",
-        nargs=few,
-        metavar="PATH",
-        help="ledger, or folder with .jsonl, .jsonl.gz or .jsonl.zst files; or its URL, e.g. s3://…",
-    )
+def group(verbs: Verbs, name: str) -> Verbs:
+    """A verb that has verbs of its own; which of them was chosen is in ``NAME_verb``."""
+    parser = _named(verbs, name, VERBS[name])
+    return parser.add_subparsers(dest=f"{name}_verb", metavar="VERB", required=True)
 
 
-class TakesMany(argparse.Action):
-    """An option with one value or several; remembers that it was the last, as it may have taken the paths."""
-
-    def __call__(
-        self,
-        _parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
-        _option: str | None = None,
-    ) -> None:
-        """Keeps the values."""
-        setattr(namespace, self.dest, values)
-        namespace.greedy = self.dest
-
-
-def takes_many(parser: argparse.ArgumentParser, name: str, metavar: str, words: str, **more: Any) -> None:
-    """An option with one value or several."""
-    settings = {"nargs": "+", "default": [], "action": TakesMany, **more}
-    parser.add_argument(name, metavar=metavar, help=words, **settings)
-
-
-def takes_each(parser: argparse.ArgumentParser, name: str, metavar: str, words: str) -> None:
-    """An option that can be repeated."""
-    parser.add_argument(name, metavar=metavar, help=words, action="append", default=[])
-
-
-def takes_missing(parser: argparse.ArgumentParser, words: str = "as for untaken score") -> None:
-    """``--missing``."""
-    parser.add_argument("--missing", choices=tuple(MISSING_WORDS), default="fail", help=words)
-
-
-def takes_top(parser: argparse.ArgumentParser, default: int, of: str = "of each table") -> None:
-    """``--top``."""
-    words = f"{of} (default {default}; 0 for all)"
-    parser.add_argument("--top", type=int, default=default, metavar="N", help=words)
-
-
-def takes_resamples(parser: argparse.ArgumentParser) -> None:
-    """``--resamples`` and ``--seed``."""
-    parser.add_argument("--resamples", type=int, default=10_000, help="task resamples (default 10000)")
-    parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
-
-
-def takes_graphs(parser: argparse.ArgumentParser) -> None:
-    """``PATH…``, ``--graphs`` and the two rules every rate depends on (the paths: `inputs.paths_of`)."""
-    takes_ledgers(parser, few="*")
-    takes_cluster(parser)
-    takes_many(parser, "--graphs", "PATH", "plan graph, or folder of plan graphs", required=True)
-    takes_missing(parser, "sub-goals without evidence count as not completed (default), or are left out")
-    words = "whose recorded verdicts count, e.g. 'human:*'; '!judge:m' leaves one out; default: all"
-    takes_many(parser, "--verdicts", "GLOB", words)
-    takes_least_kappa(parser)
-
-
-def takes_cluster(parser: argparse.ArgumentParser) -> None:
-    """``--cluster``; `running` opens it."""
-    parser.add_argument(
-        "--cluster",
-        metavar="WORKERS",
-        help="who shares the work: a number of local processes, or a Dask scheduler, e.g. tcp://10.0.0.1:8786",
-    )
-
-
-def takes_least_kappa(parser: argparse.ArgumentParser, *, default: float | None = None) -> None:
-    """``--min-kappa``."""
-    parser.add_argument(
-        "--min-kappa",
-        type=float,
-        default=default,
-        metavar="KAPPA",
-        help="leave out judges whose agreement with people is below this"
-        if default is None
-        else f"a judge below this is unreliable (default {default})",
-    )
+def _named(verbs: Verbs, name: str, does: str) -> Parser:
+    return verbs.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
 
 
 def rules_in_words(missing: str, verdicts: list[str]) -> str:

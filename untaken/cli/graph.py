@@ -9,12 +9,10 @@ from pathlib import Path
 from untaken.answers import graph_diff_document
 from untaken.answers.plans import CheckedGraph, GraphCheckDocument, GraphDrawDocument
 from untaken.cli.console import NOTHING, Console, plain
-from untaken.cli.grammar import Verbs, verb
+from untaken.cli.grammar import UsageError, Verbs, group, verb
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.graph_discover import add_discover
 from untaken.cli.inputs import read_ledgers
-from untaken.cli.usage import UsageError
-from untaken.cli.verbs import VERBS
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Run
 from untaken.plans import (
@@ -33,29 +31,28 @@ from untaken.present.numbers import counted
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
-    group = verbs.add_parser("graph", help=VERBS["graph"], description="Plan graphs.")
-    inner = group.add_subparsers(dest="graph_verb", metavar="VERB", required=True)
+    inner = group(verbs, "graph")
     parser = verb(inner, "check", check, "check plan graphs and list problems")
     parser.add_argument("paths", nargs="+", metavar="PATH", help="plan graph, or folder of plan graphs")
-    parser.add_argument(
+    parser.takes_one(
         "--against",
+        "LEDGERS",
+        "ledgers, or folders of ledgers: list where their runs contradict the graphs",
         nargs="+",
-        metavar="LEDGERS",
-        help="ledgers, or folders of ledgers: list where their runs contradict the graphs",
     )
     parser = verb(inner, "diff", diff, "show the differences between two versions of a plan graph")
     parser.add_argument("old", metavar="OLD", help="plan graph")
     parser.add_argument("new", metavar="NEW", help="plan graph")
     parser = verb(inner, "draw", draw, "draw a plan graph as an SVG file")
     parser.add_argument("file", metavar="FILE", help="plan graph")
-    parser.add_argument("-o", "--out", metavar="FILE", required=True, help="the picture (.svg)")
-    parser.add_argument("--run", dest="ledger", metavar="LEDGER", help="colour it by the status of one run")
-    parser.add_argument("--run-id", metavar="ID", help="which run, if the ledger has several")
+    parser.takes_out("FILE", "the picture (.svg)", required=True)
+    parser.takes_one("--run", "LEDGER", "colour it by the status of one run", dest="ledger")
+    parser.takes_one("--run-id", "ID", "which run, if the ledger has several")
     add_discover(inner)
     parser = verb(inner, "export", export, "write a plan graph in another format")
     parser.add_argument("file", metavar="FILE", help="plan graph")
     parser.add_argument("--to", choices=GRAPH_FORMATS, default=None, help="default yaml; json with --json")
-    parser.add_argument("-o", "--out", metavar="FILE", help="default: stdout")
+    parser.takes_out("FILE", "default: stdout")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +87,7 @@ def diff(args: argparse.Namespace, console: Console) -> int:
     try:
         old, new = load_graph(args.old), load_graph(args.new)
     except UntakenError as error:
-        raise UsageError(error.code, error.message, where=error.where, hint=error.hint) from error
+        raise UsageError.of(error) from error
     found = diff_graphs(old, new)
     print_diff(found, console)
     console.document(graph_diff_document(found, before=args.old, after=args.new))
@@ -133,7 +130,7 @@ def _run(args: argparse.Namespace, console: Console) -> Run:
     Raises:
         UsageError: ``run-unknown`` if there is none of that id, or several and none is named.
     """
-    runs = [run for _, run in read_ledgers([args.ledger], console).runs]
+    runs = read_ledgers([args.ledger], console).every_run
     chosen = [run for run in runs if args.run_id in (None, run.run_id)]
     if len(chosen) != 1:
         there = f"{counted(len(runs), 'run')} in {args.ledger}"
@@ -177,7 +174,7 @@ def _against(checked: list[Checked], ledgers: list[str], console: Console) -> li
     """The same, each graph with where the runs speak against it; broken runs say nothing."""
     from untaken.corpus import doubts_of, score_runs  # noqa: PLC0415 (slow)
 
-    runs = [run for _, run in read_ledgers(ledgers, console).runs]
+    runs = read_ledgers(ledgers, console).every_run
     graphs = GraphSet.of(one.graph for one in checked if one.graph is not None)
     scores, _ = score_runs(runs, graphs)
     doubts = doubts_of(runs, scores, graphs)

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from untaken.answers import graph_discover_document
 from untaken.cli.console import Console, decimal, plain, span
-from untaken.cli.grammar import Verbs, takes_ledgers, takes_many, verb
+from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
-from untaken.cli.usage import UsageError
 from untaken.discovery import ProposedGraph, discover
 from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
 from untaken.errors import Unscored, UntakenError
@@ -23,9 +22,8 @@ from untaken.present.numbers import counted
 def add_discover(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "discover", run_discover, "propose a plan graph from successful runs")
-    takes_ledgers(parser, few="*")
-    takes_many(
-        parser,
+    parser.takes_ledgers(few="*")
+    parser.takes_many(
         "--graphs",
         "PATH",
         "plan graph, or folder: its tags and rules map actions, and the draft is its next version",
@@ -41,19 +39,19 @@ def add_discover(verbs: Verbs) -> None:
     parser.add_argument(
         "--agent", action="append", metavar="NAME", help="only runs of this agent; repeatable"
     )
-    parser.add_argument("--task", metavar="GLOB", help="only runs of these tasks")
+    parser.takes_one("--task", "GLOB", "only runs of these tasks")
     edge, sub_goal = f"share of runs for an edge ({THETA})", f"share of runs for a sub-goal ({MIN_SHARE})"
-    parser.add_argument("--theta", type=float, default=THETA, metavar="T", help=f"minimum {edge}")
-    parser.add_argument("--min-share", type=float, default=MIN_SHARE, metavar="S", help=f"minimum {sub_goal}")
+    parser.takes_one("--theta", "T", f"minimum {edge}", type=float, default=THETA)
+    parser.takes_one("--min-share", "S", f"minimum {sub_goal}", type=float, default=MIN_SHARE)
     both = f"minimum runs with both ends for an edge ({MIN_RUNS})"
-    parser.add_argument("--min-runs", type=int, default=MIN_RUNS, metavar="N", help=both)
-    parser.add_argument("-o", "--out", metavar="FILE", help="write the draft (*.plan.yaml)")
+    parser.takes_one("--min-runs", "N", both, type=int, default=MIN_RUNS)
+    parser.takes_out("FILE", "write the draft (*.plan.yaml)")
 
 
 def run_discover(args: argparse.Namespace, console: Console) -> int:
     """Prints the draft with what it rests on; 1 where a ledger is broken."""
     ledgers = read_ledgers(paths_of(args), console)
-    runs = _chosen([run for _, run in ledgers.runs], args)
+    runs = _chosen(ledgers.every_run, args)
     graph, runs = _graph(args.graphs, runs) if args.graphs else (None, runs)
     try:
         draft = discover(
@@ -66,12 +64,11 @@ def run_discover(args: argparse.Namespace, console: Console) -> int:
             source=args.source,
         )
     except UntakenError as error:
-        raise UsageError(error.code, error.message, where=error.where, hint=error.hint) from error
+        raise UsageError.of(error) from error
     if args.out:
         save_graph(draft.graph, args.out)
         console.warn(f"written: {plain(args.out)}")
     _print(draft, console, counted(draft.runs, "run" if args.source == "plans" else "successful run"))
-    console.findings([*ledgers.findings, *draft.findings])
     console.document(graph_discover_document(draft, findings=ledgers.findings))
     return 1 if ledgers.broken else 0
 

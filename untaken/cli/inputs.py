@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from untaken.cli.console import Console
-from untaken.cli.usage import UsageError
+from untaken.cli.grammar import UsageError
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Integrity, verify_ledger
 from untaken.plans import GraphSet, load_graphs
@@ -56,7 +56,7 @@ def ledger_files(paths: Sequence[str]) -> tuple[list[Place], list[Finding]]:
     try:
         return find_ledgers(paths)
     except UntakenError as error:
-        raise UsageError(error.code, error.message, where=error.where, hint=error.hint) from None
+        raise UsageError.of(error) from None
 
 
 def read_ledgers(

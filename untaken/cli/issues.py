@@ -10,9 +10,8 @@ from pathlib import Path
 from untaken.answers.issues import IssuesDocument, corpus_issues, issue_entry
 from untaken.cli.analysed import read_analysed, takes_runs, workspace_path
 from untaken.cli.console import NOTHING, Console, plain, rate, span
-from untaken.cli.grammar import Verbs, verb
+from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import moment
-from untaken.cli.usage import UsageError
 from untaken.failure_modes.issue_file import ISSUES, adding, change_issues, load_issues, setting
 from untaken.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueRule
 from untaken.failure_modes.issues import TrackedIssue
@@ -23,18 +22,16 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "issues", issues)
     takes_runs(parser)
-    parser.add_argument("--file", metavar="FILE", help=f"issues, with PATH; by default {ISSUES}")
-    parser.add_argument("--add", metavar="ID", help="add an issue; needs --title, and --mode or a rule")
-    parser.add_argument("--title", metavar="TEXT", default="", help="of the issue added")
-    parser.add_argument("--mode", metavar="ID", default="", help="its failure mode")
-    parser.add_argument(
-        "--expr", metavar="CEL", default="", help="its rule, e.g. 'state.status.pay == \"skipped\"'"
-    )
-    parser.add_argument("--text", metavar="GLOB", default="", help="its rule, e.g. '*declined*'")
-    parser.add_argument("--fix", metavar="ID", help="call an issue fixed")
-    parser.add_argument("--reopen", metavar="ID", help="call an issue open again")
-    parser.add_argument("--at", metavar="TIME", help="since when, e.g. 2026-01-31T12:00:00Z; by default now")
-    parser.add_argument("--by", metavar="NAME", help="your name; required to change anything")
+    parser.takes_one("--file", "FILE", f"issues, with PATH; by default {ISSUES}")
+    parser.takes_one("--add", "ID", "add an issue; needs --title, and --mode or a rule")
+    parser.takes_one("--title", "TEXT", "of the issue added", default="")
+    parser.takes_one("--mode", "ID", "its failure mode", default="")
+    parser.takes_one("--expr", "CEL", "its rule, e.g. 'state.status.pay == \"skipped\"'", default="")
+    parser.takes_one("--text", "GLOB", "its rule, e.g. '*declined*'", default="")
+    parser.takes_one("--fix", "ID", "call an issue fixed")
+    parser.takes_one("--reopen", "ID", "call an issue open again")
+    parser.takes_one("--at", "TIME", "since when, e.g. 2026-01-31T12:00:00Z; by default now")
+    parser.takes_one("--by", "NAME", "your name; required to change anything")
 
 
 def issues(args: argparse.Namespace, console: Console) -> int:
@@ -46,7 +43,6 @@ def issues(args: argparse.Namespace, console: Console) -> int:
     found = corpus_issues(given.corpus, known.issues, given.taxonomy)
     run_ids = {digest: run.run_id for digest, run in given.corpus.runs.items()}
     print_issues(found, run_ids, console)
-    console.findings(given.findings)
     console.document(
         IssuesDocument(issues=[issue_entry(one, run_ids) for one in found], findings=given.findings)
     )

@@ -14,9 +14,8 @@ from untaken.asking.access import Progress
 from untaken.cli.appending import DraftsOf, append_drafts, refuse_compressed
 from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, plain
-from untaken.cli.grammar import Verbs, takes_ledgers, takes_many, verb
+from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
-from untaken.cli.usage import UsageError
 from untaken.errors import Finding, Unscored
 from untaken.judging import (
     JudgedMapping,
@@ -38,23 +37,15 @@ from untaken.scaling.reading import Ledgers
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "judge", judge)
-    takes_ledgers(parser, few="*")
-    takes_many(parser, "--graphs", "PATH", "plan graph, or folder of plan graphs", required=True)
+    parser.takes_ledgers(few="*")
+    parser.takes_many("--graphs", "PATH", "plan graph, or folder of plan graphs", required=True)
     takes_model(parser)
-    takes_many(parser, "--sub-goals", "ID", "ask only about these")
-    parser.add_argument(
-        "--as", dest="signed", metavar="NAME", help="sign as judge:NAME, e.g. to compare two rubrics"
-    )
-    parser.add_argument("--no-tools", action="store_true", help="send excerpts only")
-    parser.add_argument(
-        "--accept-claims", action="store_true", help="accept a pass based only on the agent's own words"
-    )
-    parser.add_argument(
-        "--map",
-        action="store_true",
-        help="ask which sub-goals unmapped actions belong to, instead of verdicts",
-    )
-    parser.add_argument("--append", action="store_true", help="append the verdicts to the ledgers, once only")
+    parser.takes_many("--sub-goals", "ID", "ask only about these")
+    parser.takes_one("--as", "NAME", "sign as judge:NAME, e.g. to compare two rubrics", dest="signed")
+    parser.takes_flag("--no-tools", "send excerpts only")
+    parser.takes_flag("--accept-claims", "accept a pass based only on the agent's own words")
+    parser.takes_flag("--map", "ask which sub-goals unmapped actions belong to, instead of verdicts")
+    parser.takes_flag("--append", "append the verdicts to the ledgers, once only")
 
 
 def judge(args: argparse.Namespace, console: Console) -> int:
@@ -71,7 +62,6 @@ def judge(args: argparse.Namespace, console: Console) -> int:
     if args.append:
         findings += append_drafts(ledgers, judged.drafts, console, code="verdicts-not-appended")
     distinct = tuple(dict.fromkeys(findings))
-    console.findings(distinct)
     console.document(JudgeDocument.of(judged, model=model.name, findings=distinct))
     invalid = any(finding.severity == "error" for finding in graphs.findings)
     return 1 if ledgers.broken or invalid or judged.silent else 0

@@ -8,9 +8,8 @@ from pathlib import Path
 from untaken.answers import memory_document
 from untaken.cli import memory_signals
 from untaken.cli.console import NOTHING, Console, plain, rate
-from untaken.cli.grammar import Verbs, takes_ledgers, verb
+from untaken.cli.grammar import Verbs, group, verb
 from untaken.cli.inputs import moment, read_ledgers
-from untaken.cli.verbs import VERBS
 from untaken.errors import Score, number
 from untaken.memory import PolicyMemory, Snapshot, ValueRange, rebuild_memory
 from untaken.present.numbers import counted, interval, significant
@@ -18,18 +17,13 @@ from untaken.present.numbers import counted, interval, significant
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
-    group = verbs.add_parser("memory", help=VERBS["memory"], description="Policy memory.")
-    inner = group.add_subparsers(dest="memory_verb", metavar="VERB", required=True)
+    inner = group(verbs, "memory")
     parser = verb(inner, "build", build, "build policy memory from finished, unbroken runs")
-    takes_ledgers(parser)
-    parser.add_argument(
-        "-o", "--out", required=True, metavar="FILE", help="a *.memory.jsonl file; replaced atomically"
-    )
+    parser.takes_ledgers()
+    parser.takes_out("FILE", "a *.memory.jsonl file; replaced atomically", required=True)
     parser = verb(inner, "show", show, "show the policy memory of each skill in each context")
     parser.add_argument("file", metavar="FILE", help="a *.memory.jsonl")
-    parser.add_argument(
-        "--as-of", metavar="TIME", help="state at this time (RFC 3339, e.g. 2026-01-31T12:00:00Z)"
-    )
+    parser.takes_one("--as-of", "TIME", "state at this time (RFC 3339, e.g. 2026-01-31T12:00:00Z)")
     memory_signals.add_to(inner)
 
 
@@ -39,11 +33,10 @@ def build(args: argparse.Namespace, console: Console) -> int:
     Signals that were applied to the file that is there stay in it.
     """
     ledgers = read_ledgers(args.paths, console)
-    memory = rebuild_memory(args.out, (run for _, run in ledgers.runs))
+    memory = rebuild_memory(args.out, ledgers.every_run)
     findings = (*ledgers.findings, *memory.findings)
     snapshot = memory.snapshot()
     _sum_up(snapshot, len(list(snapshot.records())), console)
-    console.findings(findings)
     console.document(memory_document(snapshot, findings=findings))
     return 1 if ledgers.broken else 0
 

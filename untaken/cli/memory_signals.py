@@ -13,7 +13,7 @@ from untaken.answers import (
     memory_apply_document,
 )
 from untaken.cli.console import Console, rate, signed
-from untaken.cli.grammar import Verbs, takes_ledgers, verb
+from untaken.cli.grammar import Parser, Verbs, verb
 from untaken.cli.inputs import moment, read_ledgers
 from untaken.counterfactual import collect_signals, evaluate_runs
 from untaken.memory import (
@@ -37,21 +37,19 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verbs to those of ``untaken memory``."""
     parser = verb(verbs, "queue", queue, "queue the weak signals of ledgers and list the pending ones")
     _takes_memory(parser)
-    takes_ledgers(parser, few="*")
+    parser.takes_ledgers(few="*")
     parser = verb(verbs, "preview", show_preview, "show how each pending signal changes its estimate")
     _takes_memory(parser)
     parser = verb(verbs, "apply", apply, "apply the supported pending signals to the memory, once only")
     _takes_memory(parser)
-    parser.add_argument("--all", action="store_true", help="include signals without support")
-    parser.add_argument(
-        "--at", metavar="TIME", help="time from which they are known (RFC 3339); default: now"
-    )
+    parser.takes_flag("--all", "include signals without support")
+    parser.takes_one("--at", "TIME", "time from which they are known (RFC 3339); default: now")
     parser = verb(verbs, "verify", verify, "rebuild a memory from its log and ledgers and compare")
     _takes_memory(parser)
-    takes_ledgers(parser, few="*")
+    parser.takes_ledgers(few="*")
 
 
-def _takes_memory(parser: argparse.ArgumentParser) -> None:
+def _takes_memory(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="a *.memory.jsonl file; its queue is next to it")
 
 
@@ -59,7 +57,7 @@ def queue(args: argparse.Namespace, console: Console) -> int:
     """Evaluates the ledgers given, queues their signals and lists what waits; 1 where a ledger is broken."""
     memory = PolicyMemory.load(args.file)
     ledgers = _ledgers(args.paths, console)
-    every = evaluate_runs((run for _, run in ledgers.runs), memory).values()
+    every = evaluate_runs(ledgers.every_run, memory).values()
     evaluations = [evaluation for evaluation in every if evaluation.status == "evaluated"]
     evaluated = [evaluation.run_id for evaluation in evaluations]
     new = queue_signals(args.file, collect_signals(evaluations), evaluated=evaluated) if evaluated else 0
@@ -79,7 +77,6 @@ def queue(args: argparse.Namespace, console: Console) -> int:
         )
         console.say()
     console.say(f"{counted(new, 'signal')} queued; {_waiting(waiting)}; {applied} applied before")
-    console.findings(ledgers.findings)
     console.document(
         MemoryQueueDocument(waiting=waiting, queued=new, applied=applied, findings=ledgers.findings)
     )
@@ -129,7 +126,7 @@ def apply(args: argparse.Namespace, console: Console) -> int:
 def verify(args: argparse.Namespace, console: Console) -> int:
     """Rebuilds and compares; 1 where anything differs, or a ledger is broken."""
     ledgers = _ledgers(args.paths, console)
-    runs = [run for _, run in ledgers.runs] if args.paths else None
+    runs = ledgers.every_run if args.paths else None
     memory, differences = verify_memory(args.file, runs)
     if differences:
         console.columns(
@@ -142,7 +139,6 @@ def verify(args: argparse.Namespace, console: Console) -> int:
     what = "its log and its ledgers" if args.paths else "its log"
     same = f"{counted(len(differences), 'difference')} from" if differences else "the same as rebuilt from"
     console.say(f"{counted(len(memory), 'observation')}: {same} {what}")
-    console.findings(ledgers.findings)
     console.document(
         MemoryVerifyDocument(
             same=not differences,

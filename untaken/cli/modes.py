@@ -12,10 +12,8 @@ from untaken.answers.modes import (
 )
 from untaken.cli import modes_agree, modes_pivot, modes_suggest, modes_taxonomy
 from untaken.cli.console import NOTHING, Console, plain
-from untaken.cli.grammar import Verbs, verb
+from untaken.cli.grammar import UsageError, Verbs, group, verb
 from untaken.cli.modes_taxonomy import open_workspace, print_modes, takes_workspace
-from untaken.cli.usage import UsageError
-from untaken.cli.verbs import VERBS
 from untaken.failure_modes import (
     AssignmentStatus,
     Place,
@@ -36,28 +34,24 @@ from untaken.present.numbers import counted
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
-    does = VERBS["modes"]
-    group = verbs.add_parser("modes", help=does, description=f"{does[0].upper()}{does[1:]}.")
-    inner = group.add_subparsers(dest="modes_verb", metavar="VERB", required=True)
+    inner = group(verbs, "modes")
     takes_workspace(verb(inner, "list", listed, "list the failure modes and how many runs have each"))
     modes_pivot.add_to(inner)
     modes_taxonomy.add_to(inner)
     modes_agree.add_to(inner)
     parser = verb(inner, "assign", assign, "write a note on a run, assign a mode to it, or both")
     takes_workspace(parser, by=True)
-    parser.add_argument("--run", dest="of_run", required=True, metavar="ID", help="run id or digest")
-    parser.add_argument("--mode", metavar="MODE", help="id or name of a mode in the taxonomy")
-    parser.add_argument("--note", metavar="TEXT", help="what you saw")
-    parser.add_argument("--event", type=int, metavar="SEQ", help="the event it is about")
-    parser.add_argument("--sub-goal", metavar="ID", help="the sub-goal it is about")
-    parser.add_argument(
-        "--new", action="store_true", help="create the mode if the taxonomy has none so named"
-    )
-    parser.add_argument("--withdraw", action="store_true", help="withdraw the mode, or dismiss a suggestion")
-    parser.add_argument("--withdraw-note", type=int, metavar="SEQ", help="withdraw your note of this seq")
+    parser.takes_one("--run", "ID", "run id or digest", dest="of_run", required=True)
+    parser.takes_one("--mode", "MODE", "id or name of a mode in the taxonomy")
+    parser.takes_one("--note", "TEXT", "what you saw")
+    parser.takes_one("--event", "SEQ", "the event it is about", type=int)
+    parser.takes_one("--sub-goal", "ID", "the sub-goal it is about")
+    parser.takes_flag("--new", "create the mode if the taxonomy has none so named")
+    parser.takes_flag("--withdraw", "withdraw the mode, or dismiss a suggestion")
+    parser.takes_one("--withdraw-note", "SEQ", "withdraw your note of this seq", type=int)
     parser = verb(inner, "notes", notes, "list the notes on runs, and the modes assigned")
     takes_workspace(parser)
-    parser.add_argument("--runs", nargs="+", default=[], metavar="ID", help="only these: run ids or digests")
+    parser.takes_one("--runs", "ID", "only these: run ids or digests", nargs="+", default=[])
     modes_suggest.add_to(inner)
 
 

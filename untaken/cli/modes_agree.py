@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from untaken.answers.mode_agreement import corpus_root_causes, modes_agree_document
 from untaken.cli.analysed import read_analysed, takes_runs
 from untaken.cli.console import Console, rate, span
-from untaken.cli.grammar import Verbs, takes_top, verb
+from untaken.cli.grammar import Verbs, verb
 from untaken.failure_modes import ModeAgreement, Taxonomy, mode_agreement
 from untaken.failure_modes.root_causes import RootCauseAgreement, ceiling_words
 
@@ -20,7 +20,7 @@ def add_to(verbs: Verbs) -> None:
     does = "compare two people's modes, steps and root causes, and automatic blame with them"
     parser = verb(verbs, "agree", agree, does)
     takes_runs(parser)
-    takes_top(parser, TOP, "rows of each table")
+    parser.takes_top(TOP, "rows of each table")
 
 
 def agree(args: argparse.Namespace, console: Console) -> int:
@@ -32,7 +32,6 @@ def agree(args: argparse.Namespace, console: Console) -> int:
     console.say()
     _print_causes(causes[: args.top or None], console)
     console.say(ceiling_words(causes))
-    console.findings(given.findings)
     console.document(modes_agree_document(modes, causes, given.taxonomy, findings=given.findings))
     return 1 if given.broken else 0
 

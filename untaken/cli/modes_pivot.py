@@ -13,7 +13,7 @@ from untaken.answers.mode_analysis import (
 )
 from untaken.cli.analysed import read_analysed, takes_runs
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
-from untaken.cli.grammar import Verbs, takes_top, verb
+from untaken.cli.grammar import Verbs, verb
 from untaken.failure_modes.reading import BY
 from untaken.present.numbers import counted, p_value
 
@@ -26,11 +26,9 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(verbs, "pivot", pivot, does)
     takes_runs(parser)
     parser.add_argument("--by", choices=BY, default="agent", help="what to group by (default agent)")
-    parser.add_argument(
-        "--all-read", action="store_true", help="every run was read: one without a mode is free of all modes"
-    )
-    parser.add_argument("--seed", default="", metavar="TEXT", help="of the random draw (default: empty)")
-    takes_top(parser, TOP)
+    parser.takes_flag("--all-read", "every run was read: one without a mode is free of all modes")
+    parser.takes_one("--seed", "TEXT", "of the random draw (default: empty)", default="")
+    parser.takes_top(TOP)
 
 
 def pivot(args: argparse.Namespace, console: Console) -> int:
@@ -47,7 +45,6 @@ def pivot(args: argparse.Namespace, console: Console) -> int:
     )
     run_ids = {digest: run.run_id for digest, run in given.corpus.runs.items()}
     _print(found, args.top or None, run_ids, console)
-    console.findings(given.findings)
     console.document(modes_document(found, run_ids, findings=given.findings))
     return 1 if given.broken else 0
 

@@ -11,9 +11,8 @@ from untaken.answers.modes import UnfiledNote, modes_suggest_document, unfiled_n
 from untaken.asking.access import SETTING
 from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, decimal, rate, span
-from untaken.cli.grammar import Verbs, verb
+from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.modes_taxonomy import open_workspace, takes_workspace
-from untaken.cli.usage import UsageError
 from untaken.errors import Unscored, number
 from untaken.failure_modes import SuggestionQuality, Taxonomy, filed_texts, kept_taxonomy
 from untaken.failure_modes.model_suggesting import ModelSuggestion, model_suggestions, suggestion_drafts
@@ -30,9 +29,7 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(verbs, "suggest", suggest, does)
     takes_workspace(parser)
     takes_model(parser, unless=f"{SETTING} if only --offline is given")
-    parser.add_argument(
-        "--append", action="store_true", help="write the model's suggestions to the ledgers, marked as such"
-    )
+    parser.takes_flag("--append", "write the model's suggestions to the ledgers, marked as such")
 
 
 def suggest(args: argparse.Namespace, console: Console) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.answers.modes import ModesOverview, modes_overview
 from untaken.cli.console import NOTHING, Console
-from untaken.cli.grammar import Verbs, takes_top, verb
+from untaken.cli.grammar import Parser, Verbs, verb
 from untaken.cli.inputs import workspace_folder
 from untaken.failure_modes import (
     PRESETS,
@@ -50,36 +50,36 @@ def add_to(verbs: Verbs) -> None:
     parser = _changes(verbs, "rename", "give a mode another name or definition; its id stays")
     _takes_mode(parser)
     parser.add_argument("name", metavar="NAME", help="the new name")
-    parser.add_argument("--definition", metavar="TEXT", help="another definition, too")
+    parser.takes_one("--definition", "TEXT", "another definition, too")
     parser = _changes(verbs, "merge", "merge modes into one: their runs count as it")
     parser.add_argument("modes", nargs="+", metavar="MODE", help="ids or names")
-    parser.add_argument("--into", required=True, metavar="MODE", help="the one that takes them over")
+    parser.takes_one("--into", "MODE", "the one that takes them over", required=True)
     parser = _changes(verbs, "split", "split a mode into new ones; its runs wait to be assigned again")
     _takes_mode(parser)
-    parser.add_argument("--into", nargs="+", required=True, metavar="NAME", help="names, two at least")
+    parser.takes_one("--into", "NAME", "names, two at least", nargs="+", required=True)
     _takes_mode(_changes(verbs, "retire", "no longer offer a mode; its runs still count"))
     _takes_mode(_changes(verbs, "restore", "make a merged, split or retired mode active again"))
 
 
-def _changes(verbs: Verbs, name: str, does: str) -> argparse.ArgumentParser:
+def _changes(verbs: Verbs, name: str, does: str) -> Parser:
     parser = verb(verbs, name, changed, does)
     takes_workspace(parser, by=True)
     if name != "import":
-        parser.add_argument("--why", default="", metavar="TEXT", help="kept in the history of the mode")
+        parser.takes_one("--why", "TEXT", "kept in the history of the mode", default="")
     return parser
 
 
-def _takes_mode(parser: argparse.ArgumentParser) -> None:
+def _takes_mode(parser: Parser) -> None:
     parser.add_argument("mode", metavar="MODE", help="id or name of a mode in the taxonomy")
 
 
-def takes_workspace(parser: argparse.ArgumentParser, *, by: bool = False) -> None:
+def takes_workspace(parser: Parser, *, by: bool = False) -> None:
     """``--workspace``, and ``--by`` for what is signed, else ``--top``."""
-    parser.add_argument("--workspace", required=True, metavar="FOLDER", help="as for untaken app")
+    parser.takes_one("--workspace", "FOLDER", "as for untaken app", required=True)
     if by:
-        parser.add_argument("--by", required=True, metavar="NAME", help="your name; kept as human:NAME")
+        parser.takes_one("--by", "NAME", "your name; kept as human:NAME", required=True)
     else:
-        takes_top(parser, TOP, "rows of a table")
+        parser.takes_top(TOP, "rows of a table")
 
 
 def changed(args: argparse.Namespace, console: Console) -> int:

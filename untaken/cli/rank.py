@@ -10,7 +10,7 @@ from typing import Final
 from untaken.answers import rank_document
 from untaken.cli.agree import print_rates, read_odds, takes_odds
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
-from untaken.cli.grammar import Verbs, takes_graphs, takes_resamples, verb
+from untaken.cli.grammar import Verbs, verb
 from untaken.cli.score import print_rules, scored_paths
 from untaken.corpus import other_rule
 from untaken.present.numbers import counted, interval, p_value
@@ -35,14 +35,10 @@ MOST: Final = 200
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "rank", rank)
-    takes_graphs(parser)
-    parser.add_argument(
-        "--labels",
-        action="store_true",
-        help="also rates from people's labels and a judge, where people labelled only some of what it judged",
-    )
+    parser.takes_graphs()
+    parser.takes_labels()
     takes_odds(parser)
-    takes_resamples(parser)
+    parser.takes_resamples()
 
 
 def rank(args: argparse.Namespace, console: Console) -> int:
@@ -51,7 +47,7 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     from untaken.ranking import rank_comparable  # noqa: PLC0415 (slow: it brings NumPy)
 
     scored = scored_paths(args, console, also=("fail", "drop") if args.cluster else ())
-    runs = [run for _, run in scored.ledgers.runs if not run.integrity.broken]
+    runs = scored.ledgers.sound_runs
     report, left_out = rank_comparable(
         runs, scored.counted, missing=args.missing, resamples=args.resamples, seed=args.seed
     )
@@ -80,7 +76,6 @@ def rank(args: argparse.Namespace, console: Console) -> int:
         print_rates(labels, console)
     print_rules(args, scored, console)
     _print_rule(rule, console)
-    console.findings(findings)
     console.document(rank_document(report, rule=rule, labels=labels, findings=findings))
     return 1 if scored.broken else 0
 
@@ -131,7 +126,6 @@ def _print_rule(rule: RuleEffect, console: Console) -> None:
 
 
 def _print_agreement(report: RankReport, console: Console) -> None:
-
     console.columns(
         report.agreement,
         ("metric", lambda a: a.a),

@@ -21,9 +21,8 @@ from untaken.answers.reviewing import (
     with_reviews,
 )
 from untaken.cli.console import NOTHING, Console, plain, rate, span
-from untaken.cli.grammar import Verbs, rules_in_words, takes_each, takes_missing, takes_top, verb
+from untaken.cli.grammar import UsageError, Verbs, rules_in_words, verb
 from untaken.cli.inputs import workspace_folder
-from untaken.cli.usage import UsageError
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored
 from untaken.judging import ReviewerPair, Reviewers, reviewer_pairs
@@ -39,16 +38,15 @@ TOP = 20
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "review", review)
-    parser.add_argument("--workspace", required=True, metavar="FOLDER", help="as for untaken app")
-    takes_each(
-        parser, "--where", "FIELD=VALUE", f"filter runs; repeatable. FIELD: {', '.join(FIELDS)}, or {META}KEY"
-    )
-    parser.add_argument("--runs", nargs="+", default=[], metavar="ID", help="only these: run ids or digests")
+    parser.takes_one("--workspace", "FOLDER", "as for untaken app", required=True)
+    fields = f"{', '.join(FIELDS)}, or {META}KEY"
+    parser.takes_each("--where", "FIELD=VALUE", f"filter runs; repeatable. FIELD: {fields}")
+    parser.takes_one("--runs", "ID", "only these: run ids or digests", nargs="+", default=[])
     parser.add_argument("--set", choices=STATUSES, metavar="STATUS", help=f"one of: {', '.join(STATUSES)}")
-    parser.add_argument("--assign", metavar="NAME", help="assign to this person; empty to unassign")
-    parser.add_argument("--by", metavar="NAME", help="your name; required with --set and --assign")
-    takes_missing(parser)
-    takes_top(parser, TOP)
+    parser.takes_one("--assign", "NAME", "assign to this person; empty to unassign")
+    parser.takes_one("--by", "NAME", "your name; required with --set and --assign")
+    parser.takes_missing()
+    parser.takes_top(TOP)
 
 
 def review(args: argparse.Namespace, console: Console) -> int:
@@ -83,7 +81,6 @@ def review(args: argparse.Namespace, console: Console) -> int:
     console.say(rules_in_words(args.missing, []))
     for one in refused:
         console.warn(f"not set: {plain(one.now.updated_by)} changed {plain(one.now.run_id)} in the meantime")
-    console.findings(findings)
     console.document(review_document(shown, found, queue, findings=findings))
     return 1 if refused or any(run.integrity.broken for run in runs) else 0
 
@@ -120,7 +117,6 @@ def _print(
     top: int | None,
     console: Console,
 ) -> None:
-
     console.columns(
         shown[:top],
         ("status", lambda case: case.review.status),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from untaken.cli.console import Console, plain
-from untaken.cli.usage import UsageError
+from untaken.cli.grammar import UsageError
 from untaken.errors import UntakenError, Where
 
 OK: Final = 0

@@ -7,8 +7,7 @@ import argparse
 from untaken.answers import SCHEMAS, dump, json_schema
 from untaken.answers.schemas import SchemasDocument
 from untaken.cli.console import Console
-from untaken.cli.grammar import Verbs, verb
-from untaken.cli.usage import UsageError
+from untaken.cli.grammar import UsageError, Verbs, verb
 
 
 def add_to(verbs: Verbs) -> None:

@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from pathlib import Path
 
 from untaken.answers import score_document
 from untaken.cli.console import NOTHING, Console, plain, rate
-from untaken.cli.grammar import Verbs, rules_in_words, takes_graphs, verb
+from untaken.cli.grammar import Verbs, rules_in_words, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
-from untaken.corpus import countable, score_runs
+from untaken.corpus import Corpus, countable, evaluate_corpus, score_runs
 from untaken.errors import Finding, Unscored
 from untaken.judging import distrusted, judge_trust
-from untaken.ledger import Run
+from untaken.memory import PolicyMemory
 from untaken.plans import GraphSet
 from untaken.present.numbers import counted
 from untaken.scaling.reading import Ledgers, Scoring
@@ -25,8 +26,8 @@ from untaken.subgoals import MissingRule, RunScore, score_agents
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "score", score)
-    takes_graphs(parser)
-    parser.add_argument("--runs", action="store_true", help="also list the runs")
+    parser.takes_graphs()
+    parser.takes_flag("--runs", "also list the runs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,30 @@ def scored_paths(
     return _scored(ledgers, graphs, args.missing, args.verdicts, console)
 
 
+def evaluated_paths(
+    args: argparse.Namespace, console: Console, *, resamples: int = 10_000
+) -> tuple[Scored, Corpus]:
+    """The same with all that a corpus holds, by the policy memory in the file that ``--memory`` names."""
+    ledgers, graphs = read_to_score(args, console)
+    corpus = evaluate_corpus(
+        ledgers.every_run,
+        graphs,
+        memory=PolicyMemory.load(Path(args.memory)) if args.memory else None,
+        missing=args.missing,
+        verdicts=args.verdicts,
+        progress=console.progress,
+        resamples=resamples,
+        cluster=args.cluster,
+    )
+    return Scored(
+        ledgers=ledgers,
+        graphs=graphs,
+        scores=corpus.scores,
+        counted=countable(ledgers.every_run, corpus.scores, args.missing),
+        findings=tuple(dict.fromkeys((*ledgers.findings, *corpus.findings))),
+    ), corpus
+
+
 def read_to_score(
     args: argparse.Namespace, console: Console, *, also: Sequence[MissingRule] = (), detail: bool = False
 ) -> tuple[Ledgers, GraphSet]:
@@ -79,22 +104,15 @@ def read_to_score(
     paths, graphs = paths_of(args), read_graphs(args.graphs)
     if args.min_kappa is not None:
         ledgers = read_ledgers(paths, console, cluster=args.cluster)
-        leave_out_unreliable(args, [run for _, run in ledgers.runs], console)
+        found = distrusted(judge_trust(ledgers.every_run, least=args.min_kappa))
+        args.verdicts = [*args.verdicts, *found]
+        what = ", ".join(glob[1:] for glob in found[:5]) or "none"
+        console.say(plain(f"verdicts left out, as κ against people is below {args.min_kappa:g}: {what}"))
         if args.cluster is None:
             return ledgers, graphs
     rules = tuple(dict.fromkeys((args.missing, *also)))
     scoring = Scoring(graphs=graphs, missing=rules, verdicts=tuple(args.verdicts), detail=detail)
     return read_ledgers(paths, console, cluster=args.cluster, scoring=scoring), graphs
-
-
-def leave_out_unreliable(args: argparse.Namespace, runs: Sequence[Run], console: Console) -> None:
-    """Adds the judges that agree too little with people to the choice of verdicts."""
-    if args.min_kappa is None:
-        return
-    found = distrusted(judge_trust(runs, least=args.min_kappa))
-    args.verdicts = [*args.verdicts, *found]
-    what = ", ".join(glob[1:] for glob in found[:5]) or "none"
-    console.say(plain(f"verdicts left out, as κ against people is below {args.min_kappa:g}: {what}"))
 
 
 def read_and_score(
@@ -121,7 +139,7 @@ def read_and_score(
 def _scored(
     ledgers: Ledgers, graphs: GraphSet, missing: MissingRule, verdicts: Sequence[str], console: Console
 ) -> Scored:
-    runs = [run for _, run in ledgers.runs]
+    runs = ledgers.every_run
     scores, score_findings = score_runs(
         runs, graphs, missing=missing, verdicts=verdicts, progress=console.progress
     )
@@ -140,7 +158,7 @@ def score(args: argparse.Namespace, console: Console) -> int:
     scored = scored_paths(args, console, detail=console.json)
     agents = score_agents(scored.counted)
     ranking, _ = rank_comparable(
-        [run for _, run in scored.ledgers.runs if not run.integrity.broken],
+        scored.ledgers.sound_runs,
         scored.counted,
         missing=args.missing,
         resamples=0,
@@ -166,7 +184,6 @@ def score(args: argparse.Namespace, console: Console) -> int:
         console.say()
         _print_runs(scored.known, console)
     print_rules(args, scored, console)
-    console.findings(findings)
     console.document(
         score_document(
             agents,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
 from untaken.answers import triage_document
 from untaken.answers.plan_words import option_words, situation_words
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
-from untaken.cli.grammar import Verbs, takes_each, takes_graphs, takes_top, verb
-from untaken.cli.score import Scored, print_rules, read_to_score
-from untaken.cli.usage import UsageError
-from untaken.corpus import Corpus, evaluate_corpus
+from untaken.cli.grammar import UsageError, Verbs, verb
+from untaken.cli.score import evaluated_paths, print_rules
+from untaken.corpus import Corpus
 from untaken.fix_first import (
     BetterWay,
     FailurePattern,
@@ -23,7 +21,6 @@ from untaken.fix_first import (
     no_decision,
     triage,
 )
-from untaken.memory import PolicyMemory
 from untaken.present.numbers import counted, p_value
 
 TOP = 10
@@ -32,34 +29,21 @@ TOP = 10
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "triage", run_triage)
-    takes_graphs(parser)
-    parser.add_argument("--memory", metavar="FILE", help="policy memory; by default built from these ledgers")
-    takes_each(parser, "--agent", "NAME", "only runs of this agent; repeatable")
-    takes_top(parser, TOP)
+    parser.takes_graphs()
+    parser.takes_memory()
+    parser.takes_each("--agent", "NAME", "only runs of this agent; repeatable")
+    parser.takes_top(TOP)
 
 
 def run_triage(args: argparse.Namespace, console: Console) -> int:
     """Prints the fix-first list and the contradictory runs; 1 where a ledger or graph is broken."""
     if args.top < 0:
         raise UsageError("top-invalid", f"--top {args.top} is not a number of rows", hint="0 lists all.")
-    ledgers, graphs = read_to_score(args, console)
-    corpus = evaluate_corpus(
-        [run for _, run in ledgers.runs],
-        graphs,
-        memory=PolicyMemory.load(Path(args.memory)) if args.memory else None,
-        missing=args.missing,
-        verdicts=args.verdicts,
-        progress=console.progress,
-        resamples=0,
-        cluster=args.cluster,
-    )
+    scored, corpus = evaluated_paths(args, console, resamples=0)
     found, top = triage(corpus, agents=args.agent), args.top or None
     ways = better_ways(corpus, [d for d, r in corpus.runs.items() if not args.agent or r.agent in args.agent])
-    findings = tuple(dict.fromkeys((*ledgers.findings, *corpus.findings)))
-    scored = Scored(ledgers=ledgers, graphs=graphs, scores=corpus.scores, counted=[], findings=findings)
     _print(found, corpus, ways, top, console)
     print_rules(args, scored, console)
-    console.findings(findings)
     console.document(
         triage_document(
             found,
@@ -68,7 +52,7 @@ def run_triage(args: argparse.Namespace, console: Console) -> int:
             verdicts=args.verdicts,
             top=top,
             better_ways=ways,
-            findings=findings,
+            findings=scored.findings,
         )
     )
     return 1 if scored.broken else 0
@@ -110,7 +94,6 @@ def _print(
 
 
 def _print_patterns(patterns: Sequence[FailurePattern], console: Console) -> None:
-
     console.columns(
         patterns,
         ("gain", lambda one: decimal(one.gain)),
@@ -130,7 +113,6 @@ def _print_patterns(patterns: Sequence[FailurePattern], console: Console) -> Non
 
 
 def _print_ways(ways: Sequence[BetterWay], corpus: Corpus, top: int | None, console: Console) -> None:
-
     console.columns(
         ways[:top],
         ("gain", lambda way: decimal(way.gain)),

@@ -7,7 +7,7 @@ from collections import Counter
 
 from untaken.answers import verify_document
 from untaken.cli.console import NOTHING, Console, plain
-from untaken.cli.grammar import Verbs, takes_ledgers, verb
+from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import ledger_files, verify_file
 from untaken.ledger import Integrity
 from untaken.present.numbers import counted
@@ -15,7 +15,7 @@ from untaken.present.numbers import counted
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    takes_ledgers(verb(verbs, "verify", verify))
+    verb(verbs, "verify", verify).takes_ledgers()
 
 
 def verify(args: argparse.Namespace, console: Console) -> int:
@@ -45,6 +45,5 @@ def verify(args: argparse.Namespace, console: Console) -> int:
         console.warn(
             f"warning: {counted(unanchored, 'run')} without a recorded head: truncation cannot be detected"
         )
-    console.findings(others)
     console.document(verify_document(found, findings=others))
     return 1 if broken or any(other.severity == "error" for other in others) else 0

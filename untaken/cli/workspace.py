@@ -15,9 +15,7 @@ from untaken.answers.workspace import (
     WorkspaceRestoreDocument,
 )
 from untaken.cli.console import Console, plain
-from untaken.cli.grammar import Verbs, verb
-from untaken.cli.usage import UsageError
-from untaken.cli.verbs import VERBS
+from untaken.cli.grammar import Parser, UsageError, Verbs, group, verb
 from untaken.errors import Where
 from untaken.present.numbers import counted
 
@@ -29,20 +27,18 @@ STATES: Final = {"ok": "ok", "note": "note", "fault": "FAULT"}
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its three parts."""
-    does = VERBS["workspace"]
-    group = verbs.add_parser("workspace", help=does, description=f"{does.capitalize()}.")
-    parts: Verbs = group.add_subparsers(dest="part", metavar="PART", required=True)
+    parts = group(verbs, "workspace")
     backup = verb(parts, "backup", back_up, "back up a workspace to one archive, even while it is in use")
     backup.add_argument("target", metavar="TARGET", help="the archive, or a folder for it")
     _takes_workspace(backup)
     restore = verb(parts, "restore", restored, "create a workspace from a backup; never overwrites")
     restore.add_argument("archive", metavar="ARCHIVE", help="an archive written by `workspace backup`")
-    restore.add_argument("--to", required=True, metavar="FOLDER", help="must not exist yet, or be empty")
+    restore.takes_one("--to", "FOLDER", "must not exist yet, or be empty", required=True)
     doctor = verb(parts, "doctor", examined, "compare every stored file with its record; exit 1 on a fault")
-    doctor.add_argument(
+    doctor.takes_one(
         "--rebuild",
-        metavar="FOLDER",
-        help="if the database is damaged: create a new workspace there from this one's files",
+        "FOLDER",
+        "if the database is damaged: create a new workspace there from this one's files",
     )
     _takes_workspace(doctor)
 
@@ -101,10 +97,8 @@ def _rebuilt(folder: Path, target: str, console: Console) -> RebuiltWorkspace:
     return RebuiltWorkspace.of(done, folder=str(done.folder))
 
 
-def _takes_workspace(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--workspace", metavar="FOLDER", help=f"default: ${FOLDER}, else {DEFAULT}; never created"
-    )
+def _takes_workspace(parser: Parser) -> None:
+    parser.takes_one("--workspace", "FOLDER", f"default: ${FOLDER}, else {DEFAULT}; never created")
 
 
 def _existing(args: argparse.Namespace) -> Path:

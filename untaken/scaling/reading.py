@@ -73,6 +73,16 @@ class Ledgers:
     findings: tuple[Finding, ...]
     broken: int
 
+    @property
+    def every_run(self) -> list[Run]:
+        """The runs without their files."""
+        return [run for _, run in self.runs]
+
+    @property
+    def sound_runs(self) -> list[Run]:
+        """Those of them that are not broken."""
+        return [run for run in self.every_run if not run.integrity.broken]
+
     @classmethod
     def none(cls) -> Ledgers:
         """Where no path was given, and none was needed."""
@@ -133,7 +143,7 @@ def given_runs(
     if not paths:
         return [each for each in given if isinstance(each, Run)], ()
     ledgers = read_ledgers(*find_ledgers(paths), cluster=cluster, scoring=scoring, progress=progress)
-    return [run for _, run in ledgers.runs], ledgers.findings
+    return ledgers.every_run, ledgers.findings
 
 
 def read_leniently(place: Place) -> tuple[list[Run], list[Finding]]:
