@@ -23,10 +23,9 @@ from plotly.offline import get_plotlyjs
 
 from ..plan.markup import inert, script_digest
 from ..shared import text
+from .theme import titled
 
 HERE: Final = Path(__file__).parent
-TITLE_ROOM: Final = 44
-"""Pixels."""
 DRAW: Final = """
 async function draw() {
   const { data, layout, config } = JSON.parse(document.getElementById("data").textContent);
@@ -73,7 +72,7 @@ def figure_page(
     """
     packed, unpacked_digest = ("", "") if beside else bundle()
     starter = BESIDE if beside else STARTER
-    shown = json.loads(_titled(figure, title).to_json())
+    shown = json.loads(titled(go.Figure(figure), title).to_json())
     shown["config"] = {"displaylogo": False, "responsive": True, **(config or {})}
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined)
     return environment.get_template("page.html").render(
@@ -106,21 +105,3 @@ def figures_zip(
             number = f"-{names[stem]}" if names[stem] > 1 else ""
             add(f"{stem}{number}.html", figure_page(figure, title, config=config, beside=True))
     return kept.getvalue()
-
-
-def _titled(figure: go.Figure, title: str) -> go.Figure:
-    """A copy with its title above it."""
-    shown = go.Figure(figure)
-    words = {"text": text.figure(title, 120), "font": {"size": 17}}
-    place = {
-        "x": 0,
-        "xanchor": "left",
-        "yref": "container",
-        "y": 1,
-        "yanchor": "top",
-        "pad": {"t": 14, "l": 8},
-    }
-    shown.layout.title = words | place
-    shown.layout.margin.t = (shown.layout.margin.t or 0) + TITLE_ROOM
-    shown.layout.height = (shown.layout.height or 400) + TITLE_ROOM
-    return shown

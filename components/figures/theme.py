@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from ..shared import text
 from ..shared.palette import FONT, Tokens, tokens
 from .parts import caption
+
+TITLE_ROOM: Final = 40
+"""Pixels above a figure for its title."""
 
 
 def themed(
@@ -66,6 +70,31 @@ def _axis(look: Tokens) -> dict[str, Any]:
         "automargin": True,
         "fixedrange": True,
     }
+
+
+def titled(figure: go.Figure, words: str) -> go.Figure:
+    """Write a title above a figure, so that a picture saved from it has it, too.
+
+    Args:
+        figure: is changed and returned; one that has a title keeps it.
+        words: not from a ledger.
+    """
+    layout = figure.layout
+    if layout.title.text:
+        return figure
+    layout.title = {
+        "text": text.figure(words, 120),
+        "font": {"size": 15},
+        "x": 0,
+        "xanchor": "left",
+        "yref": "container",
+        "y": 1,
+        "yanchor": "top",
+        "pad": {"t": 12, "l": 8},
+    }
+    layout.margin.t = (layout.margin.t or 0) + TITLE_ROOM
+    layout.height = (layout.height or 400) + TITLE_ROOM
+    return figure
 
 
 def message(words: str, *, dark: bool, height: int = 160) -> go.Figure:

@@ -51,7 +51,7 @@ def flow(report: RankReport) -> None:
     if len(ranked) < 2:
         st.caption("Ranked by the outcome alone: no sub-goal of these runs is scored for two agents.")
         return
-    st.subheader("Rank flow", anchor=False)
+    st.subheader("From outcome rank to sub-goal rank", anchor=False)
     unranked = [metric_words(name) for name in report.metrics if name not in ranked]
     if unranked:
         st.caption(f"Not shown (no evidence): {', '.join(unranked)}.")

@@ -215,14 +215,17 @@ def figure(
     Args:
         make: a figure of `components.figures`, or what makes it: where that fails, the panel alone is lost.
         key: unique on the page.
-        name: what the figure shows, in words; also the stem of the file's name. Not from a ledger.
+        name: what the figure shows, in words: its title, and the stem of the file's name. Not from a ledger.
         alt: the description for screen readers.
         on_pick: called with what a clicked mark carries, where marks carry something.
         of: what the figure shows beside the runs compared, the rules and the theme; given, `make` is called
             once for it, not on every rerun.
     """
-    made = make if callable(make) else (lambda: make)
-    drawn = made() if of is None else state.drawn(lambda: serialised(made()), key, name, *of)
+    drawn = (
+        _named(make, name)
+        if of is None
+        else state.drawn(lambda: serialised(_named(make, name)), key, name, *of)
+    )
     if (page := _DRAWN.get()) is not None:  # none, where a part of a page alone is drawn again
         page.append((name, drawn))
     stem = text.file_name(name)
@@ -267,6 +270,12 @@ def collected() -> Iterator[None]:
             mime="application/zip",
             key="figures",
         )
+
+
+def _named(make: Callable[[], go.Figure] | go.Figure, name: str) -> go.Figure:
+    from components.figures.theme import titled  # noqa: PLC0415 (slow: plotly)
+
+    return titled(make() if callable(make) else make, name)
 
 
 def _page_of(figure: go.Figure, name: str, config: Mapping[str, Any]) -> bytes:

@@ -144,10 +144,20 @@ def test_without_a_plan_graph_no_figure_is_empty(page: str, tmp_path: Path, monk
     app = session(tmp_path, monkeypatch, page)
     drawn = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     assert [figure for figure in drawn if not figure["data"]] == []
-    assert {"Rank flow", "Runs that contradict themselves", "Which sub-goals are missed"}.isdisjoint(
-        title.value for title in app.subheader
-    )
+    assert {
+        "From outcome rank to sub-goal rank",
+        "Runs that contradict themselves",
+        "Which sub-goals are missed",
+    }.isdisjoint(title.value for title in app.subheader)
     assert "Agreement" not in [tab.label for tab in app.tabs]
+
+
+def test_every_figure_has_its_name_as_its_title(folder: Path, monkeypatch: Patch) -> None:
+    """So that a picture saved by the toolbar says what it shows."""
+    app = session(folder, monkeypatch, "rankings")
+    titles = [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in app.get("plotly_chart")]
+    assert titles[0] == "Rank flow by metric"
+    assert all(titles)
 
 
 def test_a_figure_is_made_again_only_when_what_it_shows_changes(folder: Path, monkeypatch: Patch) -> None:
