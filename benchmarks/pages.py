@@ -1,8 +1,9 @@
 """Seconds until each page of the app is drawn, over a trivial Streamlit page measured in the same minutes.
 
 Serves the sample runs and a page that says one word, and visits both by turns with one warm browser: the
-median of the visits, and what a page takes more than the trivial one. Then a click in the plan graph and the
-next run. Nothing is asserted; another machine, or a busy one, gives other seconds.
+median of the visits, and what a page takes more than the trivial one. Then a click in the plan graph, the
+next run, and a click on a run in the table of all runs. Nothing is asserted; another machine, or a busy one,
+gives other seconds.
 
     python benchmarks/pages.py [visits]
 """
@@ -19,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from browsing import APP, ROOT, STILL, browser, served
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 PAGES = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
 TRIVIAL = "import streamlit as st\nst.title('Trivial')\n"
@@ -55,7 +56,7 @@ def visits(page: Page, address: str, trivial: str, times: int) -> None:
 
 
 def clicks(page: Page, address: str, times: int) -> None:
-    """Print what it takes to open a sub-goal and the next run."""
+    """Print what it takes to open a sub-goal, the next run, and a run in the table of all runs."""
     timed(lambda: page.goto(f"{address}/run"), page)
     page.locator(".plan-stage[data-boxes]").wait_for()
     nodes = []
@@ -74,6 +75,17 @@ def clicks(page: Page, address: str, times: int) -> None:
     print(f"a sub-goal of the plan graph: {median(nodes):.2f} s")
     runs = [timed(lambda: (page.keyboard.press("j"), page.wait_for_timeout(50)), page) for _ in range(times)]
     print(f"the next run: {median(runs):.2f} s")
+    rows = []
+    for _ in range(times):
+        timed(lambda: page.goto(f"{address}/overview"), page)
+        table = page.locator(".st-key-every [data-testid=stDataFrameResizable]")
+        table.scroll_into_view_if_needed()
+        start = time.perf_counter()
+        table.click(position={"x": 18, "y": 90})
+        expect(page.get_by_role("heading", level=1)).to_have_text("Run")
+        page.locator(STILL).wait_for()
+        rows.append(time.perf_counter() - start)
+    print(f"a row of the table of all runs: {median(rows):.2f} s")
 
 
 def main() -> None:
