@@ -4,24 +4,36 @@ Serves the app, uploads files in one browser that clicks around while they are r
 second one how long another person waits for a page. Prints uploads, results, exceptions and waits.
 
     python benchmarks/uploads.py --uploads 200
+
+Or uploads one archive of tiny traces (four messages, 0.9 KB each), while another person visits four pages in
+turn and goes on for twenty visits afterwards. Prints the wait for the result, the CPU seconds of the server
+and its processes by then (Linux), and the visits.
+
+    python benchmarks/uploads.py --traces 20000
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
+import os
+import random
 import re
 import sys
 import tempfile
 import time
 import zipfile
+from contextlib import suppress
 from pathlib import Path
+from statistics import median
 
 from browsing import APP, ROOT, browser, served
 from playwright.sync_api import Page, expect
 
 FAILED = "encountered an error|Traceback|Error:"
 OTHERS = ("Overview", "Memory", "Rankings")
+VISITED = ("Overview", "Memory", "Data", "Rankings")
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import desk  # noqa: E402
@@ -67,10 +79,100 @@ def go_to(page: Page, name: str) -> float:
     return time.monotonic() - begun
 
 
+def tiny_trace(number: int) -> str:
+    """A conversation of four messages, some 0.9 KB long."""
+    chance = random.Random(number)
+    words = ["order", "refund", "address", "parcel", "please", "check", "status", "number", "agent", "paid"]
+    said = iter(lambda: " ".join(chance.choices(words, k=28)), None)
+    function = {
+        "name": chance.choice(["find_order", "refund", "check_status"]),
+        "arguments": json.dumps({"order": number}),
+    }
+    call = {"id": f"call_{number}", "type": "function", "function": function}
+    messages = [
+        {"role": "system", "content": f"You are a helpful agent of a shop. {next(said)}"},
+        {"role": "user", "content": f"Order {number}: {next(said)}"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": f"call_{number}", "content": next(said)},
+    ]
+    return json.dumps({"model": "gpt-4o", "messages": messages})
+
+
+def archive_of_traces(traces: int, path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(traces):
+            archive.writestr(f"traces/run-{number:05}.json", tiny_trace(number))
+
+
+def cpu_seconds() -> dict[str, float]:
+    """Of the server, and of the processes that it started, those that have ended included."""
+    stats = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            stats[int(stat.parent.name)] = stat.read_text().rpartition(")")[2].split()
+    tick = os.sysconf("SC_CLK_TCK")
+    spent = {"server": 0.0, "its processes": 0.0}
+    for process, fields in stats.items():
+        own, waited = (sum(map(int, fields[at : at + 2])) / tick for at in (11, 13))
+        above = int(fields[1])
+        if above == os.getpid() and _is_server(process):
+            spent["server"] += own
+            spent["its processes"] += waited
+        elif above in stats and int(stats[above][1]) == os.getpid() and _is_server(above):
+            spent["its processes"] += own + waited
+    return spent
+
+
+def _is_server(process: int) -> bool:
+    return b"server.py" in Path(f"/proc/{process}/cmdline").read_bytes()
+
+
+def upload_traces(traces: int) -> None:
+    """One archive of tiny traces, and how others fare meanwhile and afterwards."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(*APP, f"{folder}/workspace") as address,
+        browser() as chromium,
+    ):
+        archive_of_traces(traces, archive := Path(folder, "traces.zip"))
+        mine, other = (chromium.new_context().new_page() for _ in range(2))
+        mine.goto(f"{address}/data")
+        other.goto(f"{address}/memory")
+        mine.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(archive)
+        button = mine.get_by_role("button", name="Add 1 file")
+        expect(button).to_be_enabled()
+        before, begun = cpu_seconds(), time.monotonic()
+        button.click()
+        done = mine.get_by_text(re.compile(r"\d+ of \d+ files added"))
+        during = [(OTHERS[0], go_to(other, OTHERS[0]))]
+        while not done.is_visible():
+            during.append((name := VISITED[len(during) % len(VISITED)], go_to(other, name)))
+        print(f"{traces:,} traces: {time.monotonic() - begun:.1f} s")
+        after = cpu_seconds()
+        print("CPU seconds:", ", ".join(f"{name} {after[name] - before[name]:.1f}" for name in after))
+        report("visits meanwhile", during)
+        names = [VISITED[number % len(VISITED)] for number in range(20)]
+        report("visits afterwards", [(name, go_to(other, name)) for name in names])
+        spent = cpu_seconds()
+        print("CPU seconds by now:", ", ".join(f"{n} {spent[n] - before[n]:.1f}" for n in spent))
+
+
+def report(what: str, visits: list[tuple[str, float]]) -> None:
+    slowest = sorted(visits, key=lambda visit: -visit[1])[:5]
+    middle = median(seconds for _, seconds in visits)
+    names = ", ".join(f"{name} {seconds:.2f}" for name, seconds in slowest)
+    print(f"{what}: {len(visits)}, median {middle:.2f} s, slowest {names}", flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--uploads", type=int, default=200)
-    uploads = parser.parse_args().uploads
+    parser.add_argument("--traces", type=int, default=0, help="tiny traces in one archive, instead")
+    given = parser.parse_args()
+    if given.traces:
+        upload_traces(given.traces)
+        return 0
+    uploads = given.uploads
     waits: list[float] = []
     exceptions = answers = left = 0
     with (
