@@ -16,7 +16,7 @@ from foreign_files import hand_crafted_record
 from untaken import intake
 from untaken.failure_modes.root_causes import root_causes
 from untaken.intake import take_in
-from untaken.store import KeptTrace, Workspace, content
+from untaken.store import KeptTrace, Workspace, syncing
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ def test_traces_that_are_kept_together_are_synced_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[Path] = []
-    monkeypatch.setattr(content, "_sync_folder", synced.append)
+    monkeypatch.setattr(syncing, "sync_folder", synced.append)
     traces = [KeptTrace(name=f"{n}.json", data=str(n).encode(), kind="tau-bench") for n in range(5)]
     with Workspace(tmp_path) as workspace:
         assert workspace.keep_traces(traces) == [True] * 5

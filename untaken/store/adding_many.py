@@ -15,9 +15,10 @@ from untaken.ledger import Head, Integrity, verify_ledger
 from untaken.store import records, removing
 from untaken.store.adding import Arrival, ledger_findings, placing, read_heads
 from untaken.store.anchoring import Anchored, anchor
-from untaken.store.content import Staged, peek, sniff, source_identity, staged, synced_together
+from untaken.store.content import Staged, peek, sniff, source_identity, staged
 from untaken.store.database import together, writing
 from untaken.store.stored_file import Added, StoredFile
+from untaken.store.syncing import synced_together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from untaken.ledger import has_event_signature
 from untaken.ledger.disk import write_all
 from untaken.limits import KIB, MIB
 from untaken.store.stored_file import FileKind
+from untaken.store.syncing import UNSYNCED, sync_folder
 
 LEDGERS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 NOT_LEDGERS: Final = (".memory.jsonl", ".signals.jsonl")
@@ -33,7 +33,6 @@ GRAPHS: Final = (".plan.yaml", ".plan.yml", ".plan.json")
 PEEK_BYTES: Final = 256 * KIB
 _CHUNK: Final = MIB
 _STAGED: Final = ".adding-"
-_SYNCED_AT_ONCE: Final = 16
 GZIP: Final = b"\x1f\x8b"
 ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _MERMAID: Final = re.compile(
@@ -145,7 +144,9 @@ class Staged:
 
     def keep(self, target: Path) -> None:
         """Gives the copy its lasting name; it survives a power cut, now or once `synced_together` ends."""
-        waiting = _UNSYNCED.get()
+        waiting = UNSYNCED.get()
+        if waiting is not None:
+            waiting.expect(target.parent)
         with _noted_if_new(target):
             if isinstance(self.content, Path):
                 self.content.replace(target)
@@ -153,9 +154,9 @@ class Staged:
                 with _copied([self.content], self.folder) as path:
                     path.replace(target)
         if waiting is None:
-            _sync_folder(target.parent)
+            sync_folder(target.parent)
         else:
-            waiting[target] = None
+            waiting.add(target)
 
 
 def _created(target: Path, content: bytes) -> bool:
@@ -203,48 +204,6 @@ def _noted_if_new(target: Path) -> Iterator[None]:
         placed.append(target)
 
 
-_UNSYNCED: Final[ContextVar[dict[Path, None] | None]] = ContextVar("files to be synced", default=None)
-
-
-@contextmanager
-def synced_together() -> Iterator[None]:
-    """Copies kept inside are safe from a power cut at its end.
-
-    Many files are synced at once, because a disk takes hardly longer for many than for one.
-    """
-    waiting: dict[Path, None] = {}
-    before = _UNSYNCED.set(waiting)
-    try:
-        yield
-    finally:
-        _UNSYNCED.reset(before)
-    if waiting:
-        files = list(waiting)
-        shares = [share for n in range(_SYNCED_AT_ONCE) if (share := files[n::_SYNCED_AT_ONCE])]
-        with ThreadPoolExecutor(len(shares)) as pool:
-            list(pool.map(_sync_files, shares))
-    for folder in dict.fromkeys(file.parent for file in waiting):
-        _sync_folder(folder)
-
-
-def _sync_files(paths: Iterable[Path]) -> None:
-    for path in paths:
-        _sync(path, os.O_RDWR)  # Windows syncs only what is open for writing
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":
-        _sync(folder, os.O_RDONLY)
-
-
-def _sync(path: Path, mode: int) -> None:
-    descriptor = os.open(path, mode)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def clear_staged(folder: Path, before: datetime) -> None:
     """Removes copies that a killed process left behind, last written before a moment."""
     for path in folder.glob(f"{_STAGED}*"):
@@ -289,7 +248,7 @@ def _copied(pieces: Iterable[bytes], folder: Path) -> Iterator[Path]:
         with os.fdopen(descriptor, "wb") as stream:
             stream.writelines(pieces)
             stream.flush()
-            if _UNSYNCED.get() is None:
+            if UNSYNCED.get() is None:
                 os.fsync(stream.fileno())
         yield path
     finally:
