@@ -19,7 +19,7 @@ from sqlalchemy import Engine, event
 from untaken import intake
 from untaken.intake import UploadResult, take_in
 from untaken.ledger import Draft, ReviewNote
-from untaken.store import Workspace, content
+from untaken.store import Workspace, syncing
 from untaken.store.content import digest_of
 
 
@@ -193,7 +193,7 @@ def test_files_of_an_upload_that_a_full_disk_undoes_are_removed(
         take_in(workspace, [make(0)])
         before = sorted(tmp_path.rglob("*.*"))
         with monkeypatch.context() as patch:
-            patch.setattr(content, "_sync", full)
+            patch.setattr(syncing, "_sync", full)
             with pytest.raises(OSError, match="No space"):
                 take_in(workspace, [make(n) for n in range(5)])
         assert sorted(tmp_path.rglob("*.*")) == before

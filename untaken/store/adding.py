@@ -15,7 +15,7 @@ from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Head, Integrity, read_ledger, verify_ledger
 from untaken.ledger.heads import parse_heads
 from untaken.plans import read_graph
-from untaken.store import records, removing, versions
+from untaken.store import bundles, records, removing, versions
 from untaken.store.anchoring import Anchored, anchor
 from untaken.store.appending import holds_later
 from untaken.store.content import Staged, graph_suffix, placed_files
@@ -150,6 +150,8 @@ def _meet_recorded(
     arrival: Arrival,
 ) -> dict[str, Anchored]:
     recorded = records.recorded_heads(connection, [integrity.run_id for integrity in own])
+    differing = [i.run_id for i in own if i.run_id in recorded and i.head != recorded[i.run_id][0]]
+    bundles.take_out_runs(connection, arrival.folder, differing)
     longer = {
         i.run_id: recorded[i.run_id][0]
         for i in own

@@ -12,11 +12,13 @@ from sqlalchemy import Connection, Engine
 from untaken import limits
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Head, Integrity, verify_ledger
-from untaken.store import records, removing
+from untaken.store import bundles, records, removing
 from untaken.store.adding import Arrival, ledger_findings, placing, read_heads
 from untaken.store.anchoring import Anchored, anchor
-from untaken.store.content import Staged, peek, sniff, source_identity, staged
-from untaken.store.database import together, writing
+from untaken.store.appending import ledger_snapshot
+from untaken.store.bundles import Part
+from untaken.store.content import Staged, digest_of, peek, sniff, source_identity, staged
+from untaken.store.database import reading, together, writing
 from untaken.store.stored_file import Added, StoredFile
 from untaken.store.syncing import synced_together
 
@@ -73,12 +75,21 @@ class _Verified:
 @contextmanager
 def one_transaction(engine: Engine, folder: Path) -> Iterator[None]:
     """What is added inside is on disk before its rows are committed, all of them or none."""
-    with placing(engine, folder), together(engine), synced_together():
+    with placing(engine, folder), bundles.swept(engine, folder), together(engine), synced_together():
         yield
+
+
+@contextmanager
+def taking_out(engine: Engine, folder: Path) -> Iterator[Connection]:
+    """A transaction in which ledgers may be taken out of bundles."""
+    with placing(engine, folder), bundles.swept(engine, folder), writing(engine) as connection:
+        yield connection
 
 
 def add_new_ledgers(engine: Engine, folder: Path, incoming: Sequence[Incoming]) -> dict[int, Added]:
     """Adds those files that are ledgers of which nothing is known here: neither their bytes nor their runs.
+
+    Short ones that came out of traces are bundled. Of those that are in a bundle already, it is said.
 
     Returns:
         The result for each, by its place in `incoming`; the others are left to be added one by one.
@@ -91,8 +102,15 @@ def add_new_ledgers(engine: Engine, folder: Path, incoming: Sequence[Incoming]) 
                 verified = _verified(one, copy, engine, folder)
                 if verified is not None:
                     found[number] = verified
+        given = {one.arrival.copy.digest: one.arrival.copy.content for one in found.values()}
+        known = bundles.integrity_here(engine, folder, given)
+        again = {
+            number: replace(one.arrival.answer("ledger", False, ()), integrity=known[digest])
+            for number, one in found.items()
+            if (digest := one.arrival.copy.digest) in known
+        }
         with writing(engine) as connection:
-            return _insert(connection, folder, _unknown(connection, found))
+            return again | _insert(connection, folder, _unknown(connection, found))
 
 
 def _verified(one: Incoming, copy: Staged, engine: Engine, folder: Path) -> _Verified | None:
@@ -109,7 +127,8 @@ def _verified(one: Incoming, copy: Staged, engine: Engine, folder: Path) -> _Ver
 
 def _unknown(connection: Connection, found: dict[int, _Verified]) -> dict[int, _Verified]:
     """Those of which neither the bytes nor a run are known, here or from one before."""
-    known = records.known_files(connection, (one.arrival.copy.digest for one in found.values()))
+    digests = [one.arrival.copy.digest for one in found.values()]
+    known = records.known_files(connection, digests) | set(bundles.find_parts(connection, digests))
     taken = records.known_runs(connection, (run.run_id for one in found.values() for run in one.runs))
     chosen = {}
     for number, one in found.items():
@@ -123,22 +142,114 @@ def _unknown(connection: Connection, found: dict[int, _Verified]) -> dict[int, _
 
 def _insert(connection: Connection, folder: Path, chosen: dict[int, _Verified]) -> dict[int, Added]:
     added: dict[int, Added] = {}
-    files: list[StoredFile] = []
-    heads: dict[str, dict[str, Anchored]] = {}
+    ledgers: list[_Anchored] = []
     for number, one in chosen.items():
-        arrival = one.arrival
         met = {
             run.run_id: anchor(run, sidecar=one.sidecar.get(run.run_id), recorded=None) for run in one.runs
         }
-        findings = ledger_findings(arrival.name, met.values(), one.faults)
-        path = arrival.place("ledgers", f".jsonl{arrival.copy.compression}")
-        files.append(replace(arrival.file("ledger", path, findings), runs=len(met)))
-        heads[arrival.copy.digest] = met
+        findings = ledger_findings(one.arrival.name, met.values(), one.faults)
+        ledgers.append(_Anchored(one.arrival, met, findings))
         integrity = (*(anchored.integrity for anchored in met.values()), *one.faults)
-        added[number] = replace(arrival.answer("ledger", True, findings), integrity=integrity)
+        added[number] = replace(one.arrival.answer("ledger", True, findings), integrity=integrity)
+    files: list[StoredFile] = []
+    heads: dict[str, dict[str, Anchored]] = {}
+    for group in _bundled(ledgers):
+        ledger, parts = _as_one(group)
+        path = ledger.arrival.place("ledgers", f".jsonl{ledger.arrival.copy.compression}")
+        files.append(replace(ledger.arrival.file("ledger", path, ledger.findings), runs=len(ledger.met)))
+        heads[ledger.arrival.copy.digest] = ledger.met
+        bundles.insert_parts(connection, parts)
     records.insert_files(connection, files, folder)
     records.insert_new_heads(connection, heads)
     return added
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    """A new ledger, its runs as they are recorded, and what is noticed."""
+
+    arrival: Arrival
+    met: dict[str, Anchored]
+    findings: tuple[Finding, ...]
+
+    @property
+    def may_be_bundled(self) -> bool:
+        """Whether it came out of traces, is short, and nothing is to be said about it by itself."""
+        copy = self.arrival.copy
+        return (
+            self.arrival.origin is not None
+            and isinstance(copy.content, bytes)
+            and copy.bytes <= bundles.SHORT_BYTES
+            and not (copy.compression or self.findings)
+            and copy.content.endswith(b"\n")
+            and all(one.accepted and not one.integrity.broken for one in self.met.values())
+        )
+
+
+def _bundled(ledgers: Sequence[_Anchored]) -> Iterator[list[_Anchored]]:
+    """The ledgers in their order: those that follow one another and may be bundled, some at a time."""
+    group: list[_Anchored] = []
+    room = bundles.MOST_BYTES
+    for one in ledgers:
+        room -= one.arrival.copy.bytes
+        goes_in = one.may_be_bundled and room >= 0 and len(group) < bundles.MOST
+        if group and not (goes_in and group[0].may_be_bundled):
+            yield group
+            group, room = [], bundles.MOST_BYTES - one.arrival.copy.bytes
+        group.append(one)
+    if group:
+        yield group
+
+
+def _as_one(group: Sequence[_Anchored]) -> tuple[_Anchored, list[Part]]:
+    """A ledger by itself; of several, the bundle and where each of them is in it."""
+    first = group[0]
+    if len(group) == 1:
+        return first, []
+    content = b"".join(
+        one.arrival.copy.content for one in group if isinstance(one.arrival.copy.content, bytes)
+    )
+    digest = digest_of(content)
+    copy = replace(first.arrival.copy, content=content, digest=digest, bytes=len(content))
+    name = bundles.name_of([one.arrival.name for one in group])
+    parts = bundles.placed(
+        (
+            Part(
+                bundle=digest,
+                digest=one.arrival.copy.digest,
+                name=one.arrival.name,
+                first=0,
+                bytes=one.arrival.copy.bytes,
+                runs=len(one.met),
+            )
+            for one in group
+        ),
+        digest,
+    )
+    met = {run_id: anchored for one in group for run_id, anchored in one.met.items()}
+    return _Anchored(replace(first.arrival, copy=copy, name=name), met, ()), list(parts)
+
+
+def add_bundled(engine: Engine, folder: Path, copy: Staged, *, back: bool) -> Added | None:
+    """The answer about a ledger that is in a bundle; `back` restores it where that is removed.
+
+    ``None`` where it is in none, or the bundle's file is gone.
+    """
+    with reading(engine) as connection:
+        part = bundles.find_parts(connection, [copy.digest]).get(copy.digest)
+    if part is None:
+        return None
+    answer = Added(name=part.name, digest=copy.digest, kind="ledger", new=False)
+    here = bundles.integrity_here(engine, folder, {copy.digest: copy.content})
+    if copy.digest in here or not back:
+        return replace(answer, integrity=here.get(copy.digest, ()))
+    with taking_out(engine, folder) as connection:
+        restored = removing.restore(connection, copy.digest, folder)
+    if not restored:
+        return None
+    with ledger_snapshot(engine, folder, copy.digest) as now:
+        verdicts = verify_ledger(now.front, heads=now.heads, name=part.name)
+    return replace(answer, new=True, integrity=tuple(verdicts))
 
 
 def keep_traces(engine: Engine, folder: Path, traces: Sequence[KeptTrace]) -> list[bool]:

@@ -78,11 +78,13 @@ def append_to_run(
     """
     if run.integrity.broken:
         raise _refused(run, f"the run is {run.integrity.verdict}: {run.integrity.reason}")
-    digest = _holder(engine, folder, run)
     try:
-        with _alone(folder, digest):
-            _settle(engine, folder, digest)
-            return _append(engine, folder, digest, run, drafts, clock=clock)
+        for _ in range(_TRIES):
+            digest = _holder(engine, folder, run)
+            with suppress(_FileReplaced), _alone(folder, digest):
+                _settle(engine, folder, digest)
+                return _append(engine, folder, digest, run, drafts, clock=clock)
+        raise _unknown_run(run)
     except UntakenError as error:  # it names the stored file, which nobody knows
         where = Where(file=run.source or None, run=run.run_id)
         raise UntakenError(error.code, error.message, where=where, hint=error.hint) from None
@@ -202,6 +204,10 @@ def holds_later(connection: Connection, folder: Path, run_id: str, head: Head) -
     return found.events[head.events].prev == head.sha256
 
 
+class _FileReplaced(Exception):
+    """The file is not in the workspace any more: its runs are in other files (`untaken.store.bundles`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Announcement:
     engine: Engine
@@ -211,7 +217,14 @@ class _Announcement:
     size: int
 
     def write(self, end: Head) -> None:
+        """Announces it; what is not announced is not written.
+
+        Raises:
+            _FileReplaced: the runs of the file have been given to others since it was looked for.
+        """
         with writing(self.engine) as connection:
+            if not records.known_files(connection, [self.file]):
+                raise _FileReplaced
             connection.execute(
                 insert(appends).values(
                     file=self.file,
@@ -321,12 +334,7 @@ def _holder(engine: Engine, folder: Path, run: Run) -> str:
             found, _ = read_ledger(now.front, strict=False, heads=now.heads)
         if any(one.digest == run.digest for one in found):
             return str(row.file)
-    raise UntakenError(
-        "run-unknown",
-        "the run is no longer in this workspace",
-        where=Where(file=run.source or None, run=run.run_id),
-        hint="Its ledger may have been removed. Reload the workspace.",
-    )
+    raise _unknown_run(run)
 
 
 def _holding(connection: Connection, run_id: str) -> list[Row[Any]]:
@@ -374,6 +382,15 @@ def _digest(path: Path, size: int) -> str:
             hasher.update(piece)
             size -= len(piece)
     return hasher.hexdigest()
+
+
+def _unknown_run(run: Run) -> UntakenError:
+    return UntakenError(
+        "run-unknown",
+        "the run is no longer in this workspace",
+        where=Where(file=run.source or None, run=run.run_id),
+        hint="Its ledger may have been removed. Reload the workspace.",
+    )
 
 
 def _refused(run: Run, why: str) -> UntakenError:

@@ -20,7 +20,7 @@ from untaken.store.database import reading
 from untaken.store.removing import KEPT_DAYS
 from untaken.store.schema import DATABASE, revision
 from untaken.store.stored_file import StoredFile
-from untaken.store.tables import appends, files, graph_versions, heads
+from untaken.store.tables import appends, bundled, files, graph_versions, heads
 
 Progress = Callable[[int, int, str], None]
 State = Literal["ok", "note", "fault"]
@@ -113,17 +113,18 @@ def _database(connection: Connection) -> HealthCheck:
 
 
 def _rows(connection: Connection) -> HealthCheck:
-    """Heads and versions refer to existing files."""
+    """Heads, versions and what is bundled refer to existing files."""
     known = select(files.c.digest)
     lost = [
         *connection.scalars(select(heads.c.run_id).where(~heads.c.file.in_(known))),
         *connection.scalars(select(graph_versions.c.graph_id).where(~graph_versions.c.file.in_(known))),
+        *connection.scalars(select(bundled.c.name).where(~bundled.c.bundle.in_(known))),
     ]
     if lost:
         return HealthCheck(
             name="rows",
             state="fault",
-            message=f"{len(lost)} heads or versions refer to files that are not in the database",
+            message=f"{len(lost)} heads, versions or ledgers refer to files that are not in the database",
             hint="Restore the last backup.",
             files=some(lost),
         )

@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, insert, select, update
+from sqlalchemy import Connection, Select, delete, insert, select, update
 
 from untaken.ledger import heads_path
 from untaken.ledger.journal import journal_path
-from untaken.store import records
+from untaken.store import bundles, records
 from untaken.store.derived import discard_tables
 from untaken.store.records import now, removed_files
 from untaken.store.stored_file import StoredFile
-from untaken.store.tables import conversions, files, heads, marks, removals
+from untaken.store.tables import bundled, conversions, files, heads, marks, removals
 
 KEPT_DAYS: Final = 30
 """How long a removal can be taken back."""
@@ -41,7 +41,10 @@ def made_from(connection: Connection, run_id: str) -> frozenset[str]:
 
 
 def goes_with(connection: Connection, source: str) -> list[str]:
-    """What came out of a foreign trace and out of no other that is still here; in the order added."""
+    """What came out of a foreign trace and out of no other that is still here; in the order added.
+
+    Ledgers that are in a bundle come last.
+    """
     others = select(conversions.c.result).where(
         conversions.c.source != source, ~conversions.c.source.in_(removed_files())
     )
@@ -52,16 +55,27 @@ def goes_with(connection: Connection, source: str) -> list[str]:
         .where(~conversions.c.result.in_(removed_files()))
         .order_by(files.c.position)
     )
-    return list(connection.scalars(chosen))
+    inside = (
+        select(conversions.c.result)
+        .join(bundled, bundled.c.digest == conversions.c.result)
+        .where(conversions.c.source == source, ~conversions.c.result.in_(others))
+        .where(~bundled.c.bundle.in_(removed_files()), ~bundled.c.digest.in_(select(files.c.digest)))
+        .order_by(bundled.c.position)
+    )
+    return [*connection.scalars(chosen), *connection.scalars(inside)]
 
 
 def remove(connection: Connection, digest: str, folder: Path) -> bool:
     """Takes a file, and what came out of it alone, out of every listing; false where it is not here now."""
+    bundles.take_out(connection, folder, [digest])
     here = select(files.c.digest).where(files.c.digest == digest, ~files.c.digest.in_(removed_files()))
     if connection.execute(here).one_or_none() is None:
         return False
+    bundles.take_out(connection, folder, goes_with(connection, digest))
     moment = now()
-    for one in (digest, *goes_with(connection, digest)):
+    going = goes_with(connection, digest)
+    here_too = records.known_files(connection, going)  # not what is in a bundle whose file is gone
+    for one in (digest, *(one for one in going if one in here_too)):
         connection.execute(insert(removals).values(file=one, removed_at=moment))
         discard_tables(folder, one)
         _log(connection, one, folder, "file-removed", "was removed from this workspace")
@@ -69,7 +83,17 @@ def remove(connection: Connection, digest: str, folder: Path) -> bool:
 
 
 def restore(connection: Connection, digest: str, folder: Path) -> bool:
-    """Restores a removed file and everything removed with it; false if it is not removed, or was purged."""
+    """Restores a removed file and everything removed with it; false if it is not removed, or was purged.
+
+    A ledger of a removed bundle is restored without the others.
+    """
+    part = bundles.find_parts(connection, [digest]).get(digest)
+    if part is not None and records.is_removed(connection, part.bundle):
+        bundles.take_out(connection, folder, [digest])
+        if not records.known_files(connection, [digest]):
+            return False
+        _log(connection, digest, folder, "file-restored", "was restored")
+        return True
     when = select(removals.c.removed_at).where(removals.c.file == digest, removals.c.restored_at.is_(None))
     moment = connection.execute(when).scalar_one_or_none()
     if moment is None or not _bytes_are_there(connection, digest, folder):
@@ -102,6 +126,7 @@ def expire(connection: Connection, folder: Path, before: datetime) -> list[Store
     for file in old:
         marked = (removals.c.file == file.digest) & removals.c.restored_at.is_(None)
         connection.execute(update(removals).where(marked).values(purged_at=now()))
+        connection.execute(delete(bundled).where(bundled.c.bundle == file.digest))
         _log(
             connection, file.digest, folder, "file-purged", f"was deleted {KEPT_DAYS} days after its removal"
         )

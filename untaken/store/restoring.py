@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import struct
 import zipfile
@@ -28,6 +29,7 @@ from untaken.store.archive import (
     FILES,
     MANIFEST,
     ROOM_FILE,
+    SINCE,
     TABLES,
     ArchiveMember,
     Manifest,
@@ -43,6 +45,7 @@ _LISTS: Final[Mapping[str, Any]] = {
     "loss": tuple[str, ...],
     "tags": list[str],
 }
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _SPARE: Final = 64 * MIB
 _NO_ARCHIVE: Final = (
     zipfile.BadZipFile,
@@ -151,8 +154,9 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
     names = [entry.path for entry in manifest.entries]
     if sorted([*names, MANIFEST]) != sorted(info.filename for info in listed):
         raise _damaged(archive, "its members do not match its manifest")
-    tables = {f"{TABLES}{table.name}.jsonl" for table in DUMPED}
-    if not tables <= set(names) or manifest.rows.keys() != {table.name for table in DUMPED}:
+    dumped = {table.name for table in DUMPED if SINCE.get(table.name, "") <= manifest.revision}
+    tables = {f"{TABLES}{name}.jsonl" for name in dumped}
+    if not tables <= set(names) or manifest.rows.keys() != dumped:
         raise _damaged(archive, "a table is missing")
     for name in set(names) - tables:
         if not (name.startswith(FILES) and is_file_of_a_workspace(name.removeprefix(FILES))):
@@ -186,7 +190,7 @@ def _refuse_occupied(engine: Engine) -> None:
 def _fill(engine: Engine, archive: Path, staging: Path, manifest: Manifest) -> None:
     with writing(engine) as connection:
         try:
-            for table in DUMPED:
+            for table in (table for table in DUMPED if table.name in manifest.rows):
                 rows = _insert(connection, table, staging / TABLES / f"{table.name}.jsonl")
                 if rows != manifest.rows[table.name]:
                     raise ValueError(f"{rows} rows of {table.name}")
@@ -247,6 +251,8 @@ def _check(table: Table, row: Mapping[str, Any]) -> None:
             msgspec.json.decode(value, type=_LISTS[name])
     if table.name == "files" and row["path"] is not None and not ROOM_FILE.fullmatch(row["path"]):
         raise ValueError(f"{row['path'][:80]!r} as the path of a file")
+    if table.name == "bundled" and not _DIGEST.fullmatch(row["digest"]):  # it becomes the name of a file
+        raise ValueError(f"{row['digest'][:80]!r} as the digest of a ledger")
 
 
 def _damaged(archive: Path, why: str) -> UntakenError:

@@ -14,7 +14,7 @@ from untaken.store.database import reading, writing
 from untaken.store.faults import place
 from untaken.store.tables import marks, metadata
 
-REVISION: Final = "0004"
+REVISION: Final = "0005"
 """The newest step in `migrations/versions`; revisions sort by age."""
 FIRST: Final = "0001"
 """What a database without a stamp holds: it was made before there were migrations."""

@@ -190,7 +190,18 @@ conversions = _numbered(
     Column("result", String(64), nullable=False, index=True),
     UniqueConstraint("source", "result"),
 )
-"""Which ledgers and plan graphs came out of which foreign traces (digests of `files`)."""
+"""Which ledgers and plan graphs came out of which foreign traces (digests of `files`, or of `bundled`)."""
+
+bundled = _numbered(
+    "bundled",
+    Column("bundle", String(64), nullable=False, index=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("name", Words, nullable=False),
+    Column("first", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("runs", Integer, nullable=False),
+)
+"""Ledgers that are kept in one file with others: `bundle` is that file, `first` their first byte in it."""
 
 marks = Table(
     "marks",

@@ -14,9 +14,9 @@ from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Draft, Head, Run, verify_ledger
 from untaken.ledger.writer import Clock
-from untaken.store import drafts, records, removing, tables
+from untaken.store import adding_many, bundles, drafts, records, removing, tables
 from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, placing, read_heads
-from untaken.store.adding_many import Incoming, KeptTrace, add_new_ledgers, keep_traces, one_transaction
+from untaken.store.adding_many import Incoming, KeptTrace
 from untaken.store.appending import append_to_run, extended_here, ledger_snapshot, settle_all
 from untaken.store.backing_up import Backup, back_up
 from untaken.store.confirming import Extension, confirm, waiting
@@ -156,7 +156,7 @@ class Workspace(GraphStore):
             (one,) = incoming
             return [self.add(one.name, one.data, heads=one.heads, origin=one.origin, made_from=one.made_from)]
         with self.together():
-            new = add_new_ledgers(self._engine, self.path, incoming)
+            new = adding_many.add_new_ledgers(self._engine, self.path, incoming)
             return [
                 new.get(number)
                 or self.add(one.name, one.data, heads=one.heads, origin=one.origin, made_from=one.made_from)
@@ -169,7 +169,7 @@ class Workspace(GraphStore):
 
         Other writers wait meanwhile.
         """
-        with one_transaction(self._engine, self.path):
+        with adding_many.one_transaction(self._engine, self.path):
             yield
 
     def _take(
@@ -192,6 +192,10 @@ class Workspace(GraphStore):
             if (known := self._find(copy.digest)) is not None:
                 restored = self._restore(known, copy, back=back)
                 return replace(self._again(known, name), new=restored)
+            if kind == "ledger" and (
+                again := adding_many.add_bundled(self._engine, self.path, copy, back=back)
+            ):
+                return replace(again, name=name)
             if kind == "ledger" and (later := extended_here(self._engine, self.path, copy)) is not None:
                 return self._again(later, name)
             arrival = Arrival(
@@ -204,7 +208,7 @@ class Workspace(GraphStore):
                 made_from=made_from,
             )
             try:
-                with placing(self._engine, self.path):
+                with placing(self._engine, self.path), bundles.swept(self._engine, self.path):
                     if kind == "ledger":
                         return self._add_ledger(arrival, heads)
                     return add_graph(arrival) if kind == "graph" else add_heads(arrival)
@@ -219,7 +223,7 @@ class Workspace(GraphStore):
             updated.
         """
         with self.together():
-            return keep_traces(self._engine, self.path, traces)
+            return adding_many.keep_traces(self._engine, self.path, traces)
 
     def link_source(self, source: str, results: Sequence[str]) -> None:
         """Remembers that a kept trace's runs went to these ledgers too (digests of each)."""
@@ -242,19 +246,20 @@ class Workspace(GraphStore):
         Returns:
             False where no such file, or it was removed before. Otherwise the audit log says so.
         """
-        with writing(self._engine) as connection:
+        settle_all(self._engine, self.path)
+        with adding_many.taking_out(self._engine, self.path) as connection:
             return removing.remove(connection, digest, self.path)
 
     def goes_with(self, digest: str) -> list[StoredFile]:
         """The files that are removed with a foreign trace."""
         with reading(self._engine) as connection:
             going = removing.goes_with(connection, digest)
-            found = (records.find_file(connection, one, self.path) for one in going)
+            found = (bundles.find_ledger(connection, one, self.path) for one in going)
             return [file for file in found if file is not None]
 
     def restore(self, digest: str) -> bool:
         """Restores a removed file; false if it is not removed, or was purged. The audit log records it."""
-        with writing(self._engine) as connection:
+        with adding_many.taking_out(self._engine, self.path) as connection:
             return removing.restore(connection, digest, self.path)
 
     def purge(self, moment: datetime | None = None) -> list[StoredFile]:
