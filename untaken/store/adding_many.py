@@ -16,7 +16,7 @@ from untaken.store import bundles, records, removing
 from untaken.store.adding import Arrival, ledger_findings, placing, read_heads
 from untaken.store.anchoring import Anchored, anchor
 from untaken.store.appending import ledger_snapshot
-from untaken.store.bundles import Part
+from untaken.store.bundles import BundledLedger
 from untaken.store.content import Staged, digest_of, peek, sniff, source_identity, staged
 from untaken.store.database import reading, together, writing
 from untaken.store.stored_file import Added, StoredFile
@@ -201,7 +201,7 @@ def _bundled(ledgers: Sequence[_Anchored]) -> Iterator[list[_Anchored]]:
         yield group
 
 
-def _as_one(group: Sequence[_Anchored]) -> tuple[_Anchored, list[Part]]:
+def _as_one(group: Sequence[_Anchored]) -> tuple[_Anchored, list[BundledLedger]]:
     """A ledger by itself; of several, the bundle and where each of them is in it."""
     first = group[0]
     if len(group) == 1:
@@ -214,7 +214,7 @@ def _as_one(group: Sequence[_Anchored]) -> tuple[_Anchored, list[Part]]:
     name = bundles.name_of([one.arrival.name for one in group])
     parts = bundles.placed(
         (
-            Part(
+            BundledLedger(
                 bundle=digest,
                 digest=one.arrival.copy.digest,
                 name=one.arrival.name,

@@ -38,7 +38,7 @@ SHORT_BYTES: Final = 16 * KIB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class BundledLedger:
     """A ledger in a bundle: where its bytes are, and how many runs it has."""
 
     bundle: str
@@ -59,13 +59,13 @@ def name_of(names: Sequence[str]) -> str:
     return f"{names[0].removesuffix('.jsonl')[: limits.NAME_CHARS - 40]} and {len(names) - 1} more.jsonl"
 
 
-def insert_parts(connection: Connection, parts: Iterable[Part]) -> None:
+def insert_parts(connection: Connection, parts: Iterable[BundledLedger]) -> None:
     """Writes the rows of ledgers in bundles."""
-    if rows := [{name: getattr(part, name) for name in Part.__slots__} for part in parts]:
+    if rows := [{name: getattr(part, name) for name in BundledLedger.__slots__} for part in parts]:
         connection.execute(insert(bundled), rows)
 
 
-def find_parts(connection: Connection, digests: Iterable[str]) -> dict[str, Part]:
+def find_parts(connection: Connection, digests: Iterable[str]) -> dict[str, BundledLedger]:
     """Those of the ledgers that are in a bundle, by digest."""
     asked = (select(bundled).where(part) for part in records.among(bundled.c.digest, digests))
     return {row.digest: _part(row) for one in asked for row in connection.execute(one)}
@@ -164,7 +164,7 @@ class _Splitting:
     folder: Path
     file: StoredFile
     content: bytes
-    parts: Sequence[Part]
+    parts: Sequence[BundledLedger]
     taken: frozenset[str]
 
     def split(self) -> None:
@@ -189,7 +189,7 @@ class _Splitting:
         records.insert_files(self.connection, own_files, self.folder)
         discard_tables(self.folder, self.file.digest)
 
-    def _keep_together(self, rest: Sequence[Part], appended: bytes) -> None:
+    def _keep_together(self, rest: Sequence[BundledLedger], appended: bytes) -> None:
         """Writes what is left of the bundle, which takes its row and its place."""
         before, start = self.file.digest, b"".join(self.content[part.place] for part in rest)
         digest = digest_of(start)
@@ -221,7 +221,7 @@ class _Splitting:
         return path
 
 
-def placed(parts: Iterable[Part], bundle: str) -> Iterator[Part]:
+def placed(parts: Iterable[BundledLedger], bundle: str) -> Iterator[BundledLedger]:
     """The ledgers one after the other in a bundle."""
     first = 0
     for part in parts:
@@ -229,7 +229,7 @@ def placed(parts: Iterable[Part], bundle: str) -> Iterator[Part]:
         first += part.bytes
 
 
-def _own_file(part: Part, bundle: StoredFile, path: Path | None) -> StoredFile:
+def _own_file(part: BundledLedger, bundle: StoredFile, path: Path | None) -> StoredFile:
     return replace(bundle, digest=part.digest, name=part.name, bytes=part.bytes, path=path, runs=part.runs)
 
 
@@ -239,13 +239,13 @@ def _content(file: StoredFile | None) -> bytes | None:
     return file.path.read_bytes()
 
 
-def _parts_of(connection: Connection, bundle: str) -> list[Part]:
+def _parts_of(connection: Connection, bundle: str) -> list[BundledLedger]:
     chosen = select(bundled).where(bundled.c.bundle == bundle).order_by(bundled.c.first)
     return [_part(row) for row in connection.execute(chosen)]
 
 
-def _part(row: Row[Any]) -> Part:
-    return Part(**{name: getattr(row, name) for name in Part.__slots__})
+def _part(row: Row[Any]) -> BundledLedger:
+    return BundledLedger(**{name: getattr(row, name) for name in BundledLedger.__slots__})
 
 
 _LEFT: Final[ContextVar[list[Path] | None]] = ContextVar("files of bundles that were split", default=None)
