@@ -21,7 +21,7 @@ LEFT_OUT: Final = (appends, marks)
 """Appends under way are not part of a backup (the ledger ends before them); marks are about one folder."""
 DUMPED: Final[tuple[Table, ...]] = tuple(t for t in metadata.sorted_tables if t not in LEFT_OUT)
 SINCE: Final = {"bundled": "0005"}
-"""The revision that brought a table: a backup of an earlier one is without it."""
+"""The revision from which on there is a table: backups of earlier ones are without it."""
 NUMBERED: Final = "position"
 """Column that is not dumped: rows are in its order."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,7 @@ _AT_ONCE: Final = 16
 _FILE_SYSTEMS: Final = frozenset(("ext4", "xfs", "btrfs", "overlay"))
 """Those of which it is known that a sync of the whole waits for the disk, as that of a file does."""
 _REPORTS_FAULTS: Final = (5, 8)
-"""The first Linux whose sync of a file system says that a write has failed."""
+"""The first Linux whose sync of a file system reports that a write has failed."""
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 
 
@@ -88,7 +88,7 @@ def file_system_sync(folder: Path) -> Callable[[int], None] | None:
 
 @cache
 def _syncfs() -> Callable[[int], None] | None:
-    """The system's call, where there is one that says what failed."""
+    """The system's call, where there is one that reports writes that failed."""
     if sys.platform != "linux":
         return None
     release = re.match(r"(\d+)\.(\d+)", os.uname().release)
@@ -104,7 +104,7 @@ def _syncfs() -> Callable[[int], None] | None:
     return syncfs
 
 
-@cache
+@lru_cache(maxsize=64)
 def _file_system(device: int) -> str | None:
     """The kind of the file system of a device, as far as the system says it."""
     wanted = f"{os.major(device)}:{os.minor(device)}"
