@@ -88,7 +88,7 @@ def file_system_sync(folder: Path) -> Callable[[int], None] | None:
 
 @cache
 def _syncfs() -> Callable[[int], None] | None:
-    """The system's call, where there is one that reports writes that failed."""
+    """The system's call; ``None`` on a system without it, or whose call hides failed writes."""
     if sys.platform != "linux":
         return None
     release = re.match(r"(\d+)\.(\d+)", os.uname().release)
