@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from sessions import session
 from streamlit.testing.v1 import AppTest
 
 from components.shared import starting
+from components.shared.start_page import NEEDED, start_page
 
 WAITING = """
 from components.shared import starting
@@ -35,3 +39,13 @@ def test_nobody_waits_for_a_workspace_that_is_open(
 
 def test_a_page_without_a_server_that_opens_ahead_does_not_wait() -> None:
     assert not AppTest.from_string(WAITING).run().exception
+
+
+def test_who_waits_for_the_server_loads_meanwhile_what_pages_show() -> None:
+    ahead, usual = start_page(waiting=True), start_page()
+    scripts = json.loads(re.findall(r"of (\[.*?\])", ahead)[0])
+    assert [script.split("/")[-1].split(".")[0] for script in scripts] == list(NEEDED)
+    assert all((Path(st.__file__).parent / "static" / script).is_file() for script in scripts)
+    assert "PlotlyChart" not in usual
+    assert "BACKEND_BASE_URL" in ahead
+    assert "BACKEND_BASE_URL" in usual
