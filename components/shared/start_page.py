@@ -7,7 +7,7 @@ refusal, on every page but the one at the bare address.
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +28,7 @@ addEventListener("load", () => setTimeout(() => {
 """A visitor waits for the server anyway, and the browser has nothing to do once the progress bar is there."""
 
 
-@cache
+@lru_cache(maxsize=2)
 def start_page(*, waiting: bool = False) -> str:
     """The HTML that every page of the app begins with; `./` is where its scripts are loaded from, too.
 
