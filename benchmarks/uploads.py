@@ -5,9 +5,9 @@ second one how long another person waits for a page. Prints uploads, results, ex
 
     python benchmarks/uploads.py --uploads 200
 
-Or uploads one archive of tiny traces (four messages, 0.9 KB each), while another person visits four pages in
-turn and goes on for twenty visits afterwards. Prints the wait for the result, the CPU seconds of the server
-and its processes by then (Linux), and the visits.
+Or uploads one archive of tiny traces (four messages, 0.9 KB each): by itself, then to another server while
+another person visits four pages in turn and goes on for twenty visits afterwards. Prints the wait for the
+result, the CPU seconds of the server and its processes by then (Linux), and the visits.
 
     python benchmarks/uploads.py --traces 20000
 """
@@ -24,16 +24,19 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
-from browsing import APP, ROOT, browser, served
+from browsing import APP, ROOT, STILL, browser, served
 from playwright.sync_api import Page, expect
 
 FAILED = "encountered an error|Traceback|Error:"
 OTHERS = ("Overview", "Memory", "Rankings")
 VISITED = ("Overview", "Memory", "Data", "Rankings")
+PAUSE = 500
+"""Milliseconds between two visits."""
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import desk  # noqa: E402
@@ -128,40 +131,60 @@ def _is_server(process: int) -> bool:
 
 
 def upload_traces(traces: int) -> None:
-    """One archive of tiny traces, and how others fare meanwhile and afterwards."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        served(*APP, f"{folder}/workspace") as address,
-        browser() as chromium,
-    ):
+    """One archive of tiny traces: by itself; then again, and how others fare meanwhile and afterwards.
+
+    Nothing is deleted between the two: a file system may take long to create files after that.
+    """
+    with tempfile.TemporaryDirectory() as folder, browser() as chromium:
         archive_of_traces(traces, archive := Path(folder, "traces.zip"))
-        mine, other = (chromium.new_context().new_page() for _ in range(2))
-        mine.goto(f"{address}/data")
-        other.goto(f"{address}/memory")
-        mine.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(archive)
-        button = mine.get_by_role("button", name="Add 1 file")
-        expect(button).to_be_enabled()
-        before, begun = cpu_seconds(), time.monotonic()
-        button.click()
-        done = mine.get_by_text(re.compile(r"\d+ of \d+ files added"))
-        during = [(OTHERS[0], go_to(other, OTHERS[0]))]
-        while not done.is_visible():
-            during.append((name := VISITED[len(during) % len(VISITED)], go_to(other, name)))
-        print(f"{traces:,} traces: {time.monotonic() - begun:.1f} s")
-        after = cpu_seconds()
-        print("CPU seconds:", ", ".join(f"{name} {after[name] - before[name]:.1f}" for name in after))
-        report("visits meanwhile", during)
-        names = [VISITED[number % len(VISITED)] for number in range(20)]
-        report("visits afterwards", [(name, go_to(other, name)) for name in names])
-        spent = cpu_seconds()
-        print("CPU seconds by now:", ", ".join(f"{n} {spent[n] - before[n]:.1f}" for n in spent))
+        for visited in (False, True):
+            with served(*APP, f"{folder}/visited-{visited}") as address:
+                mine, other = (chromium.new_context().new_page() for _ in range(2))
+                mine.goto(f"{address}/data")
+                mine.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(archive)
+                if visited:
+                    other.goto(f"{address}/memory")
+                    expect(other.get_by_role("heading", level=1)).to_have_text("Memory", timeout=60_000)
+                _measure(traces, mine, other if visited else None)
+
+
+def _measure(traces: int, mine: Page, other: Page | None) -> None:
+    button = mine.get_by_role("button", name="Add 1 file")
+    expect(button).to_be_enabled(timeout=60_000)
+    done = mine.get_by_text(re.compile(r"\d+ of \d+ files added"))
+    before, begun = cpu_seconds(), time.monotonic()
+    button.click()
+    if other is None:
+        done.wait_for(timeout=600_000)
+    else:
+        report("visits meanwhile", _visits(other, done.is_visible))
+    after = cpu_seconds()
+    spent = ", ".join(f"{name} {after[name] - before[name]:.1f}" for name in after)
+    print(f"{traces:,} traces: {time.monotonic() - begun:.1f} s; CPU seconds: {spent}", flush=True)
+    if other is not None:
+        left = iter(range(20))
+        report("visits afterwards", _visits(other, lambda: next(left, None) is None))
+
+
+def _visits(page: Page, ended: Callable[[], bool]) -> list[tuple[str, float]]:
+    """Visits of pages in turn until something has ended, each with the seconds until its page was at rest."""
+    visits: list[tuple[str, float]] = []
+    while not ended():
+        name = VISITED[len(visits) % len(VISITED)]
+        begun = time.monotonic()
+        go_to(page, name)
+        page.locator(STILL).wait_for(timeout=60_000)
+        visits.append((name, time.monotonic() - begun))
+        page.wait_for_timeout(PAUSE)
+    return visits
 
 
 def report(what: str, visits: list[tuple[str, float]]) -> None:
-    slowest = sorted(visits, key=lambda visit: -visit[1])[:5]
-    middle = median(seconds for _, seconds in visits)
-    names = ", ".join(f"{name} {seconds:.2f}" for name, seconds in slowest)
-    print(f"{what}: {len(visits)}, median {middle:.2f} s, slowest {names}", flush=True)
+    print(f"{what}: {len(visits)}; median, longest:", end=" ")
+    for name in VISITED:
+        waits = sorted(seconds for page, seconds in visits if page == name)
+        print(f"{name} {median(waits):.2f}, {waits[-1]:.2f}" if waits else name, end="; ")
+    print(flush=True)
 
 
 def main() -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.data import removing, upload
+from components.data import files, removing, upload
 from components.shared import cards, confirming, exports, state, tables, text
-from untaken.answers import audit_table, files_table
+from untaken.answers import audit_table
 from untaken.present.numbers import counted
 
 store = state.workspace()
@@ -21,9 +21,9 @@ with st.container(border=True):
 upload.show_results(upload.session_uploads().results)
 confirming.offer(store)
 
-files = store.files(state.position(store))
+count = store.count_files(state.position(store))
 st.subheader("Files", anchor=False)
-if not files:
+if not count:
     st.info(
         "No files yet. Upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces in a supported format."
     )
@@ -34,7 +34,7 @@ broken = [run for run in runs if run.integrity.broken]
 unread = state.unread()
 unanchored = [run for run in runs if run.integrity.verdict == "UNANCHORED"]
 st.caption(
-    f"{counted(len(files), 'file')} · {counted(len(runs) + len(unread), 'run')} · "
+    f"{counted(count, 'file')} · {counted(len(runs) + len(unread), 'run')} · "
     f"{len(broken) + len(unread):,} broken · {len(unanchored):,} without a recorded head"
 )
 if stale := state.stale_ledgers():
@@ -42,23 +42,7 @@ if stale := state.stale_ledgers():
         f"{counted(stale, 'file')} read and scored again at the start: the file, a plan graph or the program "
         "had changed."
     )
-held = files_table(files, runs)
-chosen = tables.table(
-    held,
-    key=removing.FILES,
-    name="Files",
-    columns={
-        "name": st.column_config.TextColumn(width=260),
-        "bytes": st.column_config.NumberColumn("size", format="bytes"),
-        "added_at": st.column_config.DatetimeColumn("added", format="YYYY-MM-DD HH:mm"),
-        "digest": None,
-    },
-    selectable=True,
-)
-if chosen is None:
-    st.caption("Choose a row to remove its file.")
-else:
-    removing.offer(store, files[chosen])
+files.listed(store, runs, count)
 removing.restore(store)
 if broken or unread:
     with st.container(border=True):

@@ -81,6 +81,7 @@ def table(
     alt: str | None = None,
     most: int | None = None,
     row_height: int | None = None,
+    whole: Callable[[], pd.DataFrame] | None = None,
 ) -> int | None:
     """Show a table with its CSV download.
 
@@ -95,6 +96,7 @@ def table(
         alt: the description for screen readers.
         most: rows to show at the most; download the table to see all.
         row_height: pixels; in rows of more than one line, text is wrapped.
+        whole: where `frame` is a part, makes all of it for the download.
 
     Returns:
         The position of the chosen row in `frame`, or ``None``.
@@ -116,7 +118,7 @@ def table(
         alt=alt or name,
     )
     download(
-        lambda: csv(frame),
+        lambda: csv(frame if whole is None else whole()),
         label=f"{name} (CSV)",
         file=f"{text.file_name(name)}.csv",
         mime="text/csv",

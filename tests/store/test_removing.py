@@ -210,3 +210,14 @@ def test_what_was_removed_by_itself_does_not_come_back_with_its_trace(tmp_path: 
         store.remove(trace.digest)
         store.restore(trace.digest)
         assert (runs(store), [f.name for f in store.removed()]) == ([], ["first.jsonl"])
+
+
+def test_files_are_listed_and_counted_in_parts_and_by_name(workspace: Workspace) -> None:
+    workspace.add("First again.jsonl", a_run("r3").finish().ledger())
+    assert [file.name for file in workspace.files(first=1, most=1)] == ["other.jsonl"]
+    assert [file.name for file in workspace.files(named="FIRST")] == ["first.jsonl", "First again.jsonl"]
+    assert [file.name for file in workspace.files(named="first", first=1, most=5)] == ["First again.jsonl"]
+    assert (workspace.count_files(), workspace.count_files(named="first")) == (3, 2)
+    assert (workspace.files(named="_"), workspace.count_files(named="%")) == ([], 0)
+    workspace.remove(workspace.files()[0].digest)
+    assert (workspace.count_files(), workspace.count_files(workspace.position() - 1)) == (2, 1)

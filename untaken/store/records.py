@@ -131,14 +131,28 @@ def find_files(connection: Connection, digests: Iterable[str], folder: Path) -> 
 
 
 def all_files(
-    connection: Connection, folder: Path, *, removed: bool = False, where: ColumnElement[bool] | None = None
+    connection: Connection,
+    folder: Path,
+    *,
+    removed: bool = False,
+    where: ColumnElement[bool] | None = None,
+    first: int = 0,
+    most: int | None = None,
 ) -> list[StoredFile]:
-    """Every present file (or every restorable one), in the order in which they were added."""
+    """The present files (or the restorable ones), in the order in which they were added."""
     gone = files.c.digest.in_(removed_files())
     kept = files.c.digest.in_(removed_files().where(removals.c.purged_at.is_(None)))
     chosen = select(files).where(kept if removed else ~gone).order_by(files.c.position)
     chosen = chosen if where is None else chosen.where(where)
+    if most is not None:
+        chosen = chosen.offset(first).limit(most)
     return [stored_file(row, folder) for row in connection.execute(chosen).all()]
+
+
+def count_files(connection: Connection, where: ColumnElement[bool]) -> int:
+    """How many present files there are of a kind."""
+    counted = select(func.count()).select_from(files).where(~files.c.digest.in_(removed_files()), where)
+    return int(connection.execute(counted).scalar_one())
 
 
 def removed_files() -> Select[tuple[str]]:

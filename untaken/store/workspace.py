@@ -14,7 +14,7 @@ from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Draft, Head, Run, verify_ledger
 from untaken.ledger.writer import Clock
-from untaken.store import adding_many, bundles, drafts, records, removing, tables
+from untaken.store import adding_many, bundles, drafts, records, removing
 from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, placing, read_heads
 from untaken.store.adding_many import Incoming, KeptTrace
 from untaken.store.appending import append_to_run, extended_here, ledger_snapshot, settle_all
@@ -31,6 +31,7 @@ from untaken.store.content import (
 )
 from untaken.store.database import LOCAL, STORE, one_connection, open_engine, reading, writing
 from untaken.store.diagnosing import Diagnosis, diagnose
+from untaken.store.file_lists import FileLists
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import current_content, is_whole
 from untaken.store.readings import FileReading, Make, contents_of, joined, keys_of, read_files
@@ -44,7 +45,7 @@ Progress = Callable[[int, int, str], None]
 """Called with (done, total, name) while files are worked through."""
 
 
-class Workspace(GraphStore):
+class Workspace(GraphStore, FileLists):
     """A folder with ``ledgers/``, ``graphs/`` and ``untaken.sqlite3``; safe for several processes at once.
 
     Files are kept under their content digest, so adding the same bytes again changes nothing and an uploaded
@@ -279,32 +280,6 @@ class Workspace(GraphStore):
             removing.sweep(connection, self.path)
         clear_staged(self.path, moment - timedelta(days=1))
         return expired
-
-    def removed(self) -> list[StoredFile]:
-        """Removed files that can be restored, in the order in which they were added."""
-        with reading(self._engine) as connection:
-            return records.all_files(connection, self.path, removed=True)
-
-    def sources(self, kind: str) -> list[StoredFile]:
-        """The foreign traces of one format, in the order in which they were added."""
-        with reading(self._engine) as connection:
-            return records.all_files(connection, self.path, where=tables.files.c.kind == kind)
-
-    def files(self, position: int | None = None) -> list[StoredFile]:
-        """Everything added, in order; up to a `position`, where one is given, but for plan graphs."""
-        with reading(self._engine) as connection:
-            return records.all_files(connection, self.path, where=records.up_to(position))
-
-    def ledgers(self, position: int | None = None) -> list[StoredFile]:
-        """The ledgers, in the order in which they were added; those up to a `position`."""
-        with reading(self._engine) as connection:
-            where = (tables.files.c.kind == "ledger") & records.up_to(position)
-            return records.all_files(connection, self.path, where=where)
-
-    def position(self) -> int:
-        """The place of the file that was added last: what is added later has a higher one."""
-        with reading(self._engine) as connection:
-            return records.last_position(connection)
 
     def heads(self) -> dict[str, Head]:
         """The recorded head of each run id."""

@@ -1,0 +1,79 @@
+"""The files of the workspace: a table from which one can be chosen; of very many, a part at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from components.data import removing
+from components.shared import state, tables
+from components.shared.panels import panel
+from untaken.answers import files_table
+from untaken.ledger import Run
+from untaken.present.numbers import counted
+from untaken.store import Workspace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROWS: Final = 500
+"""Files in one table: a table of tens of thousands takes seconds each time the page is drawn."""
+_NAMED: Final = "files_named"
+_PART: Final = "files_part"
+
+
+@panel
+def listed(store: Workspace, runs: Sequence[Run], count: int) -> None:
+    """Draw the files, and for the chosen one what can be done with it.
+
+    Args:
+        store: the workspace.
+        runs: every run that counts.
+        count: how many files there are.
+    """
+    position, named, part = state.position(store), "", 0
+    if count > ROWS:
+        named, part, count = _part(store, position, count)
+    shown = store.files(position, named=named, first=part * ROWS, most=ROWS)
+
+    def every() -> pd.DataFrame:
+        return files_table(store.files(position, named=named), runs)
+
+    chosen = tables.table(
+        files_table(shown, runs),
+        key=removing.FILES,
+        name="Files",
+        columns={
+            "name": st.column_config.TextColumn(width=260),
+            "bytes": st.column_config.NumberColumn("size", format="bytes"),
+            "added_at": st.column_config.DatetimeColumn("added", format="YYYY-MM-DD HH:mm"),
+            "digest": None,
+        },
+        selectable=True,
+        whole=every if count > len(shown) else None,
+    )
+    if chosen is None:
+        st.caption("Choose a row to remove its file.")
+    else:
+        removing.offer(store, shown[chosen])
+
+
+def _part(store: Workspace, position: int | None, count: int) -> tuple[str, int, int]:
+    """What of very many files is shown: those whose names contain a text, a part of them at a time."""
+    with st.container(horizontal=True):
+        named = st.text_input("Find files by name", key=_NAMED, on_change=_other_rows, max_chars=200).strip()
+        count = store.count_files(position, named=named) if named else count
+        parts = max(1, -(-count // ROWS))
+        at = min(st.session_state.get(_PART, 1), parts)
+        st.session_state[_PART] = at
+        st.number_input(f"Part, of {parts:,}", 1, parts, key=_PART, on_change=_other_rows)
+    first, last = min((at - 1) * ROWS + 1, count), min(at * ROWS, count)
+    st.caption(f"Files {first:,} to {last:,} of {counted(count, 'file')}; download the table to see all.")
+    return named, at - 1, count
+
+
+def _other_rows() -> None:
+    """The selected row is now another file."""
+    st.session_state.pop(removing.FILES, None)
