@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -27,6 +27,9 @@ from untaken.intake_process import take_in_apart
 from untaken.present.numbers import counted
 from untaken.store import Workspace
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MOST_REASONS: Final = 10
 _READ_AHEAD_SECONDS: Final = 1.0
 """Least time between two readings of what an upload has added so far, in which pages come first."""
@@ -36,11 +39,14 @@ _READ_AHEAD_SECONDS: Final = 1.0
 class SessionUploads:
     """What this session uploaded last; `turn` is the number of uploads that came to their end.
 
+    `found` is what was made of some results: of thousands, it takes long.
+
     It is changed in place: where a page writes to Streamlit's session state, a click can end it.
     """
 
     turn: int = 0
     results: list[UploadResult] = field(default_factory=list)
+    found: tuple[Sequence[UploadResult], Sequence[Upload], pd.DataFrame] | None = None
 
 
 @panel
@@ -163,7 +169,11 @@ def session_uploads() -> SessionUploads:
 @panel
 def show_results(results: Sequence[UploadResult]) -> None:
     """A row an upload: what it was, its integrity, what the conversion lost; then why what is wrong is so."""
-    found = uploads(results)
+    here = session_uploads()
+    if here.found is None or here.found[0] is not results:
+        listed = uploads(results)
+        here.found = (results, listed, uploads_table(listed))
+    _, found, table = here.found
     if not found:
         return
     marks = [one.mark for one in found]
@@ -174,7 +184,7 @@ def show_results(results: Sequence[UploadResult]) -> None:
         st.success(f"{words[0]}.", icon=":material/check_circle:")
     else:
         st.warning(f"{'; '.join(words)}. The reasons are below.", icon=":material/rule:")
-    tables.table(uploads_table(found), key="taken", name="Uploads")
+    tables.table(table, key="taken", name="Uploads")
     advice: set[str] = set()
     for number, one in enumerate(found):
         if one.members:
@@ -184,9 +194,13 @@ def show_results(results: Sequence[UploadResult]) -> None:
 
 def _inside(archive: Upload, number: int) -> None:
     """The members of an archive."""
-    with st.expander(f"Inside {text.label(archive.row.name, 60)}: {len(archive.members):,}"):
-        members = uploads(archive.members)
-        tables.table(uploads_table(members), key=f"taken-{number}", name="Members", height=240)
+
+    def members() -> None:
+        table = uploads_table(uploads(archive.members))
+        tables.table(table, key=f"taken-{number}", name="Members", height=240)
+
+    words = f"Inside {text.label(archive.row.name, 60)}: {len(archive.members):,}"
+    tables.folded(words, members, key=f"members-{number}")
 
 
 def _reasons(one: Upload, advice: set[str]) -> None:

@@ -127,3 +127,28 @@ def test_a_stopped_upload_says_of_each_file_whether_it_was_added(
     found = uploads(stopped_uploads(["all.zip", "sound.jsonl"], arrived))
     assert [one.mark for one in found] == marks, desc
     assert all(one.reasons[0].code == "upload-stopped" for one in found if one.mark != "✓")
+
+
+def test_what_all_members_of_an_archive_have_in_common_is_one_sentence_with_their_number() -> None:
+    note = Finding(code="missing-outcome", message="no outcome is recorded", severity="note", hint="Join.")
+    members = [member(replace(SOUND, name=f"{n}.json", kind="chat", findings=(note,))) for n in range(1_200)]
+    other = member(replace(UNKNOWN, name="x.exe"))
+    (archive,) = uploads([ARCHIVE, *members, other])
+    assert archive.finding_words == (
+        "missing-outcome: no outcome is recorded (1,200 times) · file-not-recognised: <b>what</b> is this"
+    )
+    assert archive.next_step == "Join. · Try again."
+
+
+def test_a_cell_holds_a_bounded_number_of_sentences() -> None:
+    found = tuple(replace(FAULT, message=f"fault {n}", hint=f"Step {n}.") for n in range(80))
+    (one,) = uploads([replace(UNKNOWN, findings=found)])
+    assert one.finding_words.endswith("fault 49 · and 30 more")
+    assert one.next_step.endswith("Step 49.")
+
+
+def test_the_members_of_an_archive_are_listed_when_somebody_opens_it() -> None:
+    app = shown(ARCHIVE, member(SOUND), member(BROKEN))
+    assert not app.exception
+    assert app.expander[0].label.endswith(": 2")
+    assert len(app.dataframe) == 1

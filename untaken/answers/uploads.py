@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.answers.frame import Columns, count, frame, text
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ARCHIVE: Final = "archive"
+SENTENCES: Final = 50
+"""Different sentences about one file, or about all members of an archive, in a cell of the table."""
 Mark = Literal["✓", "⚠", "✗"]
 """Sound; added but something in it is broken; not added."""
 
@@ -75,7 +78,7 @@ class Upload:
     @property
     def loss(self) -> str:
         """What conversions could not carry over."""
-        return " · ".join(line for part in self.parts if part.loss for line in part.loss.lines())
+        return _together(line for part in self.parts if part.loss for line in part.loss.lines())
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -90,12 +93,20 @@ class Upload:
     @property
     def finding_words(self) -> str:
         """The findings in words."""
-        return " · ".join(f"{found.code}: {found.message}" for found in self.findings)
+        return _together(f"{found.code}: {found.message}" for found in self.findings)
 
     @property
     def next_step(self) -> str:
         """What to do about them."""
-        return " · ".join(dict.fromkeys(found.hint for found in self.findings if found.hint))
+        return " · ".join(islice(dict.fromkeys(f.hint for f in self.findings if f.hint), SENTENCES))
+
+
+def _together(sentences: Iterable[str]) -> str:
+    """Each sentence once; of those that repeat, as in an archive of many traces, how often."""
+    counts = Counter(sentences)
+    named = [f"{words} ({n:,} times)" if n > 1 else words for words, n in counts.items()]
+    more = [f"and {len(named) - SENTENCES:,} more"] if len(named) > SENTENCES else []
+    return " · ".join([*named[:SENTENCES], *more])
 
 
 UPLOADS: Final[Columns[Upload]] = {
@@ -117,14 +128,14 @@ UPLOADS: Final[Columns[Upload]] = {
 
 def uploads(taken: Iterable[UploadResult]) -> tuple[Upload, ...]:
     """The rows of an intake by upload: the members of an archive follow it."""
-    found: list[Upload] = []
+    found: list[tuple[UploadResult, list[UploadResult]]] = []
     for row in taken:
-        archive = found[-1].row if found and found[-1].row.kind == ARCHIVE else None
+        archive = found[-1][0] if found and found[-1][0].kind == ARCHIVE else None
         if archive is not None and row.name.startswith(f"{archive.name}/"):
-            found[-1] = Upload(row=archive, members=(*found[-1].members, row))
+            found[-1][1].append(row)
         else:
-            found.append(Upload(row=row))
-    return tuple(found)
+            found.append((row, []))
+    return tuple(Upload(row=row, members=tuple(members)) for row, members in found)
 
 
 def stopped_uploads(names: Iterable[str], arrived: Sequence[UploadResult]) -> list[UploadResult]:
