@@ -131,11 +131,11 @@ def play(
         UntakenError: ``achievement-unknown``, ``reward-unknown``, ``intervention-unknown``.
     """
     policy.begin(seed, task)
-    loop = _Loop(world=world, policy=policy, causality=causality, win=win, seed=seed)
     tally = _Tally()
     observation = world.observe()
     for step in range(steps):
-        turn = loop.turn(Seen(observation=observation, task=task, step=step))
+        state = Seen(observation=observation, task=task, step=step)
+        turn = _turn(world, policy, state, causality=causality, win=win, seed=seed)
         tally.add(turn)
         if record is not None:
             record(turn)
@@ -145,58 +145,49 @@ def play(
     return tally.episode(policy.name, task, seed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Loop:
-    world: CrafterWorld
-    policy: Policy
-    causality: StateCausality | None
-    win: WinSettings | None
-    seed: int
-
-    def turn(self, state: Seen) -> Turn:
-        """Lines 3 to 21 of Algorithm 1."""
-        policy, observation = self.policy, state.observation
-        causes = None
-        if self.causality is not None:
-            causes = self.causality.evaluate(state.task or policy.aim, observation)  # 4 to 7
-        seen = augment(state, causes)  # 8
-        first = act = policy.act(seen)  # 9
-        asked = self._asked(act.action, state.task or policy.aim)  # 10 to 16
-        if asked is not None and asked.revise:  # 17
-            again = policy.act(replace(seen, feedback=_feedback(asked)))  # 18
-            act = replace(again, selection=again.selection or first.selection)  # 19
-        outcome = self.world.step(act.action)  # 21
-        return Turn(
-            step=state.step,
-            seen=observation,
-            causes=causes,
-            aim=policy.aim,
-            selection=act.selection,
-            win=asked,
-            action=act.action,
-            outcome=outcome,
-            after=self.world.observe(),
-            unanswered=first.unanswered,
-            unanswered_again=act.unanswered if act is not first else None,
-        )
-
-    def _asked(self, action: str, task: str | None) -> WhatIfNot | None:
-        if self.win is None:
-            return None
-        return what_if_not(self.world, action, task=task, seed=self.seed, **asdict(self.win))
-
-
-def _feedback(asked: WhatIfNot) -> Feedback:
-    """(a, r, Ã, WIN), in the form that policies receive."""
-    assert not isinstance(asked.win, Unscored)  # noqa: S101 (what has no WIN is not asked again)
-    return Feedback(action=asked.action, reward=asked.reward, others=asked.others, win=asked.win)
+def _turn(
+    world: CrafterWorld,
+    policy: Policy,
+    state: Seen,
+    *,
+    causality: StateCausality | None,
+    win: WinSettings | None,
+    seed: int,
+) -> Turn:
+    """Lines 3 to 21 of Algorithm 1."""
+    observation, causes, asked = state.observation, None, None
+    if causality is not None:
+        causes = causality.evaluate(state.task or policy.aim, observation)  # 4 to 7
+    seen = augment(state, causes)  # 8
+    first = act = policy.act(seen)  # 9
+    if win is not None:  # 10 to 16
+        task = state.task or policy.aim
+        asked = what_if_not(world, act.action, task=task, seed=seed, **asdict(win))
+    if asked is not None and asked.revise:  # 17
+        assert not isinstance(asked.win, Unscored)  # noqa: S101 (what has no WIN is not asked again)
+        why = Feedback(action=asked.action, reward=asked.reward, others=asked.others, win=asked.win)
+        again = policy.act(replace(seen, feedback=why))  # 18
+        act = replace(again, selection=again.selection or first.selection)  # 19
+    outcome = world.step(act.action)  # 21
+    return Turn(
+        step=state.step,
+        seen=observation,
+        causes=causes,
+        aim=policy.aim,
+        selection=act.selection,
+        win=asked,
+        action=act.action,
+        outcome=outcome,
+        after=world.observe(),
+        unanswered=first.unanswered,
+        unanswered_again=act.unanswered if act is not first else None,
+    )
 
 
 class _Tally:
     """An episode so far."""
 
     def __init__(self) -> None:
-        self._steps = 0
         self._unlocked: dict[str, int] = {}
         self._rewards: list[float] = []
         self._dead = False

@@ -190,7 +190,7 @@ def measures(pairs: Sequence[CalibrationPair]) -> Iterator[Measure]:
         ("all", lambda _: True),
         ("supported", lambda pair: pair.support == "supported"),
         ("weak", lambda pair: pair.support == "weak"),
-        *((f"level {n}", _at_level(n)) for n in range(1, levels + 1)),
+        *((f"level {n}", lambda pair, n=n: pair.level == n) for n in range(1, levels + 1)),
     ]
     for estimator in ESTIMATORS:
         for name, belongs in (*parts, ("interval", _left_out_by(estimator))):
@@ -326,7 +326,3 @@ def _left_out_by(estimator: Estimator) -> Callable[[CalibrationPair], bool]:
         return ends is not None and (ends[0] > 0 or ends[1] < 0)
 
     return belongs
-
-
-def _at_level(level: int) -> Callable[[CalibrationPair], bool]:
-    return lambda pair: pair.level == level

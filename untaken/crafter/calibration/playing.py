@@ -149,7 +149,7 @@ def play_plan(
     Raises:
         UntakenError: ``crafter-extra-missing``; ``skill-unknown`` for a policy without skills.
     """
-    report = progress or _silent
+    report = progress or (lambda _done, _total, _what: None)
     jobs = _jobs(plan, folder)
     held = [
         replace(jobs[-1], map=jobs[-1].map + 1 + i, first=plan.train + i, runs=1, folder=folder / "held_out")
@@ -166,10 +166,6 @@ def play_plan(
         known += found
         report(at, plan.held_out, "held-out runs")
     return Played(training=_read(jobs), held_out=_read(held), known=tuple(known))
-
-
-def _silent(_done: int, _total: int, _what: str) -> None:
-    """Reports no progress."""
 
 
 def _jobs(plan: CalibrationPlan, folder: Path) -> list[_Job]:

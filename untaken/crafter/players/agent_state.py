@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 from untaken.crafter.players.local_map import (
@@ -48,52 +49,32 @@ DUSK = 0.55
 """Daylight below which two zombies and more keep coming up in every part of the grass."""
 
 
+@dataclass(slots=True)
 class AgentState:
-    """What a scripted policy knows at a step: its chart, itself, its plants, the way it is on.
+    """What a scripted policy knows at a step: its map, itself, its plants, the way it is on.
 
     Attributes:
         plants: for each sapling it planted, steps that it has grown.
+        did: its last action.
+        way: the cells it is going over, to `way_to`.
     """
 
-    __slots__ = (
-        "achievements",
-        "asleep",
-        "costs",
-        "did",
-        "hurt",
-        "inventory",
-        "known_map",
-        "light",
-        "plants",
-        "step",
-        "way",
-        "way_to",
-    )
-
-    known_map: LocalMap
-    inventory: Mapping[str, int]
-    achievements: Mapping[str, int]
-    costs: Costs
-
-    def __init__(self) -> None:
-        self.known_map = LocalMap()
-        self.inventory, self.achievements = {}, {}
-        self.plants: dict[int, int] = {}
-        self.asleep, self.hurt, self.light, self.step = False, False, 1.0, 0
-        self.did: str | None = None
-        self.way: list[int] = []
-        self.way_to: str = ""
-        self.costs = b""
+    known_map: LocalMap = field(default_factory=LocalMap)
+    inventory: Mapping[str, int] = field(default_factory=dict)
+    achievements: Mapping[str, int] = field(default_factory=dict)
+    plants: dict[int, int] = field(default_factory=dict)
+    asleep: bool = False
+    hurt: bool = False
+    light: float = 1.0
+    step: int = 0
+    did: str | None = None
+    way: list[int] = field(default_factory=list)
+    way_to: str = ""
+    costs: Costs = b""
 
     def clone(self) -> Self:
         """The same mind, of one's own."""
-        twin = object.__new__(type(self))
-        twin.known_map = self.known_map.clone()
-        twin.inventory, twin.achievements, twin.costs = self.inventory, self.achievements, self.costs
-        twin.plants = self.plants.copy()
-        twin.asleep, twin.hurt, twin.light, twin.step = self.asleep, self.hurt, self.light, self.step
-        twin.did, twin.way, twin.way_to = self.did, self.way[:], self.way_to
-        return twin
+        return replace(self, known_map=self.known_map.clone(), plants=self.plants.copy(), way=self.way[:])
 
     def see(self, seen: Seen) -> None:
         """Takes in what is seen at a step."""

@@ -20,10 +20,25 @@ def better(feedback: Feedback) -> str | None:
     return max(tried, key=lambda name: feedback.others[name], default=None)
 
 
-def no_skills(policy: str, skill: str) -> UntakenError:
-    """What to say where a skill is asked of a policy that has none."""
-    return UntakenError(
-        "skill-unknown",
-        f"the policy {policy} has no skill {skill!r}: it has none",
-        hint="Ask scripted, noisy or uniform.",
-    )
+class WithoutSkills:
+    """What policies have in common that answer step by step and begin no skill."""
+
+    name: str
+    _task: str | None
+
+    @property
+    def aim(self) -> str | None:
+        """The task; what else it pursues it does not say."""
+        return self._task
+
+    def take(self, skill: str) -> None:
+        """It has no skills.
+
+        Raises:
+            UntakenError: ``skill-unknown``.
+        """
+        raise UntakenError(
+            "skill-unknown",
+            f"the policy {self.name} has no skill {skill!r}: it has none",
+            hint="Ask scripted, noisy or uniform.",
+        )

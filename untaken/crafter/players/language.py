@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from untaken import limits
 from untaken.asking import ModelAccess, Question, Template, read_template
-from untaken.crafter.players.feedback import no_skills
+from untaken.crafter.players.feedback import WithoutSkills
 from untaken.crafter.policy import Act
 from untaken.crafter.simulator.names import ACTION_PATTERN
 from untaken.crafter.state_causality.variables import variables_of
@@ -30,7 +30,7 @@ class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
     action: Annotated[str, Meta(pattern=ACTION_PATTERN, max_length=20)]
 
 
-class Language:
+class Language(WithoutSkills):
     """Asks a model for one of the 17 actions; where there is no such answer, it does nothing.
 
     Attributes:
@@ -49,11 +49,6 @@ class Language:
         self._seed, self._task = seed, task
         self.asked = self.unanswered = 0
 
-    @property
-    def aim(self) -> str | None:
-        """The task; what else it pursues it does not say."""
-        return self._task
-
     def act(self, seen: Seen) -> Act:
         """The model's answer; ``noop`` if there is none, which is counted and said why."""
         answer = self._model.ask(
@@ -69,14 +64,6 @@ class Language:
             self.unanswered += 1
             return Act(action="noop", unanswered=clip(answer.reason)[: limits.NAME_CHARS])
         return Act(action=answer.output.action, unanswered="")
-
-    def take(self, skill: str) -> None:
-        """It has no skills.
-
-        Raises:
-            UntakenError: ``skill-unknown``.
-        """
-        raise no_skills(self.name, skill)
 
     def reseed(self, seed: int) -> None:
         """Another `seed` asks again what was answered."""

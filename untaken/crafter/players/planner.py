@@ -7,13 +7,7 @@ from typing import Final
 
 from untaken.crafter.players.agent_state import DAY, RIPE, AgentState
 from untaken.crafter.players.garden import fenced
-from untaken.crafter.players.local_map import (
-    COW,
-    STONE,
-    TABLE,
-    WATER,
-    ZOMBIE,
-)
+from untaken.crafter.players.local_map import COW, STONE, TABLE, WATER, ZOMBIE
 from untaken.crafter.players.skills import EXPLORE, NEARBY, NEEDS, feasible, located, workshop
 
 _SOURCE: Final = {
@@ -111,16 +105,13 @@ def step_to(agent: AgentState, goal: str) -> str:
         if agent.inventory[item] < amount:
             return step_to(agent, _SOURCE[item])
     if goal in NEARBY:
-        if len(NEARBY[goal]) > 1:
-            return goal if workshop(agent) else _workshop_step(agent)
-        return goal if _table_near(agent) else step_to(agent, "place_table")
+        by_furnace = len(NEARBY[goal]) > 1
+        if workshop(agent) if by_furnace else _table_near(agent):
+            return goal
+        return step_to(agent, "place_furnace" if by_furnace and _table_near(agent) else "place_table")
     if goal == "eat_plant" and not agent.plants:
         return step_to(agent, "place_plant")
     return goal
-
-
-def _workshop_step(agent: AgentState) -> str:
-    return step_to(agent, "place_furnace" if _table_near(agent) else "place_table")
 
 
 def _table_near(agent: AgentState) -> bool:

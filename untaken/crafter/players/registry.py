@@ -7,7 +7,7 @@ from inspect import signature
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from untaken.crafter.players.feedback import better, no_skills
+from untaken.crafter.players.feedback import WithoutSkills, better
 from untaken.crafter.players.language import Language
 from untaken.crafter.players.scripted import Scripted
 from untaken.crafter.policy import Act, Policy
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from untaken.crafter.policy import Seen
 
 
-class RandomActions:
+class RandomActions(WithoutSkills):
     """Draws each of the 17 actions with equal probability; it has no skills."""
 
     name = "random"
@@ -32,24 +32,11 @@ class RandomActions:
         self.reseed(seed)
         self._task = task
 
-    @property
-    def aim(self) -> str | None:
-        """The task; it pursues nothing by itself."""
-        return self._task
-
     def act(self, seen: Seen) -> Act:
         """One of the 17 actions; asked again, the best rewarded of those tried, where one beats its own."""
         if seen.feedback is None:
             return Act(action=self._random.choice(ACTIONS))
         return Act(action=better(seen.feedback) or self._random.choice(ACTIONS))
-
-    def take(self, skill: str) -> None:
-        """It has no skills.
-
-        Raises:
-            UntakenError: ``skill-unknown``.
-        """
-        raise no_skills(self.name, skill)
 
     def reseed(self, seed: int) -> None:
         """Another `seed` decides all it draws from here on."""

@@ -25,7 +25,6 @@ from untaken.crafter.players.local_map import (
 
 _PAIRS: Final = tuple((0, side) for side in SIDES)
 _SQUARES: Final = tuple((0, x, y, x + y) for x in (LEFT, PLANT, RIGHT) for y in (UP, DOWN))
-_REACH: Final = 4
 
 
 def rest(agent: AgentState) -> str | None:

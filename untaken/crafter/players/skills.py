@@ -62,6 +62,8 @@ YIELDS: Final[dict[str, tuple[str, ...]]] = {
     EXPLORE: (),
 }
 """The variables of a state that a skill is for, by the names that `state_causality` gives them."""
+DUG: Final = {"collect_stone": STONE, "collect_sapling": GRASS}
+"""What is taken from ground that can also be walked to."""
 MATERIALS: Final = {
     "collect_coal": COAL,
     "collect_diamond": DIAMOND,
@@ -69,14 +71,15 @@ MATERIALS: Final = {
     "collect_iron": IRON,
     "collect_wood": TREE,
 }
-FOUND_AT: Final = MATERIALS | {"collect_stone": STONE, "collect_sapling": GRASS, "place_plant": GRASS}
+FOUND_AT: Final = MATERIALS | DUG | {"place_plant": GRASS}
 PREY: Final = {"eat_cow": COW, "defeat_zombie": ZOMBIE, "defeat_skeleton": SKELETON}
+ON_GRASS: Final = frozenset(("collect_wood", "collect_drink", "collect_sapling", "eat_cow", "defeat_zombie"))
 _MEADOW: Final = bytes((0, 1, 4, 1, 1, 3, 2, *[1] * 9))
 _MOUNTAIN: Final = bytes((0, 1, 1, 4, 6, 1, 1, *[4] * 9))
 _ANYWHERE: Final = bytes((0, *[2] * 15))
 _PLACEABLE: Final = (GRASS, SAND, PATH)
 
-Control = Callable[[AgentState], str | None]
+Control = Callable[[AgentState, str], str | None]
 
 
 def feasible(agent: AgentState, *, wanted: str | None = None) -> tuple[str, ...]:
@@ -114,59 +117,34 @@ def _possible(agent: AgentState, name: str, wanted: str | None) -> bool:
 
 def carry_out(agent: AgentState, skill: str) -> str | None:
     """The next action of a skill; ``None`` where it cannot go on."""
-    return _CONTROLS[skill](agent)
+    return _CONTROLS[skill](agent, skill)
 
 
-def _collect(name: str) -> Control:
-    material, weights = MATERIALS[name], _MEADOW if name in ("collect_wood", "collect_drink") else _MOUNTAIN
-
-    def control(agent: AgentState) -> str | None:
-        known = agent.known(material)
-        if known:
-            action = agent.use(known, name)
-            if action is not None:
-                return action
-        return agent.wander(weights, f"seek {name}")
-
-    return control
+def _seek(agent: AgentState, name: str) -> str | None:
+    """Uses the nearest known place or creature of a skill, else looks for one."""
+    if name in PREY:
+        aims = {cell: None for cell, what in agent.known_map.sighted.items() if what == PREY[name]}
+    else:
+        aims = agent.known(MATERIALS[name])
+    found = agent.use(aims, name) if aims else None
+    return found or _search(agent, name)
 
 
-def _stone(agent: AgentState) -> str | None:
-    if agent.facing == STONE:
+def _dig(agent: AgentState, name: str) -> str | None:
+    if agent.facing == DUG[name]:
         return "do"
-    found = agent.go(agent.known(STONE), "collect_stone")
-    return found or agent.wander(_MOUNTAIN, "seek stone")
+    return agent.go(agent.known(DUG[name]), name) or _search(agent, name)
 
 
-def _sapling(agent: AgentState) -> str | None:
-    if agent.facing == GRASS:
-        return "do"
-    found = agent.go(agent.known(GRASS), "collect_sapling")
-    return found or agent.wander(_MEADOW, "seek grass")
+def _search(agent: AgentState, name: str) -> str | None:
+    return agent.wander(_MEADOW if name in ON_GRASS else _MOUNTAIN, f"seek {name}")
 
 
-def _hunt(name: str) -> Control:
-    kind, weights = PREY[name], _MOUNTAIN if name == "defeat_skeleton" else _MEADOW
-
-    def control(agent: AgentState) -> str | None:
-        prey = {cell: None for cell, what in agent.known_map.sighted.items() if what == kind}
-        if prey:
-            action = agent.use(prey, name)
-            if action is not None:
-                return action
-        return agent.wander(weights, f"seek {name}")
-
-    return control
-
-
-def _place(action: str) -> Control:
-    def control(agent: AgentState) -> str | None:
-        where = (*_PLACEABLE, WATER) if action == "place_stone" else _PLACEABLE
-        if agent.facing in where and (action == "place_stone" or agent.counts(agent.known_map.here)):
-            return action
-        return _step_away(agent)
-
-    return control
+def _place(agent: AgentState, action: str) -> str | None:
+    where = (*_PLACEABLE, WATER) if action == "place_stone" else _PLACEABLE
+    if agent.facing in where and (action == "place_stone" or agent.counts(agent.known_map.here)):
+        return action
+    return _step_away(agent)
 
 
 def _step_away(agent: AgentState) -> str | None:
@@ -185,16 +163,14 @@ def _step_away(agent: AgentState) -> str | None:
     return None
 
 
-def _furnace(agent: AgentState) -> str | None:
+def _furnace(agent: AgentState, name: str) -> str | None:
     """Beside a table where one is near, for both are needed together."""
-    if not agent.achievements["place_furnace"]:
-        return _place("place_furnace")(agent)
     tables = [cell for cell in agent.known(TABLE) if agent.away(cell) < 40]
-    if tables and not agent.near(TABLE):
+    if agent.achievements[name] and tables and not agent.near(TABLE):
         action = agent.go(_workplaces(agent, tables), "to a table")
         if action is not None:
             return action
-    return _place("place_furnace")(agent)
+    return _place(agent, name)
 
 
 def _workplaces(agent: AgentState, things: Iterable[int]) -> dict[int, None]:
@@ -213,31 +189,25 @@ def workshop(agent: AgentState) -> dict[int, None]:
     return {cell: None for cell in _workplaces(agent, agent.known(TABLE)) if cell in by_furnace}
 
 
-def _make(name: str) -> Control:
-    def control(agent: AgentState) -> str | None:
-        if all(agent.near(thing) for thing in NEARBY[name]):
-            return name
-        places = workshop(agent) if FURNACE in NEARBY[name] else _workplaces(agent, agent.known(TABLE))
-        return agent.go(places, name) if places else None
-
-    return control
+def _make(agent: AgentState, name: str) -> str | None:
+    if all(agent.near(thing) for thing in NEARBY[name]):
+        return name
+    places = workshop(agent) if FURNACE in NEARBY[name] else _workplaces(agent, agent.known(TABLE))
+    return agent.go(places, name) if places else None
 
 
-def _explore(agent: AgentState) -> str | None:
-    return agent.wander(_MOUNTAIN if agent.inventory["wood_pickaxe"] else _ANYWHERE, EXPLORE)
+def _explore(agent: AgentState, name: str) -> str | None:
+    return agent.wander(_MOUNTAIN if agent.inventory["wood_pickaxe"] else _ANYWHERE, name)
 
 
 _CONTROLS: Final[dict[str, Control]] = {
-    **{name: _collect(name) for name in MATERIALS},
-    **{name: _hunt(name) for name in PREY},
-    **{name: _make(name) for name in NEARBY},
-    "collect_stone": _stone,
-    "collect_sapling": _sapling,
-    "place_stone": _place("place_stone"),
-    "place_table": _place("place_table"),
+    **dict.fromkeys((*MATERIALS, *PREY), _seek),
+    **dict.fromkeys(DUG, _dig),
+    **dict.fromkeys(NEARBY, _make),
+    **dict.fromkeys(("place_stone", "place_table"), _place),
     "place_furnace": _furnace,
-    "place_plant": plant,
-    "eat_plant": pick,
-    "wake_up": rest,
+    "place_plant": lambda agent, _: plant(agent),
+    "eat_plant": lambda agent, _: pick(agent),
+    "wake_up": lambda agent, _: rest(agent),
     EXPLORE: _explore,
 }

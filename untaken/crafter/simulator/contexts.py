@@ -7,7 +7,6 @@ situations that are alike in one are alike in all coarser ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from untaken.crafter.simulator.names import ACHIEVEMENTS, MATERIALS, OBJECTS
@@ -37,7 +36,8 @@ _NOTABLE: Final = frozenset(
     ("water", "stone", "tree", "lava", "coal", "iron", "diamond", "table", "furnace", *OBJECTS[1:])
 )
 """What it matters to have in view; grass, sand and path are nearly everywhere."""
-_FOES: Final = frozenset({"zombie", "skeleton", "arrow"})
+_AIMED_AT: Final = frozenset({"zombie", "skeleton", "arrow", "table", "furnace"})
+"""Foes and workplaces."""
 _GROUND: Final = dict(enumerate(MATERIALS, start=1))
 _OBJECTS: Final = dict(enumerate(OBJECTS, start=1))
 
@@ -55,10 +55,12 @@ def context_layers(seen: LocalView) -> tuple[dict[str, Any], ...]:
     items = {name: amount for name, amount in seen.inventory.items() if amount and name not in NEEDS}
     reached = [name for name in ACHIEVEMENTS if seen.achievements[name]]
     around = {"low": low, "night": night}
+    amounts = {name: min(amount, MANY) for name, amount in sorted(items.items())}
+    aims = [name for name in view if name in _AIMED_AT]
     return (
-        {"items": _upto(items), "view": view, "reached": reached, **around},
+        {"items": amounts, "view": view, "reached": reached, **around},
         {"items": sorted(items), "stage": stage(seen), "view": view, **around},
-        {"stage": stage(seen), "view": _of(view, _FOES | {"table", "furnace"}), **around},
+        {"stage": stage(seen), "view": aims, **around},
         {"stage": stage(seen), "low": next(iter(low), None), "night": night},
     )
 
@@ -84,11 +86,3 @@ def in_view(seen: LocalView) -> list[str]:
 def facing(seen: LocalView) -> str:
     """The object in front of the player, or the terrain there; ``edge`` beyond the map."""
     return seen.front or "edge"
-
-
-def _upto(items: Mapping[str, int]) -> dict[str, int]:
-    return {name: min(amount, MANY) for name, amount in sorted(items.items())}
-
-
-def _of(names: Iterable[str], wanted: frozenset[str]) -> list[str]:
-    return [name for name in names if name in wanted]

@@ -189,14 +189,11 @@ class RunRecorder:
 
     def _turn_to(self, aim: str | None, seen: View) -> None:
         left, self._aim = self._aim, aim
-        if aim is None or (left is not None and self._reached(left, seen)):
+        if aim is None or (left is not None and seen.achievements.get(left, 0) > 0):
             return
         self._end_call()
         reason = None if left is None else f"{left} was left before it was reached"
         self._run.write(Plan, sub_goals=[aim], reason=reason)
-
-    def _reached(self, aim: str, seen: View) -> bool:
-        return seen.achievements.get(aim, 0) > 0
 
     def _act(self, turn: Turn) -> None:
         moves = turn.action.startswith("move_") or turn.action == "noop"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from untaken.crafter.simulator.world import crafter_missing
+from untaken.crafter.simulator.world import package_rules
 from untaken.plans import Check, PlanGraph, Rule, SubGoal
 
 GRAPH_ID: Final = "crafter"
@@ -25,10 +25,7 @@ def tech_tree() -> PlanGraph:
     Raises:
         UntakenError: ``crafter-extra-missing``.
     """
-    try:
-        from crafter import constants  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise crafter_missing(error) from error
+    constants = package_rules()
     needs, done_by = _needs(constants), _done_by(constants)
     return PlanGraph(
         id=GRAPH_ID,

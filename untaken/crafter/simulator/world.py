@@ -224,6 +224,19 @@ def _window(grid: Any, middle: Any) -> Rows:
     return tuple(map(tuple, shown.tolist()))
 
 
+def package_rules() -> Any:
+    """The rules of the installed package: its module ``constants``.
+
+    Raises:
+        UntakenError: ``crafter-extra-missing``.
+    """
+    try:
+        from crafter import constants  # noqa: PLC0415 (an extra)
+    except ImportError as error:
+        raise crafter_missing(error) from error
+    return constants
+
+
 def crafter_missing(error: ImportError) -> UntakenError:
     """What to say where the extra is not installed."""
     return UntakenError(

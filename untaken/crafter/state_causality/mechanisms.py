@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal
 
-from untaken.crafter.simulator.world import crafter_missing
+from untaken.crafter.simulator.world import package_rules
 from untaken.crafter.state_causality.causal_state import Concept
 from untaken.crafter.state_causality.variables import near
 
@@ -150,10 +150,7 @@ def mechanisms() -> Mapping[str, Mechanism]:
     Raises:
         UntakenError: ``crafter-extra-missing``.
     """
-    try:
-        from crafter import constants  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise crafter_missing(error) from error
+    constants = package_rules()
     every = [*_collecting(constants), *_placing(constants), *_making(constants), *_FIGHTS, *_LIFE, *_DANGER]
     return {mechanism.name: mechanism for mechanism in every}
 

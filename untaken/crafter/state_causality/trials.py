@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from untaken.crafter.simulator import ACHIEVEMENTS, MATERIALS, OBJECTS, CrafterWorld, LocalView
+from untaken.crafter.simulator import ACHIEVEMENTS, CrafterWorld, LocalView
 from untaken.crafter.state_causality.causal_state import STAY_ALIVE, CausalEdge, CausalState
 from untaken.crafter.state_causality.isolated_world import in_isolation, intervene, setting_of
 from untaken.crafter.state_causality.mechanisms import mechanisms
-from untaken.crafter.state_causality.variables import faced
+from untaken.crafter.state_causality.variables import SEEN, faced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,14 +126,10 @@ def _value(effect: str, seen: LocalView) -> float:
     if effect == "sleeping":
         return float(seen.sleeping)
     if effect == "facing":
-        return float(_KINDS.index(faced(seen)))
+        return float(SEEN.index(faced(seen)))
     if effect.startswith("near_"):
-        return float(sum(column.count(_KINDS.index(effect)) for column in seen.semantic))
+        return float(sum(column.count(SEEN.index(effect)) for column in seen.semantic))
     return float(seen.inventory["health" if effect == STAY_ALIVE else effect])
-
-
-_KINDS: Final = ("", *(f"near_{thing}" for thing in (*MATERIALS, *OBJECTS)))
-"""Names of what a cell may hold, indexed by the numbers of `LocalView.semantic`."""
 
 
 def _judged(edge: CausalEdge, pairs: Sequence[tuple[float, float]]) -> EdgeTrial:

@@ -27,8 +27,8 @@ def near(thing: str) -> str:
     return f"near_{thing}"
 
 
-_GROUND: Final = ("", *map(near, MATERIALS))
-_OBJECT_VALUES: Final = ("", *map(near, OBJECTS))
+SEEN: Final = ("", *map(near, (*MATERIALS, *OBJECTS)))
+"""Names of what a cell may hold, indexed by the numbers of `LocalView.semantic`."""
 
 
 def faced(observation: LocalView) -> str:
@@ -66,20 +66,17 @@ def _amount(name: str, amount: int) -> StateVariable:
 
 def _facing(observation: LocalView) -> StateVariable:
     name = faced(observation)
-    number = (*_GROUND, *_OBJECT_VALUES[1:]).index(name)
     words = name.removeprefix("near_") or "the edge of the map"
-    return StateVariable(name="facing", words=words, number=float(number))
+    return StateVariable(name="facing", words=words, number=float(SEEN.index(name)))
 
 
 def _in_view(observation: LocalView) -> list[StateVariable]:
-    ground, objects = observation.materials, observation.objects
+    semantic = observation.semantic
     nearest: dict[str, tuple[int, int, int]] = {}
     for cell in _CELLS:
         _, x, y = cell
-        if thing := objects[x][y]:
-            nearest.setdefault(_OBJECT_VALUES[thing], cell)
-        elif material := ground[x][y]:
-            nearest.setdefault(_GROUND[material], cell)
+        if thing := semantic[x][y]:
+            nearest.setdefault(SEEN[thing], cell)
     return [
         StateVariable(name=name, words=_place(*cell), number=float(cell[0]))
         for name, cell in sorted(nearest.items())

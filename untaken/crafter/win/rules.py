@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from untaken.crafter.simulator import MATERIALS, tech_tree
-from untaken.crafter.simulator.world import crafter_missing
+from untaken.crafter.simulator.world import package_rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +74,7 @@ def rules() -> CrafterRules:
     Raises:
         UntakenError: ``crafter-extra-missing``.
     """
-    try:
-        from crafter import constants  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise crafter_missing(error) from error
+    constants = package_rules()
     grounds = {ground: _collecting(ground, info) for ground, info in constants.collect.items()}
     return CrafterRules(
         grounds=MappingProxyType(grounds),
