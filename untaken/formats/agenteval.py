@@ -81,15 +81,9 @@ def _read(source: Source, intake: Intake) -> tuple[Source, dict[str, Any], FileL
     file = TraceFile.opened(source, intake, PLACES)
     if file is None:
         return None
-    for element in file.reader.values():
-        record, held = file.tidier.record(element.value, "")
-        file.log.records += 1
-        is_record = isinstance(record, dict) and isinstance(record.get("messages"), list)
-        file.log.count(held, PLACES.kept if is_record else frozenset())
-        if is_record:
-            return source, record, file.log
-        file.refuse("not a problem record: no messages")
-    return None
+    refusal = "not a problem record: no messages"
+    record = next(file.records_that(lambda one: isinstance(one.get("messages"), list), refusal), None)
+    return None if record is None else (source, record, file.log)
 
 
 def _category(record: Mapping[str, Any], source: Source) -> str:

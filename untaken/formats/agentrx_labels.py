@@ -71,15 +71,10 @@ class AgentRxLabels:
         file = TraceFile.opened(source, intake, LABELS)
         if file is None:
             return True
-        for element in file.reader.values():
-            record, held = file.tidier.record(element.value, "[]")
-            task = text(mapping(record).get("trajectory_id"))
-            file.log.records += 1
-            file.log.count(held, LABELS.kept if task else frozenset())
-            if task is None:
-                file.refuse(f"label {element.index} names no run")
-            else:
-                self.by_task[task], self.logs[task] = record, file.log
+        refusal = "label {} names no run"
+        for record in file.records_that(lambda one: bool(text(one.get("trajectory_id"))), refusal, "[]"):
+            task = text(record["trajectory_id"]) or ""
+            self.by_task[task], self.logs[task] = record, file.log
         return True
 
     def add_to(

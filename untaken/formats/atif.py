@@ -16,7 +16,7 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog, Findings, clip
-from untaken.formats.readings import amount, items, mapping, moment, number, objects, text, truth
+from untaken.formats.readings import amount, first_text, items, mapping, moment, number, objects, text, truth
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
@@ -87,8 +87,8 @@ class AtifTrajectory:
     @property
     def session(self) -> str:
         """What it is called."""
-        known = (text(self.document.get(key)) for key in ("trajectory_id", "session_id"))
-        return next((name for name in known if name), PurePosixPath(self.name).name.split(".")[0])
+        known = first_text([self.document], ("trajectory_id", "session_id"))
+        return known or PurePosixPath(self.name).name.split(".")[0]
 
 
 def recognise(sample: Sample) -> Confidence:
@@ -110,7 +110,12 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
     """The run of a trajectory and its continuations, in order, without an outcome."""
     first = parts[0]
     agent = mapping(first.get("agent"))
-    steps = [step for part, document in enumerate(parts) for step in _fresh(document, first=part == 0)]
+    steps = [
+        step
+        for part, document in enumerate(parts)
+        for step in objects(document.get("steps"))
+        if part == 0 or step.get("is_copied_context") is not True  # a continuation repeats the steps before
+    ]
     moments = [
         found for step in steps if (found := moment(step.get("timestamp"), findings, "steps[].timestamp"))
     ]
@@ -118,7 +123,7 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
     cost = metrics.pop("cost_usd", None)
     exported = mapping(mapping(first.get("extra")).get("untaken"))
     return TraceRun(
-        run_id=text(first.get("trajectory_id")) or text(first.get("session_id")) or "trajectory",
+        run_id=first_text([first], ("trajectory_id", "session_id")) or "trajectory",
         agent=text(agent.get("name")) or "unknown-agent",
         task_id=text(exported.get("task_id")) or UNKNOWN_TASK,
         success=truth(exported.get("success"), findings, "extra.untaken.success"),
@@ -132,13 +137,6 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
         metrics=dict(metrics),
         metadata={"format": "atif", "schema_version": text(first.get("schema_version")) or ""},
     )
-
-
-def _fresh(document: dict[str, Any], *, first: bool) -> Iterator[dict[str, Any]]:
-    """The steps of a trajectory, without those it copied from the one it continues."""
-    for step in objects(document.get("steps")):
-        if first or step.get("is_copied_context") is not True:
-            yield step
 
 
 def _items(step: dict[str, Any], findings: Findings) -> Iterator[Item]:

@@ -15,7 +15,7 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import is_message, message_items
-from untaken.formats.readings import mapping, moment, parsed, text, totals, whole
+from untaken.formats.readings import first_text, mapping, moment, parsed, text, totals, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -79,10 +79,8 @@ def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRu
     if not spoken:
         return None
     session = text(meta.get("id")) or name
-    model = next(
-        (m for line in own if _kind(line) == "turn_context" and (m := text(_payload(line).get("model")))),
-        None,
-    )
+    contexts = (_payload(line) for line in own if _kind(line) == "turn_context")
+    model = first_text(contexts, ("model",))
     events = [_payload(line) for line in own if _kind(line) == "event_msg"]
     times = [at for line in own if (at := moment(line.get("timestamp"), findings, "timestamp"))]
     started = moment(meta.get("timestamp"), findings, "timestamp") or (times[0] if times else None)
@@ -125,8 +123,7 @@ def _is_meta(line: Line) -> bool:
 def _parent(meta: Mapping[str, Any]) -> str | None:
     """The session that a sub-agent was spawned from, or that was forked."""
     spawned = mapping(mapping(mapping(meta.get("source")).get("subagent")).get("thread_spawn"))
-    known = (meta.get("parent_thread_id"), spawned.get("parent_thread_id"), meta.get("forked_from_id"))
-    return next((parent for value in known if (parent := text(value))), None)
+    return first_text((meta, spawned), ("parent_thread_id",)) or text(meta.get("forked_from_id"))
 
 
 def _own(lines: Sequence[Line], meta: Mapping[str, Any], findings: Findings) -> list[Line]:

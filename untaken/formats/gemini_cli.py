@@ -14,7 +14,7 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
-from untaken.formats.readings import mapping, moment, objects, text, totals
+from untaken.formats.readings import first_text, mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -97,7 +97,7 @@ def _sessions(file: TraceFile) -> Iterator[_Session]:
 def _run(session: _Session, stem: str, findings: Findings) -> TraceRun:
     messages = list(session.messages.values())
     replies = [message for message in messages if message.get("type") == "gemini"]
-    model = next((name for reply in replies if (name := text(reply.get("model")))), None)
+    model = first_text(replies, ("model",))
     found = [item for message in messages for item in _items(message, findings)]
     times = [item.at for item in found if item.at is not None]
     started = moment(session.about.get("startTime"), findings, "startTime")

@@ -18,7 +18,7 @@ from untaken.formats.graphs import task_globs
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog
-from untaken.formats.readings import amount, mapping, moment, number, objects, text, totals
+from untaken.formats.readings import amount, first_text, mapping, moment, number, objects, text, totals
 from untaken.formats.sample import Confidence, Sample, source_sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
@@ -165,24 +165,25 @@ class _Reader:
             name = (PurePosixPath(name).parent / following).as_posix() if following else None
 
 
-def _tests(report: dict[str, Any]) -> list[tuple[str, Judged]]:
-    """The tests of a CTRF report: name and result."""
-    found: dict[str, tuple[str, Judged]] = {}
+def _tests(report: dict[str, Any]) -> list[Judged]:
+    """The tests of a CTRF report; of two with one name the first."""
+    found: dict[str, Judged] = {}
     for test in objects(mapping(report.get("results")).get("tests")):
         name = text(test.get("name"))
         if name is None:
             continue
-        why = text(test.get("message")) or text(test.get("trace"))
+        why = first_text([test], ("message", "trace"))
         passed = STATUSES.get(str(test.get("status")))
         reason = why[:REASON_CHARS] if why and passed is False else None
-        found.setdefault(name, (name, Judged(sub_goal=name, passed=passed, reason=reason)))
+        found.setdefault(name, Judged(sub_goal=name, passed=passed, reason=reason))
     return list(found.values())
 
 
-def _graph(task: str, tests: dict[str, str]) -> PlanGraph | None:
+def _graph(task: str, tests: dict[str, None]) -> PlanGraph | None:
     if not tests:
         return None
-    return verdict_graph(f"harbor-{task}", list(tests.items()), tasks=task_globs(task), format="harbor")
+    titled = [(name, name) for name in tests]
+    return verdict_graph(f"harbor-{task}", titled, tasks=task_globs(task), format="harbor")
 
 
 def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> TraceRun:
@@ -218,13 +219,12 @@ def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> Tra
 
 def _model(info: dict[str, Any], result: dict[str, Any], config: dict[str, Any]) -> str | None:
     configured = mapping(mapping(result.get("config")).get("agent")), mapping(config.get("agent"))
-    known = [mapping(info.get("model_info")).get("name"), *(agent.get("model_name") for agent in configured)]
-    return next((name for value in known if (name := text(value))), None)
+    return text(mapping(info.get("model_info")).get("name")) or first_text(configured, ("model_name",))
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
     read: list[tuple[_Reader, TraceRun]] = []
-    tests: dict[str, dict[str, str]] = defaultdict(dict)
+    tests: dict[str, dict[str, None]] = defaultdict(dict)
     for trial in _trials(sources):
         reader = _Reader(trial, intake)
         result = reader.document("result.json")
@@ -233,10 +233,9 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
             reader.log("result.json").findings.add("not-this-format", message, severity="error")
             continue
         run = _run(reader, result, reader.document("config.json"))
-        judged = _tests(reader.document("verifier/ctrf.json"))
-        tests[run.task_id] |= {name: name for name, _ in judged}
-        run.verdicts = [verdict for _, verdict in judged]
-        if not judged:
+        run.verdicts = _tests(reader.document("verifier/ctrf.json"))
+        tests[run.task_id] |= dict.fromkeys(verdict.sub_goal for verdict in run.verdicts)
+        if not run.verdicts:
             message = "no test report: only the reward records the outcome"
             reader.log("result.json").findings.add("missing-test-report", message, severity="note")
         read.append((reader, run))

@@ -16,7 +16,7 @@ from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings, clip
 from untaken.formats.messages import MessageTranscript, asked, is_message, message_items, replied, tokens_of
 from untaken.formats.otel import SUCCESS
-from untaken.formats.readings import amount, mapping, moment, number, objects, text, totals
+from untaken.formats.readings import amount, first_text, mapping, moment, number, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -84,7 +84,7 @@ def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
     root = next((node for node in ordered if text(node.get("parent_run_id")) not in known), ordered[0])
     models = [node for node in ordered if node.get("run_type") in MODELS]
     success, feedback = _feedback(root, findings)
-    session = text(_metadata(root).get("thread_id")) or text(_metadata(root).get("session_id"))
+    session = first_text([_metadata(root)], ("thread_id", "session_id"))
     task = text(_metadata(root).get("task_id")) or text(root.get("reference_example_id"))
     return TraceRun(
         run_id=f"langsmith/{trace}",

@@ -17,7 +17,7 @@ from untaken.formats.losses import Findings
 from untaken.formats.messages import MessageTranscript, asked, replied
 from untaken.formats.otel import SUCCESS, TASK
 from untaken.formats.otel_spans import Span, spans_of
-from untaken.formats.readings import amount, mapping, number, objects, parsed, text, totals
+from untaken.formats.readings import amount, first_text, mapping, number, objects, parsed, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -110,7 +110,7 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
     return TraceRun(
         run_id=f"mlflow/{trace}",
         agent=root.name,
-        task_id=next((task for key in TASK if (task := text(about.get(key)))), trace),
+        task_id=first_text([about], TASK) or trace,
         record=document,
         model=next((m for span in models if (m := _model(span))), None),
         items=list(_items(root, ordered)),

@@ -15,7 +15,7 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import FIELDS, TOKENS, MessageTranscript, asked, replied
-from untaken.formats.readings import mapping, moment, objects, text, totals
+from untaken.formats.readings import first_text, mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -73,9 +73,7 @@ def _at(span: Span, name: str, findings: Findings) -> datetime | None:
 def trace_run(trace: Mapping[str, Any], spans: Sequence[Span], findings: Findings) -> TraceRun:
     """The run of one trace."""
     ordered = sorted(spans, key=lambda span: (text(span.get("started_at")) or "", text(span.get("id")) or ""))
-    trace_id = text(trace.get("id")) or next(
-        (t for span in ordered if (t := text(span.get("trace_id")))), "trace"
-    )
+    trace_id = text(trace.get("id")) or first_text(ordered, ("trace_id",)) or "trace"
     models = [span for span in ordered if _type(span) in MODELS]
     agents = (text(_data(span).get("name")) for span in ordered if _type(span) == "agent")
     ends = [at for span in ordered if (at := _at(span, "ended_at", findings))]

@@ -27,7 +27,7 @@ from untaken.formats.messages import (
     tokens_of,
     unwrapped,
 )
-from untaken.formats.readings import amount, items, mapping, moment, objects, text
+from untaken.formats.readings import amount, first_text, items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -152,7 +152,7 @@ def _conversations(reader: JsonReader) -> Iterator[Any]:
             yield from whole
     for element in reader.values():
         if is_message(element.value):
-            loose.setdefault(_first_text([element.value], LINES), []).append(element.value)
+            loose.setdefault(first_text([element.value], LINES), []).append(element.value)
         elif updates := _updated(element.value):
             loose.setdefault(None, []).extend(updates)
         else:
@@ -169,10 +169,10 @@ def _run(record: Any, name: str, findings: Findings) -> TraceRun | None:
     response = _part(document, REPLIES)
     call = [document, response, _part(document, STATES)]
     about = _about(document)
-    session = _first_text(about, NAMES)
+    session = first_text(about, NAMES)
     replies = [m for m in messages if m.get("role") in ("assistant", "model") or m.get("type") == "ai"]
     replied_by = [*replies, *(mapping(m.get("response_metadata")) for m in replies)]
-    model = _first_text([*call, *replied_by], (*MODELS, "model_name"))
+    model = first_text([*call, *replied_by], (*MODELS, "model_name"))
     began, ended = _time(document, STARTS, findings), _time(document, ["endTime"], findings)
     times = [_time(each, TIMES, findings) or began for each in messages]
     known = [at for at in (began, *times, ended) if at is not None]
@@ -180,11 +180,11 @@ def _run(record: Any, name: str, findings: Findings) -> TraceRun | None:
     usage = tokens_of(messages, findings) or tokens_of((document, response), findings)
     return TraceRun(
         run_id=f"openai-messages/{session or name}",
-        agent=_first_text(about, ("agent", "appName"))
-        or _first_text(replies, ("assistant_id",))
+        agent=first_text(about, ("agent", "appName"))
+        or first_text(replies, ("assistant_id",))
         or model
         or "unknown-agent",
-        task_id=_first_text(about, ("task_id",)) or session or name,
+        task_id=first_text(about, ("task_id",)) or session or name,
         record=messages,
         model=model,
         items=[item for each, at in zip(messages, times, strict=True) for item in message_items(each, at)],
@@ -202,12 +202,6 @@ def _run(record: Any, name: str, findings: Findings) -> TraceRun | None:
 def _about(document: dict[str, Any]) -> list[dict[str, Any]]:
     """The record, and its members that describe it."""
     return [document, *(_part(document, [place]) for place in _ABOUT)]
-
-
-def _first_text(parts: Iterable[Mapping[str, Any]], names: Iterable[str]) -> str | None:
-    """The first text under one of the names, part by part."""
-    found = (part[name] for part in parts for name in names if part.get(name) is not None)
-    return next(filter(None, map(text, found)), None)
 
 
 def _time(part: Mapping[str, Any], names: Iterable[str], findings: Findings) -> datetime | None:
@@ -283,12 +277,12 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
         document = mapping(record)
         if run is None:
             error = _error(document)
-            which = f"record {clip(_first_text([document], NAMES) or number + 1)}"
+            which = f"record {clip(first_text([document], NAMES) or number + 1)}"
             file.refuse(f"{which} has no message" + (f": {clip(error)}" if error else ""))
             continue
         about = _about(document)
         a_call = bool(_part(document, REPLIES) or document.get("choices"))
-        latest = _Conversation(run, _first_text(about, SESSIONS), a_call)
+        latest = _Conversation(run, first_text(about, SESSIONS), a_call)
         if so_far is not None and so_far.goes_on_with(latest):
             message = "records that repeat the conversation so far are read as one run"
             file.findings.once("conversation-repeated", message, severity="note")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.readings import amount, items, mapping, moment, objects, text, totals
+from untaken.formats.readings import amount, first_text, items, mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -70,9 +70,8 @@ def _history(record: Any) -> list[Any]:
 def history_run(messages: Sequence[Mapping[str, Any]], name: str, findings: Findings) -> TraceRun:
     """The run of one history."""
     replies = [message for message in messages if message.get("kind") == "response"]
-    known = (text(m.get(key)) for key in ("conversation_id", "run_id") for m in messages)
-    session = next((s for s in known if s), name)
-    model = next((m for reply in replies if (m := text(reply.get("model_name")))), None)
+    session = first_text(messages, ("conversation_id",)) or first_text(messages, ("run_id",)) or name
+    model = first_text(replies, ("model_name",))
     found = list(_items(messages, findings))
     times = [item.at for item in found if item.at is not None]
     return TraceRun(

@@ -44,6 +44,12 @@ def text(value: Any) -> str | None:
     return str(value)
 
 
+def first_text(parts: Iterable[Mapping[str, Any]], names: Iterable[str]) -> str | None:
+    """The first text under one of the names, part by part."""
+    found = (text(part[name]) for part in parts for name in names if part.get(name) is not None)
+    return next(filter(None, found), None)
+
+
 def parsed(value: Any) -> Any:
     """A value that a format writes as JSON text, read; other text as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):

@@ -206,9 +206,14 @@ class Simulations:
     ) -> None:
         """Writes the recorded checks down as verdicts, and notes where the rule says otherwise."""
         findings = self._log.findings
-        calls = [_as_call(draft.fields, chat.now) for draft in run.drafts if draft.event is ToolCall]
+        checks = objects(mapping(simulation.get("reward_info")).get("action_checks"))
+        calls = [
+            ToolCall(run_id="-", seq=0, ts=chat.now, prev=GENESIS, **draft.fields)
+            for draft in run.drafts
+            if draft.event is ToolCall
+        ]
         judged: set[int] = set()
-        for position, check in enumerate(_checks(simulation)):
+        for position, check in enumerate(checks):
             index = _checked_index(position, mapping(check.get("action")), expected or ())
             if index is None or index in judged:
                 message = f"check {position} matches no expected action, or one already checked; left out"
@@ -300,10 +305,6 @@ def _tokens(simulation: Mapping[str, Any]) -> dict[str, float]:
     return sums
 
 
-def _checks(simulation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return objects(mapping(simulation.get("reward_info")).get("action_checks"))
-
-
 def _flat(messages: Any) -> list[dict[str, Any]]:
     """The messages; one that bundles the answers to several calls is replaced by those."""
     flat = []
@@ -321,7 +322,3 @@ def _checked_index(position: int, action: Mapping[str, Any], expected: tuple[Exp
         return same[0]
     fits = position < len(expected) and expected[position].name == text(action.get("name"))
     return position if fits else None
-
-
-def _as_call(fields: Mapping[str, Any], now: datetime) -> ToolCall:
-    return ToolCall(run_id="-", seq=0, ts=now, prev=GENESIS, **fields)

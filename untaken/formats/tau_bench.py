@@ -89,15 +89,8 @@ def write(source: Source, survey: Survey, intake: Intake, labels: AgentRxLabels 
 
 def _records(file: TraceFile) -> Iterator[dict[str, Any]]:
     """The records, counted; what is none is named and left out."""
-    for element in file.reader.values():
-        record, held = file.tidier.record(element.value, "[]")
-        is_record = isinstance(record, dict) and text(record.get("task_id")) is not None
-        file.log.records += 1
-        file.log.count(held, PLACES.kept if is_record else frozenset())
-        if is_record:
-            yield record
-        else:
-            file.refuse(f"record {element.index} is no tau-bench result: it names no task")
+    refusal = "record {} is no tau-bench result: it names no task"
+    return file.records_that(lambda record: text(record.get("task_id")) is not None, refusal, "[]")
 
 
 IMPORTER: Final = Importer(

@@ -104,6 +104,26 @@ class TraceFile:
         """Its values as records, where each value is one."""
         return map(self.record, self.values())
 
+    def records_that(
+        self, fits: Callable[[dict[str, Any]], bool], refusal: str, root: str = ""
+    ) -> Iterator[dict[str, Any]]:
+        """Its objects that are records of the format; of another value nothing is kept, and it is named.
+
+        Args:
+            fits: whether an object is one.
+            refusal: what to say of another value; ``{}`` in it is its number.
+            root: the place of a record.
+        """
+        for element in self.reader.values():
+            record, held = self.tidier.record(element.value, root)
+            is_record = isinstance(record, dict) and fits(record)
+            self.log.records += 1
+            self.log.count(held, self.tidier.places.kept if is_record else frozenset())
+            if is_record:
+                yield record
+            else:
+                self.refuse(refusal.format(element.index))
+
     def refuse(self, message: str) -> None:
         """Says that something in it is not of the format."""
         self.findings.add("not-this-format", message, severity="error")

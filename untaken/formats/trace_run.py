@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog
-from untaken.formats.readings import cut_name, items, mapping, text
+from untaken.formats.readings import cut_name, first_text, items, mapping, text
 from untaken.formats.recording import TICK, Conversation, RunDraft, Side, synthetic_start, tool_name
 from untaken.formats.tidy import Tidier
 from untaken.ledger import Plan, RunFinished, RunStarted, Verdict
@@ -256,11 +256,7 @@ def planned_by(tool: Any, arguments: Mapping[str, Any]) -> list[str]:
     argument, names = PLAN_TOOLS[name]
     entries = []
     for entry in items(arguments.get(argument)):
-        words = (
-            entry
-            if isinstance(entry, str)
-            else next((found for key in names if (found := text(mapping(entry).get(key)))), None)
-        )
+        words = entry if isinstance(entry, str) else first_text([mapping(entry)], names)
         if words:
             entries.append(cut_name(words))
     return entries

@@ -77,12 +77,8 @@ class HistoryEntry:
         return speaker_of(self.role)
 
 
-def entries_of(record: Mapping[str, Any]) -> list[HistoryEntry]:
-    """The history; an entry that names nobody is by ``unknown``."""
-    return [_entry(one) for one in record["history"]]
-
-
 def _entry(one: Any) -> HistoryEntry:
+    """An entry of a history; one that names nobody is by ``unknown``."""
     if not isinstance(one, dict):
         return HistoryEntry(role="unknown", content=None if isinstance(one, list) else one)
     role = text(one.get("name")) or text(one.get("role")) or "unknown"
@@ -109,7 +105,7 @@ def write_record(
     record: Mapping[str, Any], stem: str, intake: Intake, log: FileLog, labels: AgentRxLabels
 ) -> RunDraft | None:
     """The run of one record with its labels; ``None`` for one that is there already."""
-    entries = entries_of(record)
+    entries = [_entry(one) for one in record["history"]]
     name = set_of(entries)
     agent = intake.agent_name(intake.agent or name, log)
     run_id = intake.claim(f"who-and-when/{agent}/{stem}", record, log)
@@ -134,7 +130,15 @@ def write_record(
         builder.add(entry)
     if not entries:
         log.findings.add("missing-trajectory", "the history is empty", run=run_id)
-    _finish(run, record, builder, log)
+    log.defaulted["RUN_FINISHED.cost"] += 1
+    run.add(
+        RunFinished,
+        builder.now,
+        success=_success(record, run_id, log),
+        cost=None,
+        steps=builder.steps,
+        limit=builder.limit,
+    )
     message = "no times are recorded; generated so that all runs start together"
     intake.findings.once("synthetic-timestamps", message, severity="note")
     _label(run, record, entries, builder, log)
@@ -257,18 +261,6 @@ class RunBuilder:
 def _seen(entries: list[HistoryEntry]) -> tuple[str, ...]:
     """Everybody whom the orchestrator chose in the run: the team, until a plan names it."""
     return tuple(sorted({cut_name(name) for entry in entries if (name := chosen_by(entry.role))}))
-
-
-def _finish(run: RunDraft, record: Mapping[str, Any], builder: RunBuilder, log: FileLog) -> None:
-    log.defaulted["RUN_FINISHED.cost"] += 1
-    run.add(
-        RunFinished,
-        builder.now,
-        success=_success(record, run.run_id, log),
-        cost=None,
-        steps=builder.steps,
-        limit=builder.limit,
-    )
 
 
 def _success(record: Mapping[str, Any], run_id: str, log: FileLog) -> bool | None:
