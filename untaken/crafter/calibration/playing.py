@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
 
 from untaken.crafter.calibration.truth import ForcedPolicy, Result, picked, truth
 from untaken.crafter.loop import play
 from untaken.crafter.players import policy_named
-from untaken.crafter.simulator.playing import START, Setup
+from untaken.crafter.simulator.playing import START, Setup, in_processes
 from untaken.crafter.simulator.recording import RunRecorder, StepClock
 from untaken.crafter.simulator.world import CrafterWorld
 from untaken.errors import UntakenError
@@ -23,8 +20,6 @@ REPEATS = 8
 """Training runs on one map, each with chance of its own: a map takes longer to make than they do to play."""
 HOUR = timedelta(hours=1)
 """Time between runs."""
-A = TypeVar("A")
-B = TypeVar("B")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,11 +153,11 @@ def play_plan(
     for place in ("train", "held_out"):
         (folder / place).mkdir(parents=True)
     done = 0
-    for count in _mapped(_Job.train, jobs, workers):
+    for count in in_processes(_Job.train, jobs, workers):
         done += count
         report(done, plan.train, "training runs")
     known = list[Known]()
-    for at, found in enumerate(_mapped(_Job.hold_out, held, workers), start=1):
+    for at, found in enumerate(in_processes(_Job.hold_out, held, workers), start=1):
         known += found
         report(at, plan.held_out, "held-out runs")
     return Played(training=_read(jobs), held_out=_read(held), known=tuple(known))
@@ -179,14 +174,6 @@ def _jobs(plan: CalibrationPlan, folder: Path) -> list[_Job]:
         )
         for at, number in enumerate(plan.maps)
     ]
-
-
-def _mapped(do: Callable[[A], B], jobs: Sequence[A], workers: int) -> Iterator[B]:
-    if workers == 1:
-        yield from map(do, jobs)
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(do, jobs)
 
 
 def _read(jobs: Iterable[_Job]) -> tuple[Run, ...]:

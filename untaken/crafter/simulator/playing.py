@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from untaken.asking import ModelAccess
 from untaken.crafter.loop import Episode, Turn, WinSettings, play
@@ -24,6 +24,8 @@ from untaken.ledger import LedgerWriter
 START: Final = datetime(2026, 3, 2, tzinfo=UTC)
 """The clock of recorded runs is that of the simulation, so that the same run gives the same bytes."""
 _SHORT: Final = 60
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,9 +198,14 @@ def play_all(jobs: Sequence[EpisodeJob], *, workers: int = 1) -> Iterator[Episod
     Raises:
         UntakenError: as `EpisodeJob.play`.
     """
-    if workers == 1:
-        yield from map(EpisodeJob.play, jobs)
-        return
     worlds = max(1, len({job.seed for job in jobs}))
+    return in_processes(EpisodeJob.play, jobs, workers, at_once=max(1, len(jobs) // worlds))
+
+
+def in_processes(do: Callable[[A], B], jobs: Sequence[A], workers: int, *, at_once: int = 1) -> Iterator[B]:
+    """What `do` gives for each job, in their order; `at_once` of them go to a process together."""
+    if workers == 1:
+        yield from map(do, jobs)
+        return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(EpisodeJob.play, jobs, chunksize=max(1, len(jobs) // worlds))
+        yield from pool.map(do, jobs, chunksize=at_once)

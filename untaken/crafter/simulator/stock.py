@@ -300,12 +300,7 @@ class StockMark:
     def __init__(self, env: Env) -> None:
         world, player = env._world, env._player
         self._env, self._kept, self._unlocked = env, env.__dict__.copy(), env._unlocked.copy()
-        self._world = world.__dict__ | {
-            "_mat_ids": world._mat_ids.copy(),
-            "_mat_map": world._mat_map.copy(),
-            "_obj_map": world._obj_map.copy(),
-            "_objects": world._objects.copy(),
-        }
+        self._world = _copied(world.__dict__)
         self._generator = string_at(_state_of(world.random), _GENERATOR_BYTES)
         self._chunks = [(key, Ordered(objs)) for key, objs in world._chunks.items()]
         self._player = player.achievements.copy()
@@ -319,13 +314,8 @@ class StockMark:
         env.__dict__ = self._kept.copy()
         env._unlocked = self._unlocked.copy()
         world = env._world
-        world.__dict__ = kept | {
-            "_mat_ids": kept["_mat_ids"].copy(),
-            "_mat_map": kept["_mat_map"].copy(),
-            "_obj_map": kept["_obj_map"].copy(),
-            "_objects": kept["_objects"].copy(),
-            "_chunks": defaultdict(Ordered, [(key, Ordered(objs)) for key, objs in self._chunks]),
-        }
+        world.__dict__ = _copied(kept)
+        world._chunks = defaultdict(Ordered, [(key, Ordered(objs)) for key, objs in self._chunks])
         memmove(_state_of(world.random), self._generator, _GENERATOR_BYTES)
         for obj in stirred:
             attributes, inventory = self._objects[obj]
@@ -362,6 +352,11 @@ def _no_map() -> None:
     """Replaces the stock map of the whole world, which no observation shows."""
 
 
+def _copied(world: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a world, with maps and a list of objects of their own."""
+    return world | {name: world[name].copy() for name in ("_mat_ids", "_mat_map", "_obj_map", "_objects")}
+
+
 def _twin_of(world: World, player: Player, random: np.random.RandomState) -> tuple[World, Player]:
     """The world and its player once more; positions are shared: the package replaces, never changes them."""
     twin = object.__new__(World)
@@ -376,11 +371,8 @@ def _twin_of(world: World, player: Player, random: np.random.RandomState) -> tup
             own["player"] = twins[player]
     twins[player].achievements = player.achievements.copy()
     chunks = [(key, Ordered.fromkeys(map(twins.__getitem__, objs))) for key, objs in world._chunks.items()]
-    twin.__dict__ = world.__dict__ | {
+    twin.__dict__ = _copied(world.__dict__) | {
         "random": random,
-        "_mat_ids": world._mat_ids.copy(),
-        "_mat_map": world._mat_map.copy(),
-        "_obj_map": world._obj_map.copy(),
         "_objects": [obj and twins[obj] for obj in world._objects],
         "_chunks": defaultdict(Ordered, chunks),
     }
