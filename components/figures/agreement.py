@@ -22,7 +22,7 @@ from untaken.present.numbers import decimal, interval
 
 from ..shared import text
 from ..shared.palette import tokens
-from .parts import estimates, least_end, legend_above, part_name, part_names, row_names, words_at
+from .parts import estimates, least_end, legend_above, part_name, row_names, words_at
 from .theme import message, themed
 
 MOST_GOALS: Final = 24
@@ -130,7 +130,7 @@ def agreement_figure(agreement: VerdictAgreement, *, dark: bool = False) -> go.F
         rows = [(at + shift, *values(one), _opinion_words(one)) for at, one in enumerate(parts)]
         figure.add_trace(estimates(rows, name, symbol, colour))
     themed(figure, dark=dark, height=110 + 46 * len(parts), margin=(8, 8, 30, 8))
-    part_names(figure, (f"{part_name(one.part, one.name)}  n={one.n:,}" for one in parts))
+    row_names(figure, [f"{part_name(one.part, one.name)}  n={one.n:,}" for one in parts])
     least = least_end(end for one in parts for end in (one.low, one.kappa, one.kappa_low))
     figure.update_xaxes(title="1 is full agreement; 0 of κ is chance", range=[least, 1.03])
     return legend_above(figure)
@@ -170,7 +170,7 @@ def labelled_rates_figure(found: LabelledRates, *, dark: bool = False) -> go.Fig
         trace.error_x.visible, trace.marker.line = name != JUDGE, {"width": 2, "color": colour}
         figure.add_trace(trace)
     themed(figure, dark=dark, height=120 + 58 * len(parts), margin=(8, 8, 30, 8))
-    part_names(figure, (f"{part_name(one.part, one.name)}  {one.labels:,} of {one.items:,}" for one in parts))
+    row_names(figure, [f"{part_name(one.part, one.name)}  {one.labels:,} of {one.items:,}" for one in parts])
     figure.update_xaxes(title="share of sub-goals met", range=[-0.02, 1.02], tickformat=".0%")
     return legend_above(figure)
 

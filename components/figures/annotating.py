@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import repeat
 from typing import Any, Final
 
 import plotly.graph_objects as go
@@ -15,13 +14,13 @@ from untaken.answers.plan_drawing import Box, wrapped
 from untaken.discovery import ProposedGraph, Support
 from untaken.plans import SubGoal, edges
 from untaken.present.numbers import interval, percent
-from untaken.present.plan_layout import PlanLayout, larger, lay_out
+from untaken.present.plan_layout import PlanLayout
 from untaken.present.statuses import BORDER, STATUS, StatusLook
 from untaken.subgoals import Status
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .canvas import arrow, box_shapes, canvas, labels, on_lines
+from .canvas import both_ways, box_figure
 from .parts import row_names, text_trace, words_at
 from .theme import message, themed
 
@@ -123,9 +122,7 @@ def _words(flow: Flow) -> str:
     return f"{before.icon} {before.word} → {after.icon} {after.word}"
 
 
-def draft_figure(
-    draft: ProposedGraph, *, dark: bool = False, width: int = 960, height: int = 560
-) -> go.Figure:
+def draft_figure(draft: ProposedGraph, *, dark: bool = False) -> go.Figure:
     """A discovered draft: each edge with the runs that keep the order, of those that hold both."""
     goals = draft.graph.sub_goals
     if not goals:
@@ -133,24 +130,22 @@ def draft_figure(
     held = {found.sub_goal: found.runs for found in draft.sub_goals}
     boxes = [_box(goal, held.get(goal.id), draft.runs) for goal in goals]
     place = {goal.id: number for number, goal in enumerate(goals)}
-    pairs = tuple((place[a], place[b]) for a, b in edges(draft.graph))
-    sizes = tuple(box.size for box in boxes)
-    layout = larger([lay_out(sizes, pairs, "LR"), lay_out(sizes, pairs, "TB")], width, height)
+    pairs = [(place[a], place[b]) for a, b in edges(draft.graph)]
+    layout = both_ways(boxes, pairs)
     known = {(place[edge.dependency], place[edge.sub_goal]): edge for edge in draft.edges}
     look = tokens(dark)
-    styles = {ends: _line(known.get(ends), draft, look) for ends in pairs}
-    lines = [part for ends in pairs for part in arrow(layout.lines[ends], styles[ends])]
-    shapes = [*lines, *box_shapes(sizes, layout, repeat(FOUND, len(boxes)), [b.critical for b in boxes])]
     legend = (
         f"on an edge: runs in this order / runs with both · θ = {draft.theta:g} · n = {draft.runs:,} runs"
     )
-    counts = f"{len(goals)} sub-goals and {len(draft.edges)} edges"
-    description = f"Draft with {counts} from {draft.runs} runs"
-    figure, scale = canvas(
-        layout, shapes, [legend], description=description, dark=dark, width=width, height=height
+    figure = box_figure(
+        boxes,
+        [FOUND] * len(boxes),
+        layout,
+        [(ends, _line(known.get(ends), draft, look)) for ends in pairs],
+        [legend],
+        description=f"Draft with {len(goals)} sub-goals and {len(draft.edges)} edges from {draft.runs} runs",
+        dark=dark,
     )
-    words, hover = [on_lines(box.lines) for box in boxes], [box.description for box in boxes]
-    figure.add_trace(labels(layout, words, hover, scale, FOUND.ink))
     _counts(figure, known, layout, look)
     return figure
 

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from untaken.answers.plan_drawing import Box
 from untaken.present import plan_layout
-from untaken.present.plan_layout import PlanLayout, Point
+from untaken.present.plan_layout import Edge, PlanLayout, Point, larger, lay_out
 from untaken.present.statuses import BORDER, CRITICAL_BORDER, StatusLook
 
 from ..shared import text
@@ -16,6 +17,10 @@ from ..shared.palette import tokens
 from .parts import caption
 from .theme import themed
 
+WIDTH: Final = 960
+"""Room for a drawing in pixels; its scale, at most 1, makes it fit."""
+HEIGHT: Final = 560
+"""As `WIDTH`; the legend included."""
 PAD: Final = 16.0
 LEGEND: Final = 40.0
 _GAP: Final = "&nbsp;&nbsp;&nbsp;&nbsp;"
@@ -28,8 +33,6 @@ def canvas(
     *,
     description: str,
     dark: bool,
-    width: int,
-    height: int,
     least_width: int | None = None,
 ) -> tuple[go.Figure, float]:
     """A figure of shapes at one scale in both directions, with its legend below and no axes; and that scale.
@@ -40,11 +43,9 @@ def canvas(
         legend: what marks mean; from a ledger only where it is guarded.
         description: the figure in words, for a screen reader.
         dark: the theme.
-        width: room in pixels.
-        height: room in pixels, the legend included; the scale, at most 1, makes the drawing fit.
         least_width: pixels below which the figure is not squeezed but scrolls.
     """
-    look, scale = tokens(dark), layout.scale(width, height - LEGEND)
+    look, scale = tokens(dark), layout.scale(WIDTH, HEIGHT - LEGEND)
     figure = go.Figure()
     tall = round(layout.height * scale + LEGEND + 2 * PAD)
     themed(figure, dark=dark, height=tall, margin=(8, 8, 8, round(LEGEND)))
@@ -56,6 +57,32 @@ def canvas(
     drawn.meta = {"description": description} | ({} if least_width is None else {"least_width": least_width})
     caption(figure, _GAP.join(legend), 0.5, 0, look, yshift=-12, xanchor="center", yanchor="top")
     return figure, scale
+
+
+def box_figure(
+    boxes: Sequence[Box],
+    looks: Sequence[StatusLook],
+    layout: PlanLayout,
+    lines: Iterable[tuple[Edge, dict[str, Any]]],
+    legend: Sequence[str],
+    **more: Any,
+) -> go.Figure:
+    """Boxes with their labels, and arrows: each its ends and its line; `looks` as they are in the theme.
+
+    `legend` and `more` are as for `canvas`.
+    """
+    arrows = [part for ends, line in lines for part in arrow(layout.lines[ends], line)]
+    drawn = box_shapes([box.size for box in boxes], layout, looks, [box.critical for box in boxes])
+    figure, scale = canvas(layout, [*arrows, *drawn], legend, **more)
+    words, hover = [on_lines(box.lines) for box in boxes], [box.description for box in boxes]
+    figure.add_trace(labels(layout, words, hover, scale, [look.ink for look in looks]))
+    return figure
+
+
+def both_ways(boxes: Iterable[Box], lines: Iterable[Edge]) -> PlanLayout:
+    """The layout of boxes that the canvas shows larger, from left to right or from top to bottom."""
+    sizes, ends = tuple(box.size for box in boxes), tuple(lines)
+    return larger([lay_out(sizes, ends, "LR"), lay_out(sizes, ends, "TB")], WIDTH, HEIGHT)
 
 
 def corners(size: tuple[float, float], centre: tuple[float, float]) -> tuple[float, float, float, float]:

@@ -18,7 +18,7 @@ from untaken.present.statuses import INK, STAR, StatusLook, shade
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .canvas import arrow, box_shapes, canvas, labels, on_lines
+from .canvas import arrow, box_figure, box_shapes, canvas, labels
 from .parts import text_trace
 from .theme import message
 
@@ -50,9 +50,7 @@ _LEAST: Final = 640
 _INDEXED: Final = re.compile(r"([a-z]+)_([0-9]+)")
 
 
-def state_causality_figure(
-    state: CausalState, *, dark: bool = False, width: int = 960, height: int = 560
-) -> go.Figure:
+def state_causality_figure(state: CausalState, *, dark: bool = False) -> go.Figure:
     """Draw what acts on a task in one state: kept variables with their values, edges by their kind."""
     if state.unscored or not state.edges:
         return message(
@@ -62,30 +60,20 @@ def state_causality_figure(
     boxes = [_box(name, kind, state) for name, kind in nodes.items()]
     place = {name: number for number, name in enumerate(nodes)}
     lines = {(place[e.cause], place[e.effect]): e.kind for e in state.edges}
-    sizes = tuple(box.size for box in boxes)
-    layout = lay_out(sizes, tuple(lines), "LR")
     look = tokens(dark)
-    looks = [_NODES[kind].shaded(dark=dark) for kind in nodes.values()]
-    shapes = [p for ends, kind in lines.items() for p in arrow(layout.lines[ends], _style(kind, look))]
-    description = f"What acts on {text.figure(state.goal)}: {state.summary}, {len(state.edges)} edges"
-    figure, scale = canvas(
-        layout,
-        [*shapes, *box_shapes(sizes, layout, looks, [box.critical for box in boxes])],
+    return box_figure(
+        boxes,
+        [_NODES[kind].shaded(dark=dark) for kind in nodes.values()],
+        lay_out(tuple(box.size for box in boxes), tuple(lines), "LR"),
+        [(ends, _style(kind, look)) for ends, kind in lines.items()],
         _legend(nodes, state, look),
-        description=description,
+        description=f"What acts on {text.figure(state.goal)}: {state.summary}, {len(state.edges)} edges",
         dark=dark,
-        width=width,
-        height=height,
         least_width=_LEAST,
     )
-    words, hover = [on_lines(box.lines) for box in boxes], [box.description for box in boxes]
-    figure.add_trace(labels(layout, words, hover, scale, shade(INK, dark=dark)))
-    return figure
 
 
-def scm_figure(
-    model: StructuralCausalModel | nx.DiGraph, *, dark: bool = False, width: int = 960, height: int = 560
-) -> go.Figure:
+def scm_figure(model: StructuralCausalModel | nx.DiGraph, *, dark: bool = False) -> go.Figure:
     """Draw a structural causal model: a column for each moment where its variables have one."""
     graph = model.graph() if isinstance(model, StructuralCausalModel) else model
     if not graph:
@@ -108,8 +96,6 @@ def scm_figure(
         [f"{_swatch(one, dark=dark)} {one.word}" for one in drawn],
         description=f"{name}: {len(names)} variables, {len(ends)} edges",
         dark=dark,
-        width=width,
-        height=height,
         least_width=_LEAST,
     )
     hover = [

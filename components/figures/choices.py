@@ -45,8 +45,7 @@ def choice_figure(
     reach, unknown_at = _reach(known, [middle is None for _, middle, _ in spans])
     figure = _laid_out(rows, marked, look)
     for side in SIDES:
-        ends = [(y, *spans[y][::2]) for y, choice in enumerate(rows) if side_of(choice) == side]
-        bars = [(y, low, high) for y, low, high in ends if low is not None and high is not None]
+        bars = [(y, *spans[y][::2]) for y, choice in enumerate(rows) if side_of(choice) == side]
         line = {"color": _colour(side, look), "width": SIDES[side].width, "dash": SIDES[side].dash}
         figure.add_trace(intervals(bars, line))
     at = [middle for _, middle, _ in spans]
@@ -62,7 +61,6 @@ def choice_deltas(
     *,
     most: int = MOST,
     marked: str | None = None,
-    threshold: float = THRESHOLD,
     dark: bool = False,
 ) -> go.Figure:
     """The mean delta of each choice, and how its deltas are spread over the runs.
@@ -72,7 +70,6 @@ def choice_deltas(
         paths: one row per path not taken, with the columns ``choice`` (a choice's digest) and ``delta``.
         most: rows to draw at the most.
         marked: digest of the choice to highlight.
-        threshold: half the width of the band in which nothing is claimed.
         dark: the theme.
     """
     look = tokens(dark)
@@ -88,7 +85,7 @@ def choice_deltas(
     extremes = [abs(float(x)) for some in shown if len(some) for x in (some.min(), some.max())]
     reach, unknown_at = _reach(extremes, [mean is None for mean in means])
     figure = _laid_out(rows, marked, look)
-    figure.add_vrect(x0=-threshold, x1=threshold, fillcolor=look.band, line_width=0, layer="below")
+    figure.add_vrect(x0=-THRESHOLD, x1=THRESHOLD, fillcolor=look.band, line_width=0, layer="below")
     words = [_delta_hover(choice, some) for choice, some in zip(rows, shown, strict=True)]
     for share, width in ((0.0, 1.5), (0.25, 5.0)):
         quantiles = [(y, np.quantile(some, [share, 1 - share])) for y, some in enumerate(shown) if len(some)]

@@ -31,12 +31,11 @@ SYMBOL: dict[DeltaVerdict, str] = {
 }
 
 
-def delta_figure(evaluation: RunEvaluation, *, threshold: float = THRESHOLD, dark: bool = False) -> go.Figure:
+def delta_figure(evaluation: RunEvaluation, *, dark: bool = False) -> go.Figure:
     """Each alternative of a run's decision points: delta, 95% interval, n, and the band of no claim.
 
     Args:
         evaluation: the run's counterfactual evaluation.
-        threshold: half the width of the band; deltas inside or on its edge are equivalent.
         dark: the theme.
 
     Alternatives without history are shown, in their own column, as unknown: never as 0. A mark is hollow
@@ -51,13 +50,12 @@ def delta_figure(evaluation: RunEvaluation, *, threshold: float = THRESHOLD, dar
     look = tokens(dark)
     rows = every[:MOST_ROWS]
     known = [abs(end) for row in rows for end in (row.delta, *row.interval) if end is not None]
-    reach = max([*known, threshold * 2]) * 1.08
+    reach = max([*known, THRESHOLD * 2]) * 1.08
     unknown_at = -reach * 1.2
     figure = go.Figure()
-    figure.add_vrect(x0=-threshold, x1=threshold, fillcolor=look.band, line_width=0, layer="below")
+    figure.add_vrect(x0=-THRESHOLD, x1=THRESHOLD, fillcolor=look.band, line_width=0, layer="below")
     figure.add_vline(x=0, line={"color": look.line, "width": 1})
-    ends = [(place, *row.interval) for place, row in enumerate(rows)]
-    bars = [(place, low, high) for place, low, high in ends if low is not None and high is not None]
+    bars = [(place, *row.interval) for place, row in enumerate(rows)]
     figure.add_trace(intervals(bars, {"color": look.muted, "width": 2}))
     _add_figures(figure, rows, reach, look)
     _add_marks(figure, rows, unknown_at, look)
@@ -180,12 +178,11 @@ def _hover(row: FigureRow) -> str:
     return "<br>".join(line for line in lines if line)
 
 
-def delta_distribution(paths: pd.DataFrame, *, threshold: float = THRESHOLD, dark: bool = False) -> go.Figure:
+def delta_distribution(paths: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     """How the deltas of many runs are spread, the band in which nothing is claimed, and the unknown count.
 
     Args:
         paths: one row per path not taken, with the columns ``delta`` and ``verdict`` of `decisions_table`.
-        threshold: half the width of the band.
         dark: the theme.
     """
     deltas = {
@@ -196,10 +193,10 @@ def delta_distribution(paths: pd.DataFrame, *, threshold: float = THRESHOLD, dar
     if not known:
         return message(f"No alternative has a history to compare with ({len(paths)} unknown)", dark=dark)
     look = tokens(dark)
-    reach = max(*(abs(some).max() for some in deltas.values() if len(some)), 2 * threshold) + 0.05
+    reach = max(*(abs(some).max() for some in deltas.values() if len(some)), 2 * THRESHOLD) + 0.05
     figure = go.Figure()
-    figure.add_vrect(x0=-threshold, x1=threshold, fillcolor=look.band, line_width=0, layer="below")
-    width = threshold / 2
+    figure.add_vrect(x0=-THRESHOLD, x1=THRESHOLD, fillcolor=look.band, line_width=0, layer="below")
+    width = THRESHOLD / 2
     edges = width * np.arange(np.floor(-reach / width), np.ceil(reach / width) + 1)
     for some, colour in zip(deltas.values(), (look.good, look.muted, look.bad), strict=True):
         counts, _ = np.histogram(some, bins=edges)  # counted here: the browser need not see every path

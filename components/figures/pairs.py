@@ -14,7 +14,17 @@ from untaken.ranking.comparisons import Comparison, PairedDifference, SubGoalGap
 from ..rankings.words import SIGNS, direction_of, fill_of
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .parts import caption, cell, cell_words, column_names, handles, line_trace, point_trace, row_names
+from .parts import (
+    caption,
+    cell,
+    cell_words,
+    column_names,
+    handles,
+    intervals,
+    line_trace,
+    point_trace,
+    row_names,
+)
 from .theme import message, themed
 
 MOST_AGENTS: Final = 12
@@ -139,16 +149,13 @@ def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
     look = tokens(dark)
     figure = go.Figure()
     figure.add_vline(x=0, line={"color": look.line, "width": 1.5})
-    for place, gap in enumerate(shown):
-        low, high = number(gap.low), number(gap.high)
-        if low is not None and high is not None:
-            line = {"color": look.muted, "width": 3}
-            figure.add_trace(line_trace(x=[low, high], y=[place] * 2, line=line))
+    bars = [(place, gap.low, gap.high) for place, gap in enumerate(shown)]
+    figure.add_trace(intervals(bars, {"color": look.muted, "width": 3}))
     figure.add_trace(
         point_trace(
             x=[number(gap.difference) for gap in shown],
             y=list(range(len(shown))),
-            marker={"size": 11, "color": look.background, "line": {"color": look.text, "width": 2}},
+            marker=mark("circle", 11, look.background, look.text),
             hovertext=[_gap_hover(gap) for gap in shown],
         )
     )

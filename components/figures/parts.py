@@ -46,21 +46,17 @@ def row_names(
     figure.update_yaxes(tickvals=places, ticktext=names, range=ends, showgrid=False, tickfont=font)
 
 
-def part_names(figure: go.Figure, names: Iterable[str]) -> None:
-    """Name the rows of parts, the first on top: all of them first, each with what it rests on."""
-    named = list(names)
-    places = list(range(len(named)))
-    figure.update_yaxes(tickvals=places, ticktext=named, autorange="reversed", showgrid=False)
-
-
 def part_name(part: str, name: str) -> str:
     """A part of an estimate: all, an agent, a sub-goal."""
     return "all" if part == "all" else text.figure(text.short(name, 32))
 
 
-def intervals(bars: Iterable[tuple[float, float, float]], line: Mapping[str, Any], **more: Any) -> go.Scatter:
-    """Lines across rows, each from (row, low, high)."""
-    known = list(bars)
+def intervals(
+    bars: Iterable[tuple[float, Score | None, Score | None]], line: Mapping[str, Any], **more: Any
+) -> go.Scatter:
+    """Lines across rows, each from (row, low, high); where an end is unknown, there is none."""
+    ends = [(at, number(low), number(high)) for at, low, high in bars]
+    known = [(at, low, high) for at, low, high in ends if low is not None and high is not None]
     return go.Scatter(
         x=[x for _, low, high in known for x in (low, high, None)],
         y=[y for place, _, _ in known for y in (place, place, None)],

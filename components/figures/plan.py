@@ -10,13 +10,13 @@ import plotly.graph_objects as go
 from untaken.answers.plan_drawing import Box, Drawing, draw, wrapped
 from untaken.plans import GraphDiff, SubGoal, edges
 from untaken.plans.plan_graph import PlanGraph
-from untaken.present.plan_layout import larger, lay_out
-from untaken.present.statuses import INK, STAR, STATUS, StatusLook, shade
+from untaken.present.plan_layout import larger
+from untaken.present.statuses import STAR, STATUS, StatusLook
 from untaken.subgoals.run_score import RunScore
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .canvas import arrow, box_shapes, canvas, labels, on_lines
+from .canvas import HEIGHT, WIDTH, both_ways, box_figure
 from .theme import message
 
 Change = Literal["kept", "added", "removed", "changed"]
@@ -32,29 +32,23 @@ LOOKS: Final[dict[Change, StatusLook]] = {
 WIDE: Final = 3.0
 
 
-def plan_diff_figure(
-    diff: GraphDiff, *, dark: bool = False, width: int = 960, height: int = 560
-) -> go.Figure:
+def plan_diff_figure(diff: GraphDiff, *, dark: bool = False) -> go.Figure:
     """Draw both versions at once."""
     goals = [*diff.after.sub_goals, *diff.removed]
     if not goals:
         return message("Neither version has a sub-goal", dark=dark)
     changes = _changes(diff)
     boxes = [_box(goal, changes) for goal in goals]
-    sizes = tuple(box.size for box in boxes)
     lines = _lines(diff, {goal.id: place for place, goal in enumerate(goals)})
-    layout = larger([lay_out(sizes, tuple(lines), "LR"), lay_out(sizes, tuple(lines), "TB")], width, height)
-    looks = [LOOKS[changes.get(goal.id, "kept")].shaded(dark=dark) for goal in goals]
-    look = tokens(dark)
-    arrows = [part for ends, kind in lines.items() for part in arrow(layout.lines[ends], _style(kind, look))]
-    shapes = [*arrows, *box_shapes(sizes, layout, looks, [box.critical for box in boxes])]
-    legend = _legend(changes, lines)
-    figure, scale = canvas(
-        layout, shapes, legend, description=_description(diff), dark=dark, width=width, height=height
+    return box_figure(
+        boxes,
+        [LOOKS[changes.get(goal.id, "kept")].shaded(dark=dark) for goal in goals],
+        both_ways(boxes, lines),
+        [(ends, _style(kind, tokens(dark))) for ends, kind in lines.items()],
+        _legend(changes, lines),
+        description=_description(diff),
+        dark=dark,
     )
-    words, hover = [on_lines(box.lines) for box in boxes], [box.description for box in boxes]
-    figure.add_trace(labels(layout, words, hover, scale, shade(INK, dark=dark)))
-    return figure
 
 
 def _changes(diff: GraphDiff) -> dict[str, Change]:
@@ -122,36 +116,21 @@ def plan_figure(
     score: RunScore | None = None,
     *,
     dark: bool = False,
-    width: int = 960,
-    height: int = 560,
 ) -> go.Figure:
     """Draw a plan graph, coloured by what a run made of it."""
     drawing = draw(graph, score)
     if not drawing.boxes:
         return message("This graph has no sub-goals: nothing was expected", dark=dark)
-    layout = larger(drawing.layouts, width, height)
     look = tokens(dark)
-    looks = [STATUS[box.status].shaded(dark=dark) for box in drawing.boxes]
-    boxes = drawing.boxes
-    sizes, critical = [box.size for box in boxes], [box.critical for box in boxes]
-    lines = (
-        part
-        for start, end, kind in drawing.lines
-        for part in arrow(layout.lines[start, end], _line_style(kind, look))
-    )
-    shapes = [*lines, *box_shapes(sizes, layout, looks, critical)]
-    figure, scale = canvas(
-        layout,
-        shapes,
+    return box_figure(
+        drawing.boxes,
+        [STATUS[box.status].shaded(dark=dark) for box in drawing.boxes],
+        larger(drawing.layouts, WIDTH, HEIGHT),
+        [((start, end), _line_style(kind, look)) for start, end, kind in drawing.lines],
         _status_legend(drawing, look),
         description=drawing.description,
         dark=dark,
-        width=width,
-        height=height,
     )
-    words, hover = [on_lines(box.lines) for box in boxes], [box.description for box in boxes]
-    figure.add_trace(labels(layout, words, hover, scale, [one.ink for one in looks]))
-    return figure
 
 
 def _line_style(kind: str, look: Tokens) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def agents_by_criterion(
     figure = go.Figure()
     for own, name, colour in ((True, first, look.good), (False, second, look.bad)):
         marks = [_mark(one, place, own=own) for place, one in enumerate(found)]
-        bars = [(m.at, m.low, m.high) for m in marks if m.low is not None and m.high is not None]
+        bars = [(m.at, m.low, m.high) for m in marks]
         figure.add_trace(intervals(bars, {"color": colour, "width": 3}, opacity=0.6, showlegend=False))
         points = _points(marks, name, found)
         points.marker = mark(MARKERS[0 if own else 1], 11, colour, look.background, 1.5)

@@ -30,18 +30,12 @@ AXIS: Final[dict[Kind, str]] = {
 }
 
 
-def fix_first_bars(
-    items: Sequence[FixFirst],
-    *,
-    most: int = MOST,
-    marked: str | None = None,
-    dark: bool = False,
-) -> go.Figure:
+def fix_first_bars(items: Sequence[FixFirst], *, marked: str | None = None, dark: bool = False) -> go.Figure:
     """Expected gain of each item, with its 95% interval and the runs in which it happens.
 
     Each bar carries the item's digest.
     """
-    rows, look = list(items[:most]), tokens(dark)
+    rows, look = list(items[:MOST]), tokens(dark)
     if not rows:
         return message("Nothing of this kind to fix", dark=dark)
     figure = go.Figure()
