@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, delete, select
 
+from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.plans import GraphSet, PlanGraph
-from untaken.store import drafts, records, versions
+from untaken.store import records, versions
 from untaken.store.database import reading, writing
-from untaken.store.drafts import GraphDraft
+from untaken.store.drafts import GraphDraft, draft_of, key_of
 from untaken.store.ledger_snapshots import stored_graph
 from untaken.store.saving import save_version
 from untaken.store.stored_file import StoredFile
-from untaken.store.tables import files
+from untaken.store.tables import files, graph_drafts
 from untaken.store.versions import GraphVersion, SaveConflict, Saved
 
 
@@ -110,20 +111,29 @@ class GraphStore:
         Raises:
             UntakenError: ``graph-too-large``.
         """
+        size = len(content.encode(errors="surrogatepass"))
+        if size > limits.GRAPH_FILE_BYTES:
+            raise versions.too_large(graph_id, size)
+        key, work = key_of(graph_id, author), {"content": content, "based_on": based_on}
         with writing(self._engine) as connection:
-            return drafts.keep(connection, graph_id, author, content, based_on)
+            records.put(connection, graph_drafts, key, {**work, "updated_at": records.now()})
+            return draft_of(connection.execute(select(graph_drafts).filter_by(**key)).one())
 
     def draft(self, graph_id: str, author: str) -> GraphDraft | None:
         """The draft of one author."""
         with reading(self._engine) as connection:
-            return drafts.find(connection, graph_id, author)
+            chosen = select(graph_drafts).filter_by(**key_of(graph_id, author))
+            row = connection.execute(chosen).one_or_none()
+            return None if row is None else draft_of(row)
 
     def discard_draft(self, graph_id: str, author: str) -> bool:
         """Deletes a draft for good; false if there is none."""
         with writing(self._engine) as connection:
-            return drafts.discard(connection, graph_id, author)
+            gone = connection.execute(delete(graph_drafts).filter_by(**key_of(graph_id, author)))
+            return bool(gone.rowcount)
 
     def drafts(self) -> list[GraphDraft]:
         """Everybody's drafts, the one written last first."""
+        latest = select(graph_drafts).order_by(graph_drafts.c.updated_at.desc(), graph_drafts.c.position)
         with reading(self._engine) as connection:
-            return drafts.every(connection)
+            return [draft_of(row) for row in connection.execute(latest)]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from sqlalchemy import (
@@ -16,6 +16,7 @@ from sqlalchemy import (
     Connection,
     Row,
     Select,
+    Table,
     Text,
     case,
     func,
@@ -38,6 +39,7 @@ FINDINGS_PER_FILE: Final = 500
 
 AUDIT_ENTRIES: Final = 100_000
 VALUES_PER_STATEMENT: Final = 500
+_T = TypeVar("_T")
 
 
 def now() -> str:
@@ -199,11 +201,17 @@ def among(column: Column[str], values: Iterable[str]) -> Iterator[ColumnElement[
     return (column.in_(part) for part in batched(dict.fromkeys(values)))
 
 
-def batched(values: Iterable[str]) -> Iterator[list[str]]:
+def batched(values: Iterable[_T]) -> Iterator[list[_T]]:
     """The values, a few hundred at a time."""
     waiting = iter(values)
     while part := list(islice(waiting, VALUES_PER_STATEMENT)):
         yield part
+
+
+def put(connection: Connection, table: Table, key: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Writes the row of a key, in the place of the one that was there."""
+    if not connection.execute(update(table).filter_by(**key).values(values)).rowcount:
+        connection.execute(insert(table).values({**key, **values}))
 
 
 def insert_heads(connection: Connection, file: str, anchored: Mapping[str, Anchored]) -> None:

@@ -152,8 +152,7 @@ def purge_is_due(connection: Connection, moment: datetime) -> bool:
 def mark_purged(connection: Connection, moment: datetime) -> None:
     """Remembers when that was."""
     value = moment.astimezone(UTC).isoformat(timespec="microseconds")
-    if not connection.execute(update(marks).where(marks.c.name == PURGED).values(value=value)).rowcount:
-        connection.execute(insert(marks).values(name=PURGED, value=value))
+    records.put(connection, marks, {"name": PURGED}, {"value": value})
 
 
 def _expired() -> Select[tuple[str]]:

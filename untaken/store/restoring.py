@@ -9,7 +9,7 @@ import shutil
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -36,10 +36,10 @@ from untaken.store.archive import (
     is_file_of_a_workspace,
 )
 from untaken.store.database import open_engine, reading, writing
+from untaken.store.records import batched
 from untaken.store.schema import DATABASE, REVISION, newer, prepare, revision
 
 ROOMS: Final = ("ledgers", "graphs", "sources")
-_BATCH: Final = 500
 _LISTS: Final[Mapping[str, Any]] = {
     "findings": tuple[Finding, ...],
     "loss": tuple[str, ...],
@@ -204,21 +204,10 @@ def _fill(engine: Engine, archive: Path, staging: Path, manifest: Manifest) -> N
 
 def _insert(connection: Connection, table: Table, path: Path) -> int:
     count = 0
-    for batch in _batches(_rows(table, path)):
+    for batch in batched(_rows(table, path)):
         connection.execute(insert(table), batch)
         count += len(batch)
     return count
-
-
-def _batches(rows: Iterator[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _rows(table: Table, path: Path) -> Iterator[dict[str, Any]]:

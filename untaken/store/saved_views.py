@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
-from sqlalchemy import Connection, Engine, delete, insert, select
+from sqlalchemy import Connection, Engine, select
 
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.store.database import reading, writing
+from untaken.store.records import put
 from untaken.store.tables import marks
 
-KEY = marks.c.name == "saved_views"
+KEY: Final = {"name": "saved_views"}
 
 
 class SavedView(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,11 +72,10 @@ class SavedViews:
 
 
 def _read(connection: Connection) -> list[SavedView]:
-    kept = connection.execute(select(marks.c.value).where(KEY)).scalar_one_or_none()
+    kept = connection.execute(select(marks.c.value).filter_by(**KEY)).scalar_one_or_none()
     return msgspec.json.decode(kept, type=list[SavedView]) if kept else []
 
 
 def _write(connection: Connection, views: list[SavedView]) -> None:
     ordered = sorted(views, key=lambda view: (view.name.casefold(), view.name))
-    connection.execute(delete(marks).where(KEY))
-    connection.execute(insert(marks).values(name="saved_views", value=msgspec.json.encode(ordered).decode()))
+    put(connection, marks, KEY, {"value": msgspec.json.encode(ordered).decode()})

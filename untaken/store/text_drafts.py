@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from sqlalchemy import Engine, delete, insert, select, update
+from sqlalchemy import Engine, delete, select
 
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.store.database import reading, writing
-from untaken.store.records import now
+from untaken.store.records import now, put
 from untaken.store.tables import text_drafts as table
 
 
@@ -31,24 +31,21 @@ class TextDrafts:
                 f"the text has {len(content):,} characters",
                 hint=f"At most {limits.TEXT_DRAFT_CHARS:,}; nothing was saved.",
             )
-        whose = (table.c.author == author[: limits.AUTHOR_CHARS]) & (table.c.place == _place(about))
         with writing(self._engine) as connection:
-            if not content:
-                connection.execute(delete(table).where(whose))
-                return
-            work = {"content": content, "updated_at": now()}
-            if not connection.execute(update(table).where(whose).values(work)).rowcount:
-                place = {"author": author[: limits.AUTHOR_CHARS], "place": _place(about)}
-                connection.execute(insert(table).values({**place, **work}))
+            if content:
+                put(connection, table, _key(author, about), {"content": content, "updated_at": now()})
+            else:
+                connection.execute(delete(table).filter_by(**_key(author, about)))
 
     def find(self, author: str, about: tuple[str, ...]) -> str:
         """The author's draft; empty if there is none."""
-        whose = (table.c.author == author[: limits.AUTHOR_CHARS]) & (table.c.place == _place(about))
         with reading(self._engine) as connection:
-            return connection.execute(select(table.c.content).where(whose)).scalar_one_or_none() or ""
+            chosen = select(table.c.content).filter_by(**_key(author, about))
+            return connection.execute(chosen).scalar_one_or_none() or ""
 
 
-def _place(about: tuple[str, ...]) -> str:
-    """A digest: names from a ledger may be longer than what an index takes."""
+def _key(author: str, about: tuple[str, ...]) -> dict[str, str]:
+    """The place is a digest: names from a ledger may be longer than what an index takes."""
     named = "\0".join(f"{len(part)}:{part}" for part in about)
-    return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
+    place = sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
+    return {"author": author[: limits.AUTHOR_CHARS], "place": place}
