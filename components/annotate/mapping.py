@@ -75,11 +75,8 @@ def _offer(graph: PlanGraph, one: Unmapped, number: int) -> None:
             )
             st.button("Create rule", key=f"make_{mark}", on_click=_make, args=(goal, one.rules[rule]))
             example = one.examples[0]
-            st.page_link(
-                state.RUN_PAGE,
-                label=f"Example: event {example.seq} of {text.label(example.run_id, 40)}",
-                query_params={"run": example.digest} | state.scope(),
-            )
+            place = f"event {example.seq} of {text.label(example.run_id, 40)}"
+            state.run_link(f"Example: {place}", example.digest)
 
 
 def _code(words: str) -> str:

@@ -339,8 +339,7 @@ def matches(graph: PlanGraph, spec: ToolCallSpec) -> None:
         st.caption("No run with this graph calls this tool.")
         return
     sentences = [
-        f"{found.counting:,} of {counted(found.calls, 'call')} of this tool match, in"
-        f" "
+        f"{found.counting:,} of {counted(found.calls, 'call')} of this tool match, in "
         f"{counted(found.runs, 'run')}"
     ]
     if found.failed:
@@ -350,11 +349,8 @@ def matches(graph: PlanGraph, spec: ToolCallSpec) -> None:
     st.caption(". ".join(sentences) + ".")
     for label, examples in (("Match", found.examples), ("No match", found.misses)):
         for example in examples[:LINKS]:
-            st.page_link(
-                state.RUN_PAGE,
-                label=f"{label}: event {example.seq} of {text.label(example.run_id, 40)}",
-                query_params={"run": example.digest} | state.scope(),
-            )
+            place = f"event {example.seq} of {text.label(example.run_id, 40)}"
+            state.run_link(f"{label}: {place}", example.digest)
 
 
 @st.cache_resource(ttl=3600, max_entries=16, show_spinner=False)

@@ -71,11 +71,7 @@ def details(seen: Preview | None) -> None:
     )
     if row is not None:
         change = seen.changes[row]
-        st.page_link(
-            state.RUN_PAGE,
-            label=f"Open {text.label(change.run_id, 60)}as scored now",
-            query_params={"run": change.digest} | state.scope(),
-        )
+        state.run_link(f"Open {text.label(change.run_id, 60)} as scored now", change.digest)
 
 
 def _edges(seen: Preview) -> str:

@@ -206,16 +206,13 @@ def attacks(review: CriteriaReview) -> None:
     attack = st.selectbox("Attack", names, key="criteria_attack", format_func=_attack_words)
     drawn = partial(figures.original_vs_disturbed, review.disturbed[attack], dark=dark)
     tables.figure(drawn, key="disturbed", name="As recorded and disturbed", of=(attack, *_of_values()))
-    tables.folded(
+    tables.folded_table(
         "As a table",
-        lambda: tables.table(
-            attacks_table(review.verification),
-            key="attacks-table",
-            name="Criteria against disturbed runs",
-            columns=dict.fromkeys(("win_rate", "low", "high"), PERCENT) | {"p": tables.P_VALUE, "drop": TWO},
-            height=320,
-        ),
-        key="attacks",
+        lambda: attacks_table(review.verification),
+        key="attacks-table",
+        name="Criteria against disturbed runs",
+        columns=dict.fromkeys(("win_rate", "low", "high"), PERCENT) | {"p": tables.P_VALUE, "drop": TWO},
+        height=320,
     )
 
 
@@ -291,16 +288,13 @@ def verdicts(review: CriteriaReview, known: CriteriaSet) -> None:
     if len(ordered) > MOST_CARDS:
         st.caption(f"{len(ordered) - MOST_CARDS} more in the table.")
     two = ("cv", "sd", "sd_share", "alpha", "gap", "superiority", "low", "high", "correlation")
-    tables.folded(
+    tables.folded_table(
         "As a table",
-        lambda: tables.table(
-            verification_table(review.verification),
-            key="verification",
-            name="What the verifier found",
-            columns=dict.fromkeys(two, TWO) | {"p": tables.P_VALUE, "reason": LONG},
-            height=320,
-        ),
+        lambda: verification_table(review.verification),
         key="verification",
+        name="What the verifier found",
+        columns=dict.fromkeys(two, TWO) | {"p": tables.P_VALUE, "reason": LONG},
+        height=320,
     )
 
 
@@ -364,15 +358,12 @@ def agents(review: CriteriaReview) -> None:
         "Over tasks that both agents ran, repeats averaged per task first. 95% intervals (Student's t). "
         "≠: the interval of the paired difference excludes 0. ≈: it includes 0."
     )
-    tables.folded(
+    tables.folded_table(
         "As a table",
-        lambda: tables.table(
-            side_table(found),
-            key="side-table",
-            name="Two agents by criterion",
-            columns=dict.fromkeys(SIDE_NUMBERS, TWO),
-        ),
-        key="side",
+        lambda: side_table(found),
+        key="side-table",
+        name="Two agents by criterion",
+        columns=dict.fromkeys(SIDE_NUMBERS, TWO),
     )
 
 

@@ -230,11 +230,8 @@ def _links(points: Sequence[Point], skill: str, runs: Mapping[str, Run], *, firs
     st.caption(f"{counted(len(known), 'decision point')} took {text.label(skill, 40)}")
     for run, point in ordered[:MOST_LINKS]:
         mark = "✓" if run.success is True else "✗"
-        repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
-        st.page_link(
-            state.RUN_PAGE,
-            label=f"{mark} {text.label(run.agent, 30)} on {text.label(run.task_id, 40)}{repeat}",
-            query_params={"run": point.run, "decision": str(point.decision_point)} | state.scope(),
-        )
+        where = f"{text.label(run.task_id, 40)}{text.repeat(run.started.task_repeat)}"
+        words = f"{mark} {text.label(run.agent, 30)} on {where}"
+        state.run_link(words, point.run, decision=str(point.decision_point))
     if len(ordered) > MOST_LINKS:
         st.caption(f"and {len(ordered) - MOST_LINKS:,} more")

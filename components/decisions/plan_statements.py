@@ -157,12 +157,9 @@ def _chosen(corpus: Corpus, statement: Statement) -> None:
                 st.columns(COLUMNS), runs[start : min(start + COLUMNS, LINKS)], strict=False
             ):
                 run = corpus.runs[digest]
-                repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
-                place.page_link(
-                    state.RUN_PAGE,
-                    label=f"✗ {text.label(run.agent, 30)} on {text.label(run.task_id, 40)}{repeat}",
-                    query_params={"run": digest, "change": str(seq)} | state.scope(),
-                )
+                where = f"{text.label(run.task_id, 40)}{text.repeat(run.started.task_repeat)}"
+                with place:
+                    state.run_link(f"✗ {text.label(run.agent, 30)} on {where}", digest, change=str(seq))
 
 
 def _silent(found: PlanEvaluation) -> None:

@@ -105,17 +105,8 @@ def _detail(corpus: Corpus, one: TrackedIssue) -> None:
 def _runs(corpus: Corpus, one: TrackedIssue) -> None:
     st.caption(f"{counted(len(one.matches), 'run')} with it, newest first. Select a row to open the run.")
     frame = issue_runs_table(one, corpus)
-    row = tables.table(
-        frame,
-        key="issue-runs",
-        name="Runs with the issue",
-        selectable=True,
-        most=MOST_RUNS,
-        height=min(38 + 35 * max(len(frame), 1), 320),
-        columns={"digest": None},
-    )
-    if row is not None:
-        state.open_run(str(frame["digest"].iloc[row]))
+    height = min(38 + 35 * max(len(frame), 1), 320)
+    tables.runs_table(frame, key="issue-runs", name="Runs with the issue", most=MOST_RUNS, height=height)
 
 
 def _buttons(one: TrackedIssue) -> None:

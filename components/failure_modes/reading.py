@@ -33,17 +33,8 @@ def draw(corpus: Corpus, found: ModeAnalysis) -> None:
         st.success("Every failing run has been read.", icon=":material/check_circle:")
     else:
         frame = reading_order_table(found, corpus)
-        row = tables.table(
-            frame,
-            key="reading-order",
-            name="Runs to read",
-            selectable=True,
-            most=MOST,
-            height=min(38 + 35 * len(frame), 420),
-            columns={"digest": None},
-        )
-        if row is not None:
-            state.open_run(str(frame["digest"].iloc[row]))
+        height = min(38 + 35 * len(frame), 420)
+        tables.runs_table(frame, key="reading-order", name="Runs to read", most=MOST, height=height)
     review_panel.link_to_this()
 
 

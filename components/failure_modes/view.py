@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import pandas as pd
 import streamlit as st
 
 from components import figures
@@ -110,12 +109,12 @@ def pivot(found: ModeAnalysis) -> None:
         st.caption(f"{hidden:,} more groups are in the table below.")
     _runs_behind(found)
     contrast(found)
-    tables.folded(
+    tables.folded_table(
         "Rates and intervals",
-        lambda: tables.table(
-            mode_pivot_table(found), key="mode-rates", name="Failure mode rates", columns=RATES
-        ),
+        lambda: mode_pivot_table(found),
         key="mode-rates",
+        name="Failure mode rates",
+        columns=RATES,
     )
     review_panel.link_to_this()
 
@@ -132,7 +131,7 @@ def _runs_behind(found: ModeAnalysis) -> None:
     if not cell.runs:
         st.info("No run that was read shows this mode here.")
         return
-    _open(mode_runs_table(found, cell.runs), key="mode-runs", name="Runs with the mode")
+    tables.runs_table(mode_runs_table(found, cell.runs), key="mode-runs", name="Runs with the mode")
 
 
 def contrast(found: ModeAnalysis) -> None:
@@ -151,15 +150,12 @@ def contrast(found: ModeAnalysis) -> None:
     drawn = figures.mode_contrasts(found.contrasts, found.names, dark=state.is_dark())
     tables.figure(drawn, key="mode-contrasts", name="Failure modes against successes")
     numbers = dict.fromkeys(("difference", "low", "high"), SIGNED) | dict.fromkeys(("p", "q"), SMALL)
-    tables.folded(
+    tables.folded_table(
         "Counts and p-values",
-        lambda: tables.table(
-            mode_contrast_table(found),
-            key="mode-contrast-table",
-            name="Contrast with successes",
-            columns=numbers | {"mode_id": None, "difference_reason": None},
-        ),
+        lambda: mode_contrast_table(found),
         key="mode-contrast-table",
+        name="Contrast with successes",
+        columns=numbers | {"mode_id": None, "difference_reason": None},
     )
 
 
@@ -180,17 +176,11 @@ def over_time(found: ModeAnalysis) -> None:
     if found.trend.undated:
         left = counted(found.trend.undated, "failed run")
         st.caption(f"{left} left out: no timestamps.")
-    tables.folded(
+    tables.folded_table(
         "Every mode and period",
-        lambda: tables.table(
-            mode_trend_table(found), key="mode-trend", name="Failure modes over time", columns=RATES
-        ),
+        lambda: mode_trend_table(found),
         key="mode-trend",
+        name="Failure modes over time",
+        columns=RATES,
     )
     review_panel.link_to_this()
-
-
-def _open(frame: pd.DataFrame, *, key: str, name: str) -> None:
-    row = tables.table(frame, key=key, name=name, selectable=True, columns={"digest": None})
-    if row is not None:
-        state.open_run(str(frame["digest"].iloc[row]))

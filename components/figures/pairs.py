@@ -22,6 +22,7 @@ from .parts import (
     handles,
     intervals,
     line_trace,
+    mark,
     point_trace,
     row_names,
 )

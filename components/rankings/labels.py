@@ -41,16 +41,13 @@ def section() -> None:
     drawn = partial(figures.labelled_rates_figure, found, dark=state.is_dark())
     tables.figure(drawn, key="labelled", name="Rates from labels and judge")
     rates = ("value", "low", "high", "people", "people_low", "people_high", "judge")
-    tables.folded(
+    tables.folded_table(
         "As a table, with differences of agents and sub-goals",
-        lambda: tables.table(
-            labelled_rates_table(found),
-            key="labelled-rates",
-            name="Rates from labels and judge",
-            columns=dict.fromkeys(rates, st.column_config.NumberColumn(format="percent")),
-            height=320,
-        ),
+        lambda: labelled_rates_table(found),
         key="labelled-rates",
+        name="Rates from labels and judge",
+        columns=dict.fromkeys(rates, st.column_config.NumberColumn(format="percent")),
+        height=320,
     )
     if found.outside:
         st.caption(f"{counted(found.outside, 'label')} on sub-goals without a judge's verdict, not used.")

@@ -161,9 +161,5 @@ def _task(gap: TaskGap, runs: Mapping[str, Run]) -> None:
 
 def run_link(run: Run, words: str = "") -> None:
     """A link to the Run page by agent and repeat."""
-    repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
-    st.page_link(
-        state.RUN_PAGE,
-        label=f"{text.label(run.agent, 30)}{repeat}{words}",
-        query_params={"run": run.digest} | state.scope(),
-    )
+    repeat = text.repeat(run.started.task_repeat)
+    state.run_link(f"{text.label(run.agent, 30)}{repeat}{words}", run.digest)

@@ -104,12 +104,13 @@ def _better(corpus: Corpus) -> None:
         pair_view.matrix(compared, chosen)
     columns = dict.fromkeys(("difference", "low", "high", "p_above", "mde"), PERCENT)
     columns |= dict.fromkeys(("p", "p_holm"), tables.P_VALUE)
-    tables.folded(
+    tables.folded_table(
         "Every pair under every metric, as a table",
-        lambda: tables.table(
-            state.derived(pairs_table), key="every", name="Pairs of agents", columns=columns, height=320
-        ),
+        lambda: state.derived(pairs_table),
         key="every",
+        name="Pairs of agents",
+        columns=columns,
+        height=320,
     )
 
 
@@ -124,10 +125,8 @@ def _misleading(corpus: Corpus) -> None:
         tables.figure(drawn, key="scatter", name=f"Outcome against {metric_words(against)}", of=())
     with pairs:
         view.discordant(report, corpus.runs, metric)
-        tables.folded(
-            "As a table",
-            lambda: tables.table(discordant_table(corpus), key="pairs", name="Discordant pairs", height=180),
-            key="pairs",
+        tables.folded_table(
+            "As a table", lambda: discordant_table(corpus), key="pairs", name="Discordant pairs", height=180
         )
     found = contradictory(state.derived(review_queue))
     st.caption(f"{len(found)} runs whose outcome and sub-goals disagree; largest effect first.")
@@ -153,11 +152,12 @@ def _agreement(corpus: Corpus) -> None:
 def _repeated(corpus: Corpus) -> None:
     drawn = partial(figures.pass_k_lines, corpus.ranking.pass_k, dark=state.is_dark())
     tables.figure(drawn, key="pass-k", name="pass^k by agent", of=())
-    columns = dict.fromkeys(SHARES, PERCENT)
-    tables.folded(
+    tables.folded_table(
         "As a table",
-        lambda: tables.table(state.derived(pass_k_table), key="curves", name="pass-k", columns=columns),
+        lambda: state.derived(pass_k_table),
         key="curves",
+        name="pass-k",
+        columns=dict.fromkeys(SHARES, PERCENT),
     )
 
 

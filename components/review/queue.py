@@ -167,13 +167,7 @@ def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
     """One case: what went wrong first, its plan graph, and its review status."""
     item, run = case.item, corpus.runs[case.item.digest]
     with st.container(border=True, key="review-case"):
-        repeat = "" if item.task_repeat is None else f" · repeat {item.task_repeat}"
-        words = f"{text.label(item.agent, 40)} on {text.label(item.task_id, 60)}{repeat}"
-        st.page_link(
-            state.RUN_PAGE,
-            label=f"{cards.KIND_ICONS[item.kind]} {item.kind} · {words}",
-            query_params={"run": item.digest} | state.scope(),
-        )
+        state.run_link(cards.item_words(item), item.digest)
         if reviewer.reviewer() is None:
             st.caption("To make changes, enter your name at the top of the page.")
         review_panel.status(case.review, keys=True)

@@ -123,13 +123,9 @@ def _alternative(
 
 def _sibling(run: EvaluatedPath, other: Run) -> None:
     mark = "?" if isinstance(other.success, Unscored) else "✓" if other.success else "✗"
-    repeat = "" if other.started.task_repeat is None else f" · repeat {other.started.task_repeat}"
+    repeat = text.repeat(other.started.task_repeat)
     with st.container(horizontal=True, gap="medium"):
-        st.page_link(
-            state.RUN_PAGE,
-            label=f"{mark} {text.label(other.agent, 40)}{repeat}",
-            query_params={"run": other.digest},
-        )
+        state.run_link(f"{mark} {text.label(other.agent, 40)}{repeat}", other.digest)
         st.page_link(
             choice.PAGE,
             label="side by side",

@@ -90,15 +90,15 @@ def run_links(items: Sequence[ReviewItem], *, empty: str) -> None:
         _run_link(item)
 
 
+def item_words(item: ReviewItem) -> str:
+    """What kind of run it is, of whom, and on what, as a label."""
+    where = f"{text.label(item.task_id, 60)}{text.repeat(item.task_repeat)}"
+    return f"{KIND_ICONS[item.kind]} {item.kind} · {text.label(item.agent, 40)} on {where}"
+
+
 def _run_link(item: ReviewItem) -> None:
     with st.container(border=True, gap="xsmall", height="stretch"):
-        repeat = "" if item.task_repeat is None else f" · repeat {item.task_repeat}"
-        words = f"{text.label(item.agent, 40)} on {text.label(item.task_id, 50)}{repeat}"
-        st.page_link(
-            state.RUN_PAGE,
-            label=f"{KIND_ICONS[item.kind]} {item.kind} · {words}",
-            query_params={"run": item.digest} | state.scope(),
-        )
+        state.run_link(item_words(item), item.digest)
         st.caption(f"{text.label(item.why, 240)} · completed {percent(item.completion)}")
 
 

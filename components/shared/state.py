@@ -459,6 +459,11 @@ def select(**chosen: str | int | None) -> None:
             st.query_params[name] = str(value)
 
 
+def run_link(words: str, run: str, **selected: str) -> None:
+    """A link to the Run page of the run with content digest `run`, and to what is selected there."""
+    st.page_link(RUN_PAGE, label=words, query_params={"run": run, **selected} | scope())
+
+
 def open_run(run: str, *, sub_goal: str | None = None, decision: str | int | None = None) -> None:
     """Leave this page for the Run page of the run with content digest `run`."""
     select(run=run, sub_goal=sub_goal, decision=decision)

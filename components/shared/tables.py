@@ -127,6 +127,19 @@ def table(
     return picked(key, len(frame)) if selectable else None
 
 
+@panel
+def runs_table(frame: pd.DataFrame, *, key: str, name: str, **more: Any) -> None:
+    """A table of runs by their ``digest``: a click in a row opens the run. `more` as `table` takes it."""
+    row = table(frame, key=key, name=name, selectable=True, columns={"digest": None}, **more)
+    if row is not None:
+        state.open_run(str(frame["digest"].iloc[row]))
+
+
+def folded_table(words: str, make: Callable[[], pd.DataFrame], *, key: str, name: str, **more: Any) -> None:
+    """A table that is made and drawn once somebody opens it. `more` as `table` takes it."""
+    folded(words, lambda: table(make(), key=key, name=name, **more), key=key)
+
+
 def picked(key: str, rows: int) -> int | None:
     """The position of the row chosen in a selectable table of so many rows, also before it is drawn."""
     chosen = st.session_state.get(key) or {}

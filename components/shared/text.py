@@ -31,6 +31,11 @@ def figure(text: object, limit: int = 60) -> str:
     return escaped.replace("$", "&#36;").replace("%{", f"%{JOINER}{{")
 
 
+def repeat(number: int | None) -> str:
+    """Which of several runs of a task by an agent, after its name; empty for the only one."""
+    return "" if number is None else f" · repeat {number}"
+
+
 def short(name: object, limit: int) -> str:
     """A name on one line, cut in its middle: names of models begin alike and differ at their ends."""
     shown = one_line(name, 400)

@@ -202,18 +202,15 @@ def models(*, dark: bool) -> None:
 @panel
 def every_step(record: PlanningRecord) -> None:
     """All steps as a table."""
-
-    def draw() -> None:
-        tables.table(
-            planned_steps_table(record),
-            key="every-step",
-            name="Steps of the run",
-            height=320,
-            most=2_000,
-            columns=dict.fromkeys(("win", "wait", "opposite", "random"), FIGURE),
-        )
-
-    tables.folded("Every step as a table", draw, key="every-step")
+    tables.folded_table(
+        "Every step as a table",
+        lambda: planned_steps_table(record),
+        key="every-step",
+        name="Steps of the run",
+        height=320,
+        most=2_000,
+        columns=dict.fromkeys(("win", "wait", "opposite", "random"), FIGURE),
+    )
 
 
 def _plain(name: str | None) -> str:

@@ -225,7 +225,7 @@ def test_two_agents_stand_side_by_side(folder: Path, monkeypatch: Patch) -> None
     assert app.selectbox(key="criteria_first").value == "careful"
     assert app.selectbox(key="criteria_second").options == ["failing", "lucky", "stray"]
     assert "Two agents by criterion" not in [frame.proto.alt for frame in app.dataframe]
-    app.session_state["side-open"] = True
+    app.session_state["side-table-open"] = True
     app.selectbox(key="criteria_first").set_value("failing").run()
     side = next(frame.value for frame in app.dataframe if frame.proto.alt == "Two agents by criterion")
     assert set(side["tasks"]) <= {1, 2}
