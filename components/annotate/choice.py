@@ -11,7 +11,7 @@ from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author
 from untaken.annotating import ImportedGraphs, graphs_in
 from untaken.answers.annotating import most_used_graph
-from untaken.errors import Finding, UntakenError
+from untaken.errors import UntakenError
 from untaken.plans import GRAPH_FORMATS, GraphFormat, PlanGraph, SubGoal, export_graph
 
 FILES: dict[GraphFormat, tuple[str, str]] = {
@@ -113,7 +113,9 @@ def _import() -> None:
 def _offer(imported: ImportedGraphs) -> None:
     """What was read, to be opened."""
     for finding in imported.findings[:20]:
-        (st.error if finding.severity == "error" else st.caption)(_finding_words(finding))
+        where = f"{finding.where}: " if str(finding.where) else ""
+        words = text.label(f"{where}{finding.message}. {finding.hint}".strip(), 400)
+        (st.error if finding.severity == "error" else st.caption)(words)
     if not imported.graphs:
         return
     graph = imported.graphs[0]
@@ -145,11 +147,6 @@ def _done() -> None:
     st.session_state.pop(IMPORTED, None)
     close()
     st.rerun()
-
-
-def _finding_words(finding: Finding) -> str:
-    where = f"{finding.where}: " if str(finding.where) else ""
-    return text.label(f"{where}{finding.message}. {finding.hint}".strip(), 400)
 
 
 def _waiting() -> None:

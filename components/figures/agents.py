@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations, pairwise
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import plotly.graph_objects as go
@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from untaken.errors import number
 from untaken.present.numbers import interval, percent
 from untaken.ranking.rank_report import RankReport
-from untaken.ranking.ranked import RankedAgent
+from untaken.ranking.ranked import RankedAgent, crossing_agents
 
 from ..rankings.words import metric_words
 from ..shared import text
@@ -62,7 +62,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
     for before, metric in zip([None, *names], names, strict=False):
         places[metric] = _places(report.metrics[metric], places[before] if before else {})
     for column, (one, other) in enumerate(pairwise(names)):
-        crossing = _crossing(standings[one], standings[other])
+        crossing = crossing_agents(standings[one], standings[other])
         for agent in sorted(agents, key=lambda a: a in crossing):
             ends = [places[one].get(agent), places[other].get(agent)]
             figure.add_trace(_line(column, ends, agent in crossing, look))
@@ -85,14 +85,6 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
     figure.update_yaxes(visible=False, range=[len(agents) + 0.5, 0.5])
     figure.update_layout(meta={"least_width": 2 * room + 24 + 100 * len(names) - 112})
     return figure
-
-
-def _crossing(one: Mapping[str, RankedAgent], other: Mapping[str, RankedAgent]) -> set[str]:
-    """Agents that are above some other agent under one metric and below it under the other."""
-    ranks = {a: (s.rank, other[a].rank) for a, s in one.items() if a in other}
-    known = [(a, x, y) for a, (x, y) in ranks.items() if x is not None and y is not None]
-    pairs = combinations(known, 2)
-    return {name for (a, x, y), (b, v, w) in pairs if (x - v) * (y - w) < 0 for name in (a, b)}
 
 
 def _line(column: int, ends: Sequence[float | None], crossing: bool, look: Tokens) -> go.Scatter:

@@ -337,19 +337,17 @@ def _mode(
         {}
         if contrast is None
         else {
-            "in_successes": contrast.in_successes,
-            "successes": contrast.successes,
             "contrast": number(contrast.difference),
             "contrast_low": number(contrast.low),
             "contrast_high": number(contrast.high),
             "contrast_reason": reason(contrast.difference),
-            "tasks": contrast.tasks,
             "p": number(contrast.p),
             "q": number(contrast.q),
             "says": contrast.words,
         }
     )
     return ModeEntry.of(
+        contrast,
         mode=mode,
         name=found.names[mode],
         runs=total.count if total else 0,

@@ -121,7 +121,6 @@ def read_and_score(
     *,
     missing: MissingRule,
     verdicts: Sequence[str],
-    console: Console | None = None,
 ) -> Scored:
     """Reads ledgers and plan graphs leniently, and scores every run.
 
@@ -130,10 +129,9 @@ def read_and_score(
         folders: plan graphs, or folders searched for them.
         missing: how sub-goals without evidence count (§4).
         verdicts: whose recorded verdicts count, as globs; empty for everybody's.
-        console: where to print progress; nowhere by default.
     """
-    output = console or Console(out=StringIO(), err=StringIO())
-    return _scored(read_ledgers(paths, output), read_graphs(folders), missing, verdicts, output)
+    silent = Console(out=StringIO(), err=StringIO())
+    return _scored(read_ledgers(paths, silent), read_graphs(folders), missing, verdicts, silent)
 
 
 def _scored(

@@ -64,8 +64,8 @@ def evaluated_run(run: Run, score: RunScore | Unscored, *, verdicts: Sequence[st
 
 
 def _results(run: Run, score: RunScore | Unscored, verdicts: Sequence[str]) -> Iterator[Evaluation]:
-    success = None if isinstance(run.success, Unscored) else run.success
-    yield _bit("success", success, by="ledger", explanation=reason_of(run.success))
+    success, why = (None, run.success.reason) if isinstance(run.success, Unscored) else (run.success, "")
+    yield _bit("success", success, by="ledger", explanation=why)
     if isinstance(score, RunScore):
         yield _rate("completion", score.completion)
         yield _rate("critical_completion", score.critical_completion)
@@ -90,11 +90,6 @@ def _results(run: Run, score: RunScore | Unscored, verdicts: Sequence[str]) -> I
             sub_goal=verdict.sub_goal,
             seq=verdict.seq,
         )
-
-
-def reason_of(value: object) -> str:
-    """Why a value is unscored; empty where it is known."""
-    return value.reason if isinstance(value, Unscored) else ""
 
 
 def _bit(

@@ -12,6 +12,7 @@ from untaken.counterfactual.choices import Choice, Point
 from untaken.counterfactual.levels import level_words
 from untaken.errors import number
 from untaken.fix_first.findings import FixFirst, Often
+from untaken.fix_first.patterns import often_of
 from untaken.stats.sparse import TaskSample, product
 
 
@@ -78,9 +79,8 @@ def _delta(corpus: Corpus, alternative: str, point: Point) -> float:
 def _item(
     corpus: Corpus, choice: Choice, advantage: Advantage, points: dict[str, int], sample: TaskSample
 ) -> FixFirst:
-    ends = sample.interval(dict.fromkeys(points, 1.0))
-    often = Often(count=len(points), n=sample.n, low=ends[0], high=ends[1])
-    low, high = product(often.share, ends, advantage.mean, advantage.ends)
+    often = often_of(points, sample)
+    low, high = product(often.share, (often.low, often.high), advantage.mean, advantage.ends)
     return FixFirst(
         kind="decision",
         digest=choice.digest,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from untaken.errors import Unscored
 from untaken.fix_first.findings import Often
+from untaken.fix_first.patterns import often_of
 from untaken.stats.sparse import TaskSample, product
 
 if TYPE_CHECKING:
@@ -56,10 +57,9 @@ def better_ways(corpus: Corpus, digests: Collection[str] | None = None) -> tuple
 
 
 def _way(corpus: Corpus, statement: Statement, runs: list[tuple[str, int]], sample: TaskSample) -> BetterWay:
-    ends = sample.interval({digest: 1.0 for digest, _ in runs})
-    often = Often(count=len(runs), n=sample.n, low=ends[0], high=ends[1])
+    often = often_of(dict(runs), sample)
     least = max(statement.low, 1e-6)  # the score interval of a supported difference may just reach 0
-    low, high = product(often.share, ends, statement.difference, (least, statement.high))
+    low, high = product(often.share, (often.low, often.high), statement.difference, (least, statement.high))
     return BetterWay(
         statement=statement,
         often=often,

@@ -14,7 +14,7 @@ from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.fix_first.blame import First, Shape, frontier, measured, shape_of
 from untaken.fix_first.findings import FailurePattern, FixFirst, Often
-from untaken.fix_first.patterns import failure_patterns, largest_first, often_of
+from untaken.fix_first.patterns import WAYS, failure_patterns, largest_first, often_of
 from untaken.stats.sparse import TaskSample
 
 Key = tuple[str, str]
@@ -133,15 +133,7 @@ def _item(
 
 def _reason(hits: Iterable[First], often: Often, required: int, much: float, critical: bool) -> str:
     attempts = Counter(first.node.attempted for first in hits)
-    how = [
-        f"{attempts[made]} {words}"
-        for made, words in (
-            (False, "never attempted"),
-            (True, "attempted without success"),
-            (None, "attempts unknown"),
-        )
-        if attempts[made]
-    ]
+    how = [f"{attempts[made]} {words}" for made, words in WAYS.items() if attempts[made]]
     what = "critical" if critical else "required"
     few = f" ({required} require it)" if required < often.n else ""
     return (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Final
 
 from untaken.errors import Unscored, number
 from untaken.html.markup import Markup, facts, row, section, short, table, tag, together
 from untaken.present.numbers import interval, percent
 from untaken.ranking import HEADLINE, RankedAgent, RankReport, metric_words
+from untaken.ranking.ranked import crossing_agents
 
 MOST: Final = 16
 """Agents that a picture can hold; the table shows all."""
@@ -98,9 +99,7 @@ def _lines(
     one: str, other: str, by: By, places: Mapping[str, Mapping[str, float]], x: Mapping[str, float]
 ) -> list[Markup]:
     both = [a for a in places[one] if a in places[other]]
-    crossing = {
-        name for a, b in combinations(both, 2) if _opposite(by[one], by[other], a, b) for name in (a, b)
-    }
+    crossing = crossing_agents({agent: by[one][agent] for agent in both}, by[other])
     return [
         tag(
             "path",
@@ -109,11 +108,6 @@ def _lines(
         )
         for agent in sorted(both, key=lambda a: a in crossing)
     ]
-
-
-def _opposite(one: Mapping[str, RankedAgent], other: Mapping[str, RankedAgent], a: str, b: str) -> bool:
-    here, there = (one[a].rank or 0) - (one[b].rank or 0), (other[a].rank or 0) - (other[b].rank or 0)
-    return here * there < 0
 
 
 def _curve(x0: float, y0: float, x1: float, y1: float) -> str:

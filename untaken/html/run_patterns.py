@@ -76,13 +76,12 @@ def _pattern(corpus: Corpus, items: Sequence[ReviewItem]) -> RunPattern | None:
     return RunPattern(kind=items[0].kind, graph=graph, example=score, runs=tuple(items))
 
 
-def worth_a_look(found: Sequence[RunPattern], most: int = FOCUSED) -> tuple[RunPattern, ...]:
+def worth_a_look(found: Sequence[RunPattern]) -> tuple[RunPattern, ...]:
     """The most frequent ones, of contradictions and of failures as many as there are, by turns."""
     contradicting = [c for c in found if c.kind in ("lucky", "unlucky")]
     failed = [c for c in found if c.kind not in ("lucky", "unlucky")]
-    half = most // 2
-    first = max(half, most - len(failed))
-    return (*contradicting[:first], *failed[: most - min(first, len(contradicting))])
+    first = max(FOCUSED // 2, FOCUSED - len(failed))
+    return (*contradicting[:first], *failed[: FOCUSED - min(first, len(contradicting))])
 
 
 def patterns_section(corpus: Corpus, *, full: bool) -> Markup | None:

@@ -106,12 +106,12 @@ def numbers(seen: Overview) -> Markup:
         "dl",
         _number(
             "Runs that succeeded",
-            _percent(seen.succeeded),
+            percent(seen.succeeded.rate),
             _rests(seen.succeeded, "runs that record an outcome", "more record none"),
         ),
         _number(
             "Successes without a critical sub-goal",
-            _percent(seen.lucky),
+            percent(seen.lucky.rate),
             _rests(seen.lucky, "successes with evidence", "more successes without such evidence"),
         ),
         _number(
@@ -126,11 +126,6 @@ def numbers(seen: Overview) -> Markup:
 def _number(name: str, figure: str, rests: str) -> Markup:
     value = together(tag("dd", figure, class_="figure"), tag("dd", rests, class_="facts"))
     return tag("div", tag("dt", name), value, class_="number")
-
-
-def _percent(share: Share) -> str:
-    rate = share.rate
-    return percent(rate)
 
 
 def _rests(share: Share, of: str, left: str) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from itertools import combinations
+from typing import Final, Literal
 
 from untaken.errors import Score, Unscored
-
-if TYPE_CHECKING:
-    pass
 
 NO_INTERVAL: Final = Unscored("no interval: it takes at least two tasks")
 FEWEST_TASKS: Final = 5
@@ -93,3 +92,11 @@ class Contradiction:
     task_id: str
     sub_goals: tuple[str, ...]
     weight: float
+
+
+def crossing_agents(one: Mapping[str, RankedAgent], other: Mapping[str, RankedAgent]) -> set[str]:
+    """Agents that are above some other agent under one metric and below it under the other."""
+    ranks = {a: (ranked.rank, other[a].rank) for a, ranked in one.items() if a in other}
+    known = [(a, x, y) for a, (x, y) in ranks.items() if x is not None and y is not None]
+    pairs = combinations(known, 2)
+    return {name for (a, x, y), (b, v, w) in pairs if (x - v) * (y - w) < 0 for name in (a, b)}
