@@ -22,9 +22,6 @@ from untaken.ledger import Plan, Run
 from untaken.plans import PlanGraph, diff_graphs, escape_glob, graph_digest
 from untaken.present.numbers import counted
 
-PERCENT = st.column_config.NumberColumn(format="percent")
-
-
 SOURCES: dict[Source, str] = {"actions": "Tools that were called", "plans": "Plans that agents wrote"}
 
 
@@ -110,7 +107,7 @@ def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, tasks: Seque
     for finding in draft.findings:
         st.caption(f"{finding.severity}: {text.label(finding.message, 400)}")
     with st.expander("Support of each edge"):
-        columns = dict.fromkeys(("share", "low", "high"), PERCENT)
+        columns = dict.fromkeys(("share", "low", "high"), tables.PERCENT)
         tables.table(support_table(draft), key="support", name="Support of edges", columns=columns)
     if graph is not None:
         st.markdown("**Compared with the open graph**")

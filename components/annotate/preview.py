@@ -19,7 +19,6 @@ from untaken.present.numbers import counted, percent
 from untaken.subgoals.run_score import AgentScore, MissingRule
 
 WHOLE: Final = "annotate_whole"
-PERCENT: Final = st.column_config.NumberColumn(format="percent")
 
 
 @panel
@@ -91,7 +90,7 @@ def _agents(seen: Preview) -> None:
         st.markdown("  \n".join(moved[:12]))
     with st.expander("Agents before and after"):
         rates = ("completion", "completion_after", "critical_completion", "critical_completion_after")
-        columns = dict.fromkeys(rates, PERCENT)
+        columns = dict.fromkeys(rates, tables.PERCENT)
         tables.table(effects_table(seen), key="effects", name="Agents before and after", columns=columns)
 
 

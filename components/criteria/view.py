@@ -48,7 +48,6 @@ SOURCES: Final = {"recorded": "Recorded replies", "ledger": "Computed from the l
 MOST_CARDS: Final = 12
 SIGNS: Final = {True: "✓", False: "✗", None: "?"}
 TWO: Final = st.column_config.NumberColumn(format="%.2f")
-PERCENT: Final = st.column_config.NumberColumn(format="percent")
 LONG: Final = st.column_config.TextColumn(width="large")
 MEANS: Final = ("mean", "low", "high")
 SIDE_NUMBERS: Final = (
@@ -211,7 +210,8 @@ def attacks(review: CriteriaReview) -> None:
         lambda: attacks_table(review.verification),
         key="attacks-table",
         name="Criteria against disturbed runs",
-        columns=dict.fromkeys(("win_rate", "low", "high"), PERCENT) | {"p": tables.P_VALUE, "drop": TWO},
+        columns=dict.fromkeys(("win_rate", "low", "high"), tables.PERCENT)
+        | {"p": tables.P_VALUE, "drop": TWO},
         height=320,
     )
 

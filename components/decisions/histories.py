@@ -31,7 +31,6 @@ COLUMNS: Final = [
     *("avg_cost", "avg_steps", "support_reason", "choice", "run_id", "digest"),
 ]
 SIGNED: Final = st.column_config.NumberColumn(format="%+.3f")
-PERCENT: Final = st.column_config.NumberColumn(format="percent")
 MORE: Final = 20
 
 
@@ -106,7 +105,7 @@ def _every_choice(choices: Sequence[Choice]) -> None:
         name="Choices",
         height=320,
         columns=dict.fromkeys(("advantage", "low", "high", "mean_delta", "max_delta"), SIGNED)
-        | dict.fromkeys(("success_rate_selected", "success_rate_alternative", "p_better"), PERCENT),
+        | dict.fromkeys(("success_rate_selected", "success_rate_alternative", "p_better"), tables.PERCENT),
     )
 
 
@@ -124,7 +123,7 @@ def _every_path(paths: pd.DataFrame, chosen: Choice | None) -> None:
         height=460,
         most=5_000,
         columns=dict.fromkeys(("delta", "advantage", "low", "high"), SIGNED)
-        | {"success_rate": PERCENT, "digest": None, "choice": None},
+        | {"success_rate": tables.PERCENT, "digest": None, "choice": None},
     )
     if row is not None:
         state.open_run(str(ordered["digest"].iloc[row]), decision=int(ordered["decision_point"].iloc[row]))

@@ -25,7 +25,6 @@ from untaken.present.numbers import counted
 STATES: Final = {"open": "○ open", "fixed": "✔ fixed", "reopened": "⚠ reopened"}
 """A mark for each word, so that colour is never the only sign."""
 MOST_RUNS: Final = 500
-PERCENT: Final = st.column_config.NumberColumn(format="percent")
 DAY: Final = st.column_config.DateColumn(format="YYYY-MM-DD")
 MESSAGE: Final = "issue_said"
 HIDDEN: Final = ("id", "rate_reason", "low", "high", "mode", "rule")
@@ -60,7 +59,7 @@ def _listed(corpus: Corpus, found: Sequence[TrackedIssue]) -> None:
         key="issues",
         name="Issues",
         selectable=True,
-        columns={"rate": PERCENT, "first_seen": DAY, "last_seen": DAY} | dict.fromkeys(HIDDEN),
+        columns={"rate": tables.PERCENT, "first_seen": DAY, "last_seen": DAY} | dict.fromkeys(HIDDEN),
     )
     if row is not None:
         state.select(view="issues", issue=found[row].issue.id)
@@ -92,7 +91,7 @@ def _detail(corpus: Corpus, one: TrackedIssue) -> None:
             undated = counted(one.undated, "matching run")
             st.caption(f"{undated} without timestamps: these cannot reopen the issue.")
         _buttons(one)
-        rates = dict.fromkeys(("rate", "low", "high"), PERCENT) | {"rate_reason": None}
+        rates = dict.fromkeys(("rate", "low", "high"), tables.PERCENT) | {"rate_reason": None}
         tables.table(issue_rates_table(one), key="issue-rates", name="Issue rates", columns=rates)
         _runs(corpus, one)
         with st.expander("History"):

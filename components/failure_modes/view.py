@@ -34,10 +34,10 @@ BY_WORDS: Final[dict[By, str]] = {
     "model": "Model",
 }
 ALL_READ: Final = "modes_all_read"
-PERCENT: Final = st.column_config.NumberColumn(format="percent")
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
 SMALL: Final = st.column_config.NumberColumn(format="%.3g")
-RATES: Final = {"rate": PERCENT, "low": PERCENT, "high": PERCENT, "mode_id": None, "rate_reason": None}
+SHARE: Final = tables.PERCENT
+RATES: Final = {"rate": SHARE, "low": SHARE, "high": SHARE, "mode_id": None, "rate_reason": None}
 
 
 def analysis(corpus: Corpus) -> ModeAnalysis:

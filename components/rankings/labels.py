@@ -46,7 +46,7 @@ def section() -> None:
         lambda: labelled_rates_table(found),
         key="labelled-rates",
         name="Rates from labels and judge",
-        columns=dict.fromkeys(rates, st.column_config.NumberColumn(format="percent")),
+        columns=dict.fromkeys(rates, tables.PERCENT),
         height=320,
     )
     if found.outside:

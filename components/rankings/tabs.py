@@ -30,7 +30,6 @@ from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.ranking import OUTCOME, RankReport
 
-PERCENT: Final = st.column_config.NumberColumn(format="percent")
 TWO_PLACES: Final = st.column_config.NumberColumn(format="%+.2f")
 SHARES: Final = ("value", "low", "high")
 RATES: Final = ("_rate", "coverage", "completion", "_macro")
@@ -102,7 +101,7 @@ def _better(corpus: Corpus) -> None:
             pair_view.detail(chosen, report, corpus.runs)
     with every:
         pair_view.matrix(compared, chosen)
-    columns = dict.fromkeys(("difference", "low", "high", "p_above", "mde"), PERCENT)
+    columns = dict.fromkeys(("difference", "low", "high", "p_above", "mde"), tables.PERCENT)
     columns |= dict.fromkeys(("p", "p_holm"), tables.P_VALUE)
     tables.folded_table(
         "Every pair under every metric, as a table",
@@ -157,16 +156,16 @@ def _repeated(corpus: Corpus) -> None:
         lambda: state.derived(pass_k_table),
         key="curves",
         name="pass-k",
-        columns=dict.fromkeys(SHARES, PERCENT),
+        columns=dict.fromkeys(SHARES, tables.PERCENT),
     )
 
 
 @panel
 def _standings(corpus: Corpus) -> None:
     st.caption("Value: mean over tasks. 95% interval by the effective number of tasks.")
-    columns = dict.fromkeys(SHARES, PERCENT)
+    columns = dict.fromkeys(SHARES, tables.PERCENT)
     tables.table(rankings_table(corpus), key="standings", name="Standings", columns=columns, height=320)
     st.caption("Counts over all runs, and rates from them (micro) and means over runs (macro).")
     pooled = agents_table(corpus)
     rates = [column for column in pooled.columns if column.endswith(RATES)]
-    tables.table(pooled, key="agents", name="Agents", columns=dict.fromkeys(rates, PERCENT))
+    tables.table(pooled, key="agents", name="Agents", columns=dict.fromkeys(rates, tables.PERCENT))

@@ -22,7 +22,6 @@ from untaken.present.numbers import counted
 
 LINKS: Final = 5
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
-PERCENT: Final = st.column_config.NumberColumn(format="percent")
 
 
 @panel
@@ -71,7 +70,7 @@ def changes(corpus: Corpus, digest: str) -> None:
         columns={
             "state": st.column_config.TextColumn(width=190),
             "did": st.column_config.TextColumn(width=260),
-            "forecast": PERCENT,
+            "forecast": tables.PERCENT,
             "change": SIGNED,
         },
     )

@@ -42,6 +42,7 @@ LEAST_WIDTH: Final = 150
 WIDEST: Final = 500
 NAMED_WIDTHS: Final = {"small": 75, "medium": 200, "large": 400}
 """Pixels of Streamlit's own widths; `WIDEST` is its limit for columns without one."""
+PERCENT: Final = st.column_config.NumberColumn(format="percent")
 P_VALUE: Final = st.column_config.NumberColumn(format="%.2g")
 """Two digits that count: a small p is never 0.000."""
 SPELLED: Final = {"sub_goal": "sub-goal", "p_holm": "p (Holm)", "tau_b": "τ-b"}

@@ -18,7 +18,6 @@ from untaken.crafter.calibration import Calibration, Estimator, Settings
 from untaken.present.numbers import counted
 
 POINTS = st.column_config.NumberColumn(format="%.1f")
-PERCENT = st.column_config.NumberColumn(format="percent")
 ESTIMATORS: Final[tuple[Estimator, ...]] = ("pooled", "advantage", "delta")
 PARTS: Final = {"supported": "supported", "weak": "weak", "all": "all pairs"}
 
@@ -54,7 +53,7 @@ def _ablation_rows(found: Ablation) -> None:
         key="ablation-table",
         name="Ablation beside the published table",
         columns=dict.fromkeys(numbers, POINTS)
-        | dict.fromkeys(shares, PERCENT)
+        | dict.fromkeys(shares, tables.PERCENT)
         | {"more_p_holm": tables.P_VALUE},
     )
 
