@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from inspect import signature
 from typing import Any, Final
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 CLOSED: Final = "annotate_closed"
-KEYED: Final = "key" in signature(st.popover).parameters
-"""Before, Streamlit keeps a popover open until somebody clicks beside it."""
 
 
 def closed() -> int:
@@ -25,5 +22,4 @@ def close() -> None:
 
 def popover(label: str, *, key: str, **more: Any) -> DeltaGenerator:
     """A popover with a label of our own."""
-    keyed = {"key": f"{key}_{closed()}"} if KEYED else {}
-    return st.popover(label, **keyed, **more)
+    return st.popover(label, key=f"{key}_{closed()}", **more)
