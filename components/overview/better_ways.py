@@ -48,5 +48,9 @@ def _way(corpus: Corpus, way: BetterWay) -> None:
         with st.container(horizontal=True, gap="medium"):
             for digest, seq in way.runs[:LINKS]:
                 run = corpus.runs[digest]
-                where = f"{text.label(run.task_id, 40)}{text.repeat(run.started.task_repeat)}"
-                state.run_link(f"✗ {text.label(run.agent, 30)} on {where}", digest, change=str(seq))
+                repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
+                st.page_link(
+                    state.RUN_PAGE,
+                    label=f"✗ {text.label(run.agent, 30)} on {text.label(run.task_id, 40)}{repeat}",
+                    query_params={"run": digest, "change": str(seq)} | state.scope(),
+                )

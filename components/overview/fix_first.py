@@ -184,14 +184,18 @@ def _also(item: FixFirst) -> str:
 
 def _link(corpus: Corpus, item: FixFirst, at: int) -> None:
     run = corpus.runs[item.runs[at]]
+    repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
     if item.kind == "sub_goal":
         goal = item.goals[at] if isinstance(item, FailurePattern) else str(item.sub_goal)
         target, words = {"sub_goal": goal}, _what_happened(corpus, run, goal)
     else:
         target, words = {"decision": str(item.points[at])}, f"event {item.points[at]} · {_outcome(run)}"
     with st.container(border=True, gap="xsmall", height="stretch"):
-        where = f"{text.label(run.task_id, 50)}{text.repeat(run.started.task_repeat)}"
-        state.run_link(f"{text.label(run.agent, 40)} on {where}", run.digest, **target)
+        st.page_link(
+            state.RUN_PAGE,
+            label=f"{text.label(run.agent, 40)} on {text.label(run.task_id, 50)}{repeat}",
+            query_params={"run": run.digest} | target | state.scope(),
+        )
         st.caption(words)
 
 
