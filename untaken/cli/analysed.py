@@ -9,7 +9,7 @@ from pathlib import Path
 
 from untaken.cli.console import Console
 from untaken.cli.grammar import Parser
-from untaken.cli.inputs import paths_of, read_graphs, read_ledgers, workspace_folder
+from untaken.cli.inputs import open_workspace, paths_of, read_graphs, read_ledgers
 from untaken.corpus import Corpus, Graphs, evaluate_corpus
 from untaken.errors import Finding
 from untaken.failure_modes import Taxonomy, kept_taxonomy, load_taxonomy
@@ -51,10 +51,7 @@ def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
         taxonomy = load_taxonomy(args.taxonomy) if args.taxonomy else Taxonomy()
         corpus = _evaluated(args, runs, graphs, console)
         return Analysed(corpus=corpus, taxonomy=taxonomy, reviews={}, findings=tuple(findings), broken=broken)
-    folder = workspace_folder(args)
-    from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
-
-    with Workspace.open_folder(folder, progress=console.progress) as store:
+    with open_workspace(args, console.progress) as store:
         runs, unread = store.read_runs()
         corpus = _evaluated(args, runs, store.graph_set(), console)
         return Analysed(
@@ -68,9 +65,7 @@ def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
 
 def workspace_path(args: argparse.Namespace) -> Path:
     """Where the workspace named keeps its files."""
-    from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
-
-    with Workspace.open_folder(workspace_folder(args)) as store:
+    with open_workspace(args) as store:
         return store.path
 
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError
@@ -16,6 +17,10 @@ from untaken.scaling.places import Place, at_hand, find_ledgers
 from untaken.scaling.pool import Cluster
 from untaken.scaling.reading import Ledgers, Scoring
 from untaken.scaling.reading import read_ledgers as read_places
+
+if TYPE_CHECKING:
+    from untaken.store import Workspace
+    from untaken.store.workspace import Progress
 
 
 def paths_of(args: argparse.Namespace, *, hint: str = "") -> list[str]:
@@ -35,16 +40,17 @@ def paths_of(args: argparse.Namespace, *, hint: str = "") -> list[str]:
     return list(args.paths)
 
 
-def workspace_folder(args: argparse.Namespace) -> Path:
-    """The folder that ``--workspace`` names.
+def open_workspace(args: argparse.Namespace, progress: Progress | None = None) -> Workspace:
+    """The workspace that ``--workspace`` names.
 
     Raises:
         UsageError: ``source-not-found``.
     """
-    folder = Path(args.workspace)
-    if not folder.is_dir():
+    from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
+
+    if not Path(args.workspace).is_dir():
         raise UsageError("source-not-found", f"no folder {args.workspace!r}")
-    return folder
+    return Workspace.open_folder(args.workspace, progress=progress)
 
 
 def ledger_files(paths: Sequence[str]) -> tuple[list[Place], list[Finding]]:

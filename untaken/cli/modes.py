@@ -13,7 +13,8 @@ from untaken.answers.modes import (
 from untaken.cli import modes_agree, modes_pivot, modes_suggest, modes_taxonomy
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import UsageError, Verbs, group, verb
-from untaken.cli.modes_taxonomy import open_workspace, print_modes, takes_workspace
+from untaken.cli.inputs import open_workspace
+from untaken.cli.modes_taxonomy import print_modes, takes_workspace
 from untaken.failure_modes import (
     AssignmentStatus,
     Place,

@@ -12,7 +12,8 @@ from untaken.asking.access import SETTING
 from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, decimal, rate, span
 from untaken.cli.grammar import UsageError, Verbs, verb
-from untaken.cli.modes_taxonomy import open_workspace, takes_workspace
+from untaken.cli.inputs import open_workspace
+from untaken.cli.modes_taxonomy import takes_workspace
 from untaken.errors import Unscored, number
 from untaken.failure_modes import SuggestionQuality, Taxonomy, filed_texts, kept_taxonomy
 from untaken.failure_modes.model_suggesting import ModelSuggestion, model_suggestions, suggestion_drafts

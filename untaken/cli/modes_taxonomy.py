@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from untaken.answers.modes import ModesOverview, modes_overview
 from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import Parser, Verbs, verb
-from untaken.cli.inputs import workspace_folder
+from untaken.cli.inputs import open_workspace
 from untaken.failure_modes import (
     PRESETS,
     Taxonomy,
@@ -26,7 +26,7 @@ from untaken.failure_modes.presets import TITLES
 from untaken.present.numbers import counted
 
 if TYPE_CHECKING:
-    from untaken.store import Workspace
+    pass
 
 TOP = 20
 CHANGES: Final[dict[str, Callable[[Taxonomy, argparse.Namespace, str], Taxonomy]]] = {
@@ -92,18 +92,6 @@ def changed(args: argparse.Namespace, console: Console) -> int:
     print_modes(found, None, console)
     console.document(found)
     return 0
-
-
-def open_workspace(args: argparse.Namespace) -> Workspace:
-    """The workspace that ``--workspace`` names.
-
-    Raises:
-        UsageError: ``source-not-found``.
-    """
-    folder = workspace_folder(args)
-    from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
-
-    return Workspace.open_folder(folder)
 
 
 def print_modes(found: ModesOverview, top: int | None, console: Console) -> None:

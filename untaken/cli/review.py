@@ -22,7 +22,7 @@ from untaken.answers.reviewing import (
 )
 from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import UsageError, Verbs, rules_in_words, verb
-from untaken.cli.inputs import workspace_folder
+from untaken.cli.inputs import open_workspace
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored
 from untaken.judging import ReviewerPair, Reviewers, reviewer_pairs
@@ -51,15 +51,12 @@ def add_to(verbs: Verbs) -> None:
 
 def review(args: argparse.Namespace, console: Console) -> int:
     """Prints the queue and its progress; 1 where a ledger is broken, or somebody else changed a review."""
-    folder = workspace_folder(args)
     if (args.set is not None or args.assign is not None) and not args.by:
         raise UsageError(
             "review-invalid", "--set and --assign need --by NAME", hint="The name signs the change."
         )
     filters = _filters(args.where)
-    from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
-
-    with Workspace.open_folder(folder, progress=console.progress) as workspace:
+    with open_workspace(args, console.progress) as workspace:
         runs, findings = workspace.read_runs()
         corpus = evaluate_corpus(
             runs,
