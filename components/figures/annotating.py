@@ -20,7 +20,7 @@ from untaken.subgoals import Status
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .canvas import both_ways, box_figure
+from .canvas import both_ways, box_figure, plain_box
 from .parts import row_names, text_trace, words_at
 from .theme import message, themed
 
@@ -154,10 +154,7 @@ def _box(goal: SubGoal, runs: int | None, of: int) -> Box:
     name = text.one_line(goal.title or goal.id)
     count = f"any one of {len(goal.any_of)}" if runs is None else f"in {runs:,} of {of:,} runs"
     lines = (*wrapped(name), f"({count})")
-    description = f"{name}: {count}"
-    return Box(
-        sub_goals=(goal.id,), status="unscored", critical=goal.critical, lines=lines, description=description
-    )
+    return plain_box(goal.id, lines, f"{name}: {count}", critical=goal.critical)
 
 
 def _line(edge: Support | None, draft: ProposedGraph, look: Tokens) -> dict[str, Any]:

@@ -79,6 +79,11 @@ def box_figure(
     return figure
 
 
+def plain_box(name: str, lines: tuple[str, ...], description: str, *, critical: bool = False) -> Box:
+    """The box of one node that has no status."""
+    return Box(sub_goals=(name,), status="unscored", critical=critical, lines=lines, description=description)
+
+
 def both_ways(boxes: Iterable[Box], lines: Iterable[Edge]) -> PlanLayout:
     """The layout of boxes that the canvas shows larger, from left to right or from top to bottom."""
     sizes, ends = tuple(box.size for box in boxes), tuple(lines)

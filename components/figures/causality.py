@@ -18,7 +18,7 @@ from untaken.present.statuses import INK, STAR, StatusLook, shade
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .canvas import arrow, box_figure, box_shapes, canvas, labels
+from .canvas import arrow, box_figure, box_shapes, canvas, labels, plain_box
 from .parts import text_trace
 from .theme import message
 
@@ -79,7 +79,7 @@ def scm_figure(model: StructuralCausalModel | nx.DiGraph, *, dark: bool = False)
     if not graph:
         return message("This model has no variables", dark=dark)
     names = list(graph)
-    sizes = tuple(_SIZE if _INDEXED.fullmatch(name) or len(name) < 3 else _named(name).size for name in names)
+    sizes = tuple(_size(name) for name in names)
     place = {name: number for number, name in enumerate(names)}
     ends = tuple((place[a], place[b]) for a, b in graph.edges)
     sliced = all(_lane(name) in _ROWS for name in names)
@@ -124,9 +124,7 @@ def _box(name: str, kind: str, state: CausalState) -> Box:
     plain = text.one_line(name.replace("_", " "))
     lines = (*wrapped(f"{look.icon} {plain}".strip()), *(wrapped(text.one_line(value)) if value else ()))
     description = text.one_line(f"{plain}: {value or look.word}", 160)
-    return Box(
-        sub_goals=(name,), status="unscored", critical=kind == "task", lines=lines, description=description
-    )
+    return plain_box(name, lines, description, critical=kind == "task")
 
 
 def _style(kind: EdgeKind, look: Tokens) -> dict[str, Any]:
@@ -213,6 +211,8 @@ def _symbol(name: str) -> str:
     return f"{indexed[1]}<sub>{indexed[2]}</sub>" if indexed else text.figure(name)
 
 
-def _named(name: str) -> Box:
-    lines = wrapped(text.one_line(name))
-    return Box(sub_goals=(name,), status="unscored", critical=False, lines=lines, description=name)
+def _size(name: str) -> tuple[float, float]:
+    """A symbol has a small box, a name one that holds its words."""
+    if _INDEXED.fullmatch(name) or len(name) < 3:
+        return _SIZE
+    return plain_box(name, wrapped(text.one_line(name)), name).size

@@ -16,7 +16,7 @@ from untaken.subgoals.run_score import RunScore
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
-from .canvas import HEIGHT, WIDTH, both_ways, box_figure
+from .canvas import HEIGHT, WIDTH, both_ways, box_figure, plain_box
 from .theme import message
 
 Change = Literal["kept", "added", "removed", "changed"]
@@ -63,13 +63,7 @@ def _box(goal: SubGoal, changes: Mapping[str, Change]) -> Box:
     marks = [look.icon, STAR if goal.critical else ""]
     words = text.one_line(" ".join([*filter(None, marks), goal.title or goal.id]))
     description = text.one_line(f"{goal.title or goal.id} ({goal.id}): {look.word}", 160)
-    return Box(
-        sub_goals=(goal.id,),
-        status="unscored",
-        critical=goal.critical,
-        lines=wrapped(words),
-        description=description,
-    )
+    return plain_box(goal.id, wrapped(words), description, critical=goal.critical)
 
 
 def _lines(diff: GraphDiff, place: Mapping[str, int]) -> dict[tuple[int, int], Change]:
