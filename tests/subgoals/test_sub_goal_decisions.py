@@ -255,3 +255,22 @@ def test_patterns_over_long_answers_are_bounded(monkeypatch: pytest.MonkeyPatch)
     got = node(TESTS, a_run().call("act").observe("a" * 60_000, call_id="c1").finish())
     assert got.status == "unscored"
     assert "too many calls" in got.reason
+
+
+GROUP_DEPENDENCIES = [
+    # desc, was its dependency met; completed with direct and with all dependencies
+    ("its dependency is met", True, (2, 2)),
+    ("its dependency is not met", False, (0, 0)),
+]
+
+
+@pytest.mark.parametrize(
+    ("desc", "met", "want"), GROUP_DEPENDENCIES, ids=[case[0] for case in GROUP_DEPENDENCIES]
+)
+def test_a_group_that_a_verdict_alone_completed_needs_only_its_own_dependencies(desc, met, want) -> None:
+    way = {"check": {"expr": "state.done"}}
+    group = {"id": "x", "deps": ["first"], "any_of": ["card", "invoice"]}
+    graph = a_graph({"id": "first"}, group, {"id": "card", **way}, {"id": "invoice", **way})
+    score = score_run(a_run().finish().verdict("first", met).verdict("x", True).run(), graph)
+    assert score.node("x").status == "completed"
+    assert (score.completed_with_deps, score.completed_with_deps_all) == want

@@ -101,7 +101,8 @@ class DependencyFigures(Struct, frozen=True, kw_only=True, gc=False):
 def dependency_figures(compiled: CompiledGraph, nodes: Mapping[str, NodeResult]) -> DependencyFigures:
     """Count them; an option that is not required holds nobody up.
 
-    A group needs its own dependencies and those of one option that completed it.
+    A group needs its own dependencies and those of one option that completed it, if one did: a recorded
+    verdict can complete a group as well.
     """
     unmet = {name for name, node in nodes.items() if node.status not in _SATISFIED}
     direct: set[str] = set()
@@ -122,8 +123,8 @@ def _completed_among(whole: set[str], compiled: CompiledGraph, nodes: Mapping[st
     """How many requirements are completed and, groups through one of their options, in `whole`."""
     completed: set[str] = set()
     for name in compiled.options_first:
-        options = compiled.criteria[name].options
-        if name in whole and nodes[name].completed and (not options or not completed.isdisjoint(options)):
+        used = [option for option in compiled.criteria[name].options if nodes[option].completed]
+        if name in whole and nodes[name].completed and (not used or not completed.isdisjoint(used)):
             completed.add(name)
     return sum(not nodes[name].groups for name in completed)
 
