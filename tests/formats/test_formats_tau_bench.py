@@ -254,6 +254,18 @@ def test_a_task_that_changed_between_files_has_two_plans(tmp_path: Path) -> None
         assert not findings
 
 
+def test_arguments_in_another_order_are_the_same_plan(tmp_path: Path) -> None:
+    seats = [{"seat": 4, "cabin": "x"}, {"seat": 5, "cabin": "y"}]
+    records = [tau_record(trial=0), tau_record(trial=1)]
+    for record, kwargs in zip(
+        records, (seats, [dict(reversed(seat.items())) for seat in seats]), strict=True
+    ):
+        record["info"]["task"]["actions"] = [{"name": "book", "kwargs": given} for given in kwargs]
+    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
+    assert "graph-differs" not in codes(conversion)
+    assert len({run.started.graph for run in runs}) == 1
+
+
 NAMES = [
     ("gpt-4o-airline.json", "gpt-4o", "airline", None),
     ("gpt-4o-airline.tasks00-24.json", "gpt-4o", "airline", None),

@@ -150,7 +150,7 @@ class GraphBook:
 
     def __init__(self, write: Callable[[PlanGraph], None]) -> None:
         self._write = write
-        self._graphs: dict[str, PlanGraph] = {}
+        self._graphs: dict[str, PlanGraph] = {}  # by id, as they are compared
         self._refused: set[str] = set()
 
     def __contains__(self, graph_id: str) -> bool:
@@ -162,14 +162,14 @@ class GraphBook:
     def add(self, graph: PlanGraph, log: FileLog) -> str | None:
         """Keeps a graph; returns the id under which, or ``None`` where no graph file can hold it.
 
-        The same graph again is no second one. A graph that differs under a known name is kept beside it,
+        The same graph again is no second one, whatever the order in which its arguments are given. A graph that differs under a known name is kept beside it,
         under a name with a digest and without task globs: only the runs it belongs to name it.
         """
-        if self._graphs.get(graph.id) == graph:
+        if self._graphs.get(graph.id) == _compared(graph):
             log.graphs += 1
             return graph.id
         if graph.id in self._graphs:
-            mark = sha256(msgspec.json.encode(graph)).hexdigest()[:8]
+            mark = sha256(msgspec.json.encode(_compared(graph), order="sorted")).hexdigest()[:8]
             other = f"{graph.id[: limits.NAME_CHARS - 9]}@{mark}"
             if other not in self._graphs:
                 message = (
@@ -190,6 +190,14 @@ class GraphBook:
             log.findings.add(error.code, f"{error.message}; its runs have none", severity="error")
             self._refused.add(graph.id)
             return False
-        self._graphs[graph.id] = graph
+        self._graphs[graph.id] = _compared(graph)
         log.graphs += 1
         return True
+
+
+def _compared(graph: PlanGraph) -> PlanGraph:
+    """The graph without the titles of actions: they show arguments in the order of the record."""
+    untitled = [
+        msgspec.structs.replace(node, title="") if node.kind == "action" else node for node in graph.sub_goals
+    ]
+    return msgspec.structs.replace(graph, sub_goals=untitled)
