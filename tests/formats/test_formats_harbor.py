@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +121,39 @@ def test_trials_of_one_task_share_the_tests_of_all_of_them(tmp_path: Path) -> No
     done, runs = read(tmp_path, files, name="fix-it__2")
     assert len(done.graphs) == 1
     assert {run.started.graph for run in runs} == {"harbor-fix-it"}
+
+
+CONFIG: dict[str, Any] = {
+    "task": {"path": "tasks/fix-it", "name": None},
+    "trial_name": "fix-it__1",
+    "agent": {"name": "claude-code", "model_name": "opus"},
+    "verifier": {"disable": False},
+}
+
+
+@pytest.mark.parametrize("result", [{}, {"result.json": "{broken"}], ids=["missing", "broken"])
+def test_a_trial_without_a_readable_result_is_still_a_run_and_named(
+    tmp_path: Path, result: dict[str, Any]
+) -> None:
+    whole = {"result.json": RESULT | {"trial_name": "fix-it__0"}, "agent/trajectory.json": TRAJECTORY}
+    for path, content in whole.items():
+        put(tmp_path / "in" / "fix-it__0" / path, content)
+    cut = {"config.json": CONFIG, "agent/trajectory.json": TRAJECTORY, "verifier/reward.txt": "1\n", **result}
+    done, runs = read(tmp_path, cut)
+    first, second = sorted(runs, key=lambda run: run.run_id)
+    assert (second.run_id, second.task_id, second.agent) == ("fix-it__1", "fix-it", "claude-code/opus")
+    assert (second.success, [call.tool for call in second.of(ToolCall)]) == (True, ["Bash"])
+    assert second.agent == first.agent
+    assert codes(done)["missing-result"] == 1
+
+
+def test_the_agents_own_log_in_a_trial_is_not_called_mixed(tmp_path: Path) -> None:
+    said = {"content": [{"type": "text", "text": "done"}]}
+    lines = [
+        {"type": "system", "subtype": "init", "session_id": "s", "model": "opus"},
+        {"type": "assistant", "session_id": "s", "message": said},
+        {"type": "result", "session_id": "s", "result": "done", "num_turns": 1},
+    ]
+    log = "\n".join(map(json.dumps, lines)) + "\n"
+    done, _ = read(tmp_path, {"result.json": RESULT, "agent/claude-code.txt": log})
+    assert "format-mixed" not in codes(done)

@@ -210,7 +210,7 @@ def _name_other_formats(sources: Sequence[Source], intake: Intake, importer: Imp
     for source in sources:
         sample = source_sample(source)
         if source.name not in empty:
-            if other := _other_records(sample, importer):
+            if not importer.may_be_companion(source.name) and (other := _other_records(sample, importer)):
                 message = f"{clip(source.name)} also holds records that look like {other}"
                 message += f"; read as {importer.info.name}"
                 intake.findings.add("format-mixed", message, hint="Split it into a file for each format.")

@@ -162,8 +162,9 @@ class GraphBook:
     def add(self, graph: PlanGraph, log: FileLog) -> str | None:
         """Keeps a graph; returns the id under which, or ``None`` where no graph file can hold it.
 
-        The same graph again is no second one, whatever the order in which its arguments are given. A graph that differs under a known name is kept beside it,
-        under a name with a digest and without task globs: only the runs it belongs to name it.
+        The same graph again is no second one, whatever the order of its arguments. A graph that differs
+        under a known name is kept beside it, under a name with a digest and without task globs: only the
+        runs it belongs to name it.
         """
         if self._graphs.get(graph.id) == _compared(graph):
             log.graphs += 1

@@ -1,7 +1,8 @@
 """Harbor trial folders: what was asked, the trajectory, the reward, and the tests as sub-goals.
 
 A trial is a folder with ``result.json``; beside it lie ``config.json``, ``agent/trajectory.json`` (ATIF), the
-agent's own log, ``verifier/reward.txt`` and ``verifier/ctrf.json``, any of which may be missing.
+agent's own log, ``verifier/reward.txt`` and ``verifier/ctrf.json``, any of which may be missing. Of a trial
+without a result ``config.json`` says what it was.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import Judged, TraceRun, verdict_graph, write_traces
 from untaken.plans.plan_graph import PlanGraph
 
+RESULT: Final = "result.json"
+CONFIG: Final = "config.json"
 SUCCESS_WITHIN: Final = 1e-9
 REASON_CHARS: Final = 2_000
 TOKENS: Final = {
@@ -44,7 +47,7 @@ PLACES: Final = Places(
             "agent_info.model_info.name",
             "agent_info.model_info.provider",
         ),
-        *("config.agent.model_name", "agent.model_name", "agent.name"),
+        *("config.agent.model_name", "agent.model_name", "agent.name", "task.name", "task.path"),
         *(f"agent_result.{name}" for name in (*TOKENS, "cost_usd")),
         *(
             "verifier_result.rewards.reward",
@@ -74,6 +77,11 @@ class HarborTrial:
         """What it is called."""
         return self.folder.name or "trial"
 
+    @property
+    def main(self) -> str:
+        """The file that the account of the trial goes to."""
+        return RESULT if RESULT in self.files else CONFIG
+
 
 def recognise(sample: Sample) -> Confidence:
     """The result of a trial is certain; the files beside it are claimed as its companions."""
@@ -89,12 +97,17 @@ def _trials(sources: Sequence[Source]) -> list[HarborTrial]:
     """One for each folder with a result; other files belong to the trial folder above them.
 
     The folder of a job has a ``result.json``, too, and so may a folder of an agent: where some are results of
-    trials, the others are not read.
+    trials, the others are not read. A folder with the configuration of a trial is one even without a result.
     """
     by_path = {PurePosixPath(source.name): source for source in sources}
-    results = [path for path in by_path if path.name == "result.json"]
+    results = [path for path in by_path if path.name == RESULT]
     sure = [path for path in results if recognise(source_sample(by_path[path])) is Confidence.CERTAIN]
-    folders = {path.parent: HarborTrial(path.parent) for path in sure or results}
+    begun = [
+        path
+        for path, source in by_path.items()
+        if path.name == CONFIG and recognise(source_sample(source)) is not Confidence.NO
+    ]
+    folders = {path.parent: HarborTrial(path.parent) for path in [*(sure or results), *begun]}
     for path, source in by_path.items():
         home = next((parent for parent in path.parents if parent in folders), None)
         if home is not None:
@@ -121,13 +134,13 @@ class _Reader:
         """A JSON file of the trial, tidied; empty where it is missing or cannot be read."""
         if name not in self.trial.files:
             return {}
-        log, copies = self.log(name), name != "result.json"
+        log, copies = self.log(name), name != self.trial.main
         file = TraceFile.opened(self.trial.files[name], self.intake, places, log, copies=copies)
         return mapping(next(file.records(), None)) if file else {}
 
     def reward(self, result: dict[str, Any]) -> float | None:
         """The reward in the result, else in the verifier's own file."""
-        findings = self.log("result.json").findings
+        findings = self.log(self.trial.main).findings
         recorded = number(
             mapping(mapping(result.get("verifier_result")).get("rewards")).get("reward"), findings, "reward"
         )
@@ -187,7 +200,7 @@ def _graph(task: str, tests: dict[str, None]) -> PlanGraph | None:
 
 
 def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> TraceRun:
-    log = reader.log("result.json")
+    log = reader.log(reader.trial.main)
     trace_run = reader.trace_run()
     run = trace_run or TraceRun(run_id="", agent="unknown-agent", record=result)
     if trace_run is None:
@@ -203,7 +216,7 @@ def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> Tra
     run.record = result
     run.agent = f"{agent}/{model}" if model else agent
     run.model = model
-    run.task_id = text(result.get("task_name")) or reader.trial.name
+    run.task_id = text(result.get("task_name")) or _configured_task(config) or reader.trial.name
     run.success = None if reward is None else abs(reward - 1) < SUCCESS_WITHIN
     run.cost = amount(outcome.get("cost_usd"), log.findings, "agent_result.cost_usd")
     run.started = moment(result.get("started_at"), log.findings, "started_at") or run.started
@@ -217,6 +230,12 @@ def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> Tra
     return run
 
 
+def _configured_task(config: dict[str, Any]) -> str | None:
+    task = mapping(config.get("task"))
+    path = text(task.get("path"))
+    return text(task.get("name")) or (PurePosixPath(path).name or None if path else None)
+
+
 def _model(info: dict[str, Any], result: dict[str, Any], config: dict[str, Any]) -> str | None:
     configured = mapping(mapping(result.get("config")).get("agent")), mapping(config.get("agent"))
     return text(mapping(info.get("model_info")).get("name")) or first_text(configured, ("model_name",))
@@ -227,21 +246,25 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
     tests: dict[str, dict[str, None]] = defaultdict(dict)
     for trial in _trials(sources):
         reader = _Reader(trial, intake)
-        result = reader.document("result.json")
+        result, config = reader.document(RESULT), reader.document(CONFIG)
+        log = reader.log(trial.main)
         if not text(result.get("task_name")):
-            message = "no task name: not a Harbor trial result"
-            reader.log("result.json").findings.add("not-this-format", message, severity="error")
-            continue
-        run = _run(reader, result, reader.document("config.json"))
+            if not text(config.get("trial_name")):
+                message = "no task name: not a Harbor trial result"
+                log.findings.add("not-this-format", message, severity="error")
+                continue
+            message = "no result of the trial: its configuration names task and agent"
+            log.findings.add("missing-result", message, run=trial.name)
+        run = _run(reader, result, config)
         run.verdicts = _tests(reader.document("verifier/ctrf.json"))
         tests[run.task_id] |= dict.fromkeys(verdict.sub_goal for verdict in run.verdicts)
         if not run.verdicts:
             message = "no test report: only the reward records the outcome"
-            reader.log("result.json").findings.add("missing-test-report", message, severity="note")
+            log.findings.add("missing-test-report", message, severity="note")
         read.append((reader, run))
     for reader, run in read:
         run.graph = _graph(run.task_id, tests[run.task_id])
-        log = reader.log("result.json")
+        log = reader.log(reader.trial.main)
         tidier = Tidier(PLACES, log.findings)
         others = [other for other in reader.logs.values() if other is not log]
         write_traces([run], reader.trial.name, intake=intake, log=log, tidier=tidier, about=others)
@@ -256,5 +279,5 @@ IMPORTER: Final = Importer(
     ),
     recognise=recognise,
     convert=_convert,
-    companions=("config.json", "agent/*", "verifier/*"),
+    companions=(CONFIG, "agent/*", "verifier/*"),
 )

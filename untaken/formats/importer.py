@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.intake import Intake
@@ -36,3 +38,9 @@ class Importer:
     companions: tuple[str, ...] = ()
     joins: bool = False
     archives: bool = False
+
+    def may_be_companion(self, name: str) -> bool:
+        """Whether a file of this path can belong to a recognised one in some folder above it."""
+        parts = PurePosixPath(name).parts
+        tails = ["/".join(parts[i:]) for i in range(len(parts))]
+        return any(fnmatchcase(tail, glob) for tail in tails for glob in self.companions)
