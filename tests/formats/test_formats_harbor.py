@@ -145,6 +145,7 @@ def test_a_trial_without_a_readable_result_is_still_a_run_and_named(
     assert (second.success, [call.tool for call in second.of(ToolCall)]) == (True, ["Bash"])
     assert second.agent == first.agent
     assert codes(done)["missing-result"] == 1
+    assert "number-as-string" not in codes(done)
 
 
 def test_the_agents_own_log_in_a_trial_is_not_called_mixed(tmp_path: Path) -> None:

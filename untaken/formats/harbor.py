@@ -148,7 +148,7 @@ class _Reader:
             written = self.intake.text(
                 self.trial.files["verifier/reward.txt"], self.log("verifier/reward.txt")
             )
-            recorded = number((written or "").strip(), findings, "verifier/reward.txt")
+            recorded = number(_written_number(written or ""), findings, "verifier/reward.txt")
         return recorded
 
     def trace_run(self) -> TraceRun | None:
@@ -176,6 +176,14 @@ class _Reader:
             yield document
             following = text(document.get("continued_trajectory_ref"))
             name = (PurePosixPath(name).parent / following).as_posix() if following else None
+
+
+def _written_number(written: str) -> float | str:
+    """A number as a text file holds it, so that it does not count as a number in quotes; else the text."""
+    try:
+        return float(written)
+    except ValueError:
+        return written.strip()
 
 
 def _tests(report: dict[str, Any]) -> list[Judged]:
