@@ -10,7 +10,7 @@ from typing import Any, Final
 from untaken.criteria.criterion import Criterion, Quantified, QuantifierRun, Value, read_value
 from untaken.criteria.files import load_criteria
 from untaken.criteria.literals import parse_document, values_in
-from untaken.errors import Finding, UntakenError, Where
+from untaken.errors import Finding, Severity, UntakenError, Where
 from untaken.ledger import Run
 from untaken.ledger.strict_json import JsonFault
 
@@ -28,7 +28,8 @@ def read_quantifier_runs(
     Args:
         path: a folder, or one file of replies.
         on_finding: called with what is wrong with a run that cannot be read; the others are read. Without it,
-            the first such run raises.
+            the first such run raises. Also called with outcomes that are written as text, and with those that
+            are missing: their problems count neither as successes nor as failures.
 
     Raises:
         UntakenError: ``replies-missing`` if there is none, ``replies-invalid`` for a file that holds none;
@@ -46,7 +47,7 @@ def read_quantifier_runs(
     found: list[QuantifierRun] = []
     for file in files:
         try:
-            found.append(_read(file))
+            found.append(_read(file, on_finding or (lambda _: None)))
         except UntakenError as error:
             if on_finding is None:
                 raise
@@ -75,7 +76,7 @@ def _joined(item: Quantified, runs: Mapping[str, Run | None]) -> Quantified:
     return replace(item, subject=run.digest, run_id=run.run_id, agent=run.agent, task_id=run.task_id)
 
 
-def _read(file: Path) -> QuantifierRun:
+def _read(file: Path, on_finding: Callable[[Finding], None]) -> QuantifierRun:
     name = file.name.removesuffix(REPLIES).removesuffix(".json")
     candidates = [file.with_name(name + ending) for ending in CRITERIA]
     criteria = load_criteria(next((f for f in candidates if f.exists()), candidates[0])).criteria
@@ -88,7 +89,24 @@ def _read(file: Path) -> QuantifierRun:
     if not isinstance(found, dict):
         raise _invalid("not a mapping from problem to reply", file)
     items = tuple(_item(subject, record, criteria, file) for subject, record in found.items())
+    texts = [s for s, record in found.items() if isinstance(record.get("actual_success"), str)]
+    if texts:
+        on_finding(
+            _noticed("flag-as-text", "actual_success is written as text", texts, file, severity="note")
+        )
+    unknown = [item.subject for item in items if item.success is None]
+    if unknown:
+        on_finding(_noticed("missing-outcome", "actual_success is not known", unknown, file))
     return QuantifierRun(name=name, by="recorded", criteria=tuple(criteria), items=items)
+
+
+def _noticed(
+    code: str, what: str, subjects: Sequence[str], file: Path, *, severity: Severity = "warning"
+) -> Finding:
+    """One finding for all these problems: how many, and the first."""
+    others = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
+    message = f"{what}: {subjects[0][:100]!r}{others}"
+    return Finding(code=code, message=message, where=Where(file=str(file)), severity=severity)
 
 
 def _item(subject: str, record: Any, criteria: Sequence[Criterion], file: Path) -> Quantified:
