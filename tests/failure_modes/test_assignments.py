@@ -96,11 +96,13 @@ def test_a_run_is_read_once_a_person_said_something_even_if_they_took_it_back() 
         "nobody": finished(),
         "judge": word(finished(), "m", "judge:x", "suggested"),
         "note": finished().add(ReviewNote, author="human:ann", text="hm"),
+        "note of another program": finished().add(ReviewNote, author="ann", text="hm"),
+        "note of a judge": finished().add(ReviewNote, author="judge:x", text="hm"),
         "empty note": finished().add(ReviewNote, author="human:ann", text="  "),
         "withdrawn": word(word(finished(), "m"), "m", status="withdrawn"),
     }
-    found = {name: modes_of(read(builder), Taxonomy()).read for name, builder in runs.items()}
-    assert found == {"nobody": False, "judge": False, "note": True, "empty note": False, "withdrawn": True}
+    found = {name for name, builder in runs.items() if modes_of(read(builder), Taxonomy()).read}
+    assert found == {"note", "note of another program", "withdrawn"}
 
 
 def test_notes_and_modes_written_in_a_workspace_are_read_back_once_and_as_its_own(tmp_path: Path) -> None:

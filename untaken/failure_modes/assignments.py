@@ -134,9 +134,15 @@ def readers_of(run: Run) -> frozenset[str]:
 
     Empty for a note without an author.
     """
-    notes = {note.author or "" for note in run.of(ReviewNote) if note.text.strip()}
+    notes = {_signed(note.author or "") for note in run.of(ReviewNote) if note.text.strip()}
     words = {word.by for word in run.of(ModeAssignment)}
     return frozenset(who for who in notes | words if not who or who.startswith("human:"))
+
+
+def _signed(author: str) -> str:
+    """The author of a note as verdicts name authors: other programs sign with the bare name of a person."""
+    known = not author or author in ("test", "rule") or author.startswith(("human:", "judge:"))
+    return author if known else f"human:{author}"
 
 
 def assignments_of(run: Run) -> tuple[Assignment, ...]:
