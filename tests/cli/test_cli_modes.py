@@ -13,6 +13,7 @@ from builders import a_run
 from untaken.answers import json_schema
 from untaken.cli import main
 from untaken.failure_modes import kept_taxonomy
+from untaken.ledger import ModeAssignment
 from untaken.store import Workspace
 
 
@@ -166,3 +167,19 @@ def test_two_people_and_their_steps_are_compared_as_json(
         ("human:ann", "human:bob", 0, 1)
     ]
     assert found["human_ceiling"].startswith("Human ceiling: two people named the same step in 0 of 1 runs")
+
+
+def test_a_mode_of_no_run_with_an_outcome_is_not_said_to_lack_all_outcomes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, success in (("failed", False), ("good", True), ("unknown", None)):
+        run = a_run(name).call("look").finish(success=success)
+        run.add(ModeAssignment, mode="loop" if success is not None else "rare", by="human:ann")
+        (tmp_path / f"{name}.jsonl").write_bytes(run.ledger())
+    assert main(["modes", "pivot", str(tmp_path), "--json"]) == 0
+    found = {mode["mode"]: mode for mode in json.loads(capsys.readouterr().out)["modes"]}
+    assert {mode: (one["in_successes"], one["successes"]) for mode, one in found.items()} == {
+        "loop": (1, 1),
+        "rare": (0, 1),
+    }
+    assert found["rare"]["contrast_reason"] == "no run with a recorded outcome shows it"

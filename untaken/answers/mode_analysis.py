@@ -32,7 +32,7 @@ from untaken.store.review_model import Review
 if TYPE_CHECKING:
     import pandas as pd
 
-NO_OUTCOME: Final = "no outcome is recorded"
+NO_OUTCOME: Final = "no run with a recorded outcome shows it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,9 +332,9 @@ def _mode(
     contrast: ModeContrast | None,
     run_ids: Mapping[str, str],
 ) -> ModeEntry:
-    """A mode that only successful runs show has no failed run; one without any outcome has no contrast."""
+    """One that only successful runs show has no failed run; one that no outcome goes with has no contrast."""
     compared = (
-        {}
+        {"successes": sum(run.success is True for run in found.read)}
         if contrast is None
         else {
             "contrast": number(contrast.difference),
