@@ -254,13 +254,15 @@ def sub_goal_failures(corpus: Corpus) -> pd.DataFrame:
     """One row per graph, sub-goal and agent: how often it was not completed (columns: `FAILURES`)."""
     seen: dict[tuple[str, str, str], tuple[str, bool]] = {}
     tally: dict[tuple[str, str, str], Counter[Status]] = {}
+    alike: dict[tuple[str, str, int], list[RunScore]] = {}
     for score in corpus.scores.values():
-        if not isinstance(score, RunScore):
-            continue
-        for node in score.results:
-            key = (score.graph_id, node.sub_goal, score.agent)
+        if isinstance(score, RunScore):  # most runs share their results with others
+            alike.setdefault((score.graph_id, score.agent, id(score.results)), []).append(score)
+    for (graph_id, agent, _), scores in alike.items():
+        for node in scores[0].results:
+            key = (graph_id, node.sub_goal, agent)
             seen.setdefault(key, (node.title, node.critical))
-            tally.setdefault(key, Counter())[node.status] += 1
+            tally.setdefault(key, Counter())[node.status] += len(scores)
     return frame(FAILURES, [_failure(key, *seen[key], statuses) for key, statuses in tally.items()])
 
 

@@ -36,7 +36,8 @@ class Shape(Struct, frozen=True, kw_only=True):
         deps, options: what it directly depends on; what it is completed by, any one of them.
         reach: itself and everything that needs it, at any distance, as a bit set; `bit`: its own.
         critical: whether the graph has a critical sub-goal.
-        frontiers: those found so far, by the results and the rule that they follow from.
+        frontiers: those found so far, by the identity of the results that they follow from (most runs share
+            theirs with others), and the rule; with the results, so that no others take their place.
     """
 
     order: tuple[str, ...]
@@ -45,7 +46,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     reach: Mapping[str, int]
     bit: Mapping[str, int]
     critical: bool
-    frontiers: dict[tuple[tuple[NodeResult, ...], str], tuple[First, ...]] = {}
+    frontiers: dict[tuple[int, str], tuple[tuple[NodeResult, ...], tuple[First, ...]]] = {}
 
 
 def shape_of(graph: PlanGraph) -> Shape:
@@ -78,10 +79,10 @@ def frontier(score: RunScore, shape: Shape) -> tuple[First, ...]:
     (any_of) where an option was tried and failed, or all of its options are held up. An option that is not
     required holds nobody else up. So every failed sub-goal is, or depends on, one of those returned.
     """
-    key = score.results, score.missing
+    key = id(score.results), score.missing
     if key not in shape.frontiers:
-        shape.frontiers[key] = _frontier(score, shape)
-    return shape.frontiers[key]
+        shape.frontiers[key] = score.results, _frontier(score, shape)
+    return shape.frontiers[key][1]
 
 
 def _frontier(score: RunScore, shape: Shape) -> tuple[First, ...]:

@@ -5,7 +5,7 @@ Advice may contradict itself: complete this sub-goal, but do not take the skill 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from untaken.corpus import Corpus
 from untaken.counterfactual.choices import SMALL_Q
@@ -35,17 +35,20 @@ def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:
             raise UntakenError(
                 "agent-unknown", f"no run is by the agent {agent!r}", hint=f"There are: {named}."
             )
-    return _triage(corpus, agents)
+    digests = {digest: None for digest, run in corpus.runs.items() if not agents or run.agent in agents}
+    return _triage(corpus, agents, digests)
 
 
 def triage_by_agent(corpus: Corpus) -> dict[str | None, Triage]:
     """`triage` of all runs (under ``None``) and of each agent's own, by name."""
-    agents = sorted({run.agent for run in corpus.runs.values()})
-    return {None: _triage(corpus, ())} | {agent: _triage(corpus, (agent,)) for agent in agents}
+    of_agent: dict[str, dict[str, None]] = {}
+    for digest, run in corpus.runs.items():
+        of_agent.setdefault(run.agent, {})[digest] = None
+    everybody = _triage(corpus, (), dict.fromkeys(corpus.runs))
+    return {None: everybody} | {agent: _triage(corpus, (agent,), of_agent[agent]) for agent in sorted(of_agent)}
 
 
-def _triage(corpus: Corpus, agents: Collection[str]) -> Triage:
-    digests = {digest: None for digest, run in corpus.runs.items() if not agents or run.agent in agents}
+def _triage(corpus: Corpus, agents: Collection[str], digests: Mapping[str, None]) -> Triage:
     sub_goals = sub_goals_to_fix(corpus, digests)
     decisions, evaluated = decisions_to_fix(corpus, corpus.choices, digests)
     items = sorted((*sub_goals.items, *decisions), key=_order)

@@ -16,6 +16,7 @@ from untaken.fix_first.blame import First, Shape, frontier, measured, shape_of
 from untaken.fix_first.findings import FailurePattern, FixFirst, Often
 from untaken.fix_first.patterns import WAYS, failure_patterns, largest_first, often_of
 from untaken.stats.sparse import TaskSample
+from untaken.subgoals import RunScore
 
 Key = tuple[str, str]
 """Graph and sub-goal."""
@@ -75,21 +76,33 @@ def sub_goals_to_fix(corpus: Corpus, digests: Iterable[str]) -> SubGoalsToFix:
 
 def _tally(corpus: Corpus, digests: Iterable[str]) -> SubGoalTally:
     found = SubGoalTally()
+    alike: dict[tuple[str, int], list[RunScore]] = {}
     for digest in digests:
         score = corpus.scores[digest]
         if isinstance(score, Unscored):
             continue
-        shape = _shape(corpus, score.graph_id, found.shapes)
-        if not measured(score, shape):
+        key = score.graph_id, id(score.results)  # most runs share theirs with others
+        if key in alike:
+            alike[key].append(score)
+        elif measured(score, _shape(corpus, score.graph_id, found.shapes)):
+            alike[key] = [score]
+        else:
             continue
         found.tasks[digest] = score.task_id
-        left_out = ("not_required", "unscored") if score.missing == "drop" else ("not_required",)
-        for node in score.results:
-            found.required[score.graph_id, node.sub_goal] += node.status not in left_out
-            found.unknown[score.graph_id, node.sub_goal] += node.status == "unscored"
-        for first in frontier(score, shape):
+        for first in frontier(score, found.shapes[score.graph_id]):
             found.hits.setdefault((score.graph_id, first.node.sub_goal), {})[digest] = first
+    for scores in alike.values():
+        _count(scores[0], len(scores), found)
     return found
+
+
+def _count(score: RunScore, times: int, found: SubGoalTally) -> None:
+    """Counts the results of a run, and of those that ended alike."""
+    left_out = ("not_required", "unscored") if score.missing == "drop" else ("not_required",)
+    for node in score.results:
+        key = score.graph_id, node.sub_goal
+        found.required[key] += times * (node.status not in left_out)
+        found.unknown[key] += times * (node.status == "unscored")
 
 
 def _shape(corpus: Corpus, graph_id: str, known: dict[str, Shape]) -> Shape:

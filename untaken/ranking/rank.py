@@ -101,6 +101,8 @@ def rank_comparable(
     kept = frozenset(first.digests)
     ranked = [score for score in everyone if score.digest in kept]
     report = rank_agents(ranked, missing=missing, resamples=resamples, seed=seed)
+    if not others and len(ranked) == len(everyone):
+        return report, compared_agents(report)
     tasks = {*report.unmatched_tasks, *(task for group in others for task in group.tasks)}
     contradictions = contradictory_runs(everyone)
     whole = replace(report, unmatched_tasks=tuple(sorted(tasks)), contradictions=contradictions)

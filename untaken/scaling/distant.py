@@ -227,7 +227,7 @@ class DistantRun(Run):
             tools=same.value(about.tools),
             graphs=scoring[0],
             verdicts=scoring[1],
-            scored=scored,
+            scored=tuple([same.record(record) for record in scored]),
             _source=source,
         )
         texts = about.texts_to_judges if isinstance(about, RunRecord) else about.__dict__.get(TEXTS_TO_JUDGES)
@@ -310,6 +310,13 @@ class Same:
     def value(self, value: V) -> V:
         """This value, or the equal one that was here before."""
         return cast(V, self._values.setdefault(value, value))
+
+    def record(self, record: ScoreRecord) -> ScoreRecord:
+        """An equal record whose results are those of every run that ended so: they are counted together."""
+        score = record.score
+        if score is None or (results := self.value(score.results)) is score.results:
+            return record
+        return msgspec.structs.replace(record, score=msgspec.structs.replace(score, results=results))
 
     def event(self, event: AnyEvent) -> AnyEvent:
         """An equal event, with names that others share."""

@@ -28,7 +28,9 @@ def score_agents(scores: Iterable[RunScore]) -> list[AgentScore]:
 
 def _score_agent(agent: str, runs: Sequence[RunScore]) -> AgentScore:
     scored = [run for run in runs if run.required]
-    counted = [run.counted for run in scored]
+    alike = {id(run.results): run for run in scored}  # most runs share their results with others
+    counted_of = {results: run.counted for results, run in alike.items()}
+    counted = [counted_of[id(run.results)] for run in scored]
     kinds = {run.kind for run in runs}
     attempted, known = map(sum, zip((0, 0), *map(attempts_known, counted), strict=True))
     required, completed = _total(scored, "required"), _total(scored, "completed")
