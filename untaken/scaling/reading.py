@@ -49,7 +49,7 @@ class Scoring:
     Attributes:
         missing: every rule that a score is wanted under.
         verdicts: globs over VERDICT.by.
-        detail: whether workers send what each score rests on, too: where every run's will be shown.
+        detail: whether what each score rests on is wanted, too: where every run's will be shown, or kept.
     """
 
     graphs: GraphSet
@@ -193,6 +193,7 @@ def made_of(
             missing=missing,
             verdicts=scoring.verdicts,
             again=again,
+            detailed=scoring.detail,
         )
     }
     return [
@@ -217,6 +218,7 @@ def scored_by_graph(
     missing: MissingRule,
     verdicts: Sequence[str],
     again: Mapping[str, Callable[[], Run]] = MappingProxyType({}),
+    detailed: bool = False,
 ) -> Iterator[RunScore]:
     """The scores of runs, those of one plan graph together; left out is who needs no score or gets none.
 
@@ -226,6 +228,7 @@ def scored_by_graph(
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
         again: by digest, what gives a run that is let go; each of them, or none.
+        detailed: as for `score_together`.
     """
     waiting: dict[int, tuple[PlanGraph, list[Run]]] = {}
     for run in runs:
@@ -235,7 +238,9 @@ def scored_by_graph(
                 waiting.setdefault(id(graph), (graph, []))[1].append(run)
     for graph, some in waiting.values():
         sources = [again[run.digest] for run in some] if again else ()
-        yield from score_together(some, graph, missing=missing, verdicts=verdicts, again=sources)
+        yield from score_together(
+            some, graph, missing=missing, verdicts=verdicts, again=sources, detailed=detailed
+        )
 
 
 def score_one(
@@ -302,17 +307,35 @@ NO_DETAIL: Final = ScoreDetail(nodes=(), progress=())
 _detail = msgspec.msgpack.Decoder(ScoreDetail)
 
 
+class _PackedDetail(msgspec.Struct, frozen=True, gc=False):
+    """The detail of a score as MessagePack, unpacked when somebody looks."""
+
+    content: bytes
+
+    def __call__(self) -> ScoreDetail:
+        return _detail.decode(self.content)
+
+
 def _sent(detail: DetailLater) -> bytes:
     """The detail of a score goes with it: the events stay behind."""
+    if isinstance(detail.held, _PackedDetail):
+        return detail.held.content
     return msgspec.msgpack.encode(detail.apart().known)
 
 
 def _received(_: type, sent: bytes) -> DetailLater:
-    return DetailLater(partial(_detail.decode, sent))
+    return DetailLater(_PackedDetail(sent))
+
+
+def packed(record: ScoreRecord) -> ScoreRecord:
+    """The same record, with the detail of its score packed: it takes little room until somebody looks."""
+    if record.score is None:
+        return record
+    detail = DetailLater(_PackedDetail(_sent(record.score.detail)))
+    return msgspec.structs.replace(record, score=msgspec.structs.replace(record.score, detail=detail))
 
 
 _record = msgspec.msgpack.Decoder(LedgerRecord, dec_hook=_received)
-_run = msgspec.msgpack.Decoder(RunRecord, dec_hook=_received)
 
 
 def encode_run(run: Run, scored: Iterable[ScoreRecord], spans: array[int] | None = None) -> bytes:
@@ -320,11 +343,6 @@ def encode_run(run: Run, scored: Iterable[ScoreRecord], spans: array[int] | None
     if spans is None and isinstance(run, DistantRun):
         spans = run.spans
     return msgspec.msgpack.encode(RunRecord.of(run, scored, spans), enc_hook=_sent)
-
-
-def decode_run(content: bytes) -> RunRecord:
-    """What `encode_run` gave."""
-    return _run.decode(content)
 
 
 def encode_ledger(runs: Iterable[bytes], findings: Sequence[Finding]) -> bytes:

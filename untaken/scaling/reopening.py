@@ -24,10 +24,10 @@ from untaken.scaling.distant import FILES_OPEN, DistantRun, RunSource, Same, Sco
 from untaken.scaling.reading import (
     Scoring,
     decode_ledger,
-    decode_run,
     encode_ledger,
     encode_run,
     made_of,
+    packed,
     scores_of,
 )
 from untaken.store import Workspace
@@ -99,7 +99,7 @@ class Lightening:
     def __init__(
         self, store: Workspace, graphs: GraphSet, *, keeps: bool = False, looks: bool = False
     ) -> None:
-        self._store, self._scoring = store, Scoring(graphs=graphs)
+        self._store, self._scoring = store, Scoring(graphs=graphs, detail=keeps)
         self._keeps, self._looks = keeps, looks
         self._same, self._records = Same(), dict[int, bytes]()
         self._details: dict[str, _Detail] = {}
@@ -113,10 +113,9 @@ class Lightening:
                 texts_to_judges(run)
             if not self._keeps:
                 return DistantRun(run, source, scoring=under, scored=scored, same=self._same)
-            kept = encode_run(run, scored, source.spans)
-            scored = decode_run(kept).scored  # with their detail, packed
+            scored = tuple(map(packed, scored))
             made = DistantRun(run, source, scoring=under, scored=scored, same=self._same)
-            self._records[id(made)] = kept
+            self._records[id(made)] = encode_run(run, scored, source.spans)
             return made
 
         placed = [(run, lines or self._detail(file)) for run, lines in some]

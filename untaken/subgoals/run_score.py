@@ -117,6 +117,11 @@ class DetailLater:
         self._held = held
 
     @property
+    def held(self) -> ScoreDetail | Callable[[], ScoreDetail]:
+        """The detail, where it is known, or what it is worked out by."""
+        return self._held
+
+    @property
     def known(self) -> ScoreDetail:
         """The detail."""
         held = self._held

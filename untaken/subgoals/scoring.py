@@ -83,17 +83,18 @@ def score_together(
     missing: MissingRule = "fail",
     verdicts: Sequence[str] = (),
     again: Sequence[Callable[[], Run]] = (),
+    detailed: bool = False,
 ) -> Iterator[RunScore]:
     """`score_run` of many runs: all are mapped, then all are checked, and so on.
 
     A processor repeats one step for many runs in far less time than it takes all steps for one run after the
-    other.
+    other. `detailed`: the detail is worked out at once, in the same steps, where every run's is wanted.
     """
     for run in runs:
         run.refuse_broken()
     for begin in range(0, len(runs), AT_ONCE):
         some = slice(begin, begin + AT_ONCE)
-        yield from _assemble(runs[some], (again or runs)[some], graph, verdicts, missing)
+        yield from _assemble(runs[some], (again or runs)[some], graph, verdicts, missing, detailed)
 
 
 def recounted(score: RunScore, missing: MissingRule) -> RunScore:
@@ -206,13 +207,14 @@ class _Detail(Struct, frozen=True, kw_only=True):
 
     def __call__(self) -> ScoreDetail:
         run = self.run if isinstance(self.run, Run) else self.run()
-        judged = _judge([run], self.graph, self.verdicts, in_words=True)
-        nodes = node_scores(judged.compiled, judged.attempts[0], judged.decisions[0])
-        done = [node for node in counted_nodes(nodes, self.missing) if node.completed]
-        return ScoreDetail(
-            nodes=nodes,
-            progress=progress(done, judged.actions[0], judged.ends[0]),
-        )
+        return _detail(_judge([run], self.graph, self.verdicts, in_words=True), 0, self.missing)
+
+
+def _detail(judged: _Judged, at: int, missing: MissingRule) -> ScoreDetail:
+    """The detail of one of some runs judged in words."""
+    nodes = node_scores(judged.compiled, judged.attempts[at], judged.decisions[at])
+    done = [node for node in counted_nodes(nodes, missing) if node.completed]
+    return ScoreDetail(nodes=nodes, progress=progress(done, judged.actions[at], judged.ends[at]))
 
 
 def _assemble(
@@ -221,8 +223,9 @@ def _assemble(
     graph: PlanGraph,
     verdicts: Sequence[str],
     missing: MissingRule,
+    detailed: bool,
 ) -> Iterator[RunScore]:
-    judged = _judge(runs, graph, verdicts, in_words=False)
+    judged = _judge(runs, graph, verdicts, in_words=detailed)
     compiled, columns = judged.compiled, (judged.traces, judged.attempts, judged.decisions)
     consequences = [
         _consequences(compiled, tried, decisions, missing)
@@ -230,8 +233,14 @@ def _assemble(
     ]
     orders = [order_violations(compiled, tried) for tried in judged.attempts]
     rates = [recovered(compiled, *each) for each in zip(*columns, strict=True)]
-    for run, later, trace, mapping, tried, known, order, rate in zip(
-        runs, again, judged.traces, judged.mappings, judged.attempts, consequences, orders, rates, strict=True
+    details = [
+        _detail(judged, at, missing)
+        if detailed
+        else _Detail(run=later, graph=graph, verdicts=verdicts, missing=missing)
+        for at, later in enumerate(again)
+    ]
+    for run, detail, trace, mapping, tried, known, order, rate in zip(
+        runs, details, judged.traces, judged.mappings, judged.attempts, consequences, orders, rates, strict=True
     ):
         tally, deps, diagnosed = known.tally, known.deps, known.diagnosed
         if trace.never_replanned:
@@ -254,7 +263,7 @@ def _assemble(
             diagnosis_reason=diagnosed.reason,
             diagnosis_advice=diagnosed.advice,
             findings=(*mapping.findings, *_findings(run, compiled, trace)),
-            detail=DetailLater(_Detail(run=later, graph=graph, verdicts=verdicts, missing=missing)),
+            detail=DetailLater(detail),
         )
 
 
