@@ -26,6 +26,7 @@ from untaken.scaling.distant import FILES_OPEN, DistantRun
 from untaken.scaling.reopening import _Detail, reopen
 from untaken.store import Workspace
 from untaken.store.derived import FOLDER
+from untaken.subgoals import RunScore
 from untaken.workspace_corpus import WorkspaceCorpus
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
@@ -281,3 +282,12 @@ def test_a_page_waits_for_no_long_search_for_prompt_injections(
         assert ([finding.where.run for finding in findings], unseen) == (["r0", "r50", "r100"], 0)
         assert all(TEXTS_TO_JUDGES in vars(run) for run in opened(store).runs.values()), "kept in tables"
         assert_opened_again_alike(store)
+
+
+def test_runs_that_ended_alike_share_their_results_once_opened_again(tmp_path: Path) -> None:
+    Workspace.open_folder(SAMPLES / "graphs", at=tmp_path).close()
+    with Workspace.open_folder(SAMPLES / "ledgers", at=tmp_path) as store:
+        opened(store)
+        scores = opened(store).scores.values()
+    results = [score.results for score in scores if isinstance(score, RunScore)]
+    assert len({id(some) for some in results}) == len(set(results)) < len(results)

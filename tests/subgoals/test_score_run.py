@@ -13,6 +13,8 @@ from untaken.errors import Unscored, UntakenError
 from untaken.ledger import RunFinished, read_ledger
 from untaken.plans import load_graphs
 from untaken.subgoals import MissingRule, RunScore, score_outcome, score_run
+from untaken.subgoals.run_score import ScoreDetail
+from untaken.subgoals.scoring import score_together
 
 
 def ready(name: str, *deps: str, critical: bool = False, **fields) -> dict:
@@ -494,3 +496,12 @@ def test_a_graph_that_scored_many_runs_scores_each_like_one_that_scored_none(mis
     for run in runs:
         (fresh,) = load_graphs(path).graphs
         assert score_run(run, used, missing=missing) == score_run(run, fresh, missing=missing)
+
+
+@pytest.mark.parametrize("missing", ["fail", "drop"])
+def test_a_detail_worked_out_with_the_score_is_the_one_worked_out_later(missing: MissingRule) -> None:
+    (graph,) = load_graphs(SAMPLES / "graphs" / "refund-desk.plan.yaml").graphs
+    runs = [run for ledger in sorted(SAMPLES.glob("ledgers/*.jsonl")) for run in read_ledger(ledger)][::3]
+    at_once = list(score_together(runs, graph, missing=missing, detailed=True))
+    assert all(isinstance(score.detail.held, ScoreDetail) for score in at_once)
+    assert at_once == list(score_together(runs, graph, missing=missing))

@@ -214,19 +214,22 @@ def _met(
         for path in branches
     )
     for run in ordered:
+        agent, task_id = run.agent, run.task_id
         for selection, branches in zip(run.selections, paths[run.digest], strict=False):
-            layers = selection.layers
+            layers, level = selection.layers, 1
+            point = Point(run.digest, selection.seq)
             for path in branches:
-                level = levels.get((selection.selected, path.alternative, layers), 1)
+                if len(layers) > 1:
+                    level = levels.get((selection.selected, path.alternative, layers), 1)
                 key = selection.selected, path.alternative, layers[level - 1]
-                if key not in met:
-                    met[key] = Met(level, len(layers))
-                seen = met[key]
+                seen = met.get(key)
+                if seen is None:
+                    seen = met[key] = Met(level, len(layers))
                 seen.paths.append(path)
-                seen.points.append(Point(run.digest, selection.seq))
-                seen.agents.add(run.agent)
-                seen.tasks.add(run.task_id)
-                if seen.context is None and level == 1:
+                seen.points.append(point)
+                seen.agents.add(agent)
+                seen.tasks.add(task_id)
+                if seen.context is None and level == 1 and selection.context is not None:
                     seen.context = readable(selection.context)
     _name_coarse(met, runs.values())
     return dict(sorted(met.items()))

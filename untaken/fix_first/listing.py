@@ -45,7 +45,9 @@ def triage_by_agent(corpus: Corpus) -> dict[str | None, Triage]:
     for digest, run in corpus.runs.items():
         of_agent.setdefault(run.agent, {})[digest] = None
     everybody = _triage(corpus, (), dict.fromkeys(corpus.runs))
-    return {None: everybody} | {agent: _triage(corpus, (agent,), of_agent[agent]) for agent in sorted(of_agent)}
+    return {None: everybody} | {
+        agent: _triage(corpus, (agent,), of_agent[agent]) for agent in sorted(of_agent)
+    }
 
 
 def _triage(corpus: Corpus, agents: Collection[str], digests: Mapping[str, None]) -> Triage:

@@ -94,7 +94,8 @@ def score_together(
         run.refuse_broken()
     for begin in range(0, len(runs), AT_ONCE):
         some = slice(begin, begin + AT_ONCE)
-        yield from _assemble(runs[some], (again or runs)[some], graph, verdicts, missing, detailed)
+        later = None if detailed else (again or runs)[some]
+        yield from _assemble(runs[some], later, graph, verdicts, missing)
 
 
 def recounted(score: RunScore, missing: MissingRule) -> RunScore:
@@ -219,13 +220,13 @@ def _detail(judged: _Judged, at: int, missing: MissingRule) -> ScoreDetail:
 
 def _assemble(
     runs: Sequence[Run],
-    again: Sequence[Run | Callable[[], Run]],
+    again: Sequence[Run | Callable[[], Run]] | None,
     graph: PlanGraph,
     verdicts: Sequence[str],
     missing: MissingRule,
-    detailed: bool,
 ) -> Iterator[RunScore]:
-    judged = _judge(runs, graph, verdicts, in_words=detailed)
+    """`again`: what gives each run when its detail is asked for; without it, the detail is worked out now."""
+    judged = _judge(runs, graph, verdicts, in_words=again is None)
     compiled, columns = judged.compiled, (judged.traces, judged.attempts, judged.decisions)
     consequences = [
         _consequences(compiled, tried, decisions, missing)
@@ -233,14 +234,21 @@ def _assemble(
     ]
     orders = [order_violations(compiled, tried) for tried in judged.attempts]
     rates = [recovered(compiled, *each) for each in zip(*columns, strict=True)]
-    details = [
-        _detail(judged, at, missing)
-        if detailed
-        else _Detail(run=later, graph=graph, verdicts=verdicts, missing=missing)
-        for at, later in enumerate(again)
-    ]
+    details: list[ScoreDetail] | list[_Detail] = (
+        [_detail(judged, at, missing) for at in range(len(runs))]
+        if again is None
+        else [_Detail(run=run, graph=graph, verdicts=verdicts, missing=missing) for run in again]
+    )
     for run, detail, trace, mapping, tried, known, order, rate in zip(
-        runs, details, judged.traces, judged.mappings, judged.attempts, consequences, orders, rates, strict=True
+        runs,
+        details,
+        judged.traces,
+        judged.mappings,
+        judged.attempts,
+        consequences,
+        orders,
+        rates,
+        strict=True,
     ):
         tally, deps, diagnosed = known.tally, known.deps, known.diagnosed
         if trace.never_replanned:
