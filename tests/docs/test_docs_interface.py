@@ -30,6 +30,7 @@ from untaken.cli import main, parser
 from untaken.cli.app import SIGN_IN
 from untaken.counterfactual.run_evaluation import DeltaVerdict, EvaluationStatus, Support
 from untaken.crafter.record import PlannedStep, PlanningRecord
+from untaken.exporting.tabular import COLUMNS as RESULT_COLUMNS
 from untaken.formats import formats
 from untaken.judging import WhyUnscored
 from untaken.ledger import event_type
@@ -273,6 +274,11 @@ def test_the_page_of_tables_gives_each_column_its_type_and_meaning(name: str) ->
     told = rows(section(page("docs/tables.md"), f"## {name}"), "column")
     declared = [[f"`{key}`", DTYPES[c.dtype], c.meaning] for key, c in TABLES[name].items()]
     assert told == declared
+
+
+def test_the_page_of_tables_lists_the_columns_of_exported_results() -> None:
+    told = rows(section(page("docs/tables.md"), "## Results as CSV or Parquet"), "column")
+    assert [names(cells[0])[0] for cells in told] == list(RESULT_COLUMNS)
 
 
 # Pages and colours

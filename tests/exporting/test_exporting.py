@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from functools import partial
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ from builders import RunBuilder, a_run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from untaken.answers import decisions_in_parts, decisions_table, statements_table
+from untaken.cli import export as export_verb
 from untaken.cli import main
+from untaken.corpus import evaluate_corpus
 from untaken.csv_export import restored
 from untaken.errors import Unscored
 from untaken.exporting import (
@@ -27,6 +31,7 @@ from untaken.exporting import (
     otlp_lines,
     parquet_table,
     tabular,
+    write_frames,
     xes_log,
 )
 from untaken.formats import convert
@@ -211,6 +216,46 @@ def test_the_verb_writes_text_to_stdout_and_asks_for_a_file_otherwise(
     assert ElementTree.fromstring(capsys.readouterr().out.encode()) is not None
     assert export(folder, "parquet") == 2
     assert "export-needs-out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("part", [1, 5, 2_000])
+def test_decisions_and_statements_are_the_tables_of_the_same_names(
+    part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, files = desk.write_folder(tmp_path), [str(tmp_path / name) for name in ("r", "d", "s")]
+    monkeypatch.setattr(export_verb, "decisions_in_parts", partial(decisions_in_parts, runs=part))
+    more = ["--decisions", files[1], "--statements", files[2], "--json"]
+    assert export(folder, "parquet", "-o", files[0], *more) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == [Path(file).as_posix() for file in files]
+    corpus = evaluate_corpus(folder / "ledgers", folder / "graphs")
+    decisions, statements = map(pd.read_parquet, files[1:])
+    pd.testing.assert_frame_equal(decisions, decisions_table(corpus))
+    pd.testing.assert_frame_equal(statements, statements_table(corpus.plans))
+    assert len(decisions)
+
+
+def test_a_table_without_rows_has_its_columns(tmp_path: Path) -> None:
+    nothing = evaluate_corpus([], desk.graphs())
+    file = tmp_path / "d.parquet"
+    with file.open("wb") as out:
+        assert write_frames(out, decisions_in_parts(nothing)) == 0
+    pd.testing.assert_frame_equal(pd.read_parquet(file), decisions_table(nothing))
+
+
+def test_what_stops_an_export_leaves_the_file_of_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = desk.write_folder(tmp_path), tmp_path / "results"
+    out.write_bytes(b"of before")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tabular.ParquetFrames, "write", full)
+    assert export(folder, "parquet", "-o", str(out)) == 2
+    assert "No space left" in capsys.readouterr().err
+    assert out.read_bytes() == b"of before"
+    assert not (tmp_path / "results.new").exists()
 
 
 def test_a_broken_run_is_in_no_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     )
     from untaken.answers.decisions import (
         count_paths as count_paths,
+        decisions_in_parts as decisions_in_parts,
         decisions_table as decisions_table,
     )
     from untaken.answers.documents import dump as dump

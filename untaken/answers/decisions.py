@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +16,10 @@ from untaken.ledger import Run, readable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+PART_RUNS: Final = 2_000
+"""Runs in one part of the table, where it comes in parts."""
 
 
 class BranchRow(Struct, frozen=True, gc=False):
@@ -71,11 +75,19 @@ DECISIONS: Final[Columns[BranchRow]] = {
 
 def decisions_table(corpus: Corpus) -> pd.DataFrame:
     """One row per (run, decision point, alternative), in reading order (columns: `DECISIONS`)."""
-    return frame(DECISIONS, _branches(corpus))
+    return frame(DECISIONS, _branches(corpus, corpus.runs))
 
 
-def _branches(corpus: Corpus) -> Iterator[BranchRow]:
-    for digest, run in corpus.runs.items():
+def decisions_in_parts(corpus: Corpus, runs: int = PART_RUNS) -> Iterator[pd.DataFrame]:
+    """The rows of `decisions_table`, so many runs at a time; a part without rows, where there is no run."""
+    digests = list(corpus.runs)
+    for begin in range(0, max(1, len(digests)), runs):
+        yield frame(DECISIONS, _branches(corpus, digests[begin : begin + runs]))
+
+
+def _branches(corpus: Corpus, digests: Iterable[str]) -> Iterator[BranchRow]:
+    for digest in digests:
+        run = corpus.runs[digest]
         if decisions := corpus.evaluations.decisions(digest):
             contexts, actual = contexts_of(run), corpus.evaluations.actual_score(digest)
             for decision in decisions:

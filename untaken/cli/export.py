@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
-from untaken.answers import ExportDocument
+from untaken.answers import ExportDocument, decisions_in_parts, statements_table
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
-from untaken.cli.score import scored_paths
-from untaken.errors import Unscored, Where
+from untaken.cli.inputs import ledger_files, paths_of, read_graphs
+from untaken.cli.score import leave_out_distrusted, read_to_score, scored_paths
+from untaken.corpus import evaluate_corpus
+from untaken.errors import Finding, Unscored, Where
 from untaken.exporting import (
     EvaluatedRun,
+    ParquetResults,
     atif_documents,
     csv_table,
     evaluated_run,
     otlp_lines,
-    parquet_table,
+    results_of,
+    write_frames,
     xes_log,
 )
-from untaken.ledger.disk import replace
+from untaken.ledger.disk import replace, replacing
 from untaken.present.numbers import counted
+from untaken.scaling.reading import Scoring
+from untaken.scaling.streaming import stream_runs
 from untaken.subgoals import RunScore
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ONE_FILE: Final[Mapping[str, Callable[[Iterable[EvaluatedRun]], bytes]]] = {
     "otel": lambda runs: "".join(f"{line}\n" for line in otlp_lines(runs)).encode(),
     "csv": csv_table,
-    "parquet": parquet_table,
     "xes": lambda runs: "".join(xes_log(runs)).encode(),
 }
-"""The formats that are one file of all runs; `atif` is a folder with one a run."""
+"""The formats that are one file of all runs, made at once; `atif` is a folder with one a run."""
 BINARY: Final = ("parquet",)
 
 
@@ -41,8 +51,12 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "export", export)
     parser.takes_graphs()
-    parser.add_argument("--to", required=True, choices=(*ONE_FILE, "atif"), help="the format")
+    parser.add_argument(
+        "--to", required=True, choices=("otel", "csv", "parquet", "xes", "atif"), help="the format"
+    )
     parser.takes_out("OUT", "the file, of atif the folder; otherwise stdout, where that can be")
+    parser.takes_one("--decisions", "FILE", "also write every path not taken, as Parquet")
+    parser.takes_one("--statements", "FILE", "also write the statements on plan decisions, as Parquet")
 
 
 def export(args: argparse.Namespace, console: Console) -> int:
@@ -55,11 +69,63 @@ def export(args: argparse.Namespace, console: Console) -> int:
     if needs_out and not args.out:
         what = "--json" if console.json else f"--to {args.to}"
         raise UsageError("export-needs-out", f"{what} cannot go to stdout", hint="Name it with -o OUT.")
+    done = _streamed(args, console) if args.to == "parquet" else _held(args, console)
+    if args.out:
+        found = counted(done.runs, "run"), counted(done.results, "result")
+        console.say(plain(f"{', '.join(found)} → {args.out}"))
+    more = _more_tables(args, console) if args.decisions or args.statements else []
+    console.document(
+        ExportDocument(
+            to=args.to,
+            files=[file.as_posix() for file in (*done.files, *more)],
+            runs=done.runs,
+            results=done.results,
+            findings=done.findings,
+        )
+    )
+    return 1 if done.broken else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """What was written; `broken`: whether a ledger is not to be trusted, or a plan graph not to be used."""
+
+    files: list[Path]
+    runs: int
+    results: int
+    findings: tuple[Finding, ...]
+    broken: bool
+
+
+def _streamed(args: argparse.Namespace, console: Console) -> Exported:
+    """Each run's results are worked out while it is read, and written: no run is held."""
+    paths, graphs, out = paths_of(args), read_graphs(args.graphs), Path(args.out)
+    leave_out_distrusted(args, console, paths)
+    verdicts = tuple(args.verdicts)
+    with replacing(out) as file, ParquetResults(file) as table:
+        done = stream_runs(
+            *ledger_files(paths),
+            scoring=Scoring(graphs=graphs, missing=(args.missing,), verdicts=verdicts),
+            make=partial(results_of, verdicts=verdicts),
+            take=table.take,
+            cluster=args.cluster,
+            progress=console.progress,
+        )
+    return Exported(
+        files=[out],
+        runs=table.runs,
+        results=table.results,
+        findings=done.findings,
+        broken=done.broken > 0 or any(finding.severity == "error" for finding in graphs.findings),
+    )
+
+
+def _held(args: argparse.Namespace, console: Console) -> Exported:
+    """Each run's results are made when it is its turn, and let go once they are written."""
     scored = scored_paths(args, console, detail=True)
     results: list[int] = []
 
     def evaluated() -> Iterator[EvaluatedRun]:
-        """Each run's results, made when it is its turn, and let go once they are written."""
         for run in scored.ledgers.sound_runs:
             score = scored.scores.get(run.digest, Unscored("no plan graph"))
             if isinstance(score, RunScore):
@@ -72,19 +138,39 @@ def export(args: argparse.Namespace, console: Console) -> int:
     files = _write(args.to, runs, Path(args.out)) if args.out else []
     if not args.out:
         console.write(ONE_FILE[args.to](runs).decode())
-    else:
-        found = counted(len(results), "run"), counted(sum(results), "result")
-        console.say(plain(f"{', '.join(found)} → {args.out}"))
-    console.document(
-        ExportDocument(
-            to=args.to,
-            files=[file.as_posix() for file in files],
-            runs=len(results),
-            results=sum(results),
-            findings=scored.findings,
-        )
+    return Exported(
+        files=files,
+        runs=len(results),
+        results=sum(results),
+        findings=scored.findings,
+        broken=scored.broken,
     )
-    return 1 if scored.broken else 0
+
+
+def _more_tables(args: argparse.Namespace, console: Console) -> list[Path]:
+    """Decisions and statements, which rest on all runs: they are read again, and held without their texts."""
+    ledgers, graphs = read_to_score(args, console)
+    corpus = evaluate_corpus(
+        ledgers.every_run,
+        graphs,
+        missing=args.missing,
+        verdicts=args.verdicts,
+        progress=console.progress,
+        resamples=0,
+    )
+    written = []
+    tables: list[tuple[str | None, str, Callable[[], Iterable[pd.DataFrame]]]] = [
+        (args.decisions, "path", lambda: decisions_in_parts(corpus)),
+        (args.statements, "statement", lambda: [statements_table(corpus.plans)]),
+    ]
+    for name, row, parts in tables:
+        if name:
+            with replacing(Path(name)) as file:
+                rows = write_frames(file, parts())
+            if args.out:
+                console.say(plain(f"{counted(rows, row)} → {name}"))
+            written.append(Path(name))
+    return written
 
 
 def _write(to: str, runs: Iterable[EvaluatedRun], out: Path) -> list[Path]:

@@ -102,17 +102,24 @@ def read_to_score(
         detail: whether what every score rests on will be shown.
     """
     paths, graphs = paths_of(args), read_graphs(args.graphs)
-    if args.min_kappa is not None:
-        ledgers = read_ledgers(paths, console, cluster=args.cluster)
-        found = distrusted(judge_trust(ledgers.every_run, least=args.min_kappa))
-        args.verdicts = [*args.verdicts, *found]
-        what = ", ".join(glob[1:] for glob in found[:5]) or "none"
-        console.say(plain(f"verdicts left out, as κ against people is below {args.min_kappa:g}: {what}"))
-        if args.cluster is None:
-            return ledgers, graphs
+    ledgers = leave_out_distrusted(args, console, paths)
+    if ledgers and args.cluster is None:
+        return ledgers, graphs
     rules = tuple(dict.fromkeys((args.missing, *also)))
     scoring = Scoring(graphs=graphs, missing=rules, verdicts=tuple(args.verdicts), detail=detail)
     return read_ledgers(paths, console, cluster=args.cluster, scoring=scoring), graphs
+
+
+def leave_out_distrusted(args: argparse.Namespace, console: Console, paths: Sequence[str]) -> Ledgers | None:
+    """Adds to `args.verdicts` which judges are left out for ``--min-kappa``; gives the runs read for it."""
+    if args.min_kappa is None:
+        return None
+    ledgers = read_ledgers(paths, console, cluster=args.cluster)
+    found = distrusted(judge_trust(ledgers.every_run, least=args.min_kappa))
+    args.verdicts, least, args.min_kappa = [*args.verdicts, *found], args.min_kappa, None
+    what = ", ".join(glob[1:] for glob in found[:5]) or "none"
+    console.say(plain(f"verdicts left out, as κ against people is below {least:g}: {what}"))
+    return ledgers
 
 
 def read_and_score(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from errno import EEXIST
 from pathlib import Path
+from typing import BinaryIO
 
 write = os.write
 fsync = os.fsync
@@ -49,6 +52,25 @@ def replace(path: Path, data: bytes, *, sync: bool) -> None:
         raise
     if sync:
         sync_folder(path.parent)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write that takes the place of `path` where all of the block went well; else nothing is left.
+
+    Raises:
+        OSError: as `replace`.
+    """
+    if path.exists() and not path.is_file():
+        raise FileExistsError(EEXIST, "not a regular file, so it is not replaced", str(path))
+    fresh = path.with_name(path.name + ".new")
+    try:
+        with fresh.open("wb") as file:
+            yield file
+        rename(fresh, path)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
 
 
 def sync_folder(folder: Path) -> None:

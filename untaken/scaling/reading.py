@@ -118,7 +118,7 @@ def read_ledgers(
         def lighter(run: Run, source: RunSource, scored: tuple[ScoreRecord, ...]) -> Run:
             return DistantRun(run, source, scoring=under, scored=scored, same=same)
 
-        files = (_read_scored(place, scoring, lighter) for place in places)
+        files = (read_scored(place, scoring, lighter) for place in places)
     else:
         files = map(read_leniently, places)
     for done, (place, (read, found)) in enumerate(zip(places, files, strict=True), start=1):
@@ -126,7 +126,7 @@ def read_ledgers(
         unread.extend(unread_runs(read, found))
         for run in read:
             if run.digest in runs:
-                findings.append(_twice(place, run))
+                findings.append(twice(place, run.run_id))
             runs.setdefault(run.digest, (place, run))
         if progress:
             progress(done, len(places), "reading ledgers")
@@ -155,7 +155,7 @@ def read_leniently(place: Place) -> tuple[list[Run], list[Finding]]:
         return [], [error.finding()]
 
 
-def _read_scored(
+def read_scored(
     place: Place, scoring: Scoring, make: Callable[[Run, RunSource, tuple[ScoreRecord, ...]], Made]
 ) -> tuple[list[Made], list[Finding]]:
     """What is made of each run of a ledger as `read_leniently` reads it, and of its scores."""
@@ -202,11 +202,12 @@ def made_of(
     ]
 
 
-def _twice(place: Place, run: Run) -> Finding:
+def twice(place: Place, run_id: str) -> Finding:
+    """The finding where a chain is in a ledger that was in another, or in this one, before."""
     return Finding(
         code="run-twice",
         message="this run was already read; it counts once",
-        where=Where(file=str(place), run=run.run_id),
+        where=Where(file=str(place), run=run_id),
         severity="note",
     )
 
@@ -413,7 +414,7 @@ def read_part(shared: bytes, chunk: bytes) -> bytes:
     read: list[Any] = []
     for place in unpack(chunk):
         if scoring:
-            read.append(_read_scored(place, scoring, sent))
+            read.append(read_scored(place, scoring, sent))
         else:
             runs, findings = read_leniently(place)
             read.append(([(RunRecord.of(run), None) for run in runs], findings))

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
-from untaken.errors import Finding
+from msgspec import Struct
+
+from untaken.errors import Finding, Unscored
 from untaken.ledger.run import Run
 from untaken.plans.globs import matches_glob
 from untaken.plans.plan_graph import PlanGraph, SubGoal
@@ -48,6 +50,15 @@ class GraphDoubt:
         return Finding(code=self.code, message=self.message, hint=self.hint)
 
 
+class RunEnd(Struct, frozen=True, kw_only=True, gc=False):
+    """What doubts need of a run and its score: the attributes of the same names."""
+
+    tools: frozenset[str]
+    graph_id: str
+    results: tuple[NodeResult, ...]
+    success: bool | Unscored
+
+
 @dataclass(slots=True)
 class _Seen:
     """What the runs of one graph did.
@@ -68,7 +79,7 @@ class _Seen:
     successes: Counter[str] = field(default_factory=Counter)
     completed: Counter[str] = field(default_factory=Counter)
 
-    def add(self, run: Run, score: RunScore) -> None:
+    def add(self, run: Run | RunEnd, score: RunScore | RunEnd) -> None:
         self.tools |= run.tools
         self.runs += bool(run.tools)
         pattern = id(score.results)  # most runs share theirs with others
@@ -88,7 +99,7 @@ class _Seen:
 
 
 def graph_doubts(
-    graphs: Iterable[PlanGraph], scored: Iterable[tuple[Run, RunScore]]
+    graphs: Iterable[PlanGraph], scored: Iterable[tuple[Run | RunEnd, RunScore | RunEnd]]
 ) -> tuple[GraphDoubt, ...]:
     """Sub-goals that the runs speak against, by graph, in the order of its sub-goals; at most one for each.
 

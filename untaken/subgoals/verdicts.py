@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
@@ -78,10 +78,13 @@ def _counts(verdict: Verdict, globs: Sequence[str], graph: str) -> bool:
 
 def unmatched_authors(globs: Sequence[str], runs: Iterable[Run]) -> Iterator[Finding]:
     """A warning for each glob that fits no author of a verdict: a typo leaves verdicts out unseen."""
+    if any(glob != RECORDED for glob in globs):
+        yield from unmatched_globs(globs, {verdict.by for run in runs for verdict in run.of(Verdict)})
+
+
+def unmatched_globs(globs: Sequence[str], authors: Collection[str]) -> Iterator[Finding]:
+    """`unmatched_authors`, of the authors of all verdicts."""
     wanted = [glob for glob in dict.fromkeys(globs) if glob != RECORDED]
-    if not wanted:
-        return
-    authors = {verdict.by for run in runs for verdict in run.of(Verdict)}
     groups = sorted({f"{by.partition(':')[0]}:*" if ":" in by else by for by in authors})
     for glob in wanted:
         author = glob.removeprefix(EXCEPT).partition(PLACE)[0] if glob.startswith(EXCEPT) else glob
