@@ -9,8 +9,8 @@ from typing import Final, TypeVar
 from untaken.limits import MIB
 
 Item = TypeVar("Item")
-CHUNKS_PER_WORKER: Final = 16
-"""Fewest chunks, where there are that many items: at the end, others wait for one of them at most."""
+CHUNKS_PER_WORKER: Final = 8
+"""Fewest chunks, where there are that many items: the last chunks then finish at about the same time."""
 CHUNK_BYTES: Final = 64 * MIB
 """Most bytes of ledgers in a chunk: what a worker holds at once, and what is lost with it."""
 
