@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from untaken.formats import Conversion, sniff
 from untaken.formats.losses import Findings
 from untaken.formats.otel_spans import attributes_of, spans_of, unflattened
-from untaken.ledger import Message, Observation, Run, ToolCall
+from untaken.ledger import Message, Observation, Plan, Run, ToolCall
 
 START = 1_760_000_000_000_000_000
 
@@ -192,6 +192,29 @@ def test_without_tool_spans_the_models_messages_name_the_calls(tmp_path: Path) -
     )
     _, (run,) = read(tmp_path, otlp(AGENT, chat))
     assert told(run)[1] == [("look", {"day": 1})]
+
+
+PLANS = [
+    # desc, attribute, first and second plan; the plans read
+    ("a list", "gen_ai__plan", ('["look", "pay"]', '["pay"]')),
+    ("text", "gen_ai__plan", ("1. look\n2. pay", "- pay")),
+    ("a message of the conventions", "gen_ai__output__messages", ("1. look\n\n2. pay", "* pay")),
+]
+
+
+@pytest.mark.parametrize(("desc", "attribute", "plans"), PLANS, ids=[case[0] for case in PLANS])
+def test_plan_spans_are_plans_however_they_are_written(
+    tmp_path: Path, desc: str, attribute: str, plans: tuple[str, str]
+) -> None:
+    if "messages" in attribute:
+        parts = [[{"type": "text", "content": plan}] for plan in plans]
+        plans = tuple(json.dumps([{"role": "assistant", "parts": part}]) for part in parts)
+    spans = [
+        span(2 + i, "plan", 1, gen_ai__operation__name="plan", **{attribute: plan})
+        for i, plan in enumerate(plans)
+    ]
+    _, (run,) = read(tmp_path, otlp(AGENT, *spans))
+    assert [plan.sub_goals for plan in run.of(Plan)] == [["look", "pay"], ["pay"]]
 
 
 def test_a_failed_tool_and_a_failed_root_are_known(tmp_path: Path) -> None:

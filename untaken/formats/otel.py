@@ -7,6 +7,7 @@ names are read, and a finding says so. Success is recorded by an evaluation even
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -18,11 +19,11 @@ from untaken.formats.losses import Findings
 from untaken.formats.messages import MessageTranscript
 from untaken.formats.otel_messages import INPUTS, OUTPUTS, SDK_REPLY, span_inputs, span_outputs, tool_event
 from untaken.formats.otel_spans import Span, is_span, plain_spans, span_of
-from untaken.formats.readings import amount, items, number, objects, parsed, text, truth, whole
+from untaken.formats.readings import amount, cut_name, items, number, objects, parsed, text, truth, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
-from untaken.formats.trace_run import Answered, Called, Item, Planned, TraceRun, content_text
+from untaken.formats.trace_run import Answered, Called, Item, Planned, TraceRun, Utterance, content_text
 
 Kind = Literal["model", "tool", "agent", "plan", "other"]
 
@@ -32,6 +33,7 @@ OPERATIONS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(("invoke_agent", "create_agent", "invoke_workflow"), "agent"),
     "plan": "plan",
 }
+LIST_MARK: Final = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 KINDS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(("llm", "chat", "completion", "generation"), "model"),
     "tool": "tool",
@@ -251,13 +253,24 @@ def _items(root: Span, spans: Sequence[Span], kinds: Mapping[str, Kind]) -> Iter
             case "tool":
                 yield from _tool_items(span)
             case "plan":
-                steps = parsed(span.first("gen_ai.plan", "gen_ai.output.messages", "output.value"))
-                if names := tuple(step for each in items(steps) if (step := text(each))):
-                    yield Planned(sub_goals=names, at=span.start)
+                if steps := _plan_steps(span):
+                    yield Planned(sub_goals=steps, at=span.start)
             case _:
                 pass
     if "model" not in kinds.values():
         yield from transcript.of(span_outputs(root), root.end)
+
+
+def _plan_steps(span: Span) -> tuple[str, ...]:
+    """The steps of a plan: a list of texts, or the lines of a text or of what the model said."""
+    listed = parsed(span.first("gen_ai.plan", "gen_ai.output.messages", "output.value"))
+    if steps := tuple(step for each in items(listed) if (step := text(each))):
+        return steps
+    said = MessageTranscript(calls=False).reply(span_outputs(span), span.end)
+    texts = [content_text(one.content) for one in said if isinstance(one, Utterance)]
+    written = [listed] if isinstance(listed, str) else [one for one in texts if isinstance(one, str)]
+    lines = (LIST_MARK.sub("", line).strip() for one in written for line in one.splitlines())
+    return tuple(cut_name(line) for line in lines if line)
 
 
 def _tool_items(span: Span) -> Iterator[Item]:
