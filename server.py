@@ -26,7 +26,7 @@ from streamlit.starlette import App
 
 from components.data.spooling import SpooledUploads
 from components.plan.bundle import SERVED, bundle
-from components.shared import starting
+from components.shared import demonstration, starting
 from components.shared.navigation import PAGES
 from components.shared.start_page import start_page
 from untaken.cli.app import TEMPORARY
@@ -114,6 +114,7 @@ def page(_: Request) -> Response:
 
 
 SERVED.set()
+demonstration.begin()
 PagesManager.uses_pages_directory = False  # else a first visitor of `/run` gets `pages/run.py` without app.py
 BASE: Final = join("/", config.get_option("server.baseUrlPath"))
 app = App(
