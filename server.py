@@ -96,6 +96,7 @@ async def ending_in_time(_: App) -> AsyncIterator[None]:
     from components.shared.private_session import close_all  # noqa: PLC0415 (loaded by then, and slow before)
 
     close_all()
+    demonstration.end()
     if temporary := os.environ.get(TEMPORARY):
         shutil.rmtree(temporary, ignore_errors=True)
     tempfile.tempdir = before

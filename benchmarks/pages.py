@@ -2,10 +2,11 @@
 
 Serves the sample runs and a page that says one word, and visits both by turns with one warm browser: the
 median of the visits, and what a page takes more than the trivial one. Then a click in the plan graph, the
-next run, and a click on a run in the table of all runs. Nothing is asserted; another machine, or a busy one,
-gives other seconds.
+next run, and a click on a run in the table of all runs. And before all that, the start of the demonstration
+and of the trivial page by turns, each with a new server and a browser that has kept nothing. Nothing is
+asserted; another machine, or a busy one, gives other seconds.
 
-    python benchmarks/pages.py [visits]
+    python benchmarks/pages.py [visits [starts]]
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from statistics import median
 
 from browsing import APP, ROOT, STILL, browser, served
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 PAGES = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
 TRIVIAL = "import streamlit as st\nst.title('Trivial')\n"
@@ -28,6 +29,12 @@ QUIET = (
     *("--server.headless", "true", "--browser.gatherUsageStats", "false"),
     *("--server.fileWatcherType", "none"),
 )
+
+FIRST_SEEN = {
+    "progress bar": "[role=progressbar]",
+    "heading": "h1:has-text('Overview')",
+    "first numbers": "[data-testid=stMetricValue]",
+}
 
 
 def drawn(page: Page) -> None:
@@ -88,12 +95,41 @@ def clicks(page: Page, address: str, times: int) -> None:
     print(f"a row of the table of all runs: {median(rows):.2f} s")
 
 
+def cold(chromium: Browser, command: tuple[str, ...], marks: dict[str, str]) -> dict[str, float]:
+    """Seconds from the start of a server until a visitor who comes at once sees each of `marks`."""
+    context = chromium.new_context()
+    page = context.new_page()
+    page.set_default_timeout(600_000)
+    start, seen = time.perf_counter(), dict[str, float]()
+    with served(*command) as address:
+        page.goto(address, wait_until="commit")
+        for name, selector in marks.items():
+            page.locator(selector).first.wait_for()
+            seen[name] = time.perf_counter() - start
+        page.locator(STILL).wait_for()
+        context.close()
+    return seen
+
+
+def starts(chromium: Browser, script: Path, times: int) -> None:
+    """Print the medians of cold starts, by turns with the trivial page."""
+    trivial = ("streamlit", "run", str(script), *QUIET)
+    rounds = [
+        {**cold(chromium, trivial, {"trivial page": "h1"}), **cold(chromium, (*APP, "--demo"), FIRST_SEEN)}
+        for _ in range(times)
+    ]
+    for name in rounds[0] if rounds else ():
+        print(f"cold start, {name}: {median(one[name] for one in rounds):.2f} s", flush=True)
+
+
 def main() -> None:
     """Serve both, visit by turns, print."""
-    times = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    times, of_starts = (int(word) for word in (*sys.argv[1:3], "5", "5")[:2])
     with tempfile.TemporaryDirectory(prefix="untaken-") as folder:
         script = Path(folder) / "trivial.py"
         script.write_text(TRIVIAL)
+        with browser() as chromium:
+            starts(chromium, script, of_starts)
         with (
             served(*APP, "--demo") as address,
             served("streamlit", "run", str(script), *QUIET) as trivial,

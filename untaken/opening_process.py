@@ -53,6 +53,11 @@ class Opening:
             self._process.stdin.close()
         return made
 
+    def end(self) -> None:
+        """Kills the process where it still works; what it was to make is not wanted any more."""
+        self._process.kill()
+        self.complete()
+
 
 def work() -> None:
     """What the process does."""

@@ -32,7 +32,14 @@ def begin() -> None:
 
 def made() -> bool:
     """Whether `begin` has made the workspace; waits for it."""
-    return bool(_begun) and _begun.pop().complete()
+    return bool(_begun) and _begun[-1].complete()
+
+
+def end() -> None:
+    """Nothing is written any more by what `begin` has started."""
+    for opening in _begun:
+        opening.end()
+    _begun.clear()
 
 
 @cache

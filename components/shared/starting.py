@@ -25,8 +25,8 @@ MOST_STEPS: Final = 5
 """What is done, at most: to load the app, and what `state.open_ahead` names."""
 
 LOADED: Final = ("pandas", "scipy.special", "components.shared.frame")
-"""Loaded before any page is drawn: plotly uses a pandas that another thread has only half imported. And before
-the workspace is opened, as another process makes that of a demonstration meanwhile."""
+"""Loaded before any page is drawn: plotly uses a pandas that another thread has only half imported. And
+before the workspace is opened: another process makes that of a demonstration meanwhile."""
 
 _ready: Final = Event()
 _ready.set()  # where nothing opens ahead, pages open the workspace
