@@ -354,6 +354,7 @@ PLAIN = (
     "All steps of the assembly are described in the manual.",
     "The judge sentenced him in 1998.",
     "Error: the request was rejected, retry later.",
+    "Specific questions\\n\\nOnce you provide them, I can search.",  # not "nonce"
     "Please share the full output with me. That will help.",  # not "output with met"
 )
 

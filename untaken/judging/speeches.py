@@ -98,8 +98,8 @@ SPEECHES: Final = (
         _PASSED,
     ),
     Speech(  # words of the contract that no record has a reason to use
-        r"""\b(?:nonce|evidence_not_found|judge_addressed|answer\ code|system\ prompt|developer\ message
-            |judge\ prompt|your\ code\ is|code\ you\ were\ given)\b""",
+        r"""\b(?:(?<!\\)nonce|evidence_not_found|judge_addressed|answer\ code|system\ prompt
+            |developer\ message|judge\ prompt|your\ code\ is|code\ you\ were\ given)\b""",
         (
             "nonce",
             "evidence_not",
