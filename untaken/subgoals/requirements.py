@@ -73,7 +73,7 @@ def _status(attempt: Attempt, decision: NodeDecision) -> Status:
 def _reason(attempt: Attempt, decision: NodeDecision) -> str:
     """A verdict of "not met" does not tell whether anything was tried: say so."""
     if decision.completed is False and attempt.made is None:
-        return f"{decision.reason} (whether it was attempted is unknown: {attempt.unknown})"
+        return f"{decision.reason}; whether it was attempted is unknown: {attempt.unknown}"
     return decision.reason
 
 
