@@ -10,7 +10,7 @@ from components.figures.agents import ranked_metrics
 from components.overview import better_ways, fix_first, three_numbers, unhandled_failures
 from components.shared import cards, first_steps, state, tables, text
 from untaken.answers import contradictory, review_queue, sub_goal_failures
-from untaken.answers.overview import overview
+from untaken.answers.overview import graphs_by_misses, overview
 from untaken.answers.review import table_of_items
 from untaken.corpus import corpus_doubts
 from untaken.errors import Unscored
@@ -72,14 +72,17 @@ if found:
 unhandled_failures.links()
 
 failures = state.derived(sub_goal_failures)
-graphs = sorted(failures["graph"].unique())
+graphs = state.derived(graphs_by_misses)
 if graphs:
     st.subheader("Which sub-goals are missed", anchor=False)
     st.caption("Share of each agent's runs in which the sub-goal was completed. ★ critical.")
     graph = graphs[0]
     if len(graphs) > 1:
         graph = st.selectbox(
-            "Plan graph", graphs, format_func=lambda name: text.one_line(name, 80), key="overview_graph"
+            "Plan graph, most missed first",
+            graphs,
+            format_func=lambda name: text.one_line(name, 80),
+            key="overview_graph",
         )
     tables.figure(
         lambda: figures.sub_goal_bars(failures[failures["graph"] == graph], dark=state.is_dark()),
@@ -98,7 +101,7 @@ tables.table(
     height=320,
     most=MOST_RUNS,
     columns={
-        "why": st.column_config.TextColumn(width=560),
+        "why": st.column_config.TextColumn(width=420),
         "completion": st.column_config.ProgressColumn(
             "completion", format="percent", min_value=0.0, max_value=1.0
         ),

@@ -7,9 +7,10 @@ from dataclasses import replace
 import desk
 import pytest
 from builders import a_run
+from msgspec import structs
 
 from untaken.answers import run_report
-from untaken.answers.overview import overview
+from untaken.answers.overview import graphs_by_misses, overview
 from untaken.answers.timeline import PREVIEW_CHARS, timeline
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored, UntakenError
@@ -116,3 +117,11 @@ def test_an_empty_overview_is_unscored_not_zero() -> None:
     found = overview(evaluate_corpus([], GraphSet.of([]), resamples=0))
     assert isinstance(found.succeeded.rate, Unscored)
     assert found.runs == 0
+
+
+def test_the_plan_graph_with_most_misses_comes_first(corpus) -> None:
+    named = {run.run_id: score for (d, score) in corpus.scores.items() for run in [corpus.runs[d]]}
+    fine, lucky = named["careful-10"], named["lucky-10"]  # nothing missed; the policy missed
+    scores = {"1": structs.replace(fine, graph_id="a"), "2": structs.replace(lucky, graph_id="b")}
+    assert graphs_by_misses(replace(corpus, scores=scores)) == ["b", "a"]
+    assert graphs_by_misses(replace(corpus, scores={"1": scores["1"]})) == ["a"]

@@ -58,6 +58,15 @@ class Overview:
     diagnoses: dict[str, int]
 
 
+def graphs_by_misses(corpus: Corpus) -> list[str]:
+    """The plan graphs of the scored runs, those first in whose runs most sub-goals were missed."""
+    missed: Counter[str] = Counter()
+    for score in corpus.scores.values():
+        if isinstance(score, RunScore):
+            missed[score.graph_id] += sum(node.status in {"attempted", "skipped"} for node in score.results)
+    return sorted(missed, key=lambda graph: (-missed[graph], graph))
+
+
 def overview(corpus: Corpus, *, metric: str = "critical_completion") -> Overview:
     """The numbers above, under the rules of the corpus.
 
