@@ -135,7 +135,9 @@ def _sub_goals(gaps: Sequence[SubGoalGap]) -> None:
         "The number beside each title is its share of the difference in points. All shares sum to "
         "the difference."
     )
-    tables.figure(figures.gap_bars(gaps, dark=state.is_dark()), key="gaps", name="Sub-goals behind the difference")
+    tables.figure(
+        figures.gap_bars(gaps, dark=state.is_dark()), key="gaps", name="Sub-goals behind the difference"
+    )
 
 
 def _tasks(one: PairedDifference, gaps: Sequence[TaskGap], runs: Mapping[str, Run]) -> None:
