@@ -25,7 +25,6 @@ WHOLE: Final = "annotate_whole"
 def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
     """One line on what saving would change; nothing where nothing was changed."""
     if not changed:
-        st.caption("No unsaved changes.")
         known = state.derived(corpus_doubts, of_all=True)
         graph_doubts.show([doubt for doubt in known if doubt.graph_id == graph.id])
         return None

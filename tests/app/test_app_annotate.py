@@ -28,7 +28,7 @@ def test_an_edit_shows_what_would_change_and_is_saved_as_the_next_version(
     folder: Path, monkeypatch: Patch
 ) -> None:
     app = opened(folder, monkeypatch, graph="desk", sub_goal="policy")
-    assert "No unsaved changes" in said(app)
+    assert "no unsaved changes" in said(app)
     field(app, "sub_goal_expr").set_value("state.read == false").run()
     assert not app.exception
     assert "**4 of 12 runs** would change a sub-goal's status" in said(app)
@@ -38,7 +38,7 @@ def test_an_edit_shows_what_would_change_and_is_saved_as_the_next_version(
     )
     save(app, "Reading is not enough")
     assert "Saved as version 2" in said(app)
-    assert "No unsaved changes" in said(app)
+    assert "no unsaved changes" in said(app)
     graph = newest(folder)
     assert (graph.version, node(graph, "policy").check.expr) == (2, "state.read == false")  # type: ignore[union-attr]
     with Workspace(folder) as store:
