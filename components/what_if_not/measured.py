@@ -30,7 +30,7 @@ def ablations(*, dark: bool) -> None:
         return
     st.subheader("Ablation", anchor=False)
     name = st.segmented_control(
-        "Ablation", list(found), default=next(iter(found)), required=True, key="ablation"
+        "Measured in", list(found), default=next(iter(found)), required=True, key="ablation"
     )
     shown = found[str(name)]
     st.caption(
@@ -38,7 +38,7 @@ def ablations(*, dark: bool) -> None:
         + ("Runs with a task end when they reach it, so compare success rates." if shown.setup.task else "")
     )
     drawn = partial(figures.ablation_figure, shown, dark=dark)
-    tables.figure(drawn, key="ablation-figure", name="Ablation", of=(str(name),))
+    tables.figure(drawn, key="ablation-figure", name="Algorithm 1 with parts removed", of=(str(name),))
     _ablation_rows(shown)
     for remark in remarks(shown):
         st.caption(text.label(remark, 600))

@@ -100,7 +100,7 @@ def step_by_step(record: PlanningRecord, run: str, read: str) -> None:
         "The action is below each picture. ↺: the policy was asked again; the WIN is for its first answer. "
         "◆ decision, ★ achievement."
     )
-    st.subheader("WIN by step", anchor=False)
+    st.subheader("Which steps were better than their alternatives?", anchor=False)
     drawn = partial(figures.win_figure, record, step=step, dark=dark)
     tables.figure(drawn, key="win", name="WIN by step", on_pick=picked, of=of)
     st.subheader(f"Step {step:,}", anchor=False)
@@ -108,7 +108,7 @@ def step_by_step(record: PlanningRecord, run: str, read: str) -> None:
     with seen:
         drawn = partial(figures.frame_figure, now, dark=dark)
         alt = f"What the policy saw at step {step}"
-        tables.figure(drawn, key="frame", name=f"Step {step}", alt=alt, of=of)
+        tables.figure(drawn, key="frame", name=f"State at step {step}", alt=alt, of=of)
     with asked:
         _what_was_done(now)
     _causes(record, step, dark=dark)

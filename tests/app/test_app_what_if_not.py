@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -191,7 +192,15 @@ def test_it_needs_no_simulator(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch, step="40")
     assert step_of(app) == 40
     measured = {"Ablation", "How far can a delta from a ledger be trusted?"}
-    assert {"WIN by step", "What acted on the task", *measured} <= {h.value for h in app.subheader}
+    step_by_step = {"Which steps were better than their alternatives?", "What acted on the task"}
+    assert step_by_step | measured <= {heading.value for heading in app.subheader}
+
+
+def test_no_figure_repeats_the_heading_above_it(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, step="40")
+    titles = {json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in app.get("plotly_chart")}
+    assert {"WIN by step", "State at step 40"} <= titles
+    assert titles.isdisjoint(heading.value for heading in app.subheader)
 
 
 def test_a_record_that_is_none_is_refused_on_the_way_in(tmp_path: Path) -> None:
