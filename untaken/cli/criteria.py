@@ -197,15 +197,15 @@ def _of_replies(args: argparse.Namespace, console: Console) -> _Found:
         )
     ledgers = read_ledgers(args.paths, console) if args.paths else Ledgers.none()
     runs = ledgers.every_run
-    noticed: list[Finding] = []
-    passes = join_runs(read_quantifier_runs(args.recorded, on_finding=noticed.append), runs)
-    unread = [finding for finding in noticed if finding.severity == "error"]
+    found: list[Finding] = []
+    passes = join_runs(read_quantifier_runs(args.recorded, on_finding=found.append), runs)
+    unread = [finding for finding in found if finding.severity == "error"]
     if unread and not passes:
         raise UntakenError(unread[0].code, unread[0].message, where=unread[0].where, hint=unread[0].hint)
     return _Found(
         passes=passes,
         disturbed={name: join_runs(passes, runs) for name, passes in _recorded(args).items()},
-        findings=(*ledgers.findings, *noticed),
+        findings=(*ledgers.findings, *found),
         broken=ledgers.broken > 0 or bool(unread),
     )
 

@@ -92,15 +92,15 @@ def _read(file: Path, on_finding: Callable[[Finding], None]) -> QuantifierRun:
     texts = [s for s, record in found.items() if isinstance(record.get("actual_success"), str)]
     if texts:
         on_finding(
-            _noticed("flag-as-text", "actual_success is written as text", texts, file, severity="note")
+            _finding("flag-as-text", "actual_success is written as text", texts, file, severity="note")
         )
     unknown = [item.subject for item in items if item.success is None]
     if unknown:
-        on_finding(_noticed("missing-outcome", "actual_success is not known", unknown, file))
+        on_finding(_finding("missing-outcome", "actual_success is not known", unknown, file))
     return QuantifierRun(name=name, by="recorded", criteria=tuple(criteria), items=items)
 
 
-def _noticed(
+def _finding(
     code: str, what: str, subjects: Sequence[str], file: Path, *, severity: Severity = "warning"
 ) -> Finding:
     """One finding for all these problems: how many, and the first."""
