@@ -266,8 +266,8 @@ def _plan_steps(span: Span) -> tuple[str, ...]:
     listed = parsed(span.first("gen_ai.plan", "gen_ai.output.messages", "output.value"))
     if steps := tuple(step for each in items(listed) if (step := text(each))):
         return steps
-    said = MessageTranscript(calls=False).reply(span_outputs(span), span.end)
-    texts = [content_text(one.content) for one in said if isinstance(one, Utterance)]
+    reply = MessageTranscript(calls=False).reply(span_outputs(span), span.end)
+    texts = [content_text(one.content) for one in reply if isinstance(one, Utterance)]
     written = [listed] if isinstance(listed, str) else [one for one in texts if isinstance(one, str)]
     lines = (LIST_MARK.sub("", line).strip() for one in written for line in one.splitlines())
     return tuple(cut_name(line) for line in lines if line)
