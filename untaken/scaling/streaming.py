@@ -110,7 +110,7 @@ def stream_runs(
         cluster: who reads, scores and makes; this process when not given.
         progress: called with (ledgers read, ledgers, what is being done).
     """
-    found, seen = list(others), dict[Finding, None]()
+    found, of_runs = list(others), dict[Finding, None]()
     seen, authors, ends = set[str](), set[str](), list[RunEnd]()
     alike: dict[tuple[object, ...], RunEnd] = {}
     files = _here(places, scoring, make) if cluster is None else _sent(cluster, places, scoring, make)
@@ -123,7 +123,7 @@ def stream_runs(
                     continue
                 seen.add(passed.digest)
                 authors |= passed.authors
-                seen |= dict.fromkeys(passed.findings)
+                of_runs |= dict.fromkeys(passed.findings)
                 if (end := passed.end) is not None:
                     key = end.tools, end.graph_id, id(end.results), end.success
                     ends.append(alike.setdefault(key, end))
@@ -133,7 +133,7 @@ def stream_runs(
                 progress(done, len(places), "reading ledgers")
     unmatched = unmatched_globs(scoring.verdicts, authors)
     doubts = graph_doubts(scoring.graphs.graphs, zip(ends, ends, strict=True))
-    everything = *found, *scoring.graphs.findings, *unmatched, *seen, *(doubt.finding for doubt in doubts)
+    everything = *found, *scoring.graphs.findings, *unmatched, *of_runs, *(doubt.finding for doubt in doubts)
     broken = sum(finding.severity == "error" for finding in found)
     return Streamed(findings=tuple(dict.fromkeys(everything)), broken=broken)
 
