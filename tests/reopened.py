@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -48,6 +48,8 @@ def plain(value: object) -> Any:
         return {"run": value.digest, "events": value.events, "own": sorted(value.appended_here)}
     if isinstance(value, pd.DataFrame):
         return value.astype(object).where(value.notna(), None).to_dict("split")
+    if isinstance(value, Iterator):
+        return [plain(one) for one in value]
     if isinstance(value, Mapping):
         return {plain_key(key): plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
