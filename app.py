@@ -30,6 +30,7 @@ def main() -> None:
         watch_theme()
         with tables.collected():
             page.run()
+    starting.go_on()
 
 
 main()

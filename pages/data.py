@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.data import files, removing, upload
-from components.shared import cards, confirming, exports, state, tables, text
+from components.shared import cards, confirming, evaluating, exports, state, tables, text
 from untaken.answers import audit_table
 from untaken.present.numbers import counted
 
@@ -21,7 +21,7 @@ with st.container(border=True):
 upload.show_results(upload.session_uploads().results)
 confirming.offer(store)
 
-count = store.count_files(state.position(store))
+count = store.count_files(evaluating.position(store))
 st.subheader("Files", anchor=False)
 if not count:
     st.info(
@@ -37,7 +37,7 @@ st.caption(
     f"{counted(count, 'file')} · {counted(len(runs) + len(unread), 'run')} · "
     f"{len(broken) + len(unread):,} broken · {len(unanchored):,} without a recorded head"
 )
-if stale := state.stale_ledgers():
+if stale := evaluating.stale_ledgers(store):
     st.caption(
         f"{counted(stale, 'file')} read and scored again at the start: the file, a plan graph or the program "
         "had changed."

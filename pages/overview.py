@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from components import figures
@@ -9,11 +11,16 @@ from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
 from components.overview import better_ways, fix_first, three_numbers, unhandled_failures
 from components.shared import cards, first_steps, state, tables, text
-from untaken.answers import contradictory, review_queue, sub_goal_failures
-from untaken.answers.overview import graphs_by_misses, overview
-from untaken.answers.review import table_of_items
+from untaken.answers import ReviewItem, review_queue, review_table, sub_goal_failures
+from untaken.answers.first_page import (
+    contradictory_runs,
+    first_numbers,
+    plan_changes_to_fix,
+    ranks_alone,
+    unnoticed_runs,
+)
+from untaken.answers.overview import graphs_by_misses
 from untaken.corpus import corpus_doubts
-from untaken.errors import Unscored
 from untaken.fix_first import triage_by_agent
 from untaken.present.numbers import counted
 from untaken.ranking import HEADLINE
@@ -21,22 +28,22 @@ from untaken.ranking import HEADLINE
 MOST_RUNS = 200
 
 
-corpus = state.compared()
+def queue() -> Sequence[ReviewItem]:
+    """Every run in review order, where an answer is worked out of it."""
+    return state.derived(review_queue)
+
+
+seen = state.derived(first_numbers)
 cards.headline("Overview", "Where does the outcome mislead us, and what should we fix first?")
-if not corpus.runs:
+if not seen.runs:
     cards.nothing_here()
     st.stop()
 
 if "every" in st.session_state:  # a run was chosen: what is above the table is not drawn once more
-    every = state.drawn(lambda: table_of_items(state.derived(review_queue)), "every run")
+    every = state.derived(review_table, queue)
     if (row := tables.picked("every", len(every))) is not None:
         state.open_run(str(every["digest"].iloc[row]))
 
-metric = "critical_completion"
-seen = overview(corpus, metric=metric)
-if isinstance(seen.lucky.rate, Unscored):
-    metric = "completion"
-    seen = overview(corpus, metric=metric)
 lost = seen.broken + len(state.unread())
 broken = f" · {counted(lost, 'broken ledger')}, excluded" if lost else ""
 st.caption(
@@ -49,27 +56,28 @@ first_steps.tour()
 first_graph.offer()
 three_numbers.draw(seen)
 graph_doubts.show(state.derived(corpus_doubts))
-fix_first.draw(corpus, state.derived(triage_by_agent))
-better_ways.draw(corpus)
+fix_first.draw(state.derived(triage_by_agent))
+better_ways.draw(state.derived(plan_changes_to_fix))
 
-if len(ranked_metrics(corpus.ranking, HEADLINE)) > 1:
+ranking = state.derived(ranks_alone)
+if len(ranked_metrics(ranking, HEADLINE)) > 1:
     st.subheader("From outcome rank to sub-goal rank", anchor=False)
-    shared = counted(len(corpus.ranking.shared_tasks), "task")
+    shared = counted(len(ranking.shared_tasks), "task")
     st.caption(f"Over the {shared} that every agent ran. Agents whose lines cross change order.")
     tables.figure(
-        lambda: figures.rank_flow(corpus.ranking, metrics=HEADLINE, dark=state.is_dark()),
+        lambda: figures.rank_flow(ranking, metrics=HEADLINE, dark=state.is_dark()),
         key="flow",
         name="Rank flow",
         of=(),
     )
 
-found = contradictory(state.derived(review_queue))
-if found:
+found = state.derived(contradictory_runs, queue)
+if found.count:
     st.subheader("Runs that contradict themselves", anchor=False)
-    many = counted(len(found), "run")
+    many = counted(found.count, "run")
     st.caption(f"{many} whose outcome and sub-goals disagree; largest effect first.")
-    cards.run_links(found[:3], empty="")
-unhandled_failures.links()
+    cards.run_links(found.items, empty="")
+unhandled_failures.links(state.derived(unnoticed_runs, queue))
 
 failures = state.derived(sub_goal_failures)
 graphs = state.derived(graphs_by_misses)
@@ -92,7 +100,7 @@ if graphs:
     )
 
 st.subheader("All runs in review order", anchor=False)
-every = state.drawn(lambda: table_of_items(state.derived(review_queue)), "every run")
+every = state.derived(review_table, queue)
 tables.table(
     every,
     key="every",

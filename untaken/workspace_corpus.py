@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
 from untaken import limits
 from untaken.corpus import Corpus, evaluate_corpus
@@ -28,6 +28,18 @@ from untaken.subgoals import MissingRule
 
 _READ_AHEAD: Final = 50
 """Ledgers that are read before somebody else may read."""
+
+
+class ReadRuns(NamedTuple):
+    """What `WorkspaceCorpus.read` gives.
+
+    `state` is the digest of all that it follows from (`LedgerState`), for what is kept of it; ``None``
+    where nothing is kept: while something is added, and in a workspace that nobody opens again.
+    """
+
+    runs: list[Run]
+    findings: list[Finding]
+    state: str | None
 
 
 class WorkspaceCorpus:
@@ -56,7 +68,7 @@ class WorkspaceCorpus:
         return self._opened.stale if self._opened else 0
 
     @seldom_collected()
-    def read(self, store: Workspace, position: int | None = None) -> tuple[list[Run], list[Finding]]:
+    def read(self, store: Workspace, position: int | None = None) -> ReadRuns:
         """Every run of the workspace, each chain once, and what was noticed.
 
         Args:
@@ -64,12 +76,24 @@ class WorkspaceCorpus:
             position: of the last ledger that counts, as for `Workspace.ledgers`.
         """
         with self._reading:  # who comes second finds what the first has read
+            rows = store.ledger_state.rows() if self._keeps and position is None else None
             if self._open(store) and position is None:
-                return joined(self._files.values())
-            light = Lightening(store, self._current_graphs(store))
-            files = store.read_files(known=self._files, make=light, position=position)
-            self._files = files if position is None else {**self._files, **files}
-        return joined(files.values())
+                files = self._files
+            else:
+                light = Lightening(store, self._current_graphs(store))
+                files = store.read_files(known=self._files, make=light, position=position)
+                self._files = files if position is None else {**self._files, **files}
+            state = store.ledger_state.of(files, rows) if rows else None
+        return ReadRuns(*joined(files.values()), state)
+
+    def state(self, store: Workspace) -> str | None:
+        """The `ReadRuns.state` that `read` would give now; as long as nothing was read, ledgers are hashed.
+
+        ``None`` where nothing is kept.
+        """
+        if not self._keeps:
+            return None
+        return store.ledger_state.now() if self._opened is None else self.read(store).state
 
     @seldom_collected()
     def read_ahead(self, store: Workspace) -> None:
@@ -96,13 +120,13 @@ class WorkspaceCorpus:
     def evaluate(
         self,
         store: Workspace,
-        found: tuple[list[Run], list[Finding]],
+        found: ReadRuns,
         *,
         missing: MissingRule = "fail",
         verdicts: tuple[str, ...] = (),
     ) -> Corpus:
         """The corpus of what `read` gave, under some rules; runs that cannot be used go to the audit log."""
-        runs, findings = found
+        runs, findings, _ = found
         learnt, known = _learnt(runs, store.path), None
         if self._learnt == learnt:
             known = self._corpus

@@ -9,6 +9,7 @@ import streamlit as st
 
 from components.shared import state
 from components.shared.panels import panel
+from untaken.answers.first_page import count_without_graph
 from untaken.corpus import runs_without_graph
 from untaken.ledger import Run
 from untaken.present.numbers import counted
@@ -20,13 +21,13 @@ ANNOTATE: Final = "pages/annotate.py"
 @panel
 def offer() -> None:
     """Shows on Overview how many compared runs have no plan graph, and offers a draft of one."""
-    runs = state.derived(runs_without_graph)
+    runs = state.derived(count_without_graph)
     if not runs:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        have = "has" if len(runs) == 1 else "have"
+        have = "has" if runs == 1 else "have"
         st.markdown(
-            f"**{counted(len(runs), 'run')} {have} no plan graph.** "
+            f"**{counted(runs, 'run')} {have} no plan graph.** "
             "Only the outcome is known: no sub-goal, no place where it went wrong."
         )
         _draft()

@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.data.spooling import SpooledBytes
-from components.shared import arriving, cards, private_session, state, tables, text
+from components.shared import arriving, cards, evaluating, private_session, tables, text
 from components.shared.panels import panel
 from untaken.answers.uploads import Upload, stopped_uploads, uploads, uploads_table
 from untaken.errors import UntakenError
@@ -115,7 +115,7 @@ def _with_progress(
         bar.progress(min(done / max(total, 1), 1.0), text=f"{done} of {total}: {text.label(name, 60)}")
         if ahead and (begun := monotonic()) >= read_at:
             with suppress(UntakenError):  # who asks for it hears why it cannot be read
-                state.read_ahead(ahead)
+                evaluating.read_ahead(ahead)
             read_at = monotonic() + _READ_AHEAD_SECONDS + 3 * (monotonic() - begun)
 
     with TemporaryDirectory(prefix="untaken-") as folder:
@@ -129,7 +129,7 @@ def _with_progress(
             raise
     if ahead:
         with suppress(UntakenError):  # as above
-            state.evaluate_ahead(ahead, lambda step: bar.progress(1.0, text=f"{step} …"))
+            evaluating.evaluate_ahead(ahead, lambda step: bar.progress(1.0, text=f"{step} …"))
 
 
 def _forget(here: SessionUploads, turn: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components.shared import state, tables, text
+from components.shared import evaluating, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import SignalReview, contexts_by_evidence
 from untaken.errors import UntakenError
@@ -186,7 +186,7 @@ def _confirm(review: SignalReview) -> None:
 
 def _fold(chosen: Sequence[Signal]) -> str:
     try:
-        done = fold_in(state.policy(state.workspace()), chosen)
+        done = fold_in(evaluating.policy(state.workspace()), chosen)
     except UntakenError as error:
         return f"✗ Nothing was applied: {error.message}. {error.hint}"
     before = len(chosen) - len(done.observations)

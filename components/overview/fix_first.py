@@ -12,11 +12,10 @@ from components.figures.triage import MOST, gain_words
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.answers import triage_table
-from untaken.corpus import Corpus
+from untaken.answers.first_page import RunBehind, runs_behind, runs_behind_items, shown_items
 from untaken.counterfactual import SMALL_Q
 from untaken.errors import Unscored
 from untaken.fix_first import FailurePattern, FixFirst, Kind, Triage
-from untaken.ledger import Run
 from untaken.present.contexts import context_words
 from untaken.present.numbers import counted
 from untaken.present.statuses import STAR
@@ -30,17 +29,15 @@ NONE: Final[dict[Kind, str]] = {
     "decision": f"⇄ Decisions by the history of skills: no supported better alternative with q ≤ {SMALL_Q:g}",
 }
 NAMES: Final[dict[Kind, str]] = {"sub_goal": "Sub-goals to fix first", "decision": "Decisions to fix first"}
-LINKS: Final = 6
 COLUMNS: Final = 3
 ITEM: Final = "fix_first_item"
 
 
 @panel
-def draw(corpus: Corpus, found: Mapping[str | None, Triage]) -> None:
+def draw(found: Mapping[str | None, Triage]) -> None:
     """The fix-first list of all runs, or of one agent's.
 
     Args:
-        corpus: what was evaluated.
         found: the list by agent; that of everybody under ``None``.
     """
     heading, side = st.columns([3, 1], vertical_alignment="bottom")
@@ -70,7 +67,7 @@ def draw(corpus: Corpus, found: Mapping[str | None, Triage]) -> None:
     _figures(seen, by_pattern)
     for conflict in seen.conflicts:
         st.warning(f"Conflicting advice: {text.label(conflict.words, 500)}.", icon=":material/sync_problem:")
-    _chosen(corpus, shown)
+    _chosen(shown, found)
 
 
 def _by_pattern(seen: Triage) -> bool:
@@ -131,7 +128,7 @@ def _pick(digest: str) -> None:
     st.session_state[ITEM] = digest
 
 
-def _chosen(corpus: Corpus, shown: Mapping[str, FixFirst]) -> None:
+def _chosen(shown: Mapping[str, FixFirst], found: Mapping[str | None, Triage]) -> None:
     with st.container(border=True, key="fix_first"):
         digest = st.selectbox(
             "Look at the runs of",
@@ -144,7 +141,7 @@ def _chosen(corpus: Corpus, shown: Mapping[str, FixFirst]) -> None:
         st.caption(f"{text.label(item.reason, 400)}.{_unknown(item)}{_also(item)}")
         agents = " · ".join(f"{text.label(agent, 40)} {n:,}" for agent, n in list(item.agents.items())[:8])
         st.caption(f"{counted(len(item.runs), 'run')}, largest effect first: {agents}")
-        _links(corpus, item)
+        _links(_behind(item, found))
         if item.kind == "decision":
             st.page_link(
                 "pages/decisions.py",
@@ -153,12 +150,18 @@ def _chosen(corpus: Corpus, shown: Mapping[str, FixFirst]) -> None:
             )
 
 
-def _links(corpus: Corpus, item: FixFirst) -> None:
-    many = min(LINKS, len(item.runs))
-    for start in range(0, many, COLUMNS):
-        for place, at in zip(st.columns(COLUMNS), range(start, many), strict=False):
+def _behind(item: FixFirst, found: Mapping[str | None, Triage]) -> Sequence[RunBehind]:
+    """The runs behind an item: those of all agents together are kept, those of one are looked at now."""
+    if item in shown_items(found[None]):
+        return state.derived(runs_behind_items, lambda: found)[item.digest]
+    return runs_behind(state.compared(), item)
+
+
+def _links(behind: Sequence[RunBehind]) -> None:
+    for start in range(0, len(behind), COLUMNS):
+        for place, run in zip(st.columns(COLUMNS), behind[start : start + COLUMNS], strict=False):
             with place:
-                _link(corpus, item, at)
+                _link(run)
 
 
 def _name(item: FixFirst) -> str:
@@ -182,14 +185,12 @@ def _also(item: FixFirst) -> str:
     return f" Other alternatives with a better history: {named}." if named else ""
 
 
-def _link(corpus: Corpus, item: FixFirst, at: int) -> None:
-    run = corpus.runs[item.runs[at]]
-    repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
-    if item.kind == "sub_goal":
-        goal = item.goals[at] if isinstance(item, FailurePattern) else str(item.sub_goal)
-        target, words = {"sub_goal": goal}, _what_happened(corpus, run, goal)
+def _link(run: RunBehind) -> None:
+    repeat = "" if run.task_repeat is None else f" · repeat {run.task_repeat}"
+    if run.sub_goal is not None:
+        target, words = {"sub_goal": run.sub_goal}, f"{text.label(run.reason, 160)} · {_outcome(run)}"
     else:
-        target, words = {"decision": str(item.points[at])}, f"event {item.points[at]} · {_outcome(run)}"
+        target, words = {"decision": str(run.seq)}, f"event {run.seq} · {_outcome(run)}"
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.page_link(
             state.RUN_PAGE,
@@ -199,13 +200,7 @@ def _link(corpus: Corpus, item: FixFirst, at: int) -> None:
         st.caption(words)
 
 
-def _what_happened(corpus: Corpus, run: Run, sub_goal: str) -> str:
-    score = corpus.scores[run.digest]
-    reason = score.reason if isinstance(score, Unscored) else score.node(sub_goal).reason
-    return f"{text.label(reason, 160)} · {_outcome(run)}"
-
-
-def _outcome(run: Run) -> str:
+def _outcome(run: RunBehind) -> str:
     if isinstance(run.success, Unscored):
         return "… no outcome recorded"
     return "✓ succeeded" if run.success else "✗ failed"

@@ -9,7 +9,15 @@ from urllib.parse import unquote
 
 import streamlit as st
 
-from components.shared import first_steps, private_banner, private_session, reviewer, searching, state
+from components.shared import (
+    evaluating,
+    first_steps,
+    private_banner,
+    private_session,
+    reviewer,
+    searching,
+    state,
+)
 from components.shared.palette import tokens
 
 HERE: Final = Path(__file__).parent
@@ -61,7 +69,7 @@ def draw() -> None:
             },
             on_pressed_change=lambda: None,
         )
-    if state.position(state.workspace()) is not None:
+    if evaluating.position(state.workspace()) is not None:
         st.sidebar.caption("Files are being added. Their runs count here when all of them are in.")
     private_banner.draw()  # comes and goes: after the listener, which stays at its place in the page
     asked = st.sidebar.button(

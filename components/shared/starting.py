@@ -28,6 +28,8 @@ LOADED: Final = ("pandas", "scipy.special", "components.shared.frame")
 """Loaded before any page is drawn: plotly uses a pandas that another thread has only half imported. And
 before the workspace is opened: another process makes that of a demonstration meanwhile."""
 
+_left: Final = Event()
+"""Set where runs are still to be read: the first page is shown from kept answers before that."""
 _ready: Final = Event()
 _ready.set()  # where nothing opens ahead, pages open the workspace
 _steps: Final[list[str]] = []
@@ -58,6 +60,22 @@ def wait() -> None:
     st.rerun()
 
 
+def go_on() -> None:
+    """Read the runs that the first page did without, once it is drawn: other pages need them."""
+    if _left.is_set():
+        _left.clear()
+        Thread(target=_open_whole, daemon=True).start()
+
+
+def _open_whole() -> None:
+    from components.shared import state  # noqa: PLC0415 (loaded by then)
+
+    try:
+        state.open_whole()
+    except Exception:  # the page says it
+        LOG.debug("the runs could not be read ahead", exc_info=True)
+
+
 def _open_ahead() -> None:
     try:
         _steps.append("Loading the app")
@@ -67,7 +85,8 @@ def _open_ahead() -> None:
         AT_HAND.allow(HELD_BYTES)
         for name in LOADED:
             import_module(name)
-        state.open_ahead(_steps.append)
+        if state.open_ahead(_steps.append):
+            _left.set()
     except Exception:  # the page says it
         LOG.debug("the workspace could not be opened ahead", exc_info=True)
     finally:

@@ -17,22 +17,17 @@ from typing import Any, Final, TypeVar
 
 import streamlit as st
 
-from components.shared import arriving, demonstration, navigation, private_session, text
+from components.shared import demonstration, evaluating, navigation, private_session, text
 from components.shared.panels import failing_alone
-from untaken.cli.app import TEMPORARY
-from untaken.corpus import Corpus, part_of
+from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.garbage import seldom_collected
-from untaken.judging import distrusted, judge_trust
-from untaken.ledger import Run, Verdict, unread_runs
-from untaken.memories import POLICY
-from untaken.memory import applied_digest
+from untaken.ledger import Run
 from untaken.plans import escape_glob
 from untaken.present.numbers import counted
-from untaken.ranking import Group, comparable_groups
+from untaken.ranking import Group
 from untaken.store import Workspace
 from untaken.subgoals.run_score import MissingRule
-from untaken.workspace_corpus import WorkspaceCorpus
 
 SELECTION: Final = (
     *("run", "sub_goal", "decision", "change", "choice", "metric", "pair", "criterion", "graph", "step"),
@@ -46,8 +41,6 @@ RUN_PAGE: Final = "pages/run.py"
 _IN_FRAME: Final = ContextVar("in_frame", default=False)
 _ANSWERS: Final[ContextVar[dict[object, Any] | None]] = ContextVar("answers", default=None)
 """What was asked for since the page began: to find it in a cache of Streamlit's takes half a millisecond."""
-_AHEAD: Final = ContextVar("ahead", default=False)
-"""Whether all ledgers count, although some are still being added."""
 Made = TypeVar("Made")
 
 SCOPE: Final = ("agents", "missing", "verdicts", "min_kappa")
@@ -148,41 +141,40 @@ def _open(folder: str, demo: bool) -> Workspace:
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
-def open_ahead(_on_step: Callable[[str], object]) -> None:
-    """Open the workspace that all share, and evaluate it under the usual rules, before anybody visits.
+def open_ahead(_on_step: Callable[[str], object]) -> bool:
+    """Open the workspace that all share, before anybody visits, as far as its first page needs it.
 
     Cached because spinners of what it calls need a page, and only an outermost cached function shows one.
 
     Args:
         _on_step: called with what is done next, in words.
+
+    Returns:
+        Whether its answers were kept, so that runs are still to be read and evaluated (`open_whole`).
     """
     _on_step("Opening the workspace")
-    evaluate_ahead(shared_workspace(), _on_step)
+    store = shared_workspace()
+    if evaluating.first_page_is_kept(store):
+        return True
+    evaluating.evaluate_ahead(store, _on_step)
+    return False
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def open_whole() -> None:
+    """Read and evaluate the workspace that all share, which `open_ahead` has left out."""
+    evaluating.evaluate_ahead(shared_workspace(), lambda _: None)
 
 
 def content(store: Workspace) -> str:
     """Digest of the workspace's content and of what its memory was taught, asked for once a page is drawn."""
-    return _once(("content", store.path), lambda: _content(store))
-
-
-def _content(store: Workspace) -> str:
-    return store.digest(position(store)) + applied_digest(policy(store))
-
-
-def position(store: Workspace) -> int | None:
-    """The place of the last ledger that counts now; ``None`` for all, where nobody uploads."""
-    return None if _AHEAD.get() else arriving.position(store)
-
-
-def policy(store: Workspace) -> Path:
-    """The file that keeps the weak signals folded into the workspace's memory."""
-    return store.path / POLICY
+    return _once(("content", store.path), lambda: evaluating.content(store))
 
 
 def corpus() -> Corpus:
     """Every run of the workspace, evaluated under the rules in force; cached by content and rules."""
     store, now = workspace(), rules()
-    return _evaluated(str(store.path), content(store), now.missing, now.globs, store)
+    return evaluating.evaluated(str(store.path), content(store), now.missing, now.globs, store)
 
 
 def compared() -> Corpus:
@@ -191,18 +183,20 @@ def compared() -> Corpus:
     name = group_name()
     if name is None:
         return corpus()
-    return _part(str(store.path), content(store), now.missing, now.globs, name, store)
+    return evaluating.part(str(store.path), content(store), now.missing, now.globs, name, store)
 
 
 def derived(make: Callable[..., Made], *given: object, of_all: bool = False) -> Made:
     """The result of `make`, an engine function, for the compared (or all) runs; computed once and shared.
 
-    `given`: further arguments of `make`, themselves derived from the same runs.
+    Some are kept in the workspace (`untaken.answers.kept`): then no run is read for them.
+
+    `given`: further arguments of `make`, themselves derived from the same runs, or functions that derive them
+    where they are needed.
     """
     store, now = workspace(), rules()
     whose = (str(store.path), content(store), now.missing, now.globs, None if of_all else group_name())
-    chosen_runs = corpus() if of_all else compared()
-    made: Made = _derived(whose, f"{make.__module__}.{make.__qualname__}", chosen_runs, make, given)
+    made: Made = evaluating.derived(whose, evaluating.name_of(make), make, given, store)
     return made
 
 
@@ -217,7 +211,7 @@ def drawn(make: Callable[[], Made], *what: str | None) -> Made:
 def groups() -> tuple[Group, ...]:
     """The sets of agents that can be compared; cached by content."""
     store = workspace()
-    return _once(("groups", store.path), lambda: _groups(str(store.path), content(store), store))
+    return _once(("groups", store.path), lambda: evaluating.groups(str(store.path), content(store), store))
 
 
 def group_name() -> str | None:
@@ -236,98 +230,25 @@ def runs_left_out() -> int:
 def runs() -> list[Run]:
     """Every readable run of the workspace; cached by content."""
     store = workspace()
-    return _read(str(store.path), content(store), store)[0]
+    return evaluating.read(str(store.path), content(store), store)[0]
 
 
 def findings() -> tuple[Finding, ...]:
     """What was noticed while the workspace's ledgers were read."""
     store = workspace()
-    return tuple(_read(str(store.path), content(store), store)[1])
+    return tuple(evaluating.read(str(store.path), content(store), store)[1])
 
 
 def unread() -> tuple[Finding, ...]:
     """What is wrong with each run of which not even the start can be read; such a run has no page."""
-    return unread_runs(runs(), findings())
+    store = workspace()
+    return _once(("unread", store.path), lambda: evaluating.unread(str(store.path), content(store), store))
 
 
 def injections() -> tuple[tuple[Finding, ...], int]:
     """The possible prompt injections found so far, and in how many runs they are still looked for."""
     store = workspace()
-    return _kept(str(store.path)).injections(store, corpus())
-
-
-def read_ahead(store: Workspace) -> None:
-    """Read what was added to a workspace by now, so that nobody waits for it at the end."""
-    _kept(str(store.path)).read_ahead(store)
-
-
-def evaluate_ahead(store: Workspace, on_step: Callable[[str], object]) -> None:
-    """Read and evaluate a workspace under the usual rules, with what an upload under way has added.
-
-    Args:
-        store: the workspace.
-        on_step: called with what is done next, in words.
-    """
-    token = _AHEAD.set(True)
-    try:
-        folder, digest = str(store.path), _content(store)
-        on_step("Reading ledgers")
-        _read(folder, digest, store)
-        on_step("Scoring runs")
-        _evaluated(folder, digest, "fail", (), store)
-        if len(found := _groups(folder, digest, store)) > 1:
-            on_step("Ranking agents")
-            _part(folder, digest, "fail", (), found[0].name, store)
-    finally:
-        _AHEAD.reset(token)
-
-
-def stale_ledgers() -> int:
-    """Ledgers that were read and scored again when the workspace was opened: something had changed."""
-    return _kept(str(workspace().path)).stale
-
-
-@st.cache_resource(ttl=3600, max_entries=2, show_spinner="Reading ledgers …")
-def _read(folder: str, digest: str, _store: Workspace) -> tuple[list[Run], list[Finding]]:  # noqa: ARG001 (cache key)
-    return _kept(folder).read(_store, position(_store))
-
-
-@st.cache_resource(ttl=3600, max_entries=8, show_spinner=False)
-def _kept(folder: str) -> WorkspaceCorpus:  # noqa: ARG001 (cache key)
-    return WorkspaceCorpus(keeps=TEMPORARY not in os.environ)
-
-
-@st.cache_resource(ttl=3600, max_entries=4, show_spinner="Scoring runs …")
-def _evaluated(
-    folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], _store: Workspace
-) -> Corpus:
-    found = _read(folder, digest, _store)
-    return _kept(folder).evaluate(_store, found, missing=missing, verdicts=verdicts)
-
-
-@st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
-def _groups(folder: str, digest: str, _store: Workspace) -> tuple[Group, ...]:
-    return comparable_groups(_read(folder, digest, _store)[0])
-
-
-@st.cache_resource(ttl=3600, max_entries=4, show_spinner="Ranking agents …")
-def _part(
-    folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], name: str, _store: Workspace
-) -> Corpus:
-    whole = _evaluated(folder, digest, missing, verdicts, _store)
-    group = next(group for group in _groups(folder, digest, _store) if group.name == name)
-    return part_of(whole, frozenset(group.digests))
-
-
-@st.cache_resource(ttl=3600, max_entries=24, show_spinner=False)
-def _derived(
-    whose: object,  # noqa: ARG001 (with the next one, the key of the cache)
-    what: str,  # noqa: ARG001
-    _corpus: Corpus,
-    _make: Callable[..., Made],
-    _given: tuple[object, ...],
-) -> Made:
-    return _make(_corpus, *_given)
+    return evaluating.held(str(store.path)).injections(store, corpus())
 
 
 @st.cache_resource(ttl=3600, max_entries=64, show_spinner=False)
@@ -338,20 +259,7 @@ def _drawn(whose: object, what: object, _make: Callable[[], Made]) -> Made:  # n
 def authors() -> tuple[str, ...]:
     """Who gave the verdicts of the workspace's runs; cached by content."""
     store = workspace()
-    return _authors(str(store.path), content(store), store)
-
-
-@st.cache_data(ttl=3600, max_entries=2, show_spinner=False)
-def _authors(folder: str, digest: str, _store: Workspace) -> tuple[str, ...]:
-    return tuple(
-        sorted({verdict.by for run in _read(folder, digest, _store)[0] for verdict in run.of(Verdict)})
-    )
-
-
-@st.cache_data(ttl=3600, max_entries=8, show_spinner=False)
-def _unreliable(folder: str, digest: str, least: float, _store: Workspace) -> tuple[str, ...]:
-    """What leaves the verdicts out that agree too little with people."""
-    return distrusted(judge_trust(_read(folder, digest, _store)[0], least=least))
+    return evaluating.authors(str(store.path), content(store), store)
 
 
 def rules() -> RulesInForce:
@@ -359,7 +267,7 @@ def rules() -> RulesInForce:
     chosen = st.session_state.get("rules_verdicts", ())
     least: float | None = st.session_state.get("rules_min_kappa")
     store = workspace()
-    bad = () if least is None else _unreliable(str(store.path), content(store), least, store)
+    bad = () if least is None else evaluating.unreliable(str(store.path), content(store), least, store)
     missing = st.session_state.get("rules_missing", "fail")
     return RulesInForce(missing=missing, verdicts=tuple(chosen), least_kappa=least, unreliable=bad)
 

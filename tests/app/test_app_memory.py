@@ -12,7 +12,7 @@ from sessions import go_to, said, session
 from streamlit.testing.v1 import AppTest
 
 from components.memory.view import in_words
-from components.shared import state
+from components.shared import evaluating, state
 from untaken.corpus import evaluate_corpus, signals_waiting
 from untaken.memories import POLICY, remembered
 from untaken.memory import PolicyMemory, applied_signals
@@ -196,7 +196,7 @@ def test_runs_without_choices_have_no_history(tmp_path: Path, monkeypatch: Patch
 def test_what_was_applied_changes_what_the_caches_are_kept_under(folder: Path) -> None:
     with Workspace(folder) as store, state.frame():
         before = state.content(store)
-        state.policy(store).write_bytes(b"\n")
+        evaluating.policy(store).write_bytes(b"\n")
         assert state.content(store) == before  # asked once a page
     with Workspace(folder) as store, state.frame():
         assert state.content(store) != before

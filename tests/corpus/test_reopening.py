@@ -194,16 +194,16 @@ def test_runs_of_compressed_ledgers_are_read_again_with_few_ledgers_in_memory(
 
 def test_what_is_read_ahead_is_not_read_again_and_does_not_count_before_its_time(store: Workspace) -> None:
     workspace = WorkspaceCorpus()
-    before, _ = workspace.read(store)
+    before = workspace.read(store).runs
     position = store.position()
     added = store.add("more.jsonl", desk.lucky(3).ledger())
     workspace.read_ahead(store)
-    again, _ = workspace.read(store, position)
+    again = workspace.read(store, position).runs
     assert again == before
     file = next(file for file in store.ledgers() if file.digest == added.digest)
     assert file.path is not None
     file.path.unlink()  # to read it again gives no run
-    everything, _ = workspace.read(store)
+    everything = workspace.read(store).runs
     assert [run.run_id for run in everything] == [*(run.run_id for run in before), "lucky-3"]
 
 

@@ -83,9 +83,9 @@ def contradictory(queue: Sequence[ReviewItem]) -> tuple[ReviewItem, ...]:
     return tuple(sorted(found, key=lambda item: -item.weight))
 
 
-def review_table(corpus: Corpus) -> pd.DataFrame:
-    """One row per run in the order of review (columns: `REVIEW`)."""
-    return table_of_items(review_queue(corpus))
+def review_table(corpus: Corpus, queue: Sequence[ReviewItem] | None = None) -> pd.DataFrame:
+    """One row per run in the order of review (columns: `REVIEW`); `queue` as of `review_queue`."""
+    return table_of_items(review_queue(corpus) if queue is None else queue)
 
 
 def table_of_items(queue: Sequence[ReviewItem]) -> pd.DataFrame:

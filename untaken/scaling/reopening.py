@@ -32,7 +32,7 @@ from untaken.scaling.reading import (
 )
 from untaken.store import Workspace
 from untaken.store.derived import key_of, load_table, save_table, tidy_tables
-from untaken.store.readings import FileReading
+from untaken.store.readings import Content, FileReading
 from untaken.store.stored_file import StoredFile
 
 
@@ -151,10 +151,9 @@ def _save(store: Workspace, digest: str, file: FileReading, runs: Iterable[bytes
 
 
 def _kept(
-    store: Workspace, file: StoredFile, now: tuple[str, str], *, graphs: GraphSet, same: Same
+    store: Workspace, file: StoredFile, now: Content, *, graphs: GraphSet, same: Same
 ) -> FileReading | None:
-    key, content = now
-    table = load_table(store.path, file.digest, _key(content, graphs))
+    table = load_table(store.path, file.digest, _key(now.content, graphs))
     if table is None or file.path is None:
         return None
     try:
@@ -172,7 +171,9 @@ def _kept(
         )
         for run in record.runs
     ]
-    return FileReading(key=key, runs=tuple(runs), findings=record.findings, content=content)
+    return FileReading(
+        key=now.key, runs=tuple(runs), findings=record.findings, content=now.content, sha256=now.sha256
+    )
 
 
 class _Detail:
@@ -196,5 +197,9 @@ class _Detail:
 
 
 def _key(content: str, graphs: GraphSet) -> str:
-    rules = [graph_digest(graph) for graph in graphs.graphs], sorted(graphs.ambiguous), graphs.findings
-    return key_of(content, *rules)
+    return key_of(content, *rules_of(graphs))
+
+
+def rules_of(graphs: GraphSet) -> tuple[object, ...]:
+    """What of plan graphs decides how runs are scored, for a key."""
+    return [graph_digest(graph) for graph in graphs.graphs], sorted(graphs.ambiguous), graphs.findings

@@ -22,6 +22,10 @@ import zstandard
 FOLDER: Final = "derived"
 KEPT: Final = 2
 """Tables of one ledger that are kept, the newest: for two programs, or two sets of plan graphs, in turns."""
+ANSWERS_KEPT: Final = 64
+"""Answers of pages that are kept, the newest: of each at most `KEPT`."""
+_ANSWER: Final = "answer."
+"""How the names of answers begin, where those of tables have the digest of a ledger."""
 _SIGNED: Final = 32
 _SUFFIX: Final = ".table"
 
@@ -55,10 +59,26 @@ def save_table(folder: Path, ledger: str, key: str, content: bytes) -> None:
         _write(file, _signature(secret, file.name, packed) + packed)
 
 
+def has_answer(folder: Path, what: str, key: str) -> bool:
+    """Whether there is something under this name and key."""
+    return _file(folder, _ANSWER + what, key).is_file()
+
+
+def load_answer(folder: Path, what: str, key: str) -> bytes | None:
+    """As `load_table`, of all ledgers together: what a page shows of them."""
+    return load_table(folder, _ANSWER + what, key)
+
+
+def save_answer(folder: Path, what: str, key: str, content: bytes) -> None:
+    """As `save_table`, of all ledgers together; `what` is a name without hyphens."""
+    save_table(folder, _ANSWER + what, key, content)
+
+
 def discard_tables(folder: Path, ledger: str) -> None:
-    """Deletes what was kept of a ledger: it holds text of its runs."""
-    for file in (folder / FOLDER).glob(f"{ledger}-*"):
-        file.unlink(missing_ok=True)
+    """Deletes what was kept of a ledger, and of all together: it holds text of its runs."""
+    for kept in (ledger, f"{_ANSWER}*"):
+        for file in (folder / FOLDER).glob(f"{kept}-*"):
+            file.unlink(missing_ok=True)
 
 
 def tidy_tables(folder: Path, ledgers: set[str]) -> set[str]:
@@ -72,10 +92,13 @@ def tidy_tables(folder: Path, ledgers: set[str]) -> set[str]:
         with suppress(OSError):  # another process was faster
             newest_first.append((-file.stat().st_mtime_ns, file))
     seen: dict[str, int] = {}
+    answers = 0
     for _, file in sorted(newest_first):
         ledger = file.name.partition("-")[0]
         seen[ledger] = seen.get(ledger, 0) + 1
-        if file.suffix != _SUFFIX or ledger not in ledgers or seen[ledger] > KEPT:
+        answers += ledger.startswith(_ANSWER)
+        here = answers <= ANSWERS_KEPT if ledger.startswith(_ANSWER) else ledger in ledgers
+        if file.suffix != _SUFFIX or not here or seen[ledger] > KEPT:
             with suppress(OSError):
                 file.unlink()
     return seen.keys() & ledgers

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, Engine
 
@@ -42,12 +42,22 @@ class FileReading:
         findings: what was noticed.
         content: digest of all that they follow from: every byte that was read, the heads, and what was
             appended here; empty for a missing file.
+        sha256: of every byte that was read; empty for a missing file.
     """
 
     key: str
     runs: tuple[Run, ...]
     findings: tuple[Finding, ...]
     content: str = ""
+    sha256: str = ""
+
+
+class Content(NamedTuple):
+    """What a reading of a ledger would have now: `FileReading.key`, `content` and `sha256`."""
+
+    key: str
+    content: str
+    sha256: str
 
 
 class _Hashed:
@@ -75,9 +85,7 @@ def keys_of(connection: Connection, files: Sequence[StoredFile]) -> dict[str, st
     return {file.digest: _key(file, *compared[file.digest]) for file in files}
 
 
-def contents_of(
-    engine: Engine, folder: Path, files: Sequence[StoredFile]
-) -> Iterator[tuple[str, str] | None]:
+def contents_of(engine: Engine, folder: Path, files: Sequence[StoredFile]) -> Iterator[Content | None]:
     """The key and the content that a reading of each file would have now; it is hashed, not decoded.
 
     ``None`` for one that is gone, or that changes just now.
@@ -91,12 +99,11 @@ def contents_of(
                 yield _now(file, now, _Hashed(now.front).digest(), _own(now, spans)) if now else None
 
 
-def _now(
-    file: StoredFile, now: LedgerSnapshot, digest: str, own: Mapping[str, Sequence[OwnSpan]]
-) -> tuple[str, str]:
+def _now(file: StoredFile, now: LedgerSnapshot, digest: str, own: Mapping[str, Sequence[OwnSpan]]) -> Content:
     """The key and the content of a ledger whose bytes have this digest."""
     key = _key(file, now.heads, now.superseded)
-    return key, sha256(repr((key, digest, sorted(own.items()))).encode()).hexdigest()
+    content = sha256(repr((key, digest, sorted(own.items()))).encode()).hexdigest()
+    return Content(key, content, digest)
 
 
 def _own_spans(engine: Engine, ledgers: Iterable[LedgerSnapshot]) -> dict[str, list[OwnSpan]]:
@@ -168,12 +175,13 @@ def _read_one(
         runs, findings = read_ledger(hashed, strict=False, heads=now.heads, name=file.name)
         parts = (runs[at : at + _RUNS_AT_ONCE] for at in range(0, len(runs), _RUNS_AT_ONCE))
         found = [run for part in parts for run in made([(one, None) for one in part])], findings
-    key, content = _now(file, now, hashed.digest(), own)
+    here = _now(file, now, hashed.digest(), own)
     return FileReading(
-        key=key,
+        key=here.key,
         runs=tuple(run for run in found[0] if run.run_id not in now.superseded),
         findings=tuple(found[1]),
-        content=content,
+        content=here.content,
+        sha256=here.sha256,
     )
 
 

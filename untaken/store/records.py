@@ -19,6 +19,7 @@ from sqlalchemy import (
     Table,
     Text,
     case,
+    cast,
     func,
     insert,
     select,
@@ -32,7 +33,7 @@ from untaken.ledger import Head
 from untaken.store.anchoring import Anchored
 from untaken.store.faults import of_row, row_reader
 from untaken.store.stored_file import AuditEntry, StoredFile
-from untaken.store.tables import audit, files, heads, removals
+from untaken.store.tables import appends, audit, files, heads, own_events, removals
 
 FINDINGS_PER_FILE: Final = 500
 """Most findings kept of a file; more are only counted: a hostile file may have a fault in every line."""
@@ -299,6 +300,32 @@ def content_digest(connection: Connection, position: int | None = None) -> str:
     )
     together = [func.aggregate_strings(rows.subquery().c.line, "\n") for rows in parts]
     return sha256(repr([connection.execute(select(one)).scalar() for one in together]).encode()).hexdigest()
+
+
+def reading_digest(connection: Connection) -> str | None:
+    """One digest over every row that decides what reading the ledgers of this moment gives.
+
+    With the bytes of the ledgers it says all that is read. ``None`` while something is being appended.
+    """
+    if connection.execute(select(func.count()).select_from(appends)).scalar_one():
+        return None
+    tables = (
+        _lines(files, "digest", "kind", "path", "name"),
+        _lines(heads, "file", "events", "sha256", "accepted", "superseded", "run_id"),
+        _lines(removals, "file", "restored_at"),
+        _lines(own_events, "events_before", "sha256_before", "events_after", "sha256_after", "run_id"),
+    )
+    together = (select(func.aggregate_strings(rows.subquery().c.line, "\n")) for rows in tables)
+    return sha256(repr([connection.execute(one).scalar() for one in together]).encode()).hexdigest()
+
+
+def _lines(table: Table, *columns: str) -> Select[Any]:
+    """Each row as one text, in the order in which they came; only the last column holds free text."""
+    first, *others = (func.coalesce(cast(table.c[column], Text), "-") for column in columns)
+    line: ColumnElement[str] = first
+    for word in others:
+        line = line + "\t" + word
+    return select(line.label("line")).order_by(table.c.position)
 
 
 def _text(words: Column[Any]) -> ColumnElement[str]:

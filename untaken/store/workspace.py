@@ -34,7 +34,8 @@ from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.file_lists import FileLists
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import current_content, is_whole
-from untaken.store.readings import FileReading, Make, contents_of, joined, keys_of, read_files
+from untaken.store.ledger_state import LedgerState
+from untaken.store.readings import Content, FileReading, Make, contents_of, joined, keys_of, read_files
 from untaken.store.reviews import Reviews
 from untaken.store.saved_views import SavedViews
 from untaken.store.schema import DATABASE, is_workspace, prepare
@@ -66,6 +67,7 @@ class Workspace(GraphStore, FileLists):
         self.reviews = Reviews(self._engine)
         self.text_drafts = TextDrafts(self._engine)
         self.saved_views = SavedViews(self._engine)
+        self.ledger_state = LedgerState(self._engine, self.path)
         try:
             prepare(self._engine, self.path)
             self._purge_daily()
@@ -337,7 +339,7 @@ class Workspace(GraphStore, FileLists):
         """Reads these of `ledgers`, in order; `make` as for `read_files`."""
         return read_files(self._engine, self.path, files, make)
 
-    def contents_of(self, files: Sequence[StoredFile]) -> Iterator[tuple[str, str] | None]:
+    def contents_of(self, files: Sequence[StoredFile]) -> Iterator[Content | None]:
         """The `FileReading.key` and `content` that reading each of these of `ledgers` would give now.
 
         ``None`` for one that is gone, or that changes just now.

@@ -1,0 +1,214 @@
+"""What all sessions share of a workspace: its runs, read and evaluated, and what pages show of them.
+
+Everything is cached by the workspace's content and the rules; some answers are kept (`untaken.answers.kept`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Final, TypeVar
+
+import streamlit as st
+
+from components.shared import arriving
+from untaken.answers.kept import FIRST_PAGE, OF_READINGS, Basis, are_kept, is_kept, keep_answer, load_kept
+from untaken.cli.app import TEMPORARY
+from untaken.corpus import Corpus, part_of
+from untaken.errors import Finding
+from untaken.judging import distrusted, judge_trust
+from untaken.ledger import Run, Verdict, unread_runs
+from untaken.memories import POLICY
+from untaken.memory import applied_digest
+from untaken.ranking import Group, comparable_groups
+from untaken.store import Workspace
+from untaken.subgoals.run_score import MissingRule
+from untaken.workspace_corpus import ReadRuns, WorkspaceCorpus
+
+_AHEAD: Final = ContextVar("ahead", default=False)
+"""Whether all ledgers count, although some are still being added."""
+Made = TypeVar("Made")
+
+
+def content(store: Workspace) -> str:
+    """Digest of the workspace's content and of what its memory was taught."""
+    return store.digest(position(store)) + applied_digest(policy(store))
+
+
+def position(store: Workspace) -> int | None:
+    """The place of the last ledger that counts now; ``None`` for all, where nobody uploads."""
+    return None if _AHEAD.get() else arriving.position(store)
+
+
+def policy(store: Workspace) -> Path:
+    """The file that keeps the weak signals folded into the workspace's memory."""
+    return store.path / POLICY
+
+
+def read_ahead(store: Workspace) -> None:
+    """Read what was added to a workspace by now, so that nobody waits for it at the end."""
+    held(str(store.path)).read_ahead(store)
+
+
+def evaluate_ahead(store: Workspace, on_step: Callable[[str], object]) -> None:
+    """Read and evaluate a workspace under the usual rules, with what an upload under way has added.
+
+    Args:
+        store: the workspace.
+        on_step: called with what is done next, in words.
+    """
+    token = _AHEAD.set(True)
+    try:
+        folder, digest = str(store.path), content(store)
+        on_step("Reading ledgers")
+        read(folder, digest, store)
+        on_step("Scoring runs")
+        evaluated(folder, digest, "fail", (), store)
+        if len(found := groups(folder, digest, store)) > 1:
+            on_step("Ranking agents")
+            part(folder, digest, "fail", (), found[0].name, store)
+    finally:
+        _AHEAD.reset(token)
+
+
+def first_page_is_kept(store: Workspace) -> bool:
+    """Whether everything that the first page shows is kept; it is at hand then."""
+    folder, digest = str(store.path), content(store)
+    basis = _basis(folder, digest, store)
+    if basis is None or not are_kept(store.path, OF_READINGS, basis.key()):
+        return False
+    found = groups(folder, digest, store)
+    whose = (folder, digest, "fail", (), found[0].name if len(found) > 1 else None)
+    if not are_kept(store.path, [make.__name__ for make in FIRST_PAGE], basis.key(*whose[2:])):
+        return False
+    for make in FIRST_PAGE:
+        derived(whose, name_of(make), make, (), store)
+    return True
+
+
+@st.cache_resource(ttl=3600, max_entries=2, show_spinner="Reading ledgers …")
+def read(folder: str, digest: str, _store: Workspace) -> ReadRuns:  # noqa: ARG001 (cache key)
+    """Every readable run of a workspace; `digest` is that of its content, here and below."""
+    return held(folder).read(_store, position(_store))
+
+
+@st.cache_resource(ttl=3600, max_entries=2, show_spinner="Opening the workspace …")
+def _basis(folder: str, digest: str, _store: Workspace) -> Basis | None:  # noqa: ARG001 (cache key)
+    """What answers follow from now; ``None`` while nothing is kept."""
+    state = None if position(_store) is not None else held(folder).state(_store)
+    return None if state is None else Basis(state, _store.graph_set(), applied_digest(policy(_store)))
+
+
+def _of_readings(
+    folder: str,
+    digest: str,
+    store: Workspace,
+    what: str,
+    make: Callable[[tuple[list[Run], list[Finding]]], Made],
+) -> Made:
+    """What `make` gives of the runs and findings of a workspace; kept under this name."""
+    basis = _basis(folder, digest, store)
+    found: Made | None = None if basis is None else load_kept(store.path, what, basis.key())
+    if found is not None:
+        return found
+    runs = read(folder, digest, store)
+    made = make((runs.runs, runs.findings))
+    if basis is not None and runs.state == basis.state:
+        keep_answer(store.path, what, basis.key(), made)
+    return made
+
+
+@st.cache_resource(ttl=3600, max_entries=8, show_spinner=False)
+def held(folder: str) -> WorkspaceCorpus:  # noqa: ARG001 (cache key)
+    """What a server holds of the workspace in this folder."""
+    return WorkspaceCorpus(keeps=TEMPORARY not in os.environ)
+
+
+@st.cache_resource(ttl=3600, max_entries=4, show_spinner="Scoring runs …")
+def evaluated(
+    folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], _store: Workspace
+) -> Corpus:
+    """Every run, evaluated under some rules."""
+    found = read(folder, digest, _store)
+    return held(folder).evaluate(_store, found, missing=missing, verdicts=verdicts)
+
+
+@st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
+def groups(folder: str, digest: str, _store: Workspace) -> tuple[Group, ...]:
+    """The sets of agents that can be compared."""
+    return _of_readings(folder, digest, _store, "groups", lambda found: comparable_groups(found[0]))
+
+
+@st.cache_resource(ttl=3600, max_entries=4, show_spinner="Ranking agents …")
+def part(
+    folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], name: str, _store: Workspace
+) -> Corpus:
+    """The runs of the set of agents of this name, evaluated."""
+    whole = evaluated(folder, digest, missing, verdicts, _store)
+    group = next(group for group in groups(folder, digest, _store) if group.name == name)
+    return part_of(whole, frozenset(group.digests))
+
+
+@st.cache_resource(ttl=3600, max_entries=64, show_spinner=False)
+def derived(
+    whose: tuple[str, str, MissingRule, tuple[str, ...], str | None],
+    what: str,  # noqa: ARG001 (with the one before, the key of the cache)
+    _make: Callable[..., Made],
+    _given: tuple[object, ...],
+    _store: Workspace,
+) -> Made:
+    """What `_make` gives of the runs of `whose`, where it is not kept: folder, content, rules, agents."""
+    folder, digest, missing, verdicts, group = whose
+    name = _make.__name__
+    basis = _basis(folder, digest, _store) if is_kept(name) else None
+    found: Made | None = None if basis is None else load_kept(_store.path, name, basis.key(*whose[2:]))
+    if found is not None:
+        return found
+    runs_chosen = (
+        evaluated(folder, digest, missing, verdicts, _store)
+        if group is None
+        else part(folder, digest, missing, verdicts, group, _store)
+    )
+    made = _make(runs_chosen, *(each() if callable(each) else each for each in _given))
+    if basis is not None and _still(basis, runs_chosen, read(folder, digest, _store), _store, digest):
+        keep_answer(_store.path, name, basis.key(*whose[2:]), made)
+    return made
+
+
+def _still(basis: Basis, whole: Corpus, read: ReadRuns, store: Workspace, digest: str) -> bool:
+    """Whether a corpus follows from this and nothing else: nobody has changed anything meanwhile."""
+    return (read.state, whole.graphs, content(store)) == (basis.state, basis.graphs, digest)
+
+
+@st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
+def unread(folder: str, digest: str, _store: Workspace) -> tuple[Finding, ...]:
+    """What is wrong with each run of which not even the start can be read."""
+    return _of_readings(folder, digest, _store, "unread", lambda found: unread_runs(*found))
+
+
+@st.cache_data(ttl=3600, max_entries=2, show_spinner=False)
+def authors(folder: str, digest: str, _store: Workspace) -> tuple[str, ...]:
+    """Who gave the verdicts."""
+    return _of_readings(folder, digest, _store, "authors", lambda found: _by(found[0]))
+
+
+def _by(every: Iterable[Run]) -> tuple[str, ...]:
+    return tuple(sorted({verdict.by for run in every for verdict in run.of(Verdict)}))
+
+
+@st.cache_data(ttl=3600, max_entries=8, show_spinner=False)
+def unreliable(folder: str, digest: str, least: float, _store: Workspace) -> tuple[str, ...]:
+    """What leaves the verdicts out that agree too little with people."""
+    return distrusted(judge_trust(read(folder, digest, _store)[0], least=least))
+
+
+def name_of(make: Callable[..., object]) -> str:
+    """The name of an engine function, for the key of a cache."""
+    return f"{make.__module__}.{make.__qualname__}"
+
+
+def stale_ledgers(store: Workspace) -> int:
+    """Ledgers that were read and scored again when the workspace was opened: something had changed."""
+    return held(str(store.path)).stale
