@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from components.data import removing
-from components.shared import state, tables
+from components.shared import evaluating, tables
 from components.shared.panels import panel
 from untaken.answers import files_table
 from untaken.ledger import Run
@@ -33,7 +33,7 @@ def listed(store: Workspace, runs: Sequence[Run], count: int) -> None:
         runs: every run that counts.
         count: how many files there are.
     """
-    position, named, part = state.position(store), "", 0
+    position, named, part = evaluating.position(store), "", 0
     if count > ROWS:
         named, part, count = _part(store, position, count)
     shown = store.files(position, named=named, first=part * ROWS, most=ROWS)
