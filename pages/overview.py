@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from components import figures
@@ -17,7 +15,7 @@ from untaken.answers.first_page import (
     first_numbers,
     plan_changes_to_fix,
     ranks_alone,
-    unnoticed_runs,
+    runs_with_unhandled_failures,
 )
 from untaken.answers.overview import graphs_by_misses
 from untaken.corpus import corpus_doubts
@@ -28,7 +26,7 @@ from untaken.ranking import HEADLINE
 MOST_RUNS = 200
 
 
-def queue() -> Sequence[ReviewItem]:
+def queue() -> tuple[ReviewItem, ...]:
     """Every run in review order, where an answer is worked out of it."""
     return state.derived(review_queue)
 
@@ -77,7 +75,7 @@ if found.count:
     many = counted(found.count, "run")
     st.caption(f"{many} whose outcome and sub-goals disagree; largest effect first.")
     cards.run_links(found.items, empty="")
-unhandled_failures.links(state.derived(unnoticed_runs, queue))
+unhandled_failures.links(state.derived(runs_with_unhandled_failures, queue))
 
 failures = state.derived(sub_goal_failures)
 graphs = state.derived(graphs_by_misses)

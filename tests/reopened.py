@@ -7,17 +7,21 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
 import pandas as pd
 
 from untaken import answers
+from untaken.answers.kept import FIRST_PAGE, is_kept, keep_answer, load_kept
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import UntakenError
 from untaken.fix_first import triage_by_agent
 from untaken.ledger import Run
 from untaken.memories import remembered
+from untaken.ranking import comparable_groups
 from untaken.scaling.distant import DistantRun
 from untaken.store import Workspace
 from untaken.workspace_corpus import WorkspaceCorpus
@@ -79,6 +83,25 @@ def answer_of(answer: Callable[[Corpus], object], corpus: Corpus) -> Any:
         return str(error)
 
 
+def assert_kept_alike(fresh: Corpus) -> None:
+    """Every answer that is kept is found again under its key, and is what it was."""
+    runs = list(fresh.runs.values())
+    kept: dict[str, object] = {make.__name__: make(fresh) for make in FIRST_PAGE}
+    kept |= {"groups": comparable_groups(runs), "authors": ("human:ann",), "unread": fresh.findings}
+    with TemporaryDirectory() as at:
+        folder = Path(at)
+        for name, answer in kept.items():
+            assert is_kept(name)
+            keep_answer(folder, name, "k" * 64, answer)
+            found = load_kept(folder, name, "k" * 64)
+            assert type(found) is type(answer), name
+            assert plain(found) == plain(answer), name
+            if isinstance(answer, pd.DataFrame):
+                pd.testing.assert_frame_equal(found, answer)
+                assert found.attrs == answer.attrs
+            assert load_kept(folder, name, "l" * 64) is None
+
+
 def assert_opened_again_alike(store: Workspace, **rules: Any) -> None:
     """Every answer from tables is that of a fresh reading, findings and integrity included."""
     runs, findings = store.read_runs()
@@ -94,6 +117,7 @@ def assert_opened_again_alike(store: Workspace, **rules: Any) -> None:
     assert dict(again.evaluations) == dict(fresh.evaluations)
     for answer in ANSWERS:
         assert answer_of(answer, again) == answer_of(answer, fresh), answer.__qualname__
+    assert_kept_alike(fresh)
     for digest, run in fresh.runs.items():
         assert again.runs[digest].integrity == run.integrity
         assert plain(again.runs[digest]) == plain(run)

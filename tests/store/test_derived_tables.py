@@ -10,7 +10,17 @@ import pytest
 from builders import a_run
 
 from untaken.store import Workspace
-from untaken.store.derived import FOLDER, KEPT, load_table, save_table, tidy_tables
+from untaken.store.derived import (
+    ANSWERS_KEPT,
+    FOLDER,
+    KEPT,
+    has_answer,
+    load_answer,
+    load_table,
+    save_answer,
+    save_table,
+    tidy_tables,
+)
 
 LEDGER, KEY, CONTENT = "a" * 64, "b" * 64, b"what was worked out " * 9
 
@@ -117,3 +127,24 @@ def test_with_a_ledger_its_tables_are_removed(tmp_path: Path) -> None:
         assert load_table(workspace.path, first, KEY) is None
         assert load_table(workspace.path, other, KEY) == CONTENT
         assert workspace.diagnose().healthy
+
+
+def test_few_answers_of_a_name_are_kept_and_few_in_all(tmp_path: Path) -> None:
+    for number in range(KEPT + 2):
+        save_answer(tmp_path, "often", f"{number:064}", CONTENT)
+        os.utime(tmp_path / FOLDER / f"answer.often-{number:064}.table", (number, number))
+    tidy_tables(tmp_path, set())
+    assert [has_answer(tmp_path, "often", f"{n:064}") for n in range(KEPT + 2)] == [False] * 2 + [True] * KEPT
+    for number in range(ANSWERS_KEPT + 3):
+        save_answer(tmp_path, f"name{number}", KEY, CONTENT)
+    tidy_tables(tmp_path, set())
+    assert len(tables(tmp_path)) == ANSWERS_KEPT
+
+
+def test_with_any_ledger_all_answers_are_removed(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as workspace:
+        ledger = workspace.add("r.jsonl", a_run("r").finish().ledger()).digest
+        save_answer(workspace.path, "table", KEY, CONTENT)
+        assert load_answer(workspace.path, "table", KEY) == CONTENT
+        assert workspace.remove(ledger)
+        assert load_answer(workspace.path, "table", KEY) is None

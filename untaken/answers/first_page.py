@@ -20,7 +20,7 @@ ITEMS_SHOWN: Final = 6
 WAYS_SHOWN: Final = 3
 """Plan changes to fix first that are shown, each with at most so many runs."""
 CONTRADICTORY_SHOWN: Final = 3
-UNNOTICED_SHOWN: Final = 6
+UNHANDLED_SHOWN: Final = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +93,12 @@ def contradictory_runs(corpus: Corpus, queue: Sequence[ReviewItem] | None = None
     return ShownRuns(count=len(found), items=found[:CONTRADICTORY_SHOWN])
 
 
-def unnoticed_runs(corpus: Corpus, queue: Sequence[ReviewItem] | None = None) -> ShownRuns:
+def runs_with_unhandled_failures(corpus: Corpus, queue: Sequence[ReviewItem] | None = None) -> ShownRuns:
     """Runs that saw failures and never changed their plan, in the order of review; `queue` as above."""
     digests = set(runs_not_detecting_errors(corpus))
     every = (review_queue(corpus) if queue is None else queue) if digests else ()
     found = [item for item in every if item.digest in digests]
-    return ShownRuns(count=len(found), items=tuple(found[:UNNOTICED_SHOWN]))
+    return ShownRuns(count=len(found), items=tuple(found[:UNHANDLED_SHOWN]))
 
 
 def shown_items(seen: Triage) -> tuple[FixFirst, ...]:

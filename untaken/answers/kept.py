@@ -43,8 +43,8 @@ FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
     first_page.plan_changes_to_fix,
     first_page.ranks_alone,
     first_page.contradictory_runs,
-    first_page.unnoticed_runs,
     graphs_by_misses,
+    first_page.runs_with_unhandled_failures,
     sub_goal_failures,
     review_table,
 )
@@ -65,7 +65,7 @@ _KINDS: Final[Mapping[str, Any]] = {
     first_page.plan_changes_to_fix.__name__: first_page.ShownWays,
     first_page.ranks_alone.__name__: RankReport,
     first_page.contradictory_runs.__name__: first_page.ShownRuns,
-    first_page.unnoticed_runs.__name__: first_page.ShownRuns,
+    first_page.runs_with_unhandled_failures.__name__: first_page.ShownRuns,
 }
 
 

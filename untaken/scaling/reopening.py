@@ -32,7 +32,7 @@ from untaken.scaling.reading import (
 )
 from untaken.store import Workspace
 from untaken.store.derived import key_of, load_table, save_table, tidy_tables
-from untaken.store.readings import Content, FileReading
+from untaken.store.readings import FileReading, LedgerContent
 from untaken.store.stored_file import StoredFile
 
 
@@ -151,7 +151,7 @@ def _save(store: Workspace, digest: str, file: FileReading, runs: Iterable[bytes
 
 
 def _kept(
-    store: Workspace, file: StoredFile, now: Content, *, graphs: GraphSet, same: Same
+    store: Workspace, file: StoredFile, now: LedgerContent, *, graphs: GraphSet, same: Same
 ) -> FileReading | None:
     table = load_table(store.path, file.digest, _key(now.content, graphs))
     if table is None or file.path is None:

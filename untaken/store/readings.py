@@ -52,7 +52,7 @@ class FileReading:
     sha256: str = ""
 
 
-class Content(NamedTuple):
+class LedgerContent(NamedTuple):
     """What a reading of a ledger would have now: `FileReading.key`, `content` and `sha256`."""
 
     key: str
@@ -85,7 +85,7 @@ def keys_of(connection: Connection, files: Sequence[StoredFile]) -> dict[str, st
     return {file.digest: _key(file, *compared[file.digest]) for file in files}
 
 
-def contents_of(engine: Engine, folder: Path, files: Sequence[StoredFile]) -> Iterator[Content | None]:
+def contents_of(engine: Engine, folder: Path, files: Sequence[StoredFile]) -> Iterator[LedgerContent | None]:
     """The key and the content that a reading of each file would have now; it is hashed, not decoded.
 
     ``None`` for one that is gone, or that changes just now.
@@ -99,11 +99,13 @@ def contents_of(engine: Engine, folder: Path, files: Sequence[StoredFile]) -> It
                 yield _now(file, now, _Hashed(now.front).digest(), _own(now, spans)) if now else None
 
 
-def _now(file: StoredFile, now: LedgerSnapshot, digest: str, own: Mapping[str, Sequence[OwnSpan]]) -> Content:
+def _now(
+    file: StoredFile, now: LedgerSnapshot, digest: str, own: Mapping[str, Sequence[OwnSpan]]
+) -> LedgerContent:
     """The key and the content of a ledger whose bytes have this digest."""
     key = _key(file, now.heads, now.superseded)
     content = sha256(repr((key, digest, sorted(own.items()))).encode()).hexdigest()
-    return Content(key, content, digest)
+    return LedgerContent(key, content, digest)
 
 
 def _own_spans(engine: Engine, ledgers: Iterable[LedgerSnapshot]) -> dict[str, list[OwnSpan]]:

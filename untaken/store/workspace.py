@@ -35,7 +35,7 @@ from untaken.store.file_lists import FileLists
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import current_content, is_whole
 from untaken.store.ledger_state import LedgerState
-from untaken.store.readings import Content, FileReading, Make, contents_of, joined, keys_of, read_files
+from untaken.store.readings import FileReading, LedgerContent, Make, contents_of, joined, keys_of, read_files
 from untaken.store.reviews import Reviews
 from untaken.store.saved_views import SavedViews
 from untaken.store.schema import DATABASE, is_workspace, prepare
@@ -339,7 +339,7 @@ class Workspace(GraphStore, FileLists):
         """Reads these of `ledgers`, in order; `make` as for `read_files`."""
         return read_files(self._engine, self.path, files, make)
 
-    def contents_of(self, files: Sequence[StoredFile]) -> Iterator[Content | None]:
+    def contents_of(self, files: Sequence[StoredFile]) -> Iterator[LedgerContent | None]:
         """The `FileReading.key` and `content` that reading each of these of `ledgers` would give now.
 
         ``None`` for one that is gone, or that changes just now.
