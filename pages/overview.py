@@ -13,9 +13,7 @@ from untaken.answers import ReviewItem, review_queue, review_table, sub_goal_fai
 from untaken.answers.first_page import (
     contradictory_runs,
     first_numbers,
-    plan_changes_to_fix,
     ranks_alone,
-    runs_with_unhandled_failures,
 )
 from untaken.answers.overview import graphs_by_misses
 from untaken.corpus import corpus_doubts
@@ -55,7 +53,7 @@ first_graph.offer()
 three_numbers.draw(seen)
 graph_doubts.show(state.derived(corpus_doubts))
 fix_first.draw(state.derived(triage_by_agent))
-better_ways.draw(state.derived(plan_changes_to_fix))
+better_ways.draw()
 
 ranking = state.derived(ranks_alone)
 if len(ranked_metrics(ranking, HEADLINE)) > 1:
@@ -75,7 +73,7 @@ if found.count:
     many = counted(found.count, "run")
     st.caption(f"{many} whose outcome and sub-goals disagree; largest effect first.")
     cards.run_links(found.items, empty="")
-unhandled_failures.links(state.derived(runs_with_unhandled_failures, queue))
+unhandled_failures.links()
 
 failures = state.derived(sub_goal_failures)
 graphs = state.derived(graphs_by_misses)

@@ -6,13 +6,14 @@ import streamlit as st
 
 from components.shared import state, text
 from components.shared.panels import panel
-from untaken.answers.first_page import ShownWay, ShownWays
+from untaken.answers.first_page import ShownWay, plan_changes_to_fix
 from untaken.present.numbers import counted, interval, signed
 
 
 @panel
-def draw(found: ShownWays) -> None:
+def draw() -> None:
     """The first few better ways, with the runs behind each; nothing where no run has plan decisions."""
+    found = state.derived(plan_changes_to_fix)
     if not found.decided:
         return
     st.markdown("↪ **Plan changes** where runs of the same task that went another way succeeded more often")

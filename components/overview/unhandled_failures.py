@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.shared import cards
+from components.shared import cards, state
 from components.shared.panels import panel
-from untaken.answers.first_page import ShownRuns
+from untaken.answers import review_queue
+from untaken.answers.first_page import runs_with_unhandled_failures
 from untaken.present.numbers import counted
 
 
 @panel
-def links(found: ShownRuns) -> None:
+def links() -> None:
     """Their number, and on a click the runs, largest effect first; nothing where there are none."""
+    found = state.derived(runs_with_unhandled_failures, lambda: state.derived(review_queue))
     if not found.count:
         return
     words = f"{counted(found.count, 'run')} had failures and never changed the plan"
