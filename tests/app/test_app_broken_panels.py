@@ -120,12 +120,12 @@ FAULTS = [
 def test_a_page_that_cannot_be_computed_says_so_and_the_way_to_the_others_stays(
     desc: str, error: Exception, code: str, folder: Path, monkeypatch: Patch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail() -> None:
+    def fail(*_: object) -> None:
         raise error
 
     app = session(folder, monkeypatch, "data")
     with monkeypatch.context() as inside:
-        inside.setattr(state, "compared", fail)
+        inside.setattr(state, "derived", fail)
         go_to(app, "overview")
     assert code in said(app)
     assert app.sidebar.radio
