@@ -56,7 +56,7 @@ def plain(value: object) -> Any:
         return [plain(one) for one in value]
     if isinstance(value, Mapping):
         return {plain_key(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | Iterator):
         return [plain(one) for one in value]
     if is_dataclass(value):
         return {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.compare}
