@@ -97,7 +97,7 @@ def _trials(sources: Sequence[Source]) -> list[HarborTrial]:
     """One for each folder with a result; other files belong to the trial folder above them.
 
     The folder of a job has a ``result.json``, too, and so may a folder of an agent: where some are results of
-    trials, the others are not read. A folder with the configuration of a trial is one even without a result.
+    trials, the others are not read. A folder with its configuration and more is one without a result, too.
     """
     by_path = {PurePosixPath(source.name): source for source in sources}
     results = [path for path in by_path if path.name == RESULT]
@@ -105,7 +105,9 @@ def _trials(sources: Sequence[Source]) -> list[HarborTrial]:
     begun = [
         path
         for path, source in by_path.items()
-        if path.name == CONFIG and recognise(source_sample(source)) is not Confidence.NO
+        if path.name == CONFIG
+        and any(other != path and path.parent in other.parents for other in by_path)  # alone it says nothing
+        and recognise(source_sample(source)) is not Confidence.NO
     ]
     folders = {path.parent: HarborTrial(path.parent) for path in [*(sure or results), *begun]}
     for path, source in by_path.items():
