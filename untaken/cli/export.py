@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
-from untaken.answers import ExportDocument, decisions_in_parts, statements_table
+from untaken.answers import ExportDocument, decisions_in_parts
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import ledger_files, paths_of, read_graphs
@@ -149,6 +149,8 @@ def _held(args: argparse.Namespace, console: Console) -> Exported:
 
 def _more_tables(args: argparse.Namespace, console: Console) -> list[Path]:
     """Decisions and statements, which rest on all runs: they are read again, and held without their texts."""
+    from untaken.answers import statements_table  # noqa: PLC0415 (slow: imports NumPy)
+
     ledgers, graphs = read_to_score(args, console)
     corpus = evaluate_corpus(
         ledgers.every_run,
