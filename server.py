@@ -26,7 +26,7 @@ from streamlit.starlette import App
 
 from components.data.spooling import SpooledUploads
 from components.plan.bundle import SERVED, bundle
-from components.shared import demonstration, starting
+from components.shared import starting
 from components.shared.navigation import PAGES
 from components.shared.start_page import start_page
 from untaken.cli.app import TEMPORARY
@@ -96,7 +96,6 @@ async def ending_in_time(_: App) -> AsyncIterator[None]:
     from components.shared.private_session import close_all  # noqa: PLC0415 (loaded by then, and slow before)
 
     close_all()
-    demonstration.end()
     if temporary := os.environ.get(TEMPORARY):
         shutil.rmtree(temporary, ignore_errors=True)
     tempfile.tempdir = before
@@ -115,7 +114,6 @@ def page(_: Request) -> Response:
 
 
 SERVED.set()
-demonstration.begin()
 PagesManager.uses_pages_directory = False  # else a first visitor of `/run` gets `pages/run.py` without app.py
 BASE: Final = join("/", config.get_option("server.baseUrlPath"))
 app = App(

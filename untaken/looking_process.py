@@ -18,10 +18,10 @@ from typing import Final
 import msgspec
 
 from untaken.errors import UntakenError
+from untaken.intake_process import end_with_app, environment, output_to_app
 from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.scaling.reopening import Lightening
 from untaken.store import Workspace
-from untaken.working_process import end_with_app, environment, output_to_app
 
 _AT_ONCE: Final = 100
 """Ledgers that are in memory together."""

@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import demonstration, state, text
+from components.shared import state, text
 from components.shared.panels import panel
 from untaken.formats import formats
 from untaken.store import Workspace
@@ -64,7 +64,7 @@ def draw() -> None:
 
 def _add_samples(store: Workspace) -> None:
     for part in OFFERED:
-        Workspace.open_folder(demonstration.SAMPLES / part, at=store.path).close()
+        Workspace.open_folder(state.SAMPLES / part, at=store.path).close()
 
 
 @panel

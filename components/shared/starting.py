@@ -21,12 +21,11 @@ HELD_BYTES: Final = 32 * MIB
 SWITCH_SECONDS: Final = 0.0005
 """After so long a thread lets another one go on. A page asks the database and waits for its turn after each
 answer: while an upload is read, the usual 5 ms would add up to seconds."""
-MOST_STEPS: Final = 5
-"""What is done, at most: to load the app, and what `state.open_ahead` names."""
+MOST_STEPS: Final = 6
+"""What is done, at most: to load the app, what `state.open_ahead` names, and to load the page."""
 
-LOADED: Final = ("pandas", "scipy.special", "components.shared.frame")
-"""Loaded before any page is drawn: plotly uses a pandas that another thread has only half imported. And
-before the workspace is opened: another process makes that of a demonstration meanwhile."""
+LOADED: Final = ("pandas", "components.shared.frame")
+"""Loaded before any page is drawn: plotly uses a pandas that another thread has only half imported."""
 
 _left: Final = Event()
 """Set where runs are still to be read: the first page is shown from kept answers before that."""
@@ -83,9 +82,11 @@ def _open_ahead() -> None:
         from untaken.scaling.distant import AT_HAND  # noqa: PLC0415 (as above)
 
         AT_HAND.allow(HELD_BYTES)
+        left = state.open_ahead(_steps.append)
+        _steps.append("Loading the page")
         for name in LOADED:
             import_module(name)
-        if state.open_ahead(_steps.append):
+        if left:
             _left.set()
     except Exception:  # the page says it
         LOG.debug("the workspace could not be opened ahead", exc_info=True)

@@ -8,15 +8,18 @@ somebody. Clicking in the navigation clears the address, so both are mirrored in
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import streamlit as st
 
-from components.shared import demonstration, evaluating, navigation, private_session, text
+from components.shared import evaluating, navigation, private_session, text
 from components.shared.panels import failing_alone
 from untaken.corpus import Corpus
 from untaken.errors import Finding
@@ -28,11 +31,15 @@ from untaken.ranking import Group
 from untaken.store import Workspace
 from untaken.subgoals.run_score import MissingRule
 
+FOLDER: Final = "UNTAKEN_WORKSPACE"
+DEMO: Final = "UNTAKEN_DEMO"
 SELECTION: Final = (
     *("run", "sub_goal", "decision", "change", "choice", "metric", "pair", "criterion", "graph", "step"),
     *("view", "by", "mode", "group", "issue"),
 )
-PLANNED: Final = demonstration.SAMPLES / "crafter"
+SAMPLES: Final = Path(__file__).parents[2] / "sample_runs"
+DEMONSTRATED: Final = ("graphs", "crafter/graphs", "crafter/ledgers")
+PLANNED: Final = SAMPLES / "crafter"
 """Sample runs of planning: records next to their ledgers, and what was measured with them."""
 DEFAULT_FOLDER: Final = "untaken-workspace"
 RUN_PAGE: Final = "pages/run.py"
@@ -82,7 +89,7 @@ def workspace() -> Workspace:
 
 def shared_workspace() -> Workspace:
     """The workspace that this server was started on."""
-    return _once("workspace", lambda: _open(os.environ.get(demonstration.FOLDER, ""), demonstration.wanted()))
+    return _once("workspace", lambda: _open(os.environ.get(FOLDER, ""), os.environ.get(DEMO, "") == "1"))
 
 
 @contextmanager
@@ -130,13 +137,12 @@ def _require_frame() -> None:
 
 @st.cache_resource(show_spinner="Opening the workspace …", max_entries=2)
 def _open(folder: str, demo: bool) -> Workspace:
-    if not demo:
-        return Workspace.open_folder(folder or DEFAULT_FOLDER)
-    at = folder or demonstration.folder()
-    if not demonstration.made():
-        for part in demonstration.PARTS:
-            Workspace.open_folder(demonstration.SAMPLES / part, at=at).close()
-    return Workspace(at)
+    if demo:
+        at = folder or _demo_folder().name
+        for part in DEMONSTRATED:  # tampered ledgers lie beside them
+            Workspace.open_folder(SAMPLES / part, at=at).close()
+        return Workspace.open_folder(SAMPLES / "ledgers", at=at)
+    return Workspace.open_folder(folder or DEFAULT_FOLDER)
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
@@ -163,6 +169,12 @@ def open_ahead(_on_step: Callable[[str], object]) -> bool:
 def open_whole() -> None:
     """Read and evaluate the workspace that all share, which `open_ahead` has left out."""
     evaluating.evaluate_ahead(shared_workspace(), lambda _: None)
+
+
+@cache
+def _demo_folder() -> tempfile.TemporaryDirectory[str]:
+    """Removed when the server ends."""
+    return tempfile.TemporaryDirectory(prefix="untaken-")
 
 
 def content(store: Workspace) -> str:

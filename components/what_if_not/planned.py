@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import streamlit as st
 
-from components.shared import demonstration, state
+from components.shared import state
 from untaken.answers import PlanningSummary, planning_summary, read_ablation
 from untaken.crafter.ablation import Ablation
 from untaken.crafter.calibration import Calibration, read_calibration
@@ -30,7 +31,7 @@ def records() -> RecordIndex:
     Cached by content: an uploaded record changes it.
     """
     store = state.workspace()
-    return _records(str(store.path), state.content(store), demonstration.wanted(), store)
+    return _records(str(store.path), state.content(store), os.environ.get(state.DEMO, "") == "1", store)
 
 
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)

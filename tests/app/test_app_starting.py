@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,8 @@ import streamlit as st
 from sessions import session
 from streamlit.testing.v1 import AppTest
 
-from components.shared import demonstration, starting
+from components.shared import starting
 from components.shared.start_page import NEEDED, start_page
-from untaken.store import Workspace
 
 WAITING = """
 from components.shared import starting
@@ -51,23 +49,3 @@ def test_who_waits_for_the_server_loads_meanwhile_what_pages_show() -> None:
     assert "PlotlyChart" not in usual
     assert "BACKEND_BASE_URL" in ahead
     assert "BACKEND_BASE_URL" in usual
-
-
-@pytest.fixture
-def demonstration_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("UNTAKEN_DEMO", "1")
-    monkeypatch.setenv("UNTAKEN_WORKSPACE", str(tmp_path))
-    demonstration.begin()
-    yield tmp_path
-    demonstration.end()
-
-
-def test_a_demonstration_made_by_another_process_is_opened_as_it_is(
-    demonstration_begun: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert demonstration.made()
-    with monkeypatch.context() as patch:
-        patch.setattr(demonstration, "PARTS", ())  # nothing is added here
-        starting.begin().join()
-    with Workspace(demonstration_begun) as store:
-        assert len(store.ledgers()) == len(list(demonstration.SAMPLES.glob("**/ledgers/*.heads.json")))

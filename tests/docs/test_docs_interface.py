@@ -19,7 +19,7 @@ from doc_pages import ROOT, listed_keys, names, occurring_keys, page, plain_name
 import untaken
 from components.compare import choice
 from components.memory import view
-from components.shared import demonstration, navigation, state
+from components.shared import navigation, state
 from untaken import answers as report
 from untaken import limits
 from untaken.answers import SCHEMAS, json_schema
@@ -297,7 +297,7 @@ def test_every_query_parameter_is_listed_and_no_other() -> None:
         f"`{name}`" for name in (*state.SELECTION, *choice.ADDRESS, *view.ADDRESS)
     ]
     variables = {names(cells[0])[0] for cells in rows(PAGES, "environment variable")}
-    assert variables == {demonstration.FOLDER, demonstration.DEMO, STORE, SETTING, KEY_SETTING, SIGN_IN}
+    assert variables == {state.FOLDER, state.DEMO, STORE, SETTING, KEY_SETTING, SIGN_IN}
 
 
 def test_the_colours_are_those_of_the_app() -> None:
