@@ -29,6 +29,8 @@ def main() -> None:
         saved_views.draw(page.url_path)
         watch_theme()
         with tables.collected():
+            if page.url_path:  # the first page loads them after its first numbers
+                starting.load_tables()
             page.run()
     starting.go_on()
 

@@ -8,7 +8,7 @@ from components import figures
 from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
 from components.overview import better_ways, fix_first, three_numbers, unhandled_failures
-from components.shared import cards, first_steps, state, tables, text
+from components.shared import cards, first_steps, starting, state, tables, text
 from untaken.answers import ReviewItem, review_queue, review_table, sub_goal_failures
 from untaken.answers.first_page import (
     contradictory_runs,
@@ -36,6 +36,7 @@ if not seen.runs:
     st.stop()
 
 if "every" in st.session_state:  # a run was chosen: what is above the table is not drawn once more
+    starting.load_tables()
     every = state.derived(review_table, queue)
     if (row := tables.picked("every", len(every))) is not None:
         state.open_run(str(every["digest"].iloc[row]))
@@ -51,6 +52,7 @@ st.caption(
 first_steps.tour()
 first_graph.offer()
 three_numbers.draw(seen)
+starting.load_tables()
 graph_doubts.show(state.derived(corpus_doubts))
 fix_first.draw(state.derived(triage_by_agent))
 better_ways.draw()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Final, TypeVar
+from typing import Final
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.formats import (
@@ -32,6 +32,7 @@ from untaken.ledger import Integrity, heads_path
 from untaken.ledger.ledger_file import HeldLedgers
 from untaken.store import Added, Incoming, KeptTrace, Workspace
 from untaken.store import sniff as sniff_native
+from untaken.store.adding_many import parts
 from untaken.store.content import digest_of, source_identity
 
 Progress = Callable[[int, int, str], None]
@@ -43,14 +44,9 @@ PLANNING: Final = "planning"
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._ +=,-]+")
 _PART_CHARS: Final = 120
 _DEPTH: Final = 12
-BATCH_FILES: Final = 500
-BATCH_BYTES: Final = 1 << 20
-"""Most bytes written in one transaction: nobody else can write meanwhile."""
 SMALL_BYTES: Final = 64 << 10
 UNPACKED_BYTES: Final = 64 << 20
 """Bytes of an archive's small members that are kept in memory: each file is opened several times."""
-
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,23 +249,8 @@ def _native(context: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[P
         return [row(one, added) for one in part]
 
     own = [one for one in arrived if one.kind in (None, "ledger", "graph", "heads", PLANNING)]
-    for part in _parts(own, lambda one: _size(one.data)):
+    for part in parts(own, lambda one: _size(one.data)):
         yield list(zip((one.position for one in part), add(part), strict=True))
-
-
-def _parts(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """The items in order, in parts of bounded number and size; what is larger than that is alone."""
-    part: list[Item] = []
-    room = BATCH_BYTES
-    for item in items:
-        needed = size(item)
-        if part and (needed > room or len(part) == BATCH_FILES):
-            yield part
-            part, room = [], BATCH_BYTES
-        part.append(item)
-        room -= needed
-    if part:
-        yield part
 
 
 def _size(data: bytes | Path) -> int:
@@ -366,7 +347,7 @@ def _converted(context: ImportContext, format: str, batch: Sequence[IntakeFile])
     for place, digest in earlier.items():
         if place in losses:
             context.workspace.link_source(digest, _results(losses[place], added))
-    for part in _parts(staged.items(), lambda item: _size(item[1].data)):
+    for part in parts(staged.items(), lambda item: _size(item[1].data)):
         traces = [(one, losses.get(place)) for place, one in part]
         first, *others = _kept(context, format, traces, added)
         rows = [replace(first, findings=(*first.findings, *general)), *others]
@@ -447,7 +428,7 @@ def _add_conversion(
     traces = frozenset(made_from)
 
     def add(given: Iterable[Incoming]) -> Iterator[tuple[str, Added]]:
-        for part in _parts(given, lambda one: _size(one.data)):
+        for part in parts(given, lambda one: _size(one.data)):
             names = (PurePosixPath(one.name).name for one in part)
             yield from zip(names, workspace.add_all(part), strict=True)
 

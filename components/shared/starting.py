@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 from importlib import import_module
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Final
 
 import streamlit as st
 
 from components.shared import navigation
+from untaken.garbage import seldom_collected
 from untaken.limits import MIB
 
 LOG: Final = logging.getLogger("untaken.app")
@@ -24,8 +25,7 @@ answer: while an upload is read, the usual 5 ms would add up to seconds."""
 MOST_STEPS: Final = 6
 """What is done, at most: to load the app, what `state.open_ahead` names, and to load the page."""
 
-LOADED: Final = ("pandas", "components.shared.frame")
-"""Loaded before any page is drawn: plotly uses a pandas that another thread has only half imported."""
+_loading: Final = Lock()
 
 _left: Final = Event()
 """Set where runs are still to be read: the first page is shown from kept answers before that."""
@@ -59,6 +59,15 @@ def wait() -> None:
     st.rerun()
 
 
+def load_tables() -> None:
+    """Load pandas, before anything draws a table or a figure: it is slow, and the first numbers do without.
+
+    Plotly uses a pandas that another thread has only half imported. So every thread waits here.
+    """
+    with _loading:
+        import_module("pandas")
+
+
 def go_on() -> None:
     """Read the runs that the first page did without, once it is drawn: other pages need them."""
     if _left.is_set():
@@ -75,6 +84,7 @@ def _open_whole() -> None:
         LOG.debug("the runs could not be read ahead", exc_info=True)
 
 
+@seldom_collected()
 def _open_ahead() -> None:
     try:
         _steps.append("Loading the app")
@@ -84,8 +94,8 @@ def _open_ahead() -> None:
         AT_HAND.allow(HELD_BYTES)
         left = state.open_ahead(_steps.append)
         _steps.append("Loading the page")
-        for name in LOADED:
-            import_module(name)
+        from components.shared import frame  # noqa: F401, PLC0415 (slow)
+
         if left:
             _left.set()
     except Exception:  # the page says it

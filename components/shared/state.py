@@ -38,7 +38,7 @@ SELECTION: Final = (
     *("view", "by", "mode", "group", "issue"),
 )
 SAMPLES: Final = Path(__file__).parents[2] / "sample_runs"
-DEMONSTRATED: Final = ("graphs", "crafter/graphs", "crafter/ledgers")
+DEMONSTRATED: Final = ("graphs", "crafter/graphs", "crafter/ledgers", "ledgers")
 PLANNED: Final = SAMPLES / "crafter"
 """Sample runs of planning: records next to their ledgers, and what was measured with them."""
 DEFAULT_FOLDER: Final = "untaken-workspace"
@@ -137,11 +137,9 @@ def _require_frame() -> None:
 
 @st.cache_resource(show_spinner="Opening the workspace …", max_entries=2)
 def _open(folder: str, demo: bool) -> Workspace:
-    if demo:
-        at = folder or _demo_folder().name
-        for part in DEMONSTRATED:  # tampered ledgers lie beside them
-            Workspace.open_folder(SAMPLES / part, at=at).close()
-        return Workspace.open_folder(SAMPLES / "ledgers", at=at)
+    if demo:  # parts of the samples: tampered ledgers lie beside them
+        parts = (SAMPLES / part for part in DEMONSTRATED)
+        return Workspace.open_folder(*parts, at=folder or _demo_folder().name)
     return Workspace.open_folder(folder or DEFAULT_FOLDER)
 
 

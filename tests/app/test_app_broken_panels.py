@@ -20,7 +20,7 @@ from untaken.store import Workspace
 Patch = pytest.MonkeyPatch
 SECRET = "/srv/untaken/secret.py"
 PAGES = [name for name, _ in navigation.PAGES]
-NO_PANELS = {"shared.evaluating", "shared.state", "shared.text", "shared.navigation"}
+NO_PANELS = {"shared.evaluating", "shared.starting", "shared.state", "shared.text", "shared.navigation"}
 NO_PART_OF_A_PAGE = {  # they say or change what is chosen, or head the page
     *("compare.choice.remember", "review.queue_filters.remember"),
     *("annotate.session.edit", "annotate.session.redo", "annotate.session.undo"),

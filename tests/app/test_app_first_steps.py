@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import desk
 import pytest
+from programs import run_python
 from sessions import go_to, said, session
 from streamlit.runtime.context import ContextProxy
 from test_app_pages import QUESTIONS, TITLES
@@ -84,3 +85,23 @@ def test_what_a_browser_keeps_may_be_anything(kept: str, tmp_path: Path, monkeyp
     app = session(tmp_path, monkeypatch)
     assert not app.exception
     assert not app.error
+
+
+FIRST_NUMBERS = """
+import ast, os, sys, tempfile
+from pathlib import Path
+
+with tempfile.TemporaryDirectory() as folder:
+    os.environ.update(UNTAKEN_WORKSPACE=folder, UNTAKEN_DEMO="1", UNTAKEN_TEMPORARY=folder, UNTAKEN_STORE="")
+    from components.shared import frame, state
+    steps = []
+    state.open_ahead(steps.append)
+    page = ast.parse(Path("pages/overview.py").read_text("utf-8"))
+    page.body = [one for one in page.body if isinstance(one, (ast.Import, ast.ImportFrom))]
+    exec(compile(page, "pages/overview.py", "exec"))
+    print(steps[-1], "pandas" in sys.modules)
+"""
+
+
+def test_the_first_numbers_of_the_demonstration_do_not_wait_for_pandas() -> None:
+    assert run_python(FIRST_NUMBERS).stdout.splitlines()[-1] == "Ranking agents False"

@@ -115,6 +115,25 @@ def test_a_plain_folder_becomes_a_workspace_and_stays_as_it_was(tmp_path: Path) 
         assert len(again.files()) == 2
 
 
+def test_several_folders_become_one_workspace_and_a_file_that_is_none_stops_nobody(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+    for number in range(3):
+        (one / f"{number}.jsonl").write_bytes(a_run(f"r{number}").call("search").finish().ledger())
+    (one / "broken.plan.yaml").write_text("schema: untaken.plan/1\nsub_goals: [{id: a, deps: [b]}]\n")
+    (two / "desk.plan.yaml").write_bytes(GRAPH)
+    (two / "0.jsonl").write_bytes((one / "0.jsonl").read_bytes())
+    told: list[tuple[int, int, str]] = []
+    with Workspace.open_folder(one, two, at=tmp_path / "w", progress=lambda *a: told.append(a)) as workspace:
+        assert [name for *_, name in told] == [
+            *("0.jsonl", "1.jsonl", "2.jsonl", "broken.plan.yaml"),
+            *("0.jsonl", "desk.plan.yaml"),
+        ]
+        assert sorted(run.run_id for run in workspace.read_runs()[0]) == ["r0", "r1", "r2"]
+        assert len(workspace.graphs()) == 1
+
+
 def test_a_stored_graph_that_was_damaged_is_a_finding_until_it_is_added_again(tmp_path: Path) -> None:
     with Workspace(tmp_path / "w") as workspace:
         workspace.add("desk.plan.yaml", GRAPH)

@@ -176,7 +176,7 @@ def _meet_recorded(
 
 def _of_the_same_and_more(connection: Connection, run_id: str, made_from: frozenset[str]) -> bool:
     """Whether a run's recorded conversion was made from these traces only, and nobody judged it here."""
-    before = removing.made_from(connection, run_id)
+    before = removing.made_from(connection, run_id) if made_from else frozenset()
     return bool(before) and before <= made_from and not own_spans(connection, [run_id])
 
 

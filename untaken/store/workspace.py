@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -78,38 +78,57 @@ class Workspace(GraphStore, FileLists):
 
     @classmethod
     def open_folder(
-        cls, folder: str | Path, *, at: str | Path | None = None, progress: Progress | None = None
+        cls,
+        folder: str | Path,
+        *more: str | Path,
+        at: str | Path | None = None,
+        progress: Progress | None = None,
     ) -> Self:
-        """A workspace that holds every ledger and plan graph found under a plain folder.
+        """A workspace that holds every ledger and plan graph found under plain folders.
 
         Args:
             folder: searched recursively; heads sidecars beside ledgers are used, and what a writer announced
                 that is at work or was interrupted. Nothing found is changed. A ledger whose journal is
                 damaged, or a file that is no ledger, is not added; the audit log says so. Without `at`, a
                 folder that is a workspace itself, or holds nothing to add, is opened as one.
+            more: folders to search as well.
             at: where the workspace is kept; default ``<folder>/.untaken``.
             progress: called after each file.
         """
         source = Path(folder)
-        found = [] if at is None and is_workspace(source) else ledgers_and_graphs(source)
+        if at is None and is_workspace(source):
+            return cls(source)
+        sources = (source, *map(Path, more))
+        found = [(each, path) for each in sources for path in ledgers_and_graphs(each)]
         if at is None and not found:
             return cls(source)
-        workspace = cls(at if at is not None else source / ".untaken")
-        for done, path in enumerate(found, start=1):
-            name = path.relative_to(source).as_posix()
-            try:
-                data, heads = current_content(path)
-            except UntakenError as error:  # without its journal, a cut of it could not be seen
-                workspace.audit(error.code, f"{name} was not added: {error.message}")
-            else:
-                # Not `add`: what was removed stays away, and a run that went on is its owner's.
-                added = workspace._take(name, data, heads, None, back=False)
-                if added.kind is None:
-                    for finding in added.findings:
-                        workspace.audit(finding.code, f"{name} was not added: {finding.message}")
-            if progress:
-                progress(done, len(found), name)
+        place = Path(at if at is not None else source / ".untaken")
+        new = not (place / DATABASE).exists()
+        workspace = cls(place)
+        done = 0
+        for part in adding_many.parts(found, lambda item: item[1].stat().st_size):
+            # Nobody else waits for a workspace that did not exist.
+            with workspace.together() if new and len(part) > 1 else nullcontext():
+                for each, path in part:
+                    name = path.relative_to(each).as_posix()
+                    workspace._take_found(name, path)
+                    done += 1
+                    if progress:
+                        progress(done, len(found), name)
         return workspace
+
+    def _take_found(self, name: str, path: Path) -> None:
+        """Adds a file that was found in a folder."""
+        try:
+            data, heads = current_content(path)
+        except UntakenError as error:  # without its journal, a cut of it could not be seen
+            self.audit(error.code, f"{name} was not added: {error.message}")
+            return
+        # Not `add`: what was removed stays away, and a run that went on is its owner's.
+        added = self._take(name, data, heads, None, back=False)
+        if added.kind is None:
+            for finding in added.findings:
+                self.audit(finding.code, f"{name} was not added: {finding.message}")
 
     def __enter__(self) -> Self:
         return self
