@@ -5,10 +5,14 @@ Everything is cached by the workspace's content and the rules; some answers are 
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
 from typing import Final, TypeVar
 
 import streamlit as st
@@ -17,7 +21,7 @@ from components.shared import arriving
 from untaken.answers.kept import FIRST_PAGE, OF_READINGS, Basis, are_kept, is_kept, keep_answer, load_kept
 from untaken.cli.app import TEMPORARY
 from untaken.corpus import Corpus, part_of
-from untaken.errors import Finding
+from untaken.errors import Finding, UntakenError
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run, Verdict, unread_runs
 from untaken.memories import POLICY
@@ -27,9 +31,13 @@ from untaken.store import Workspace
 from untaken.subgoals.run_score import MissingRule
 from untaken.workspace_corpus import ReadRuns, WorkspaceCorpus
 
+LOG: Final = logging.getLogger("untaken.app")
 _AHEAD: Final = ContextVar("ahead", default=False)
 """Whether all ledgers count, although some are still being added."""
 Made = TypeVar("Made")
+_made: Final = SimpleQueue[Callable[[], None]]()
+"""Answers that are still to be kept: nobody waits for it before a page is drawn."""
+_keeping: Final = Lock()
 
 
 def content(store: Workspace) -> str:
@@ -116,7 +124,7 @@ def _of_readings(
     runs = read(folder, digest, store)
     made = make((runs.runs, runs.findings))
     if basis is not None and runs.state == basis.state:
-        keep_answer(store.path, what, basis.key(), made)
+        _made.put(lambda: keep_answer(store.path, what, basis.key(), made))
     return made
 
 
@@ -172,14 +180,33 @@ def derived(
         else part(folder, digest, missing, verdicts, group, _store)
     )
     made = _make(runs_chosen, *(each() if callable(each) else each for each in _given))
-    if basis is not None and _still(basis, runs_chosen, read(folder, digest, _store), _store, digest):
-        keep_answer(_store.path, name, basis.key(*whose[2:]), made)
+    if basis is not None:
+        state = read(folder, digest, _store).state
+
+        def keep() -> None:
+            # Nothing else was read: nobody has changed anything meanwhile.
+            if (state, runs_chosen.graphs, content(_store)) == (basis.state, basis.graphs, digest):
+                keep_answer(_store.path, name, basis.key(*whose[2:]), made)
+
+        _made.put(keep)
     return made
 
 
-def _still(basis: Basis, whole: Corpus, read: ReadRuns, store: Workspace, digest: str) -> bool:
-    """Whether a corpus follows from this and nothing else: nobody has changed anything meanwhile."""
-    return (read.state, whole.graphs, content(store)) == (basis.state, basis.graphs, digest)
+def keep_made() -> Thread:
+    """Keep the answers that pages worked out, in a thread of its own."""
+    thread = Thread(target=_keep_made, daemon=True)
+    thread.start()
+    return thread
+
+
+def _keep_made() -> None:
+    with _keeping, suppress(Empty):
+        while True:
+            keep = _made.get_nowait()
+            try:
+                keep()
+            except (UntakenError, OSError):  # it is worked out again
+                LOG.debug("an answer could not be kept", exc_info=True)
 
 
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)

@@ -69,7 +69,10 @@ def load_tables() -> None:
 
 
 def go_on() -> None:
-    """Read the runs that the first page did without, once it is drawn: other pages need them."""
+    """What a page did without, once it is drawn: keep its answers, and read the runs for other pages."""
+    from components.shared import evaluating  # noqa: PLC0415 (loaded by then)
+
+    evaluating.keep_made()
     if _left.is_set():
         _left.clear()
         Thread(target=_open_whole, daemon=True).start()

@@ -24,6 +24,7 @@ def server_started_anew() -> None:
 
 def started_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     """A session of a server that holds nothing of this workspace in memory."""
+    evaluating.keep_made().join()
     st.cache_resource.clear()
     st.cache_data.clear()
     return session(folder, monkeypatch)
