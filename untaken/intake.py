@@ -32,7 +32,7 @@ from untaken.ledger import Integrity, heads_path
 from untaken.ledger.ledger_file import HeldLedgers
 from untaken.store import Added, Incoming, KeptTrace, Workspace
 from untaken.store import sniff as sniff_native
-from untaken.store.adding_many import parts
+from untaken.store.batches import batches
 from untaken.store.content import digest_of, source_identity
 
 Progress = Callable[[int, int, str], None]
@@ -249,7 +249,7 @@ def _native(context: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[P
         return [row(one, added) for one in part]
 
     own = [one for one in arrived if one.kind in (None, "ledger", "graph", "heads", PLANNING)]
-    for part in parts(own, lambda one: _size(one.data)):
+    for part in batches(own, lambda one: _size(one.data)):
         yield list(zip((one.position for one in part), add(part), strict=True))
 
 
@@ -347,7 +347,7 @@ def _converted(context: ImportContext, format: str, batch: Sequence[IntakeFile])
     for place, digest in earlier.items():
         if place in losses:
             context.workspace.link_source(digest, _results(losses[place], added))
-    for part in parts(staged.items(), lambda item: _size(item[1].data)):
+    for part in batches(staged.items(), lambda item: _size(item[1].data)):
         traces = [(one, losses.get(place)) for place, one in part]
         first, *others = _kept(context, format, traces, added)
         rows = [replace(first, findings=(*first.findings, *general)), *others]
@@ -428,7 +428,7 @@ def _add_conversion(
     traces = frozenset(made_from)
 
     def add(given: Iterable[Incoming]) -> Iterator[tuple[str, Added]]:
-        for part in parts(given, lambda one: _size(one.data)):
+        for part in batches(given, lambda one: _size(one.data)):
             names = (PurePosixPath(one.name).name for one in part)
             yield from zip(names, workspace.add_all(part), strict=True)
 

@@ -18,7 +18,7 @@ from sqlalchemy import Engine, event
 
 from untaken.intake import UploadResult, take_in
 from untaken.ledger import Draft, ReviewNote
-from untaken.store import Workspace, adding_many, syncing
+from untaken.store import Workspace, batches, syncing
 from untaken.store.content import digest_of
 
 
@@ -125,8 +125,8 @@ def test_files_that_are_known_or_share_a_run_are_compared_when_many_come_at_once
 def test_small_files_share_a_transaction_and_a_large_one_has_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adding_many, "BATCH_FILES", 20)
-    large = a_run("large").say("x" * adding_many.BATCH_BYTES).finish().ledger()
+    monkeypatch.setattr(batches, "BATCH_FILES", 20)
+    large = a_run("large").say("x" * batches.BATCH_BYTES).finish().ledger()
     files = [*(ledger(n) for n in range(30)), ("large.jsonl", large), *(ledger(n) for n in range(30, 60))]
     with Workspace(tmp_path) as workspace:
         rows: list[UploadResult] = []
@@ -150,7 +150,7 @@ def test_a_fault_in_one_file_undoes_nothing_of_the_others_in_its_transaction(tmp
 def test_cancelled_work_keeps_whole_transactions_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adding_many, "BATCH_FILES", 3)
+    monkeypatch.setattr(batches, "BATCH_FILES", 3)
 
     class Cancelled(Exception):
         pass

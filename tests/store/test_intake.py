@@ -15,7 +15,7 @@ from foreign_files import hand_crafted_record
 
 from untaken.failure_modes.root_causes import root_causes
 from untaken.intake import take_in
-from untaken.store import KeptTrace, Workspace, adding_many, syncing
+from untaken.store import KeptTrace, Workspace, batches, syncing
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ def test_the_agent_can_be_named_where_the_trace_does_not(workspace: Workspace) -
 
 
 def test_taking_in_can_be_cancelled(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adding_many, "BATCH_FILES", 1)
+    monkeypatch.setattr(batches, "BATCH_FILES", 1)
 
     class Cancelled(Exception):
         pass

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeVar
 
 from sqlalchemy import Connection, Engine
 
@@ -22,11 +21,6 @@ from untaken.store.content import Staged, digest_of, peek, sniff, source_identit
 from untaken.store.database import reading, together, writing
 from untaken.store.stored_file import Added, StoredFile
 from untaken.store.syncing import synced_together
-
-BATCH_FILES: Final = 500
-BATCH_BYTES: Final = 1 << 20
-"""Most files and bytes written in one transaction: nobody else can write meanwhile."""
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,26 +70,6 @@ class _Verified:
     @property
     def faults(self) -> list[Integrity]:
         return [verdict for verdict in self.verdicts if not verdict.run_id]
-
-
-def parts(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """The items in order, in parts of bounded number and size; what is larger than that is alone.
-
-    Args:
-        items: files to add.
-        size: of each, in bytes.
-    """
-    part: list[Item] = []
-    room = BATCH_BYTES
-    for item in items:
-        needed = size(item)
-        if part and (needed > room or len(part) == BATCH_FILES):
-            yield part
-            part, room = [], BATCH_BYTES
-        part.append(item)
-        room -= needed
-    if part:
-        yield part
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, plac
 from untaken.store.adding_many import Incoming, KeptTrace
 from untaken.store.appending import append_to_run, extended_here, ledger_snapshot, settle_all
 from untaken.store.backing_up import Backup, back_up
+from untaken.store.batches import batches
 from untaken.store.confirming import Extension, confirm, waiting
 from untaken.store.content import (
     LEDGERS,
@@ -106,7 +107,7 @@ class Workspace(GraphStore, FileLists):
         new = not (place / DATABASE).exists()
         workspace = cls(place)
         done = 0
-        for part in adding_many.parts(found, lambda item: item[1].stat().st_size):
+        for part in batches(found, lambda item: item[1].stat().st_size):
             # Nobody else waits for a workspace that did not exist.
             with workspace.together() if new and len(part) > 1 else nullcontext():
                 for each, path in part:
