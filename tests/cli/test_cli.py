@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -80,7 +81,28 @@ CASES = [
     Case("what one agent is to fix", "triage {w}/ledgers --graphs {w}/graphs --agent lucky --top 0", 0),
     Case("nothing to fix", "triage {w}/ledgers --graphs {w}/graphs --agent careful", 0),
     Case("an agent not there", "triage {w}/ledgers --graphs {w}/graphs --agent nobody", 2, "agent-unknown"),
-    Case("fewer than no rows", "triage {w}/ledgers --graphs {w}/graphs --top -1", 2, "top-invalid"),
+    Case("fewer than no rows", "triage {w}/ledgers --graphs {w}/graphs --top -1", 2, "-1 is below 0"),
+    *(
+        Case(f"an empty name in {words}", words, 2, "an empty name is no file or folder")
+        for words in (
+            *("verify ''", "score '' --graphs {w}/graphs", "score {w}/ledgers --graphs ''"),
+            *("score --graphs {w}/graphs ''", "graph check {w}/graphs --against ''"),
+            *("convert '' -o {w}/out", "convert {w}/ledgers -o ''", "memory build {w}/ledgers -o ''"),
+            *("crafter score ''", "workspace doctor --workspace ''", "crafter run -o ''"),
+        )
+    ),
+    *(
+        Case(f"rank {words}", f"rank {{w}}/ledgers --graphs {{w}}/graphs {words}", 2, error)
+        for words, error in (
+            ("--resamples -5", "-5 is below 0"),
+            ("--seed -1", "-1 is below 0"),
+            ("--seed x", "invalid count value: 'x'"),
+            ("--min-kappa nan", "nan is not between -1 and 1"),
+            ("--min-kappa 3", "3 is not between -1 and 1"),
+            ("--odds {w}/nowhere", "path-not-found"),
+        )
+    ),
+    Case("fewer than no modes", "modes pivot {w}/ledgers --top -1", 2, "-1 is below 0"),
     Case(
         "triage of what is broken", "triage {w}/broken/altered.jsonl --graphs {w}/graphs", 1, "ledger-altered"
     ),
@@ -123,7 +145,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.desc)
 def test_exit_codes(case: Case, world: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(case.words.format(w=world).split()) == case.want
+    assert main(shlex.split(case.words.format(w=world))) == case.want
     shown = capsys.readouterr()
     assert case.says in shown.err
     assert "Traceback" not in shown.err

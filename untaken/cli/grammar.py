@@ -17,6 +17,10 @@ Run: TypeAlias = "Callable[[argparse.Namespace, Console], int]"
 Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 MOST_NAMED = 5
+PLACES = frozenset(
+    {"ARCHIVE", "DIR", "FILE", "FOLDER", "LEDGER", "LEDGERS", "NEW", "OLD", "OUT", "PATH", "SRC", "TARGET"}
+)
+"""What the help calls a file or folder."""
 MISSING_WORDS = {"fail": "count as not completed", "drop": "are left out"}
 
 
@@ -49,6 +53,13 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter, **options})
+
+    def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
+        """Adds an argument; an empty word is no file or folder: it would be the current one."""
+        kind = settings.get("type", str)
+        if settings.get("metavar") in PLACES:
+            settings["type"] = lambda word: kind(_not_empty(word))
+        return super().add_argument(*names, **settings)
 
     def format_help(self) -> str:
         """The help of argparse, with the examples of this verb."""
@@ -87,10 +98,12 @@ class Parser(argparse.ArgumentParser):
         """An option without a value."""
         self.add_argument(name, action="store_true", help=words)
 
-    def takes_number(self, name: str, default: float, words: str, metavar: str | None = "N") -> None:
+    def takes_number(
+        self, name: str, default: float, words: str, metavar: str | None = "N", **more: Any
+    ) -> None:
         """An option with a number of the kind of its default."""
-        words = f"{words} (default {default})"
-        self.add_argument(name, type=type(default), default=default, metavar=metavar, help=words)
+        settings = {"type": type(default), "default": default, "metavar": metavar, **more}
+        self.add_argument(name, help=f"{words} (default {default})", **settings)
 
     def takes_out(self, metavar: str, words: str, **more: Any) -> None:
         """``-o``: where to write."""
@@ -106,12 +119,12 @@ class Parser(argparse.ArgumentParser):
 
     def takes_top(self, default: int, of: str = "of each table") -> None:
         """``--top``."""
-        self.takes_one("--top", "N", f"{of} (default {default}; 0 for all)", type=int, default=default)
+        self.takes_one("--top", "N", f"{of} (default {default}; 0 for all)", type=count, default=default)
 
     def takes_resamples(self) -> None:
         """``--resamples`` and ``--seed``."""
-        self.takes_number("--resamples", 10_000, "task resamples", metavar=None)
-        self.takes_number("--seed", 0, "random seed", metavar=None)
+        self.takes_number("--resamples", 10_000, "task resamples", metavar=None, type=count)
+        self.takes_number("--seed", 0, "random seed", metavar=None, type=count)
 
     def takes_graphs(self) -> None:
         """``PATH…``, ``--graphs`` and the two rules every rate depends on (the paths: `inputs.paths_of`)."""
@@ -147,7 +160,29 @@ class Parser(argparse.ArgumentParser):
         words = "leave out judges whose agreement with people is below this"
         if default is not None:
             words = f"a judge below this is unreliable (default {default})"
-        self.takes_one("--min-kappa", "KAPPA", words, type=float, default=default)
+        self.takes_one("--min-kappa", "KAPPA", words, type=kappa, default=default)
+
+
+def count(word: str) -> int:
+    """A whole number, 0 or more."""
+    value = int(word)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{word} is below 0")
+    return value
+
+
+def kappa(word: str) -> float:
+    """A number that Cohen's κ can be."""
+    value = float(word)
+    if not -1 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{word} is not between -1 and 1")
+    return value
+
+
+def _not_empty(word: str) -> str:
+    if not word:
+        raise argparse.ArgumentTypeError("an empty name is no file or folder")
+    return word
 
 
 def verb(verbs: Verbs, name: str, run: Run, does: str = "", *, document: bool = True) -> Parser:

@@ -51,7 +51,8 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     report, left_out = rank_comparable(
         runs, scored.counted, missing=args.missing, resamples=args.resamples, seed=args.seed
     )
-    labels = labelled_rates(runs, target="tasks", odds=read_odds(args.odds)) if args.labels else None
+    wanted = args.labels or args.odds is not None
+    labels = labelled_rates(runs, target="tasks", odds=read_odds(args.odds)) if wanted else None
     findings = (*left_out, *scored.findings, *(labels.findings if labels else ()))
     rule = other_rule(runs, scored.graphs, report, verdicts=args.verdicts)
     for metric, standings in report.metrics.items():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from untaken.answers import triage_document
 from untaken.answers.plan_words import option_words, situation_words
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
-from untaken.cli.grammar import UsageError, Verbs, verb
+from untaken.cli.grammar import Verbs, verb
 from untaken.cli.score import evaluated_paths, print_rules
 from untaken.corpus import Corpus
 from untaken.fix_first import (
@@ -37,8 +37,6 @@ def add_to(verbs: Verbs) -> None:
 
 def run_triage(args: argparse.Namespace, console: Console) -> int:
     """Prints the fix-first list and the contradictory runs; 1 where a ledger or graph is broken."""
-    if args.top < 0:
-        raise UsageError("top-invalid", f"--top {args.top} is not a number of rows", hint="0 lists all.")
     scored, corpus = evaluated_paths(args, console, resamples=0)
     found, top = triage(corpus, agents=args.agent), args.top or None
     ways = better_ways(corpus, [d for d, r in corpus.runs.items() if not args.agent or r.agent in args.agent])
