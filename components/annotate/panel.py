@@ -10,7 +10,7 @@ import msgspec
 import pandas as pd
 import streamlit as st
 
-from components.annotate import session
+from components.annotate import refusals, session, tools
 from components.annotate.popover import close, popover
 from components.shared import cards, panels, state, text
 from untaken import limits
@@ -22,6 +22,7 @@ from untaken.annotating import (
     Rename,
     Set,
     matched_calls,
+    read_call,
     read_value,
     runs_of,
     value_json,
@@ -29,7 +30,6 @@ from untaken.annotating import (
 )
 from untaken.annotating.edits import Field
 from untaken.corpus import Corpus
-from untaken.errors import UntakenError
 from untaken.plans import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, graph_digest
 from untaken.present.numbers import counted
 from untaken.present.statuses import STAR
@@ -118,8 +118,7 @@ class _Fields:
     def key(self, field: str, shown: Any) -> str:
         """The widget's key, its value put there."""
         key = f"sub_goal_{field}_{self.mark}"
-        typed: dict[str, Any] = st.session_state.setdefault(session.TYPED, {})
-        now = typed.get(key, shown)
+        now = refusals.value(key, shown)
         if (
             key not in st.session_state or st.session_state[key] != now
         ):  # writing replaces what is being typed
@@ -131,8 +130,10 @@ class _Fields:
         left, right = st.columns(2)
         key = self.key("id", self.node.id)
         left.text_input("Id", key=key, max_chars=512, on_change=self.rename, args=(key,))
+        refusals.show(key)
         key = self.key("title", self.node.title)
         right.text_input("Title", key=key, max_chars=512, on_change=self.set, args=("title", key))
+        refusals.show(key)
         key = self.key("critical", self.node.critical)
         words = "reaching a later sub-goal without it is a violation"
         st.checkbox(f"{STAR} Critical: {words}", key=key, on_change=self.set, args=("critical", key))
@@ -156,6 +157,7 @@ class _Fields:
                 args=(field, key),
                 placeholder="nothing" if field == "deps" else "not a group",
             )
+            refusals.show(key)
 
     def check(self) -> None:
         """How it is checked that it is completed."""
@@ -186,6 +188,7 @@ class _Fields:
                 "Whose verdict", key=key, placeholder="all reviewers, or globs: human:*, test",
                 on_change=self.set_check, args=("verdict", key, _whose),
             )  # fmt: skip
+            refusals.show(key)
 
     def expression(self, check: Check) -> None:
         """A CEL expression, and when it must hold."""
@@ -195,6 +198,7 @@ class _Fields:
             on_change=self.set_check, args=("expr", key, lambda text: text.strip() or None),
             help="CEL over `state`. Checked when you leave the field.",
         )  # fmt: skip
+        refusals.show(key)
         if check.expr is None:
             st.caption("Enter an expression to apply this.")
             return
@@ -209,17 +213,27 @@ class _Fields:
         """A call that must have been made."""
         call = check.tool_call
         plain = msgspec.to_builtins(call) if call else {}
+        named = [call.name] if call else []
+        key = self.key("tool", call.name if call else None)
+        st.selectbox(
+            "Tool", dict.fromkeys([*named, *tools.called(self.graph)]), index=None, key=key,
+            format_func=lambda name: text.one_line(name, 60), accept_new_options=True,
+            placeholder="Choose a tool that runs called, or type a name",
+            on_change=self.set_check, args=("tool_call", key, lambda name: {**plain, "name": name}),
+        )  # fmt: skip
+        refusals.show(key)
         key = self.key("call", value_json(plain))
         st.text_area(
             "Expected call", key=key, height=96,
             placeholder='{"name": "search", "arguments": {"order": 17}, "match": "subset"}',
             on_change=self.set_check,
-            args=("tool_call", key, lambda text: read_value(text, "the expected call")),
-            help=f"JSON: name, arguments, match ({', '.join(MATCHES)}), compare_args, answered (ok, any), "
-            f"answer. {PATTERNS} {ANSWERS}",
+            args=("tool_call", key, read_call),
+            help=f"A tool's name, or JSON: name, arguments, match ({', '.join(MATCHES)}), compare_args, "
+            f"answered (ok, any), answer. {PATTERNS} {ANSWERS}",
         )  # fmt: skip
+        refusals.show(key)
         if call is None:
-            st.caption("Name a tool call to apply this.")
+            st.caption("Choose a tool to apply this.")
         else:
             matches(self.graph, call)
 
@@ -243,6 +257,7 @@ class _Fields:
             },
         )
         st.button("Use these rules", key=f"use_{key}", on_click=self.set_rules, args=(edited,))
+        refusals.show(self.rules_key())
 
     def more(self) -> None:
         """What changes no number."""
@@ -259,14 +274,16 @@ class _Fields:
         """Another id; the selection follows."""
         name = st.session_state[key].strip()
         if self.done(key, lambda: Rename(sub_goal=self.node.id, id=name)):
+            mark = _mark(self.graph.id, name)
+            refusals.renamed(self.graph.id, self.node.id, name, lambda old: old.replace(self.mark, mark))
             select(name)
 
     def set_kind(self, key: str) -> None:
         """Another kind of check; one that needs words waits for them."""
-        kind, typed = st.session_state[key], st.session_state.setdefault(session.TYPED, {})
-        typed.pop(key, None)
+        kind = st.session_state[key]
+        refusals.release(key)
         if kind in ("expr", "tool_call"):
-            typed[key] = kind
+            refusals.hold(key, self.waiting(kind))
         else:
             value = None if kind == "none" else {kind: True}
             session.edit(Set(sub_goal=self.node.id, field="check", value=value))
@@ -281,7 +298,8 @@ class _Fields:
             wanted = None if value is None else {**kept, **plain, part: value}
             return Set(sub_goal=self.node.id, field="check", value=wanted)
 
-        self.done(key, edit)
+        if self.done(key, edit):
+            refusals.release(f"sub_goal_kind_of_check_{self.mark}")
 
     def set_rules(self, edited: pd.DataFrame) -> None:
         """The rules of the small table."""
@@ -290,20 +308,19 @@ class _Fields:
             made = [rule_of(row) for row in edited.to_dict("records")]
             return Set(sub_goal=self.node.id, field="rules", value=[rule for rule in made if rule])
 
-        self.done("rules", edit)
+        self.done(self.rules_key(), edit)
+
+    def rules_key(self) -> str:
+        """What a refused table of rules goes by; its own key changes with the saved rules."""
+        return f"sub_goal_rules_{self.mark}"
 
     def done(self, key: str, make: Callable[[], Edit]) -> bool:
         """Make the command and apply it; what is refused stays as typed."""
-        typed: dict[str, Any] = st.session_state.setdefault(session.TYPED, {})
-        typed.pop(key, None)
-        try:
-            accepted = session.edit(make())
-        except UntakenError as error:
-            session.refuse(error)
-            accepted = False
-        if not accepted and key in st.session_state:
-            typed[key] = st.session_state[key]
-        return accepted
+        return refusals.apply(key, self.waiting(st.session_state.get(key)), make)
+
+    def waiting(self, value: Any) -> refusals.Waiting:
+        """What a field of this sub-goal holds that the graph does not."""
+        return refusals.Waiting(graph=self.graph.id, sub_goal=self.node.id, value=value)
 
 
 def _whose(text: str) -> Any:

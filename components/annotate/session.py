@@ -25,8 +25,6 @@ from untaken.store.drafts import GraphDraft
 from untaken.store.versions import GraphVersion, SaveConflict, Saved
 
 CURRENT: Final = "annotate_desk"
-TYPED: Final = "annotate_typed"
-"""What was typed and refused since the last change, by field: it stays to be corrected."""
 UNSIGNED: Final = "unsigned:"
 """Begins the author of drafts of somebody who has given no name yet."""
 
@@ -117,7 +115,6 @@ def put(made: EditorSession) -> EditorSession:
 
 def keep(made: EditorSession) -> EditorSession:
     """Make this the open graph, and store it as a draft if it differs from the saved version."""
-    st.session_state.pop(TYPED, None)
     store, whose = _store(), draft_author()
     if made.session.changed:
         store.keep_draft(
@@ -160,6 +157,15 @@ def undo() -> None:
 def redo() -> None:
     """Do again what was taken back."""
     _step(Session.redo)
+
+
+def take_refusal() -> str:
+    """Why the last edit was refused, for the field that it came from: nothing else says it then."""
+    here = current()
+    if here is None:
+        return ""
+    put(replace(here, refused=""))
+    return here.refused
 
 
 @panel

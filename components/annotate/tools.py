@@ -14,7 +14,7 @@ from untaken.annotating import SetGraph, ToolProposal, runs_of, tool_proposals, 
 from untaken.annotating.edits import GraphField
 from untaken.annotating.mutating import Proposed
 from untaken.corpus import Corpus
-from untaken.plans import PlanGraph, escape_glob, graph_digest
+from untaken.plans import PlanGraph, escape_glob
 
 LABELS: Final[dict[GraphField, str]] = {
     "mutates": "Tools that change something",
@@ -26,9 +26,7 @@ WORDS: Final[dict[Proposed, str]] = {"mutates": "changes something", "hand_over"
 @panel
 def tools(graph: PlanGraph) -> None:
     """Both fields, the proposals as a table, and the button that takes them over."""
-    store = state.workspace()
-    key = (str(store.path), state.content(store), graph_digest(graph))
-    found = _found(key, state.corpus(), graph)
+    found = _proposals(graph)
     st.caption(
         "Plan changes are calls of these tools: without them the graph's runs have no plan decisions. "
         "Globs may be typed. Where no tool is named as handing over, usual names such as "
@@ -59,6 +57,18 @@ def tools(graph: PlanGraph) -> None:
         key="annotate-tools",
         name="Tools of this graph",
     )
+
+
+def called(graph: PlanGraph) -> list[str]:
+    """The tools that runs of this graph called, most calls first."""
+    return [one.tool for one in sorted(_proposals(graph), key=lambda one: -one.calls)]
+
+
+def _proposals(graph: PlanGraph) -> tuple[ToolProposal, ...]:
+    store = state.workspace()
+    # of the graph, only which runs are its own matters
+    key = (str(store.path), state.content(store), graph.id, tuple(graph.tasks))
+    return _found(key, state.corpus(), graph)
 
 
 @st.cache_resource(ttl=3600, max_entries=16, show_spinner=False)

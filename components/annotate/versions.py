@@ -8,7 +8,7 @@ import msgspec
 import streamlit as st
 
 from components import figures
-from components.annotate import choice
+from components.annotate import choice, refusals
 from components.annotate import session as annotate_session
 from components.annotate.popover import close, popover
 from components.annotate.session import EditorSession
@@ -25,6 +25,7 @@ from untaken.store.versions import GraphVersion
 SIDES: Final[dict[Side, str]] = {"mine": "mine", "theirs": "theirs"}
 SHOWN: Final = 200
 """Characters of a value in a conflict."""
+MOST_NAMED: Final = 3
 
 
 @panel
@@ -63,7 +64,18 @@ def _saved_state(here: EditorSession) -> str:
     return f"{version} · **unsaved changes**{steps}, kept as a draft"
 
 
+def _blocked(here: EditorSession) -> bool:
+    """Whether words that were refused keep the graph from being saved; says so."""
+    names = refusals.refused(here.graph)
+    if names:
+        listed = ", ".join(f"‹{text.label(name, 60)}›" for name in names[:MOST_NAMED])
+        st.warning(f"Correct or discard what was refused first, on {listed}.")
+    return bool(names)
+
+
 def _save(here: EditorSession) -> None:
+    if _blocked(here):
+        return
     who = reviewer.reviewer()
     if who is None:
         st.warning("Enter your name at the top of the page to sign the version.")
@@ -78,6 +90,8 @@ def _save(here: EditorSession) -> None:
 
 
 def _save_as(here: EditorSession) -> None:
+    if _blocked(here):
+        return
     with st.form("annotate_save_as", border=False):
         name = st.text_input("New graph id", max_chars=80).strip()
         if st.form_submit_button("Save under this id"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from annotate_sessions import field, newest, node, opened, save, view
+from annotate_sessions import field, newest, node, opened, plainly, pressed, save, view
 from sessions import said
 from test_app_pages import table
 
@@ -37,6 +37,57 @@ def test_a_pattern_that_cannot_be_used_is_refused_with_its_key(folder: Path, mon
     field(app, "sub_goal_call").set_value('{"name": "search", "arguments": {"order": {"regex": "("}}}').run()
     assert not app.exception
     assert "argument 'order'" in said(app).replace("\\", "")
+
+
+def test_the_name_of_a_tool_is_an_expected_call(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
+    field(app, "sub_goal_call").set_value("search").run()
+    save(app, "Any search will do")
+    check = node(newest(folder), "order").check
+    assert check is not None
+    assert check.tool_call is not None
+    assert (check.tool_call.name, check.tool_call.arguments) == ("search", {})
+
+
+def test_an_expected_call_is_chosen_among_the_tools_that_runs_called(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="policy")
+    field(app, "sub_goal_kind_of_check").set_value("tool_call").run()
+    tools = field(app, "sub_goal_tool")
+    assert {"search", "read"} <= set(tools.options)
+    tools.set_value("read").run()
+    assert "calls of this tool match" in said(app)
+    assert field(app, "sub_goal_call").value == '{"name":"read"}'
+    assert field(app, "sub_goal_kind_of_check").value == "tool_call"
+
+
+def test_words_that_were_refused_stay_and_block_saving_until_they_are_corrected(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
+    field(app, "sub_goal_call").set_value('{"name": "search",').run()
+    field(app, "sub_goal_title").set_value("Find the order").run()
+    assert field(app, "sub_goal_call").value == '{"name": "search",'
+    assert "Refused: the expected call" in plainly(app)
+    assert "Correct or discard what was refused first, on ‹order›." in plainly(app)
+    assert not [one for one in app.button if one.label.startswith("Save as ")]
+    field(app, "sub_goal_call").set_value('{"name": "search"}').run()
+    save(app, "Corrected")
+    assert node(newest(folder), "order").title == "Find the order"
+
+
+def test_refused_words_follow_a_renamed_sub_goal_and_can_be_discarded(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
+    field(app, "sub_goal_call").set_value("{").run()
+    field(app, "sub_goal_id").set_value("find").run()
+    assert field(app, "sub_goal_call").value == "{"
+    pressed(app, "Discard")
+    assert "Refused" not in said(app)
+    save(app, "Another id")
+    assert node(newest(folder), "find").check is not None
 
 
 def test_the_table_of_rules_keeps_what_a_rule_says_of_arguments_and_answers() -> None:

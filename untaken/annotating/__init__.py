@@ -34,6 +34,7 @@ from untaken.annotating.previewing import (
 from untaken.annotating.rows import (
     SubGoalRow as SubGoalRow,
     edits_of_rows as edits_of_rows,
+    read_call as read_call,
     read_value as read_value,
     rows_of as rows_of,
     value_json as value_json,

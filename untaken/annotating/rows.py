@@ -113,6 +113,18 @@ def read_value(text: str, place: str) -> Any:
         ) from None
 
 
+def read_call(text: str) -> Any:
+    """An expected call that somebody typed, as JSON or as the name of a tool; ``None`` where nothing was.
+
+    Raises:
+        UntakenError: ``edit-invalid``, saying where.
+    """
+    name = text.strip()
+    if not name or name[0] in '{["':
+        return read_value(text, "the expected call")
+    return {"name": name}
+
+
 def _node(row: SubGoalRow, known: SubGoal | None, renamed: dict[str, str], gone: Set[str]) -> dict[str, Any]:
     shown = row.id[:80]
     fields = {
