@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +59,26 @@ def test_a_remote_ledger_is_verified_against_its_remote_heads(bucket: str, tmp_p
     [run] = corpus.runs.values()
     assert (run.source, run.integrity.verdict) == ("memory:///runs/a.jsonl", "TRUNCATED")
     assert [finding.code for finding in corpus.findings][:1] == ["ledger-truncated"]
+
+
+@pytest.mark.parametrize("inside", ["zip://a.jsonl::", "zip://::", "simplecache::zip://a.jsonl::"])
+def test_a_ledger_inside_an_archive_is_read_with_its_heads(inside: str, tmp_path: Path) -> None:
+    heads = tmp_path / "heads.json"
+    save_heads(heads, {"r": Head(events=len(LINES) + 1, sha256="0" * 64)})
+    with zipfile.ZipFile(tmp_path / "runs.zip", "w") as archive:
+        archive.writestr("a.jsonl", LEDGER)
+        archive.write(heads, "a.jsonl.heads.json")
+    corpus = evaluate_corpus(f"{inside}{tmp_path}/runs.zip", [], resamples=0)
+    [run] = corpus.runs.values()
+    assert run.source.endswith(f"zip://a.jsonl::{tmp_path}/runs.zip")
+    assert run.integrity.verdict == "TRUNCATED"
+
+
+def test_an_archive_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "runs.zip").write_bytes(b"nothing")
+    with pytest.raises(UntakenError) as error:
+        find_ledgers([f"zip://a.jsonl::{tmp_path}/runs.zip"])
+    assert error.value.code == "remote-unreadable"
 
 
 WRONG_PATHS = [

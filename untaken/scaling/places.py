@@ -112,11 +112,21 @@ def _at_url(url: str, others: list[Finding]) -> Iterator[RemoteFile]:
             lower = PurePosixPath(name).name.lower()
             if folder and (not lower.endswith(LEDGERS) or lower.endswith(NOT_LEDGERS)):
                 continue
-            file = RemoteFile(url=store.unstrip_protocol(name), size=int(entry["size"] or 0))
+            file = RemoteFile(url=_url_of(name, store, url), size=int(entry["size"] or 0))
             if has_event_signature(peek(store.cat_file(name, end=PEEK_BYTES))) or name + HEADS in entries:
                 yield file
             else:
                 others.append(no_ledger(file.url).finding("warning" if folder else "error"))
+
+
+def _url_of(name: str, store: Any, given: str) -> str:
+    """The URL of a file: one inside an archive is read through the archive (``zip://a.jsonl::archive.zip``)."""
+    links = given.split("::")
+    first = next(number for number, link in enumerate(links) if "://" in link)
+    if first == len(links) - 1:
+        return str(store.unstrip_protocol(name))
+    links[first] = f"{links[first].partition('://')[0]}://{name}"
+    return "::".join(links)
 
 
 @contextmanager
@@ -130,8 +140,8 @@ def at_hand(place: Place) -> Iterator[Path]:
         yield place
         return
     with TemporaryDirectory(prefix="untaken-") as folder:
-        copy = Path(folder) / PurePosixPath(place.url).name
         with _remote(place.url) as (store, path):
+            copy = Path(folder) / PurePosixPath(path).name
             store.get_file(path, str(copy))
             if store.exists(path + HEADS):
                 store.get_file(path + HEADS, str(heads_path(copy)))
@@ -145,21 +155,29 @@ def _remote(url: str) -> Iterator[tuple[Any, str]]:
         from fsspec.core import url_to_fs  # noqa: PLC0415 (an extra)
 
         store, path = url_to_fs(url)
-    except (ImportError, ValueError) as error:
-        if isinstance(error, ValueError):
-            raise UntakenError("remote-unreadable", str(error), where=Where(file=url)) from None
-        raise UntakenError(
-            "remote-extra-missing",
-            f"remote files need another package: {error}",
-            where=Where(file=url),
-            hint="Run: pip install 'untaken[remote]', and the fsspec package of your store.",
-        ) from None
+    except ImportError as error:
+        raise _extra_missing(url, error) from None
+    except Exception as error:
+        raise _unreadable(url, error) from None
     try:
         yield store, path
     except OSError as error:
-        raise UntakenError(
-            "remote-unreadable",
-            f"{type(error).__name__}: {error}",
-            where=Where(file=url),
-            hint="Check the URL and the credentials of the store, as fsspec takes them.",
-        ) from None
+        raise _unreadable(url, error) from None
+
+
+def _extra_missing(url: str, error: ImportError) -> UntakenError:
+    return UntakenError(
+        "remote-extra-missing",
+        f"remote files need another package: {error}",
+        where=Where(file=url),
+        hint="Run: pip install 'untaken[remote]', and the fsspec package of your store.",
+    )
+
+
+def _unreadable(url: str, error: Exception) -> UntakenError:
+    return UntakenError(
+        "remote-unreadable",
+        f"{type(error).__name__}: {error}",
+        where=Where(file=url),
+        hint="Check the URL and the credentials of the store, as fsspec takes them.",
+    )
