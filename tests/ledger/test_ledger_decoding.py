@@ -99,6 +99,10 @@ REFUSED: list[tuple[str, bytes | str, str, str | None]] = [
     ("an empty run id", say("1", '"r"', '""'), "bad-event", '"run_id"'),
     ("an endless run id", say("1", '"r"', '"' + "r" * 513 + '"'), "bad-event", '"run_id"'),
     ("a time without a zone", say("1", "00Z", "00"), "bad-event", '"ts"'),
+    ("a 61st second in the middle of a month", say("1", "2026-01-01T00:00:00Z", "2016-12-30T23:59:60Z"),
+     "bad-event", '"ts"'),
+    ("a 61st second of no day", say("1", "2026-01-01T00:00:00Z", "2016-13-31T23:59:60Z"),
+     "bad-event", '"ts"'),
     ("a time that UTC cannot hold", say("1", "2026-01-01T00:00:00Z", "0001-01-01T00:00:00+23:00"),
      "bad-event", '"ts"'),
     ("a negative cost", finished('"cost":-1.0,'), "bad-event", '"cost"'),
@@ -238,3 +242,15 @@ def test_a_fault_in_a_longer_text_names_line_and_column() -> None:
     with pytest.raises(JsonFault) as caught:
         parse_json(b'{\n "a": 1,\n "a": 2\n}')
     assert (caught.value.code, caught.value.line, caught.value.column) == ("duplicate-key", 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00+00:00"),
+        ("2016-12-31t15:59:60.25-08:00", "2017-01-01T00:00:00.250000+00:00"),
+    ],
+)
+def test_a_leap_second_is_a_moment_of_rfc_3339(written: str, meant: str) -> None:
+    line = say("1", "2026-01-01T00:00:00Z", written).encode()
+    assert decode_event(line).ts.isoformat() == meant

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Any
 
@@ -53,6 +53,7 @@ _LINE_BYTES = limits.LINE_BYTES
 _JSON_DEPTH = limits.JSON_DEPTH
 WHOLE_FIELDS = ("task_repeat", "steps", "decision_point")
 """Counts that other people's programs write as ``3.0`` now and then. (`seq` is the chain's own: never.)"""
+_LEAP_SECOND = re.compile(r"(.{10}[Tt ]\d\d:\d\d:)60((?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d))")
 _PATH = re.compile(r" - at `\$\.?([^`]*)`")
 _RUN_ID = re.compile(rb'"run_id"[ \t\r]*:[ \t\r]*"([^"\\]{1,%d})"' % (4 * limits.NAME_CHARS))
 
@@ -183,7 +184,7 @@ def _examine(line: bytes) -> AnyEvent:
     if not isinstance(value, dict):
         raise LineFault("not-an-object", f"a line holds one JSON object, not {_kind(value)}")
     try:
-        event = _with_whole_numbers(line, value)
+        event = _as_meant(line, value)
         event.ts.astimezone(UTC)
     except msgspec.MsgspecError as error:
         raise LineFault("bad-event", *_explain(str(error), line)) from None
@@ -193,8 +194,8 @@ def _examine(line: bytes) -> AnyEvent:
     return event
 
 
-def _with_whole_numbers(line: bytes, value: dict[str, Any]) -> AnyEvent:
-    """The event, also where a count is written as ``3.0``, or an optional text as null instead of left out.
+def _as_meant(line: bytes, value: dict[str, Any]) -> AnyEvent:
+    """The event, also of a count written as ``3.0``, an optional text as null, or a moment in a leap second.
 
     Raises:
         msgspec.MsgspecError: for the line as it is written, where that does not help.
@@ -207,10 +208,20 @@ def _with_whole_numbers(line: bytes, value: dict[str, Any]) -> AnyEvent:
         if whole.get("cost_unit", "") is None:
             del whole["cost_unit"]
         try:
+            whole["ts"] = _after_leap_second(value.get("ts"))
             event: AnyEvent = msgspec.convert(whole, AnyEvent)
         except msgspec.ValidationError:
             raise as_written from None
         return event
+
+
+def _after_leap_second(ts: Any) -> Any:
+    """A moment in the 61st second of a month's last minute, which Python does not know: a second later."""
+    found = _LEAP_SECOND.fullmatch(ts) if isinstance(ts, str) else None
+    if found is None:
+        return ts
+    moment = msgspec.convert(f"{found[1]}59{found[2]}", datetime).astimezone(UTC) + timedelta(seconds=1)
+    return moment if (moment.day, moment.hour, moment.minute, moment.second) == (1, 0, 0, 0) else ts
 
 
 def _kind(value: Any) -> str:
