@@ -1,4 +1,4 @@
-"""Looks for possible prompt injections in a process of its own, so that no page waits for it.
+"""Looks for possible prompt injections, and keeps tables, in a process of its own: no page waits for it.
 
 Every text of a run is looked at in all the ways in which a model might read it (`untaken.judging.readings`).
 For thousands of runs that takes longer than a visitor waits, and the interpreter runs one thread at a time.
@@ -29,11 +29,15 @@ _ENTRY: Final = "from untaken.looking_process import work; work()"
 
 
 class LookingJob(msgspec.Struct, frozen=True, kw_only=True):
-    """What a process is to look at: ledgers of a workspace, by digest; `keeps` as of `WorkspaceCorpus`."""
+    """What a process is to read: ledgers of a workspace, by digest.
+
+    `keeps`: whether their tables are kept; `looks`: whether it looks for possible prompt injections.
+    """
 
     folder: str
     ledgers: tuple[str, ...]
     keeps: bool
+    looks: bool
 
 
 Texts = tuple[tuple[int, str], ...]
@@ -41,15 +45,15 @@ Texts = tuple[tuple[int, str], ...]
 
 
 class Looking:
-    """A process that looks at ledgers.
+    """A process that reads ledgers once more; the arguments are those of `LookingJob`.
 
     Attributes:
         found: what it has found so far, by digest of the run; also of runs with nothing to be found.
     """
 
-    def __init__(self, folder: Path, ledgers: Sequence[str], *, keeps: bool) -> None:
+    def __init__(self, folder: Path, ledgers: Sequence[str], *, keeps: bool, looks: bool = True) -> None:
         self.found: dict[str, Texts] = {}
-        job = LookingJob(folder=str(folder), ledgers=tuple(ledgers), keeps=keeps)
+        job = LookingJob(folder=str(folder), ledgers=tuple(ledgers), keeps=keeps, looks=looks)
         self._listener = Thread(target=self._listen, args=(job,), daemon=True)
         self._listener.start()
 
@@ -92,11 +96,11 @@ def work() -> None:
         graphs = store.graph_set()
         for at in range(0, len(ledgers), _AT_ONCE):
             part = ledgers[at : at + _AT_ONCE]
-            look = Lightening(store, graphs, keeps=job.keeps, looks=True)
+            look = Lightening(store, graphs, keeps=job.keeps, looks=job.looks)
             found: dict[str, Texts] = {}
             for file, read in zip(part, store.read_some(part, look), strict=True):
                 look.keep(file, read)
-                runs = (run for run in read.runs if not run.integrity.broken)
+                runs = [run for run in read.runs if job.looks and not run.integrity.broken]
                 found |= {run.digest: run.__dict__[TEXTS_TO_JUDGES] for run in runs}
             output.write(msgspec.json.encode(found) + b"\n")
             output.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -145,6 +146,16 @@ class WorkspaceCorpus:
         for fault in unread_runs(runs, findings):
             store.audit(ABORTED, f"the run is unreadable: {fault.message}", fault.where.run)
         return whole
+
+    def make_tables(self, store: Workspace) -> None:
+        """Makes the tables that opening the workspace has left for later, in another process."""
+        opened = self._opened
+        if opened is None or not opened.tables_due:
+            return
+        with self._starting:
+            if not (self._looking and self._looking.at_work):
+                self._opened = replace(opened, tables_due=False)
+                self._looking = Looking(store.path, opened.unkept, keeps=True, looks=False)
 
     def _current_graphs(self, store: Workspace) -> GraphSet:
         """The plan graphs; the very ones that runs were scored against, while they are the same."""

@@ -192,6 +192,11 @@ def derived(
     return made
 
 
+def make_tables(store: Workspace) -> None:
+    """Make the tables that reading the workspace has left for later."""
+    held(str(store.path)).make_tables(store)
+
+
 def keep_made() -> Thread:
     """Keep the answers that pages worked out, in a thread of its own."""
     thread = Thread(target=_keep_made, daemon=True)

@@ -69,10 +69,11 @@ def load_tables() -> None:
 
 
 def go_on() -> None:
-    """What a page did without, once it is drawn: keep its answers, and read the runs for other pages."""
-    from components.shared import evaluating  # noqa: PLC0415 (loaded by then)
+    """What a page did without, once it is drawn: keep answers and tables, read the runs for other pages."""
+    from components.shared import evaluating, state  # noqa: PLC0415 (loaded by then)
 
     evaluating.keep_made()
+    evaluating.make_tables(state.shared_workspace())
     if _left.is_set():
         _left.clear()
         Thread(target=_open_whole, daemon=True).start()

@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from reopened import ANSWERS, assert_opened_again_alike, opened
 
 from untaken import limits
-from untaken.corpus import evaluate_corpus
+from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, Verdict
 from untaken.ledger.run import TEXTS_TO_JUDGES
+from untaken.scaling import reopening
 from untaken.scaling.distant import FILES_OPEN, DistantRun
 from untaken.scaling.reopening import _Detail, reopen
 from untaken.store import Workspace
@@ -54,6 +55,32 @@ def test_the_samples_opened_again_give_every_answer_that_reading_gives(tmp_path:
     Workspace.open_folder(SAMPLES / "graphs", at=tmp_path).close()
     with Workspace.open_folder(SAMPLES / "ledgers", at=tmp_path) as store:
         assert_opened_again_alike(store)
+
+
+def test_tables_of_much_to_read_are_made_later_and_nobody_reads_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reopening, "_TABLES_AT_ONCE_BYTES", 100)
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        for name, run in (("careful", desk.careful(1)), ("failing", desk.failing(1))):
+            store.add(f"{name}.jsonl", run.ledger())
+        corpus = WorkspaceCorpus()
+        before = corpus.evaluate(store, corpus.read(store))
+        assert unkept(store) == ["careful.jsonl", "failing.jsonl"]
+        corpus.make_tables(store)
+        assert corpus._looking is not None
+        corpus._looking.wait()
+        assert unkept(store) == []
+        again = WorkspaceCorpus()
+        after = again.evaluate(store, again.read(store))
+        assert {d: s.results for d, s in scored(after)} == {d: s.results for d, s in scored(before)}
+        again.make_tables(store)
+        assert again._looking is None, "nothing is due"
+
+
+def scored(corpus: Corpus) -> list[tuple[str, RunScore]]:
+    return [(digest, score) for digest, score in corpus.scores.items() if isinstance(score, RunScore)]
 
 
 @pytest.mark.parametrize("rules", [{"missing": "drop"}, {"verdicts": ("human:*",)}], ids=str)

@@ -11,13 +11,14 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import msgspec
 
 from untaken.judging import texts_to_judges
 from untaken.ledger import AnyEvent, Run
 from untaken.ledger.run_lines import RunLines
+from untaken.limits import MIB
 from untaken.plans import GraphSet
 from untaken.plans.structure import graph_digest
 from untaken.scaling.distant import FILES_OPEN, DistantRun, RunSource, Same, ScoreRecord, events_among
@@ -35,6 +36,9 @@ from untaken.store.derived import key_of, load_table, save_table, tidy_tables
 from untaken.store.readings import FileReading, LedgerContent
 from untaken.store.stored_file import StoredFile
 
+_TABLES_AT_ONCE_BYTES: Final = 8 * MIB
+"""Of ledgers whose tables are made while they are read: of more, the first visitor would wait for it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reopened:
@@ -45,12 +49,14 @@ class Reopened:
         files: by digest of the ledger.
         unkept: digests of those that had to be read, as nothing was kept of them, or they have changed since.
         stale: how many of these had a table, of what they, their plan graphs or this program were before.
+        tables_due: whether those of `unkept` are still to be made.
     """
 
     graphs: GraphSet
     files: Mapping[str, FileReading]
     unkept: tuple[str, ...]
     stale: int
+    tables_due: bool
 
 
 def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
@@ -58,7 +64,7 @@ def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
 
     Args:
         store: the workspace.
-        keeps: whether the others get tables.
+        keeps: whether the others get tables, at once or, where there is much to read, later.
     """
     graphs, ledgers, same = store.graph_set(), store.ledgers(), Same()
     kept = tidy_tables(store.path, {file.digest for file in ledgers})
@@ -73,7 +79,8 @@ def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
                 unkept.append(file)
             else:
                 files[file.digest] = found
-        light = Lightening(store, graphs, keeps=keeps)
+        later = sum(file.bytes for file in unkept) > _TABLES_AT_ONCE_BYTES
+        light = Lightening(store, graphs, keeps=keeps and not later)
         for file, read in zip(unkept, store.read_some(unkept, light), strict=True):
             light.keep(file, read)
             files[file.digest] = read
@@ -83,6 +90,7 @@ def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
         files={file.digest: files[file.digest] for file in ledgers},
         unkept=digests,
         stale=len(kept.intersection(digests)),
+        tables_due=keeps and later,
     )
 
 
