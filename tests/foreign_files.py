@@ -369,6 +369,14 @@ FILES: dict[str, dict[str, Any]] = {
             "messages": [{"id": "m", "type": "user", "content": "hi"}],
         }
     },
+    "pi": {
+        "2026_s.jsonl": {
+            "type": "message",
+            "id": "e",
+            "parentId": None,
+            "message": {"role": "user", "content": "hi"},
+        }
+    },
     "pydantic-ai": {
         "h.json": [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}]
     },

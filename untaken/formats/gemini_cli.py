@@ -16,6 +16,7 @@ from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
 from untaken.formats.readings import first_text, mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sessions import session_run
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
@@ -97,26 +98,18 @@ def _sessions(file: TraceFile) -> Iterator[_Session]:
 def _run(session: _Session, stem: str, findings: Findings) -> TraceRun:
     messages = list(session.messages.values())
     replies = [message for message in messages if message.get("type") == "gemini"]
-    model = first_text(replies, ("model",))
-    found = [item for message in messages for item in _items(message, findings)]
-    times = [item.at for item in found if item.at is not None]
-    started = moment(session.about.get("startTime"), findings, "startTime")
-    session_id = text(session.about.get("sessionId")) or stem
-    kind = text(session.about.get("kind"))
     last = messages[-1] if messages else {}
-    return TraceRun(
-        run_id=f"gemini-cli/{session_id}",
-        agent=f"gemini-cli/{model}" if model else "gemini-cli",
-        task_id=session_id,
+    return session_run(
+        "gemini-cli",
+        text(session.about.get("sessionId")) or stem,
+        [item for message in messages for item in _items(message, findings)],
+        model=first_text(replies, ("model",)),
+        started=moment(session.about.get("startTime"), findings, "startTime"),
+        about={"kind": text(session.about.get("kind"))},
         record=messages,
-        model=model,
-        items=found,
-        started=started or min(times, default=None),
-        finished=max(times, default=None),
         steps=len(replies),
         error=text(last.get("content")) if last.get("type") == "error" else None,
         metrics=totals([mapping(reply.get("tokens")) for reply in replies], TOKENS, findings, "tokens."),
-        metadata={"format": "gemini-cli", **({"kind": kind} if kind else {})},
     )
 
 

@@ -25,8 +25,9 @@ ROLES: Final = {
     "model": "assistant",
     "gpt": "assistant",
     "observation": "tool",
+    "toolResult": "tool",
 }
-"""Types of LangChain messages, and roles of Gemini and ShareGPT, that have another name elsewhere."""
+"""Types of LangChain messages, and roles of Gemini, ShareGPT and pi, that have another name elsewhere."""
 SHAREGPT: Final = frozenset(
     ("human", "gpt", "user", "assistant", "system", "tool", "function_call", "observation", "function")
 )
@@ -47,7 +48,7 @@ SPOKEN_PARTS: Final = frozenset(
 THOUGHTS: Final = frozenset(("thinking", "reasoning"))
 CALLS: Final = frozenset(
     ("tool_use", "server_tool_use", "tool_call", "server_tool_call", "tool-call", "toolUse", "functionCall")
-) | {"function_call"}
+) | {"function_call", "toolCall"}
 ANSWERS: Final = frozenset(
     ("tool_result", "tool_call_response", "tool-result", "toolResult", "functionResponse")
 ) | {"function_response"}
@@ -68,7 +69,7 @@ FIELDS: Final = (
     *("tool_calls[].id", "tool_calls[].name", "tool_calls[].args.**", "tool_calls[].function.name"),
     *("tool_calls[].function.arguments.**", "function_call.name", "function_call.arguments.**"),
     *("tool_call_id", "status", "call_id", "arguments.**", "input.**", "action.**", "output.**", "error.**"),
-    *("code", "queries.**", "summary.**", "response_metadata.model_name"),
+    *("isError", "code", "queries.**", "summary.**", "response_metadata.model_name"),
     *(f"{usage}.{name}" for usage in (*USAGES, "response_metadata.token_usage")
       for names in TOKENS.values() for name in names),
 )  # fmt: skip
@@ -153,7 +154,7 @@ def message_items(message: Mapping[str, Any], at: datetime | None = None) -> Ite
     elif kind.endswith(_CALL) and kind != "tool_call":
         yield from _response_call(message, kind.removesuffix(_CALL), at)
     elif role in ("tool", "function") and not any(_kind(block) in ANSWERS for block in blocks):
-        ok = {"success": True, "error": False}.get(str(message.get("status")))
+        ok = _worked(message, "")
         call_id = text(message.get("tool_call_id")) or text(message.get("toolCallId"))
         yield Answered(content=_flat(content), source_id=call_id, ok=ok, at=at)
     else:

@@ -34,6 +34,7 @@ BUILT_IN: Final = (
     "mini_swe_agent",
     "codex",
     "gemini_cli",
+    "pi",
     "pydantic_ai",
     "smolagents",
     "openai_agents",
