@@ -183,3 +183,32 @@ def test_a_mode_of_no_run_with_an_outcome_is_not_said_to_lack_all_outcomes(
         "rare": (0, 1),
     }
     assert found["rare"]["contrast_reason"] == "no run with a recorded outcome shows it"
+
+
+def test_every_unscored_number_of_the_pivot_has_its_reason_beside_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = modes(capsys, folder, "pivot")
+    assert {key: found[key] for key in ("unseen_share_reason", "unseen_low_reason", "read_more_reason")} == {
+        "unseen_share_reason": "no failure mode is assigned yet",
+        "unseen_low_reason": "no failure mode is assigned yet",
+        "read_more_reason": "no failure mode is assigned yet",
+    }
+    assign(capsys, folder, "r0", "--mode", "Paid twice", "--new")
+    [mode] = modes(capsys, folder, "pivot")["modes"]
+    assert all(
+        f"{key}_reason" in mode for key, value in mode.items() if value is None and key != "contrast_reason"
+    )
+    assert mode["p"] is None
+
+
+def test_a_mode_that_only_a_success_shows_has_an_interval_of_its_rate_in_failures(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Workspace(folder) as store:
+        store.add("good.jsonl", a_run("good").call("look").finish(success=True).ledger())
+    assign(capsys, folder, "r0", "--note", "nothing new")
+    assign(capsys, folder, "good", "--mode", "Paid twice", "--new")
+    [mode] = modes(capsys, folder, "pivot")["modes"]
+    assert (mode["runs"], mode["n"], mode["rate"], mode["low"]) == (0, 1, 0.0, 0.0)
+    assert mode["high"] > 0.5

@@ -11,10 +11,10 @@ from untaken.answers.frame import Columns, count, figure, frame, interval, text,
 from untaken.answers.review import review_queue
 from untaken.answers.reviewing import Case
 from untaken.corpus import Corpus
-from untaken.errors import Finding, number, reason
+from untaken.errors import Finding, Score, Unscored, reason
 from untaken.failure_modes import Taxonomy
 from untaken.failure_modes.contrast import ModeContrast, contrast_modes
-from untaken.failure_modes.pivot import Pivot, PivotCell, pivot_modes
+from untaken.failure_modes.pivot import Pivot, PivotCell, cell_of, pivot_modes
 from untaken.failure_modes.reading import By, ReadRun, read_runs
 from untaken.failure_modes.reading_order import (
     RandomDraw,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NO_OUTCOME: Final = "no run with a recorded outcome shows it"
+NOT_COMPARED: Final = Unscored(NO_OUTCOME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,18 +215,18 @@ class ModeEntry(DocumentPart, frozen=True, kw_only=True):
     name: str
     runs: Count
     n: Count
-    rate: float | None
-    low: float | None
-    high: float | None
+    rate: Score
+    low: Score
+    high: Score
     in_successes: Count = 0
     successes: Count = 0
-    contrast: float | None = None
-    contrast_low: float | None = None
-    contrast_high: float | None = None
+    contrast: Score = NOT_COMPARED
+    contrast_low: Score = NOT_COMPARED
+    contrast_high: Score = NOT_COMPARED
     contrast_reason: str | None = NO_OUTCOME
     tasks: Count = 0
-    p: float | None = None
-    q: float | None = None
+    p: Score = NOT_COMPARED
+    q: Score = NOT_COMPARED
     says: str = NO_OUTCOME
     run_ids: Sequence[str]
 
@@ -272,11 +273,11 @@ class ModesDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.modes/
     modes: Sequence[ModeEntry]
     cells: Sequence[CellEntry]
     trend: ModeTrendEntry
-    unseen_share: float | None
-    unseen_low: float | None
-    unseen_high: float | None
+    unseen_share: Score
+    unseen_low: Score
+    unseen_high: Score
     unseen_reason: str | None
-    read_more: Count | None
+    read_more: Count | Unscored
     seen_once: Count
     seen_twice: Count
     unread: Count
@@ -292,21 +293,24 @@ def modes_document(
     """The document of `found`."""
     totals = {cell.mode: cell for cell in found.pivot.totals}
     contrasts = {one.mode: one for one in found.contrasts}
-    modes = dict.fromkeys([*totals, *contrasts])
+    failed = [run for run in found.read if run.failed]
+    in_successes = [mode for mode in contrasts if mode not in totals]
+    totals |= {mode: cell_of(mode, "all", failed) for mode in in_successes}
     seen, following = found.saturation.unseen, found.draw.following
+    unknown = reason(seen.share) or reason(seen.low)
     return ModesDocument(
         by=found.pivot.by,
         runs=found.runs,
         read=len(found.read),
         failed=found.failed,
-        modes=[_mode(mode, found, totals.get(mode), contrasts.get(mode), run_ids) for mode in modes],
+        modes=[_mode(found, total, contrasts.get(mode), run_ids) for mode, total in totals.items()],
         cells=_cells(found.pivot.cells, run_ids),
         trend=ModeTrendEntry.of(found.trend, cells=_cells(found.trend.cells, run_ids)),
-        unseen_share=number(seen.share),
-        unseen_low=number(seen.low),
-        unseen_high=number(seen.high),
-        unseen_reason=reason(seen.share) or reason(seen.low),
-        read_more=seen.more,
+        unseen_share=seen.share,
+        unseen_low=seen.low,
+        unseen_high=seen.high,
+        unseen_reason=unknown,
+        read_more=Unscored(unknown or "") if seen.more is None else seen.more,
         seen_once=seen.once,
         seen_twice=seen.twice,
         unread=found.saturation.unread,
@@ -326,36 +330,33 @@ def _cells(cells: Iterable[PivotCell], run_ids: Mapping[str, str]) -> list[CellE
 
 
 def _mode(
-    mode: str,
     found: ModeAnalysis,
-    total: PivotCell | None,
+    total: PivotCell,
     contrast: ModeContrast | None,
     run_ids: Mapping[str, str],
 ) -> ModeEntry:
-    """One that only successful runs show has no failed run; one that no outcome goes with has no contrast."""
+    """One that no outcome goes with has no contrast."""
     compared = (
         {"successes": sum(run.success is True for run in found.read)}
         if contrast is None
         else {
-            "contrast": number(contrast.difference),
-            "contrast_low": number(contrast.low),
-            "contrast_high": number(contrast.high),
+            "contrast": contrast.difference,
+            "contrast_low": contrast.low,
+            "contrast_high": contrast.high,
             "contrast_reason": reason(contrast.difference),
-            "p": number(contrast.p),
-            "q": number(contrast.q),
             "says": contrast.words,
         }
     )
     return ModeEntry.of(
         contrast,
-        mode=mode,
-        name=found.names[mode],
-        runs=total.count if total else 0,
+        mode=total.mode,
+        name=found.names[total.mode],
+        runs=total.count,
         n=found.failed,
-        rate=number(total.rate) if total else (0.0 if found.failed else None),
-        low=number(total.low) if total else None,
-        high=number(total.high) if total else None,
-        run_ids=[run_ids[run] for run in (total.runs if total else ())],
+        rate=total.rate,
+        low=total.low,
+        high=total.high,
+        run_ids=[run_ids[run] for run in total.runs],
         **compared,
     )
 
