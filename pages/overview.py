@@ -49,7 +49,7 @@ st.caption(
     f"{counted(seen.graphs, 'plan graph')}{broken}{cards.left_out()}  \n"
     f"{text.label(state.rules().in_words(), 200)}"
 )
-first_steps.tour()
+first_steps.offer_tour()
 first_graph.offer()
 three_numbers.draw(seen)
 starting.load_tables()

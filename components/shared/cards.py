@@ -25,6 +25,7 @@ def headline(name: str, question: str) -> None:
             if name in explanations.COMPUTED:
                 with st.popover("How is this computed?", type="tertiary"):
                     st.markdown(explanations.COMPUTED[name])
+    first_steps.tour(name)
 
 
 def picker(

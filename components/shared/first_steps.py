@@ -68,22 +68,40 @@ def _add_samples(store: Workspace) -> None:
 
 
 @panel
-def tour() -> None:
-    """Seven steps through the pages, until they were taken or dismissed."""
-    if tour_is_over():
+def offer_tour() -> None:
+    """The offer of a tour of seven pages, until it was taken or dismissed."""
+    if tour_is_over() or st.session_state.get(STEP):
         return
-    step = int(st.session_state.get(STEP, 0))
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="tour"):
-        if not step:
-            st.markdown("**New here?** A tour of seven pages takes two minutes.", width="stretch")
-            st.button("Start the tour", key="tour_next", on_click=_go, args=(1,))
-        else:
-            title, page, words = TOUR[step - 1]
-            st.markdown(f"**{step} of {len(TOUR)} · {title}.** {words}", width="stretch")
+        st.markdown("**New here?** A tour of seven pages takes two minutes.", width="stretch")
+        st.button("Start the tour", key="tour_start", on_click=_go, args=(1,))
+        _dismiss()
+
+
+@panel
+def tour(here: str) -> None:
+    """The step that the tour is at, on every page until the tour is over.
+
+    Args:
+        here: title of this page.
+    """
+    step = int(st.session_state.get(STEP, 0))
+    if tour_is_over() or not step:
+        return
+    title, page, words = TOUR[step - 1]
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="tour"):
+        st.markdown(f"**{step} of {len(TOUR)} · {title}.** {words}", width="stretch")
+        if here != title:
             st.page_link(f"pages/{page}.py", label=f"Open {title}", query_params=state.scope())
-            last = step == len(TOUR)
-            st.button("Finish" if last else "Next", key="tour_next", on_click=_go, args=(step + 1,))
-        st.button("Dismiss", key="tour_skip", type="tertiary", on_click=_go, args=(len(TOUR) + 1,))
+        following = "Finish" if step == len(TOUR) else f"Next: {TOUR[step][0]}"
+        if st.button(following, key="tour_next", type="primary", on_click=_go, args=(step + 1,)):
+            # Since the click, it is the next step.
+            st.switch_page(f"pages/{page}.py", query_params=state.scope())
+        _dismiss()
+
+
+def _dismiss() -> None:
+    st.button("Dismiss", key="tour_skip", type="tertiary", on_click=_go, args=(len(TOUR) + 1,))
 
 
 def tour_is_over() -> bool:

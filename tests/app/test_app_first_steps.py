@@ -47,14 +47,31 @@ def test_the_code_that_records_an_agent_writes_a_ledger_that_is_read(
 def test_the_tour_has_seven_steps_and_is_over_when_dismissed(tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(tmp_path, monkeypatch)
     app.button(key="add_samples").click().run()
-    for step, (title, _, words) in enumerate(TOUR, 1):
-        app.button(key="tour_next").click().run()
+    for step, (title, page, words) in enumerate(TOUR, 1):
+        app.button(key="tour_start" if step == 1 else "tour_next").click().run()
+        assert app.title[0].value == title
         assert f"{step} of {len(TOUR)} · {title}" in said(app)
         assert words in said(app)
+        go_to(app, page)  # an AppTest does not see that the script went there
     app.button(key="tour_skip").click().run()
     go_to(app, "data")
     go_to(app, "overview")
-    assert not [button for button in app.button if button.key == "tour_next"]
+    assert not [button for button in app.button if str(button.key).startswith("tour")]
+
+
+def test_the_tour_goes_along_to_pages_that_are_looked_at_meanwhile(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = session(tmp_path, monkeypatch)
+    app.button(key="add_samples").click().run()
+    app.button(key="tour_start").click().run()
+    app.button(key="tour_next").click().run()
+    go_to(app, "memory")
+    assert f"2 of {len(TOUR)} · Review" in said(app)
+    app.button(key="tour_next").click().run()
+    assert app.title[0].value == "Run"
+    app.button(key="tour_skip").click().run()
+    assert f"of {len(TOUR)} ·" not in said(app)
 
 
 def test_every_page_says_how_its_numbers_are_computed() -> None:
@@ -72,7 +89,7 @@ def test_a_remembered_name_and_dismissed_tour_are_there_when_a_page_is_first_dra
     remembered(quote(json.dumps({"name": "Ada *L*\n", "tour": True})), monkeypatch)
     (tmp_path / "run.jsonl").write_bytes(desk.failing(1).ledger())
     app = session(tmp_path, monkeypatch)
-    assert not [button for button in app.button if button.key == "tour_next"]
+    assert not [button for button in app.button if str(button.key).startswith("tour")]
     assert session(tmp_path, monkeypatch, "review").text_input(key="reviewer_field").value == "Ada *L*"
 
 
