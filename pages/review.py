@@ -48,6 +48,7 @@ def queue() -> None:
     cases = order.ordered(corpus, cases)
     offered = fields_of(cases)
     filters = queue_filters.remember(offered)
+    cards.of_every_agent()
     queue_filters.draw(offered, filters)
     shown = chosen_cases(cases, filters)
     review_queue_view.progress(shown, cases)

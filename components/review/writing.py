@@ -19,6 +19,7 @@ from untaken.store.reviews import Review, ReviewConflict
 
 MESSAGES: Final = "review_told"
 MOST_MESSAGES: Final = 3
+VERDICTS: Final = {True: "met", False: "not met", None: "cannot tell"}
 
 
 def save_verdict(
@@ -29,12 +30,14 @@ def save_verdict(
     fields = {"sub_goal": sub_goal, "passed": passed, "by": why.author, "reason": words or None}
     if append(store, run, [Draft(Verdict, fields)]):
         drafts.forget(why)
+        st.toast(f"Verdict saved: {VERDICTS[passed]}. Press W to withdraw it.", icon=":material/gavel:")
 
 
 def withdraw_verdict(store: Workspace, run: Run, sub_goal: str, *, author: str) -> None:
     """Append that the reviewer takes their verdict on a sub-goal back; what was said stays in the ledger."""
     fields = {"sub_goal": sub_goal, "passed": None, "by": author, "withdrawn": True}
-    append(store, run, [Draft(Verdict, fields)])
+    if append(store, run, [Draft(Verdict, fields)]):
+        st.toast("Verdict withdrawn. The history keeps it.", icon=":material/undo:")
 
 
 def save_review(store: Workspace, seen: Sequence[Review], *, author: str, **what: Any) -> None:

@@ -29,6 +29,9 @@ from untaken.subgoals import NodeScore, RunScore
 
 MOST_CHARS: Final = 20_000
 MOST_MISSED: Final = 6
+MOST_APART: Final = 6
+VALUE_CHARS: Final = 600
+"""Characters of a value beside the one that was expected."""
 COLUMN: Final = (560, 1000)
 """Room for the graph beside the evidence, in pixels."""
 SMALL: Final = 0.7
@@ -68,7 +71,7 @@ def _verdicts(report: RunReport) -> None:
     frame = pd.DataFrame(
         {
             "verdict on": [verdict.sub_goal for verdict, _ in rows],
-            "said": ["↩ withdrawn" if v.withdrawn else marks[v.passed] for v, _ in rows],
+            "verdict": ["↩ withdrawn" if v.withdrawn else marks[v.passed] for v, _ in rows],
             "by": [verdict.by for verdict, _ in rows],
             "from": ["imported" if report.run.imported(v) else "this workspace" for v, _ in rows],
             "seen in event": pd.array([one.seq if one else None for _, one in rows], dtype="Int64"),
@@ -197,6 +200,17 @@ def _expected(node: NodeScore) -> None:
         return
     place = "" if node.nearest is None else f", nearest call: event {node.nearest}"
     st.markdown(f"**Expected against actual**{place}")
+    apart = [one for one in node.differences if not one.met]
+    for one in apart[:MOST_APART]:
+        with st.container(gap=None):
+            st.markdown(f"≠ **{text.label(one.field, 80)}**")
+            expected, actual = (text.one_line(words, VALUE_CHARS) for words in (one.expected, one.actual))
+            st.text(f"expected: {expected}\nactual: {actual}")
+    if len(apart) > MOST_APART:
+        st.caption(f"and {len(apart) - MOST_APART} more fields in the download")
+    if met := [one.field for one in node.differences if one.met]:
+        same = "field is" if len(met) == 1 else "fields are"
+        st.caption(f"✓ {len(met)} {same} as expected: {text.label(', '.join(met), 300)}")
     frame = pd.DataFrame(
         {
             "": ["✓" if one.met else "≠" for one in node.differences],
@@ -205,12 +219,12 @@ def _expected(node: NodeScore) -> None:
             "actual": [one.actual for one in node.differences],
         }
     )
-    tables.table(
-        frame,
+    tables.download(
+        lambda: tables.csv(frame),
+        label="Expected against actual (CSV)",
+        file="expected-against-actual.csv",
+        mime="text/csv",
         key="expected",
-        name="Expected against actual",
-        height=min(38 + 35 * len(frame), 250),
-        columns={"": st.column_config.TextColumn(width=20)},
     )
 
 

@@ -81,8 +81,8 @@ def run_words(item: ReviewItem) -> str:
 def _position(queue: Sequence[ReviewItem], failing: list[str], chosen: str | None) -> str:
     if chosen in failing:
         place = f"**{failing.index(chosen) + 1:,} of {len(failing):,}**"
-        return f"Run to review {place} · {counted(len(queue), 'run')} in all"
-    return f"**{len(failing):,} to review** of {counted(len(queue), 'run')}"
+        return f"Run to review {place} · {counted(len(queue), 'run')} of all agents"
+    return f"**{len(failing):,} to review** of {counted(len(queue), 'run')} of all agents"
 
 
 def _picked() -> None:

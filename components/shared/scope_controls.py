@@ -27,7 +27,7 @@ def draw() -> None:
                 key="group",
                 on_change=_forget_scope,
                 help="Agents that ran the same tasks. Used by Overview, Decisions, Memory, Rankings, and by "
-                "every export of the Data page.",
+                "every export of the Data page. Review and Run list the runs of all agents.",
             )
         st.radio(
             "Sub-goals without a verdict",

@@ -122,7 +122,9 @@ def test_a_verdict_can_be_withdrawn_and_the_history_keeps_it(
         app = on_run(tmp_path, monkeypatch, run)
         assert button(app, "withdraw").disabled
         press(app, "mark-met")
+        assert [one.value for one in app.toast] == ["Verdict saved: met. Press W to withdraw it."]
         press(app, "withdraw")
+        assert [one.value for one in app.toast] == ["Verdict withdrawn. The history keeps it."]
         assert "decided by verdict:judge:m" in plain(app)
         assert button(app, "withdraw").disabled
         by_ann = [v for v in run_of(store, "r1").of(Verdict) if v.by == "human:ann"]

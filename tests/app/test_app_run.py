@@ -204,7 +204,7 @@ def test_a_run_without_a_plan_shows_its_verdicts_and_where_they_were_seen(
     run.verdict("work of X", False, by="human:ann", evidence=(1,), reason="the wrong link")
     app = open_app(tmp_path, monkeypatch, run.ledger(), run=run.run().digest)
     (verdicts,) = [frame.value for frame in app.dataframe if "seen in event" in frame.value]
-    assert verdicts[["verdict on", "said", "seen in event", "why"]].to_numpy().tolist() == [
+    assert verdicts[["verdict on", "verdict", "seen in event", "why"]].to_numpy().tolist() == [
         ["work of X", "✗ not met", 1, "the wrong link"]
     ]
     open_tab(app, "Events")

@@ -96,3 +96,9 @@ def test_an_export_of_a_part_says_how_many_runs_it_leaves_out() -> None:
         of_part, of_whole = (json.loads(dump(make(corpus, (), ()))) for corpus in (part, whole))
         assert "runs-left-out" in [one["code"] for one in of_part["findings"]]
         assert "runs-left-out" not in [one["code"] for one in of_whole["findings"]]
+
+
+def test_lists_that_the_choice_of_agents_does_not_narrow_say_so(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(two_benchmarks(tmp_path), monkeypatch, "review")
+    assert "Runs of all agents are listed, also the 1 run of agents that are not compared" in said(app)
+    assert "runs of all agents" in said(go_to(app, "run"))
