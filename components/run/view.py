@@ -104,7 +104,8 @@ def _diagnosis(report: RunReport) -> None:
         if report.cause.detail:
             st.text(text.one_line(named(report, report.cause.detail), 500))
         reason = text.label(named(report, score.diagnosis_reason), 400)
-        st.caption(reason if fine else f"{DIAGNOSIS_WORDS[score.diagnosis]}: {reason}")
+        alone = fine or score.diagnosis_advice  # the advice says what to look at
+        st.caption(reason if alone else f"{DIAGNOSIS_WORDS[score.diagnosis]}: {reason}")
         if score.diagnosis_advice:
             st.text(text.one_line(named(report, score.diagnosis_advice), 600))
         missing = f" {score.unscored} of the sub-goals are unscored." if score.unscored else ""

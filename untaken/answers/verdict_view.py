@@ -62,7 +62,10 @@ def imported_in_words(corpus: Corpus) -> str:
 
 
 def verdict_views(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[VerdictView, ...]:
-    """Every verdict on a sub-goal, the highest authority first, then in the order of the ledger."""
+    """Every verdict on a sub-goal, the highest authority first, then in the order of the ledger.
+
+    A verdict that was withdrawn is among them; what took it back is not.
+    """
     given = [verdict for verdict in run.of(Verdict) if verdict.sub_goal == node.sub_goal]
     latest = {verdict.by: verdict.seq for verdict in given}
     kept = {verdict.seq for verdict in not_withdrawn(given)}
@@ -80,6 +83,7 @@ def verdict_views(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tu
             imported=run.imported(verdict),
         )
         for verdict in given
+        if not verdict.withdrawn  # what it took back is marked
     ]
     order = [title for title, _ in AUTHORITIES]
     return tuple(sorted(found, key=lambda view: (order.index(view.authority), view.seq)))
