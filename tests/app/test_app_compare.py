@@ -52,6 +52,18 @@ def digests(app: AppTest) -> list[str]:
     return list(app.multiselect(key="compare_runs_picker").value)
 
 
+def test_a_task_whose_runs_differ_at_a_sub_goal_comes_first(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        for number in range(1, 5):  # more runs, of which two failed, and no sub-goal tells them apart
+            run = a_run(f"same-{number}", agent=("careful", "lucky")[number % 2], task="refund-0").say("Hello", "user")
+            store.add(f"same-{number}.jsonl", run.finish(number > 2).ledger())
+        for run in (desk.careful(1), desk.lucky(1)):
+            store.add(f"{run.run_id}.jsonl", run.ledger())
+    app = session(tmp_path, monkeypatch, "compare")
+    assert chosen(app, "compare_task_picker").startswith("refund-1 · 2 runs")
+
+
 def test_a_task_with_most_to_compare_is_shown_with_all_its_runs(app: AppTest) -> None:
     assert chosen(app, "compare_task_picker") == "refund-1 · 6 runs, 4 ✓ 2 ✗"
     assert chosen(app, "compare_reference_picker") == "✓ careful #10"

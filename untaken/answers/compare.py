@@ -20,7 +20,7 @@ from untaken.comparing import (
 )
 from untaken.corpus import Corpus
 from untaken.errors import Finding
-from untaken.subgoals import MissingRule
+from untaken.subgoals import MissingRule, RunScore
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,8 +95,18 @@ OUTCOME_SPLITS: Final[Columns[OutcomeSplit]] = {
 
 
 def compared_tasks(corpus: Corpus) -> tuple[TaskRuns, ...]:
-    """Every task with two unbroken runs, those with most to compare first."""
-    return tasks_of(corpus.runs.values())
+    """Every task with two unbroken runs: first where they differ at a sub-goal, most to compare first."""
+    return tuple(sorted(tasks_of(corpus.runs.values()), key=lambda task: not _differs(corpus, task)))
+
+
+def _differs(corpus: Corpus, task: TaskRuns) -> bool:
+    scores = (corpus.scores[digest] for digest in task.digests)
+    found = {
+        tuple((one.sub_goal, one.status) for one in score.results)
+        for score in scores
+        if isinstance(score, RunScore)
+    }
+    return len(found) > 1
 
 
 def matrix_table(found: SideBySide) -> pd.DataFrame:
