@@ -77,13 +77,17 @@ if findings:
         exports.findings_table(findings),
         key="findings",
         name="Findings",
-        height=240,
+        height=38 + exports.FINDING_ROW * min(len(findings), 5),
         columns={
-            "severity": st.column_config.TextColumn(width=70),
-            "message": st.column_config.TextColumn(width=300),
-            "line": st.column_config.NumberColumn(width=50),
-            "run": st.column_config.TextColumn(width=60),
+            "code": st.column_config.TextColumn(width=110),
+            "severity": st.column_config.TextColumn(width=66),
+            "message": st.column_config.TextColumn(width=280),
+            "file": st.column_config.TextColumn(width=116),
+            "line": st.column_config.NumberColumn(width=46),
+            "run": st.column_config.TextColumn(width=116),
+            "hint": st.column_config.TextColumn(width=140),
         },
+        row_height=exports.FINDING_ROW,
     )
 
 st.subheader("Export", anchor=False)

@@ -182,8 +182,8 @@ def means(review: CriteriaReview) -> None:
 
 @panel
 def attacks(review: CriteriaReview) -> None:
-    """What each criterion notices of runs that were made worse on purpose."""
-    st.subheader("Do they notice disturbed runs?", anchor=False)
+    """How each criterion scores runs that were made worse on purpose."""
+    st.subheader("Do disturbed runs score lower?", anchor=False)
     dark = state.is_dark()
     if not review.disturbed:
         st.info(
@@ -192,8 +192,8 @@ def attacks(review: CriteriaReview) -> None:
         )
         return
     st.caption(
-        "Share of runs that score lower when disturbed. Ties count half, so 50% means no difference. ✓ "
-        "noticed (95%, corrected over all attacks) · ↑ rewarded: disturbed runs score higher."
+        "Share of runs that score lower when disturbed. Ties count half, so 50% means no difference. "
+        "✓ lower · ↑ higher (95%, corrected for all disturbances)."
     )
     tables.figure(
         partial(figures.attack_matrix, review.verification, dark=dark),
@@ -202,7 +202,7 @@ def attacks(review: CriteriaReview) -> None:
         of=_of_values(),
     )
     names = sorted(review.disturbed, key=lambda name: not review.disturbed[name])  # those with values first
-    attack = st.selectbox("Attack", names, key="criteria_attack", format_func=_attack_words)
+    attack = st.selectbox("Disturbance", names, key="criteria_attack", format_func=_attack_words)
     drawn = partial(figures.original_vs_disturbed, review.disturbed[attack], dark=dark)
     tables.figure(drawn, key="disturbed", name="As recorded and disturbed", of=(attack, *_of_values()))
     tables.folded_table(
@@ -217,7 +217,7 @@ def attacks(review: CriteriaReview) -> None:
 
 
 def _attack_words(name: str) -> str:
-    return f"{name.replace('_', ' ')}: {ATTACK_WORDS[name]}" if name in ATTACK_WORDS else name
+    return ATTACK_WORDS.get(name, name).capitalize()
 
 
 @panel

@@ -139,7 +139,7 @@ def draft_figure(draft: ProposedGraph, *, dark: bool = False) -> go.Figure:
     )
     figure = box_figure(
         boxes,
-        [FOUND] * len(boxes),
+        [FOUND.shaded(dark=dark)] * len(boxes),
         layout,
         [(ends, _line(known.get(ends), draft, look)) for ends in pairs],
         [legend],

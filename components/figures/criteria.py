@@ -13,6 +13,7 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from untaken.criteria import (
+    ATTACK_TITLES,
     AttackTest,
     BeforeAfter,
     CriterionCheck,
@@ -121,7 +122,7 @@ def original_vs_disturbed(found: Sequence[BeforeAfter], *, dark: bool = False) -
 def attack_matrix(found: Verification, *, dark: bool = False) -> go.Figure:
     """Criterion × attack: how often the disturbed run scores worse, ties half.
 
-    Marks say what colours say: ✓ noticed, ↑ rewarded (the disturbed runs score higher), – no value.
+    Marks say what colours say: ✓ disturbed runs score lower, ↑ they score higher, – no value.
     """
     if not found.attacks or not found.criteria:
         return message("The runs were not disturbed: not done, not passed", dark=dark)
@@ -146,7 +147,7 @@ def attack_matrix(found: Verification, *, dark: bool = False) -> go.Figure:
         )
     )
     themed(figure, dark=dark, height=90 + 40 * len(found.criteria), margin=(8, 8, 60, 8))
-    attacks = [text.figure(attack.replace("_", " "), 24).replace(" ", "<br>", 1) for attack in found.attacks]
+    attacks = [text.figure(_attack(name), 24).replace(" ", "<br>", 1) for name in found.attacks]
     column_names(figure, attacks, look=look)
     names = [text.figure(check.name, CHARS) for check in found.criteria]
     row_names(figure, names, look=look, size=13)
@@ -233,12 +234,16 @@ def _rate(test: AttackTest, look: Tokens) -> tuple[str, str]:
     return (f"<b>{words}</b>" if sign else words), (look.text if rate is not None else look.muted)
 
 
+def _attack(name: str) -> str:
+    return ATTACK_TITLES.get(name, name.replace("_", " "))
+
+
 def _cell_hover(check: CriterionCheck, test: AttackTest) -> str:
-    head = f"<b>{text.figure(check.name)}</b> × {text.figure(test.attack)}"
+    head = f"<b>{text.figure(check.name)}</b> × {text.figure(_attack(test.attack))}"
     if isinstance(test.win_rate, Unscored):
         return f"{head}<br>{text.figure(test.win_rate.reason, 90)}"
     low, high, p = (number(value) or 0.0 for value in (test.low, test.high, test.p))
-    verdict = "noticed" if test.detected else "rewarded" if test.rewarded else "not noticed"
+    verdict = "lower" if test.detected else "higher" if test.rewarded else "no clear difference"
     return "<br>".join(
         [
             head,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 import pandas as pd
 import streamlit as st
@@ -21,6 +22,9 @@ from untaken.answers.documents import entry
 from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.html import html_report
+
+FINDING_ROW: Final = 72
+"""Pixels of a finding in a table: three lines. Streamlit wraps text in rows of more than 64."""
 
 
 @panel

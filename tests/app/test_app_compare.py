@@ -56,7 +56,9 @@ def test_a_task_whose_runs_differ_at_a_sub_goal_comes_first(tmp_path: Path, monk
     with Workspace(tmp_path) as store:
         store.add("desk.plan.yaml", desk.GRAPH)
         for number in range(1, 5):  # more runs, of which two failed, and no sub-goal tells them apart
-            run = a_run(f"same-{number}", agent=("careful", "lucky")[number % 2], task="refund-0").say("Hello", "user")
+            run = a_run(f"same-{number}", agent=("careful", "lucky")[number % 2], task="refund-0").say(
+                "Hello", "user"
+            )
             store.add(f"same-{number}.jsonl", run.finish(number > 2).ledger())
         for run in (desk.careful(1), desk.lucky(1)):
             store.add(f"{run.run_id}.jsonl", run.ledger())

@@ -265,7 +265,7 @@ def test_many_files_at_once_one_row_each_and_the_good_ones_taken(tmp_path: Path,
     assert rows.loc["altered.jsonl", "integrity"] == "1 ALTERED"
     assert rows.loc["cut.jsonl", "integrity"] == "1 TRUNCATED"
     assert rows.loc["gpt-4o-ferry.json", "runs"] == 2
-    assert "cycle" in rows.loc["cycle.plan.yaml", "noticed"]
+    assert "cycle" in rows.loc["cycle.plan.yaml", "findings"]
     assert all(rows.loc[name, "next step"] for name in ("cycle.plan.yaml", "photo.png"))
     assert "11 of 14 files added" in said(app)
     assert "3 not added" in said(app)

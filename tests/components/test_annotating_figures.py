@@ -60,6 +60,17 @@ def test_a_draft_shows_the_support_of_each_edge_with_n() -> None:
     assert all("runs)" in label for label in drawn.data[0].text)
 
 
+def test_the_boxes_of_a_draft_are_dark_in_the_dark_theme() -> None:
+    draft = discover(desk.runs(), graph(), min_runs=2)
+    light, dark = (
+        {shape.fillcolor for shape in figures.draft_figure(draft, dark=dark).layout.shapes if shape.fillcolor}
+        for dark in (False, True)
+    )
+    assert "#F3F7FB" in light
+    assert "#1A222B" in dark
+    assert not light & dark
+
+
 def test_an_empty_draft_is_said() -> None:
     draft = discover(desk.runs(), graph(), min_share=1.0, min_runs=1)
     drawn = figures.draft_figure(draft)

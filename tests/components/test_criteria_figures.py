@@ -102,7 +102,8 @@ def test_a_cell_says_by_sign_what_its_colour_says() -> None:
     figure = DRAWN["attack_matrix"](PASSES, WORSE, False)
     assert [a.text for a in figure.layout.annotations] == ["<b>✓ 100%</b>", "50%", "50%", "50%"]
     assert [shape.line.dash for shape in figure.layout.shapes] == ["solid", "dot", "dot", "dot"]
-    assert "noticed: 16 worse, 0 equal, 0 better of 16 runs" in figure.data[0].hovertext[0]
+    assert "× sentences removed" in figure.data[0].hovertext[0]  # not the name that files use
+    assert "lower: 16 worse, 0 equal, 0 better of 16 runs" in figure.data[0].hovertext[0]
 
 
 def test_rewarded_and_unmeasured_cells_have_signs_of_their_own() -> None:

@@ -46,7 +46,7 @@ FILES: Final[Columns[FileRow]] = {
     "integrity": text("integrity verdicts of its runs", "integrity"),
     "origin": text("the foreign format it was converted from", "file.origin"),
     "loss": text("what the conversion could not carry over", lambda row: " · ".join(row.file.loss) or None),
-    "noticed": text("findings when it was added", "finding_words"),
+    "findings": text("findings when it was added", "finding_words"),
     "bytes": count("its size", "file.bytes"),
     "added_at": moment("when it was added", "file.added_at"),
     "digest": text("SHA-256 of its bytes", "file.digest"),

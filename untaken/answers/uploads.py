@@ -121,7 +121,7 @@ UPLOADS: Final[Columns[Upload]] = {
     "members": count("files in an archive", lambda u: len(u.members)),
     "integrity": text("integrity verdicts of its runs", "integrity"),
     "loss": text("what the conversion could not carry over", "loss"),
-    "noticed": text("what was noticed", "finding_words"),
+    "findings": text("what was noticed", "finding_words"),
     "next step": text("what to do about it", "next_step"),
 }
 

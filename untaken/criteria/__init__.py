@@ -24,6 +24,7 @@ from untaken.criteria.discrimination import (
     subject_means as subject_means,
 )
 from untaken.criteria.disturb import (
+    ATTACK_TITLES as ATTACK_TITLES,
     ATTACK_WORDS as ATTACK_WORDS,
     ATTACKS as ATTACKS,
     Attack as Attack,

@@ -46,9 +46,13 @@ Events = list[AnyEvent]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """One way to make a run worse; `spoil` gives the events of the worse run, or why there are none."""
+    """One way to make a run worse: what is done, also as a short title.
+
+    `spoil` gives the events of the worse run, or why there are none.
+    """
 
     name: str
+    title: str
     what: str
     spoil: Callable[[RunFacts, Random, float], Events | Unscored]
 
@@ -251,18 +255,48 @@ def _judged(reading: RunFacts, sub_goal: str) -> bool:
 
 
 DROP: Final = Attack(
-    name="drop_sentences", what="a quarter of the agent's sentences removed", spoil=drop_sentences
+    name="drop_sentences",
+    title="sentences removed",
+    what="a quarter of the agent's sentences removed",
+    spoil=drop_sentences,
 )
 ATTACKS: Final = (
     DROP,
-    Attack(name="inject_invalid_actions", what="failing calls added", spoil=inject_invalid_actions),
-    Attack(name="insert_loops", what="a quarter of the actions repeated", spoil=insert_loops),
-    Attack(name="drop_sub_goals", what="a quarter of the completed sub-goals removed", spoil=drop_sub_goals),
-    Attack(name="shuffle", what="actions in another order", spoil=shuffle),
-    Attack(name="delay_termination", what="idle actions before the end", spoil=delay_termination),
-    Attack(name="flip_outcome", what="the opposite outcome recorded", spoil=flip_outcome),
+    Attack(
+        name="inject_invalid_actions",
+        title="failing calls added",
+        what="failing calls added",
+        spoil=inject_invalid_actions,
+    ),
+    Attack(
+        name="insert_loops",
+        title="actions repeated",
+        what="a quarter of the actions repeated",
+        spoil=insert_loops,
+    ),
+    Attack(
+        name="drop_sub_goals",
+        title="sub-goals removed",
+        what="a quarter of the completed sub-goals removed",
+        spoil=drop_sub_goals,
+    ),
+    Attack(name="shuffle", title="actions reordered", what="actions in another order", spoil=shuffle),
+    Attack(
+        name="delay_termination",
+        title="idle actions added",
+        what="idle actions before the end",
+        spoil=delay_termination,
+    ),
+    Attack(
+        name="flip_outcome",
+        title="outcome reversed",
+        what="the opposite outcome recorded",
+        spoil=flip_outcome,
+    ),
 )
 """The paper's attack first, then one for each thing that dropping sentences does not touch."""
 
 ATTACK_WORDS: Final = {attack.name: attack.what for attack in ATTACKS}
 """What was done to the disturbed runs, by the name of the attack."""
+ATTACK_TITLES: Final = {attack.name: attack.title for attack in ATTACKS}
+"""The same in two or three words, for the head of a column."""
