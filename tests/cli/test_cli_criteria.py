@@ -143,6 +143,7 @@ def test_the_drop_test_is_null_with_its_reason_until_it_is_done(
     (check,) = document(world, "verify --recorded {w}/replies", capsys)["criteria"]
     assert check["discrimination"]["drop"] is None
     assert check["discrimination"]["drop_reason"].startswith("not done")
+    assert check["similarity_reason"] == check["correlation_reason"] == "no kept criterion says the same"
     done = document(world, "verify --recorded {w}/replies --disturbed drop_sentences {w}/worse", capsys)
     assert done["criteria"][0]["discrimination"]["drop"]["wins"] == 6
     assert done["criteria"][0]["keep"]

@@ -75,7 +75,7 @@ class CriterionCheck:
     discrimination: Discrimination
     redundant_with: str | None
     correlation: Score
-    similarity: float | None
+    similarity: Score
     keep: bool
     reason: str
 
@@ -210,7 +210,7 @@ def _attack_words(test: AttackTest) -> str:
 class _Twin:
     name: str
     correlation: Score
-    similarity: float | None
+    similarity: Score
     words: str
 
 
@@ -231,7 +231,8 @@ def _twin(
         words = f"likeness of its words {alike:.2f}, {asked.similarity:g} is the most"
     else:
         return None
-    return _Twin(name=other, correlation=rho, similarity=alike, words=words)
+    similarity = Unscored("no likeness of names and descriptions was given") if alike is None else alike
+    return _Twin(name=other, correlation=rho, similarity=similarity, words=words)
 
 
 def _correlation(passes: Sequence[QuantifierRun], name: str, other: str) -> tuple[Score, int]:
@@ -243,14 +244,15 @@ def _correlation(passes: Sequence[QuantifierRun], name: str, other: str) -> tupl
 
 
 def _check(one: _Measured, twin: _Twin | None) -> CriterionCheck:
+    alone = Unscored("no kept criterion says the same")
     keep = one.passes and twin is None
     return CriterionCheck(
         name=one.name,
         stability=one.stability,
         discrimination=one.discrimination,
         redundant_with=twin.name if twin else None,
-        correlation=twin.correlation if twin else Unscored("no kept criterion says the same"),
-        similarity=twin.similarity if twin else None,
+        correlation=twin.correlation if twin else alone,
+        similarity=twin.similarity if twin else alone,
         keep=keep,
         reason=_reason(one, twin),
     )
