@@ -369,6 +369,14 @@ FILES: dict[str, dict[str, Any]] = {
             "messages": [{"id": "m", "type": "user", "content": "hi"}],
         }
     },
+    "opencode": {
+        "export.json": {
+            "info": {"id": "ses_1"},
+            "messages": [
+                {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": "hi"}]}
+            ],
+        }
+    },
     "pi": {
         "2026_s.jsonl": {
             "type": "message",

@@ -28,6 +28,7 @@ NO_CODES = {
     *("system-prompt", "user-prompt", "tool-call", "tool-return", "retry-prompt"),  # parts of Pydantic AI
     "retry-feedback",
     *("tool-result", "output-available", "output-error", "execution-denied", "step-start"),  # the AI SDK
+    "step-finish",  # opencode
     *("sub-goal", "sub-goals", "untaken-workspace", "untaken-replies", "smollm2-135m"),
 }
 """Texts in the program that look like codes and are none."""

@@ -25,6 +25,7 @@ from untaken.plans.plan_graph import Check, PlanGraph, SubGoal
 UNKNOWN_TASK: Final = "unknown"
 PLAN_TOOLS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "TodoWrite": ("todos", ("content", "subject", "text")),
+    "todowrite": ("todos", ("content",)),
     "write_todos": ("todos", ("content", "text")),
     "update_plan": ("plan", ("step", "content")),
 }
