@@ -369,6 +369,13 @@ FILES: dict[str, dict[str, Any]] = {
             "messages": [{"id": "m", "type": "user", "content": "hi"}],
         }
     },
+    "goose": {
+        "session.jsonl": {
+            "working_dir": "/x",
+            "message_count": 1,
+            "conversation": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}],
+        }
+    },
     "opencode": {
         "export.json": {
             "info": {"id": "ses_1"},

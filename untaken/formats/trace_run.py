@@ -28,6 +28,8 @@ PLAN_TOOLS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "todowrite": ("todos", ("content",)),
     "write_todos": ("todos", ("content", "text")),
     "update_plan": ("plan", ("step", "content")),
+    "update_todo": ("todos", ("content", "title")),
+    "todo__todo_write": ("content", ("content",)),
 }
 """Tools by which an agent writes its plan down: the argument with the list, and names of an entry's text."""
 
@@ -256,11 +258,18 @@ def planned_by(tool: Any, arguments: Mapping[str, Any]) -> list[str]:
         return []
     argument, names = PLAN_TOOLS[name]
     entries = []
-    for entry in items(arguments.get(argument)):
+    listed = arguments.get(argument)
+    for entry in _checklist(listed) if isinstance(listed, str) else items(listed):
         words = entry if isinstance(entry, str) else first_text([mapping(entry)], names)
         if words:
             entries.append(cut_name(words))
     return entries
+
+
+def _checklist(listed: str) -> list[str]:
+    """The entries of a checklist in Markdown: ``- [ ] look``."""
+    lines = (line.lstrip(" \t-*+") for line in listed.splitlines())
+    return [line[3:].strip() for line in lines if line[:1] == "[" and line[2:3] == "]"]
 
 
 def _finish(trace: TraceRun, chat: Conversation, log: FileLog) -> None:
