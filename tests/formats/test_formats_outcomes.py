@@ -45,6 +45,12 @@ def test_an_empty_cell_changes_nothing_and_a_row_without_a_run_is_named(tmp_path
     assert "outcome-unmatched" in codes(done)
 
 
+@pytest.mark.parametrize("table", ["run_id,passed\ns1,true\n", "run_id,success\ns1,\n", '{"run_id": "s1"}'])
+def test_a_table_that_says_nothing_of_any_run_is_refused(tmp_path: Path, table: str) -> None:
+    with pytest.raises(UntakenError, match="no row has one of success, cost, steps, error, limit"):
+        finished(tmp_path, table)
+
+
 @pytest.mark.parametrize(
     ("table", "line"),
     [

@@ -20,6 +20,7 @@ from untaken.errors import Finding, Score, Unscored, UntakenError, Where
 from untaken.garbage import seldom_collected
 from untaken.ledger.run import Run
 from untaken.memory import Memories, PolicyMemory, Snapshot, by_memory
+from untaken.present.numbers import counted
 
 if TYPE_CHECKING:
     from untaken.counterfactual.decisions import DecisionScorer
@@ -222,7 +223,7 @@ def refusal_of(run: Run) -> Refusal | None:
     if run.finished is None:
         return Refusal(status="skipped", code="run_not_finished", reason="the run did not finish")
     if len(run.selections) < MIN_SELECTIONS:
-        why = f"{len(run.selections)} decision points; at least {MIN_SELECTIONS} are needed"
+        why = f"{counted(len(run.selections), 'decision point')}; at least {MIN_SELECTIONS} are needed"
         return Refusal(status="skipped", code="insufficient_decision_points", reason=why)
     if isinstance(run.success, Unscored):
         return Refusal(status="skipped", code="outcome_unscored", reason=run.success.reason)

@@ -78,8 +78,8 @@ def read_outcomes(path: Path) -> Outcomes:
         if run_id in by_run:
             raise _invalid(path, line, f"the run {clip(run_id)!r} has two outcomes")
         by_run[run_id] = _fields(path, line, row, findings)
-    if not by_run:
-        raise _invalid(path, None, "it has no outcome")
+    if not any(by_run.values()):
+        raise _invalid(path, None, f"no row has one of {', '.join(COLUMNS[1:])}")
     return Outcomes(by_run=by_run)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import EEXIST
 from pathlib import Path
 from typing import BinaryIO
@@ -38,8 +38,9 @@ def replace(path: Path, data: bytes, *, sync: bool) -> None:
     if path.exists() and not path.is_file():
         raise FileExistsError(EEXIST, "not a regular file, so it is not replaced", str(path))
     fresh = path.with_name(path.name + ".new")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o644)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
     try:
+        descriptor = os.open(fresh, flags, 0o644)
         try:
             write_all(descriptor, data)
             if sync:
@@ -47,8 +48,8 @@ def replace(path: Path, data: bytes, *, sync: bool) -> None:
         finally:
             os.close(descriptor)
         rename(fresh, path)
-    except OSError:
-        fresh.unlink(missing_ok=True)
+    except OSError as error:
+        _give_up(fresh, path, error)
         raise
     if sync:
         sync_folder(path.parent)
@@ -68,9 +69,17 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         with fresh.open("wb") as file:
             yield file
         rename(fresh, path)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
+    except BaseException as error:
+        _give_up(fresh, path, error)
         raise
+
+
+def _give_up(fresh: Path, path: Path, error: BaseException) -> None:
+    """Nothing of a new file is left, and its error names the one that it was to replace."""
+    with suppress(OSError):
+        fresh.unlink(missing_ok=True)
+    if isinstance(error, OSError) and error.filename == str(fresh):
+        error.filename = str(path)
 
 
 def sync_folder(folder: Path) -> None:
