@@ -169,18 +169,19 @@ def _arriving(
 def _with_kinds(arrived: Iterable[IntakeFile]) -> list[IntakeFile]:
     """The files with what they are: by their content, by the files beside them, then by their name."""
     files: list[IntakeFile] = []
+    own: list[str | None] = []
 
     def samples() -> Iterator[Sample]:
         for one in arrived:
             sample = sample_of(one.name, one.data)
-            files.append(replace(one, kind=_own_kind(sample)))
+            files.append(one)
+            own.append(_own_kind(sample))
             yield sample
 
     formats = recognise_files(samples())
-    return [
-        one if one.kind is not None or format == "native" else replace(one, kind=format)
-        for one, format in zip(files, formats, strict=True)
-    ]
+    foreign = (None if format == "native" else format for format in formats)
+    kinds = (ours or format for ours, format in zip(own, foreign, strict=True))
+    return [one if kind is None else replace(one, kind=kind) for one, kind in zip(files, kinds, strict=True)]
 
 
 def _own_kind(sample: Sample) -> str | None:

@@ -41,6 +41,8 @@ class Importer:
 
     def may_be_companion(self, name: str) -> bool:
         """Whether a file of this path can belong to a recognised one in some folder above it."""
+        if not self.companions:
+            return False
         parts = PurePosixPath(name).parts
         tails = ["/".join(parts[i:]) for i in range(len(parts))]
         return any(fnmatchcase(tail, glob) for tail in tails for glob in self.companions)

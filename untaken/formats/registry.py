@@ -91,7 +91,14 @@ def formats() -> list[FormatInfo]:
 
 def recognise(sample: Sample) -> str | None:
     """The name of the format whose recogniser is surest; ``None`` where each of them says no."""
-    return next(iter(equally_sure(sample)), None)  # the first of equals
+    found, best = None, Confidence.NO
+    for name, importer in importers().items():
+        sure = importer.recognise(sample)
+        if sure > best:  # of equals, the first
+            found, best = name, sure
+            if sure >= Confidence.CERTAIN:
+                break
+    return found
 
 
 def equally_sure(sample: Sample) -> list[str]:
