@@ -74,12 +74,20 @@ FIELDS: Final = (
       for names in TOKENS.values() for name in names),
 )  # fmt: skip
 """Places of one message that reach a run."""
+_WRAPPED_IN: Final = frozenset(("kwargs", "data", "from", "source", "author"))
+"""Names of which a message has one that a library wraps in something."""
+_SAID_IN: Final = frozenset(("content", "parts", "tool_calls", "function_call"))
+_USED_IN: Final = frozenset((*USAGES, "response_metadata"))
+_ASKED_OR_ANSWERED: Final = CALLS | ANSWERS
+_MORE_THAN_SAID: Final = _ASKED_OR_ANSWERED | THOUGHTS
 _CALL: Final = "_call"
 _OUTPUT: Final = "_call_output"
 
 
 def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """A message with its role and content by the usual names, without what a library wraps them in."""
+    if _WRAPPED_IN.isdisjoint(message):
+        return message
     if message.get("type") == "constructor" and isinstance(message.get("kwargs"), dict):
         kind = CONSTRUCTORS.get(str([None, *items(message.get("id"))][-1]), "unknown")
         return {"type": kind, **message["kwargs"]}
@@ -129,9 +137,9 @@ def is_langchain(record: Any) -> bool:
 def is_message(record: Any) -> bool:
     """Whether a record is one message of a chat, or one item of a response."""
     message = unwrapped(mapping(record))
-    kind = _kind(message)
     if isinstance(message.get("role"), str):
-        return any(name in message for name in ("content", "parts", "tool_calls", "function_call"))
+        return not _SAID_IN.isdisjoint(message)
+    kind = _kind(message)
     if kind in LANGCHAIN:
         return "content" in message
     return kind == "reasoning" or (
@@ -165,6 +173,8 @@ def tokens_of(messages: Iterable[Mapping[str, Any]], findings: Findings) -> dict
     """Tokens in and out, summed over the messages (or replies) that say their usage."""
     found: dict[str, float | bool] = {}
     for message in map(unwrapped, messages):
+        if _USED_IN.isdisjoint(message):
+            continue
         metadata = mapping(message.get("response_metadata"))
         usages = (*(message.get(name) for name in USAGES), metadata.get("token_usage"))
         counts = next((each for each in usages if isinstance(each, dict)), None)
@@ -309,18 +319,20 @@ def _chat(
     at: datetime | None,
 ) -> Iterator[Item]:
     called = objects(parsed(message.get("tool_calls"))) or objects(message.get("toolCalls"))
-    yield from _message("reasoning", message.get("reasoning_content"), at)
+    if (thought := message.get("reasoning_content")) is not None:
+        yield from _message("reasoning", thought, at)
     if called:  # the same calls are among the blocks
         blocks = [block for block in blocks if _kind(block) not in CALLS]
         content = [part for part in items(content) if _kind(mapping(part)) not in CALLS] or (
             content if isinstance(content, str) else None
         )
-    if any(_kind(block) in CALLS | ANSWERS | THOUGHTS for block in blocks):
+    if any(_kind(block) in _MORE_THAN_SAID for block in blocks):
         for block in blocks:
             yield from _block(block, role, at)
     else:
         yield from _message(role, content, at)
-    yield from _message(role, message.get("refusal"), at)
+    if (refusal := message.get("refusal")) is not None:
+        yield from _message(role, refusal, at)
     for call in (*called, *objects([message.get("function_call")])):
         yield _called(mapping(call.get("function")) or call, at, call)
 
@@ -342,7 +354,7 @@ def _called(part: Mapping[str, Any], at: datetime | None, call: Mapping[str, Any
 def _blocks(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """A content block with its kind as ``type``; a call of the AI SDK that has its answer gives both."""
     if "type" not in part:
-        wrapped = next((n for n in part if n in CALLS | ANSWERS and isinstance(part[n], dict)), None)
+        wrapped = next((n for n in part if n in _ASKED_OR_ANSWERED and isinstance(part[n], dict)), None)
         thought = {**part, "type": "thinking"} if part.get("thought") is True else part
         yield {**part[wrapped], "type": wrapped} if wrapped is not None else thought
         return
@@ -350,7 +362,7 @@ def _blocks(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     kind = _kind(part)
     if kind == "step-start":  # the AI SDK marks where a reply goes on
         return
-    if kind not in CALLS | ANSWERS and "toolCallId" in invoked:
+    if kind not in _ASKED_OR_ANSWERED and "toolCallId" in invoked:
         name = text(invoked.get("toolName")) or kind.removeprefix("tool-")
         yield {**invoked, "type": "tool-call", "toolName": name}
         state = text(invoked.get("state")) or ""

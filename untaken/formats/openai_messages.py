@@ -7,7 +7,7 @@ whole conversation. Nothing in them says how the run ended, unless the object ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -33,6 +33,8 @@ from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Called, TraceRun, Utterance
 
+Place = tuple[str, tuple[str, ...]]
+"""A member, and the names that lead on inside of it."""
 STATES: Final = (
     *("values", "channel_values", "state", "request", "body", "request_body", "input.inputBodyJson"),
 )
@@ -50,6 +52,7 @@ LINES: Final = (*SESSIONS, "trace_id", "run_id")
 NAMES: Final = (*SESSIONS, "id")
 """Names of a conversation; ``id`` may also be that of a single call."""
 MODELS: Final = ("model", "modelId", "modelVersion")
+REPLIED_BY: Final = (*MODELS, "model_name")
 COSTS: Final = ("response_cost", "cost")
 STARTS: Final = ("startTime", "timestamp", "created_at")
 ERRORS: Final = ("error", "error_str")
@@ -58,6 +61,16 @@ THREAD: Final = "thread.message"
 STEPS: Final = frozenset(("input", "inputs", "output", "outputs", *GIVEN, *STATES, *REPLIES))
 """Names that no node of a graph has: what a step got and gave is no update of a stream."""
 _ABOUT: Final = ("metadata", "config.configurable", "checkpoint")
+
+
+def _paths(*places: str) -> tuple[Place, ...]:
+    """Members that are named by their path."""
+    return tuple((name, tuple(inside)) for name, *inside in (place.split(".") for place in places))
+
+
+_STATES, _REPLIES = _paths(*STATES), _paths(*REPLIES)
+_DESCRIBING: Final = [_paths(place) for place in _ABOUT]
+_FAILING: Final = [_paths(place) for place in ("result", "response.body", "result.error")]
 _LISTS: Final = (
     *("[].", "", *(f"{name}[]." for name in (*GIVEN, "output"))),
     *("choices[].message.", "candidates[].content.", "output.message."),
@@ -94,11 +107,11 @@ def _listed(record: Any) -> list[dict[str, Any]]:
     if isinstance(record, list):
         return _in_order(objects(record)) if any(map(is_message, record)) else []
     document = mapping(record)
-    state, response = _part(document, STATES), _part(document, REPLIES)
+    state, response = _part(document, _STATES), _part(document, _REPLIES)
     answer = response or document
     parts = {name: answer[name] for name in ("choices", "candidates", "output") if items(answer.get(name))}
     spoken = mapping(answer.get("output")).get("message")
-    reply = replied(parts) or [each for each in (spoken, response) if is_message(each)][:1]
+    reply = (replied(parts) if parts else []) or [each for each in (spoken, response) if is_message(each)][:1]
     given = next((part[name] for name in GIVEN for part in (document, state) if part.get(name)), None)
     if isinstance(given, str) and reply:
         given = [{"role": "user", "content": given}]
@@ -121,19 +134,22 @@ def _in_order(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _updated(record: Any) -> list[dict[str, Any]]:
     """The messages that nodes of a graph added, of a record of its stream: ``{node: {"messages": …}}``."""
     nodes = mapping(record)
-    if STEPS & nodes.keys() or not all(each is None or isinstance(each, dict) for each in nodes.values()):
+    if not STEPS.isdisjoint(nodes):
+        return []
+    if not all(each is None or isinstance(each, dict) for each in nodes.values()):
         return []
     added = [mapping(node).get("messages") for node in nodes.values()]
     return [m for each in added for m in objects([each] if is_message(each) else each) if is_message(m)]
 
 
-def _part(document: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
-    """The first of the members, named by their path, that is an object and not empty."""
-    for place in places:
-        name, _, inside = place.partition(".")
+def _part(document: Mapping[str, Any], places: Iterable[Place]) -> dict[str, Any]:
+    """The first of the members that is an object and not empty."""
+    for name, inside in places:
         part = document.get(name)
-        for name in inside.split(".") if part and inside else ():
-            part = mapping(part).get(name)
+        if not part:
+            continue
+        for each in inside:
+            part = mapping(part).get(each)
         if part and isinstance(part, dict):
             return dict(part)
     return {}
@@ -161,18 +177,17 @@ def _conversations(reader: JsonReader) -> Iterator[Any]:
         yield messages if session is None else {"session_id": session, "messages": messages}
 
 
-def _run(record: Any, name: str, findings: Findings) -> TraceRun | None:
+def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: Findings) -> TraceRun | None:
     messages = [dict(unwrapped(each)) for each in _listed(record)]
     if not messages:
         return None
     document = mapping(record)
-    response = _part(document, REPLIES)
-    call = [document, response, _part(document, STATES)]
-    about = _about(document)
+    response = _part(document, _REPLIES)
+    call = [document, response, _part(document, _STATES)]
     session = first_text(about, NAMES)
     replies = [m for m in messages if m.get("role") in ("assistant", "model") or m.get("type") == "ai"]
     replied_by = [*replies, *(mapping(m.get("response_metadata")) for m in replies)]
-    model = first_text([*call, *replied_by], (*MODELS, "model_name"))
+    model = first_text([*call, *replied_by], REPLIED_BY)
     began, ended = _time(document, STARTS, findings), _time(document, ["endTime"], findings)
     times = [_time(each, TIMES, findings) or began for each in messages]
     known = [at for at in (began, *times, ended) if at is not None]
@@ -201,17 +216,19 @@ def _run(record: Any, name: str, findings: Findings) -> TraceRun | None:
 
 def _about(document: dict[str, Any]) -> list[dict[str, Any]]:
     """The record, and its members that describe it."""
-    return [document, *(_part(document, [place]) for place in _ABOUT)]
+    return [document, *(_part(document, place) for place in _DESCRIBING)]
 
 
 def _time(part: Mapping[str, Any], names: Iterable[str], findings: Findings) -> datetime | None:
-    times = (moment(part[name], findings, name) for name in names if part.get(name) is not None)
-    return next(filter(None, times), None)
+    for name in names:
+        if part.get(name) is not None and (at := moment(part[name], findings, name)):
+            return at
+    return None
 
 
 def _error(document: Mapping[str, Any]) -> str | None:
     """What went wrong with a call, where its log says so: a text, or an object with a message."""
-    parts = [document, *(_part(document, [place]) for place in ("result", "response.body", "result.error"))]
+    parts = [document, *(_part(document, place) for place in _FAILING)]
     errors = [part[name] for part in parts for name in ERRORS if part.get(name)]
     return next((found for e in errors if (found := text(e) or text(mapping(e).get("message")))), None)
 
@@ -273,15 +290,15 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
     so_far: _Conversation | None = None
     for number, value in enumerate(_conversations(file.reader)):
         record = file.record(value)
-        run = _run(record, f"{file.stem}/{number}" if number else file.stem, file.findings)
         document = mapping(record)
+        about = _about(document)
+        run = _run(record, about, f"{file.stem}/{number}" if number else file.stem, file.findings)
         if run is None:
             error = _error(document)
             which = f"record {clip(first_text([document], NAMES) or number + 1)}"
             file.refuse(f"{which} has no message" + (f": {clip(error)}" if error else ""))
             continue
-        about = _about(document)
-        a_call = bool(_part(document, REPLIES) or document.get("choices"))
+        a_call = bool(_part(document, _REPLIES) or document.get("choices"))
         latest = _Conversation(run, first_text(about, SESSIONS), a_call)
         if so_far is not None and so_far.goes_on_with(latest):
             message = "records that repeat the conversation so far are read as one run"

@@ -32,7 +32,7 @@ def items(value: Any) -> list[Any]:
 
 def objects(value: Any) -> list[dict[str, Any]]:
     """The objects in a list; what is no object is left out."""
-    return [item for item in items(value) if isinstance(item, dict)]
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def text(value: Any) -> str | None:
@@ -46,8 +46,11 @@ def text(value: Any) -> str | None:
 
 def first_text(parts: Iterable[Mapping[str, Any]], names: Iterable[str]) -> str | None:
     """The first text under one of the names, part by part."""
-    found = (text(part[name]) for part in parts for name in names if part.get(name) is not None)
-    return next(filter(None, found), None)
+    for part in parts:
+        for name in names:
+            if part.get(name) is not None and (found := text(part[name])):
+                return found
+    return None
 
 
 def parsed(value: Any) -> Any:

@@ -42,10 +42,10 @@ class Places:
 
     def below(self, place: str, name: str) -> str:
         """The place of a member (or ``[]``) of the value at `place`."""
-        if place.endswith(".**") or place == OTHER:
-            return place
         known = self._known.get((place, name))
         if known is None:
+            if place.endswith(".**") or place == OTHER:
+                return place
             if len(self._known) >= PLACES:
                 return OTHER
             known = f"{place}[]" if name == "[]" else f"{place}.{clip(name, KEY_CHARS)}".lstrip(".")
