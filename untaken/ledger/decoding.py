@@ -127,16 +127,32 @@ def decode_event(line: bytes) -> AnyEvent:
     Raises:
         LineFault: the line is not a valid event; says why and at which column.
     """
+    return _decoded_as(line)[0]
+
+
+def read_back(event: Event) -> tuple[AnyEvent, bytes]:
+    """An event as a reader of its line will see it, and the line of that.
+
+    Raises:
+        LineFault: as in `decode_event`.
+    """
+    line = encode_event(event)
+    read, as_written = _decoded_as(line)
+    return read, line if as_written else encode_event(read)
+
+
+def _decoded_as(line: bytes) -> tuple[AnyEvent, bool]:
+    """The event of a line, and whether the line is known to be exactly what the writer would write for it."""
     try:
         event = _decode(line)
         if line[_AFTER_TAG_NAME] == _QUOTE and encode_event(event) == line:
             _refuse_misfits([event])
-            return event
+            return event, True
         if event.ts.tzinfo is UTC and _has_no_twin_keys(line):
-            return event
+            return event, False
     except (msgspec.MsgspecError, UnicodeError, RecursionError, _Misfit):
         pass
-    return _examine(line)
+    return _examine(line), False
 
 
 def _has_no_twin_keys(line: bytes) -> bool:

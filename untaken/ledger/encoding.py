@@ -47,17 +47,19 @@ def plain_fields(event: type[Event], values: Mapping[str, Any], changed: Changed
             number that was never measured.
         TypeError: where the event has no such field.
     """
-    name = event_type(event)
-    free = FREE_FIELDS.get(event)
+    free, known = FREE_FIELDS.get(event), event.__struct_fields__
     given: dict[str, Any] = {}
     for field, value in values.items():
-        place = f"{name}.{field}"
-        if field not in event.__struct_fields__:
-            near = get_close_matches(field, event.__struct_fields__, n=1)
+        if field not in known:
+            near = get_close_matches(field, known, n=1)
             suggestion = f"; did you mean {near[0]!r}?" if near else ""
-            raise TypeError(f"{place}: unknown field{suggestion}")
-        is_free = field == free and value is not None
-        given[field] = plain(value, place, changed) if is_free else _typed(value, place)
+            raise TypeError(f"{event_type(event)}.{field}: unknown field{suggestion}")
+        if value is None or (field != free and type(value) in _AS_THEY_ARE):
+            given[field] = value
+        elif field == free:
+            given[field] = plain(value, f"{event_type(event)}.{field}", changed)
+        else:
+            given[field] = _typed(value, f"{event_type(event)}.{field}")
     return given
 
 

@@ -24,7 +24,7 @@ from typing import Any, Literal, Self, TypeVar, cast
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.chain import Chain
-from untaken.ledger.decoding import decode_event, encode_event
+from untaken.ledger.decoding import read_back
 from untaken.ledger.encoding import plain_fields
 from untaken.ledger.events import AnyEvent, Event, RunStarted, event_type
 from untaken.ledger.journal import journal_path
@@ -83,7 +83,7 @@ class LedgerWriter:
         scratch: bool = False,
         held: HeldLedgers | None = None,
     ) -> None:
-        self.path = Path(path)
+        self.path = path if isinstance(path, Path) else Path(path)
         self._torn = torn
         self._clock = clock or _now
         self._turn = threading.Lock()
@@ -252,22 +252,23 @@ class LedgerWriter:
 
     def _compose(self, chain: Chain, draft: Draft) -> tuple[AnyEvent, bytes]:
         """The event and its line, both exactly as a reader will see them."""
-        name = event_type(draft.event)
         try:
             ts = draft.ts or self._clock()
             if ts.tzinfo is None:
                 raise ValueError("`ts` has no timezone")
-            ts = ts.astimezone(UTC)
+            if ts.tzinfo is not UTC:
+                ts = ts.astimezone(UTC)
             fields = plain_fields(draft.event, draft.fields, self._unrecorded.note(chain.run_id))
             event = draft.event(run_id=chain.run_id, seq=chain.events, ts=ts, prev=chain.last, **fields)
-            event = decode_event(encode_event(event))
+            event, line = read_back(event)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise self._unwritable(f"{name}: {error}", chain.run_id) from None
-        line = encode_event(event)
+            raise self._unwritable(f"{event_type(draft.event)}: {error}", chain.run_id) from None
         if len(line) > limits.LINE_BYTES:
-            raise self._unwritable(f"{name}: longer than {limits.LINE_BYTES:,} bytes", chain.run_id)
+            longest = f"longer than {limits.LINE_BYTES:,} bytes"
+            raise self._unwritable(f"{event_type(draft.event)}: {longest}", chain.run_id)
         if not chain.extend(event, line, 0):
-            raise self._unwritable(chain.broken.reason if chain.broken else name, chain.run_id)
+            reason = chain.broken.reason if chain.broken else event_type(draft.event)
+            raise self._unwritable(reason, chain.run_id)
         return event, line
 
     def _unwritable(self, message: str, run_id: str) -> UntakenError:
