@@ -25,6 +25,7 @@ from untaken.errors import UntakenError
 from untaken.formats import Conversion, convert, formats, importers, sniff, sniff_path
 from untaken.formats.output import file_stem
 from untaken.ledger import heads_path, read_ledger
+from untaken.ledger.heads import heads_text
 from untaken.ledger.ledger_file import SHORT_BYTES, HeldLedgers
 from untaken.plans import load_graphs
 from untaken.present.numbers import counted
@@ -65,7 +66,7 @@ def test_short_ledgers_are_held_and_long_ones_are_files_with_the_same_bytes(tmp_
     assert [ledger.name for ledger in done.ledgers] == [ledger.name for ledger in plain.ledgers]
     assert [name.split("-")[0] for name in held] == ["other", "short"]
     given = {f"ledgers/{name}": ledger.content for name, ledger in held.items()}
-    given |= {f"ledgers/{name}.heads.json": ledger.heads for name, ledger in held.items()}
+    given |= {f"ledgers/{name}.heads.json": heads_text(ledger.heads) for name, ledger in held.items()}
     assert written(tmp_path / "b") | given == written(tmp_path / "a")
     assert not written(tmp_path / "b").keys() & given.keys()
 

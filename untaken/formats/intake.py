@@ -166,13 +166,14 @@ class Intake:
     @contextmanager
     def ledger(self, stem: str) -> Iterator[WriteRun]:
         """A function that writes runs into one new ledger; no run, no file."""
-        with self._output.ledger(stem) as sink:
+        name = ledger_name(stem)
+        with self._output.ledger(name) as sink:
 
             def write(run: RunDraft, *logs: FileLog) -> None:
                 if self._write(run, logs[0], sink):
                     self.runs += 1
                     for number, log in enumerate(logs):
-                        log.wrote(ledger_name(stem), shared=number > 0)
+                        log.wrote(name, shared=number > 0)
 
             yield write
 

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
@@ -54,6 +54,7 @@ class Output:
     def __init__(self, out: Path, staging: Path, held: HeldLedgers | None) -> None:
         self._out = out
         self._staging = staging
+        self._written = staging / "ledgers"
         self._held = held
         self._room = HELD_BYTES
         self._ledgers: list[str] = []
@@ -62,22 +63,23 @@ class Output:
             (staging / room).mkdir()
 
     @contextmanager
-    def ledger(self, stem: str) -> Iterator[RunSink]:
-        """Writes runs into one ledger; the file begins with the first run."""
-        name = ledger_name(stem)
-        path = self._staging / "ledgers" / name
+    def ledger(self, name: str) -> Iterator[RunSink]:
+        """Writes runs into one ledger of this file name; the file begins with the first run."""
         held = self._held if self._room > 0 else None
-        with ExitStack() as opened:
-            writer: LedgerWriter | None = None
+        writer: LedgerWriter | None = None
 
-            def write(run_id: str, drafts: Sequence[Draft]) -> None:
-                nonlocal writer
-                if writer is None:
-                    writer = opened.enter_context(LedgerWriter(path, scratch=True, held=held))
-                    self._ledgers.append(name)
-                writer.append(run_id, drafts)
+        def write(run_id: str, drafts: Sequence[Draft]) -> None:
+            nonlocal writer
+            if writer is None:
+                writer = LedgerWriter(self._written / name, scratch=True, held=held)
+                self._ledgers.append(name)
+            writer.append(run_id, drafts)
 
+        try:
             yield write
+        finally:
+            if writer is not None:
+                writer.close()
         if held is not None and name in held:
             self._room -= len(held[name].content)
 
@@ -93,7 +95,7 @@ class Output:
 
     def copy_ledger(self, name: str, content: bytes, heads: bytes | None) -> None:
         """Puts a ledger in as it is, byte for byte, with the heads sidecar that came with it."""
-        path = self._staging / "ledgers" / name
+        path = self._written / name
         path.write_bytes(content)
         if heads is not None:
             heads_path(path).write_bytes(heads)
@@ -112,8 +114,9 @@ class Output:
         (self._staging / "loss.json").write_bytes(msgspec.json.format(text, indent=1) + b"\n")
         report = self._out / "loss.json"
         (self._staging / "loss.json").replace(report)
+        room = self._out / "ledgers"
         return (
-            tuple(self._out / "ledgers" / name for name in self._ledgers),
+            tuple(room / name for name in self._ledgers),
             tuple(self._out / "graphs" / name for name in sorted(self._graphs)),
             report,
         )

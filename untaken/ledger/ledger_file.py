@@ -9,6 +9,7 @@ the next writer completes or undoes the last append.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -202,10 +203,10 @@ class LedgerFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldLedger:
-    """A short ledger in memory, and its heads sidecar."""
+    """A short ledger in memory, and how its runs end."""
 
     content: bytes
-    heads: bytes
+    heads: Mapping[str, Head]
 
 
 HeldLedgers = dict[str, HeldLedger]
@@ -244,7 +245,7 @@ class ScratchFile:
         if self._ledger.closed:
             return
         if self._held is not None and isinstance(self._ledger, BytesIO):
-            held = HeldLedger(content=self._ledger.getvalue(), heads=heads_text(self.heads))
+            held = HeldLedger(content=self._ledger.getvalue(), heads=self.heads)
             self._held[self._path.name] = held
         else:
             heads_path(self._path).write_bytes(heads_text(self.heads))

@@ -23,6 +23,9 @@ from untaken.store.database import writing
 from untaken.store.own_events import own_spans
 from untaken.store.stored_file import Added, FileKind, StoredFile
 
+GivenHeads = bytes | Path | Mapping[str, Head]
+"""How the runs of a ledger end, as it is known when it is added: a sidecar, or what it would say."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
@@ -130,12 +133,14 @@ def add_heads(arrival: Arrival) -> Added:
     return arrival.answer("heads", new, findings)
 
 
-def read_heads(data: bytes | Path, *, name: str) -> dict[str, Head]:
-    """The heads in a sidecar.
+def read_heads(data: GivenHeads, *, name: str) -> dict[str, Head]:
+    """The heads in a sidecar, or those that were given without one.
 
     Raises:
         UntakenError: ``ledger-heads``.
     """
+    if isinstance(data, Mapping):
+        return dict(data)
     size = len(data) if isinstance(data, bytes) else data.stat().st_size
     if size > limits.HEADS_FILE_BYTES:
         raise UntakenError("ledger-heads", "the heads file is too large", where=Where(file=name))

@@ -13,7 +13,7 @@ from untaken import limits
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Head, Integrity, verify_ledger
 from untaken.store import bundles, records, removing
-from untaken.store.adding import Arrival, ledger_findings, placing, read_heads
+from untaken.store.adding import Arrival, GivenHeads, ledger_findings, placing, read_heads
 from untaken.store.anchoring import Anchored, anchor
 from untaken.store.appending import ledger_snapshot
 from untaken.store.bundles import BundledLedger
@@ -29,7 +29,7 @@ class Incoming:
 
     name: str
     data: bytes | Path
-    heads: bytes | Path | None = None
+    heads: GivenHeads | None = None
     origin: str | None = None
     made_from: Collection[str] = ()
 

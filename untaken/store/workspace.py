@@ -15,7 +15,7 @@ from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Draft, Head, Run, verify_ledger
 from untaken.ledger.writer import Clock
 from untaken.store import adding_many, bundles, drafts, records, removing
-from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, placing, read_heads
+from untaken.store.adding import Arrival, GivenHeads, add_graph, add_heads, add_ledger, placing, read_heads
 from untaken.store.adding_many import Incoming, KeptTrace
 from untaken.store.appending import append_to_run, extended_here, ledger_snapshot, settle_all
 from untaken.store.backing_up import Backup, back_up
@@ -146,7 +146,7 @@ class Workspace(GraphStore, FileLists):
         name: str,
         data: bytes | Path,
         *,
-        heads: bytes | Path | None = None,
+        heads: GivenHeads | None = None,
         origin: str | None = None,
         made_from: Collection[str] = (),
     ) -> Added:
@@ -158,7 +158,7 @@ class Workspace(GraphStore, FileLists):
         Args:
             name: what to call it in messages (untrusted).
             data: its bytes, or the file that holds them.
-            heads: the heads sidecar that came with a ledger.
+            heads: the heads sidecar that came with a ledger, or what it would say.
             origin: the foreign format a ledger or graph was converted from.
             made_from: the traces (`source_identity`) that went into that conversion. It takes the place of an
                 earlier one of the same run ids where all that went into that one is among them and nobody
@@ -199,7 +199,7 @@ class Workspace(GraphStore, FileLists):
         self,
         name: str,
         data: bytes | Path,
-        heads: bytes | Path | None,
+        heads: GivenHeads | None,
         origin: str | None,
         *,
         back: bool,
@@ -474,7 +474,7 @@ class Workspace(GraphStore, FileLists):
         with ledger_snapshot(self._engine, self.path, known.digest) as now:
             return replace(answer, integrity=tuple(verify_ledger(now.front, heads=now.heads, name=name)))
 
-    def _add_ledger(self, arrival: Arrival, heads: bytes | Path | None) -> Added:
+    def _add_ledger(self, arrival: Arrival, heads: GivenHeads | None) -> Added:
         """A sidecar that cannot be read is a finding; the ledger is then added as one without heads."""
         if heads is None:
             return add_ledger(arrival, {})
