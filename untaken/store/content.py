@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import re
 import zlib
@@ -49,21 +48,11 @@ def ledgers_and_graphs(folder: Path) -> list[Path]:
     return sorted(p for p in found if not any(part.startswith(".") for part in p.relative_to(folder).parts))
 
 
-@contextmanager
-def opened(data: bytes | Path) -> Iterator[io.BytesIO | io.BufferedReader]:
-    """A binary stream over bytes or a file."""
-    if isinstance(data, bytes):
-        yield io.BytesIO(data)
-    else:
-        with data.open("rb") as stream:
-            yield stream
-
-
 def digest_of(data: bytes | Path) -> str:
     """SHA-256 of the content, in hex."""
     if isinstance(data, bytes):
         return hashlib.sha256(data).hexdigest()
-    with opened(data) as stream:
+    with data.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -74,8 +63,11 @@ def source_identity(name: str, digest: str) -> str:
 
 def peek(data: bytes | Path) -> bytes:
     """The first `PEEK_BYTES` of the content after decompression; of a damaged archive, what can be had."""
-    with opened(data) as stream:
-        head = stream.read(PEEK_BYTES)
+    if isinstance(data, bytes):
+        head = data[:PEEK_BYTES]
+    else:
+        with data.open("rb") as stream:
+            head = stream.read(PEEK_BYTES)
     try:
         if head.startswith(GZIP):
             return zlib.decompressobj(wbits=31).decompress(head, PEEK_BYTES)
@@ -146,17 +138,22 @@ class Staged:
         """Gives the copy its lasting name; it survives a power cut, now or once `synced_together` ends."""
         waiting = UNSYNCED.get()
         if waiting is not None:
-            waiting.expect(target.parent)
-        with _noted_if_new(target):
-            if isinstance(self.content, Path):
-                self.content.replace(target)
-            elif waiting is None or not _created(target, self.content):
-                with _copied([self.content], self.folder) as path:
-                    path.replace(target)
+            waiting.expect(target)
+        if waiting is None or isinstance(self.content, Path) or not _created(target, self.content):
+            with _noted_if_new(target):
+                self._put(target)
         if waiting is None:
             sync_folder(target.parent)
         else:
             waiting.add(target)
+
+    def _put(self, target: Path) -> None:
+        """In the place of what may be there."""
+        if isinstance(self.content, Path):
+            self.content.replace(target)
+        else:
+            with _copied([self.content], self.folder) as path:
+                path.replace(target)
 
 
 def _created(target: Path, content: bytes) -> bool:
@@ -175,6 +172,8 @@ def _created(target: Path, content: bytes) -> bool:
         raise
     finally:
         os.close(descriptor)
+    if (placed := _PLACED.get()) is not None:
+        placed.append(target)
     return True
 
 

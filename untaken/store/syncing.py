@@ -28,33 +28,34 @@ class Unsynced:
     """Files that are written and not yet safe, by the folder that they are in."""
 
     def __init__(self) -> None:
-        self._files: dict[Path, dict[Path, None]] = {}
-        self._folders: dict[Path, int] = {}
+        self._files: dict[str, dict[str, None]] = {}
+        self._folders: dict[str, int] = {}
 
-    def expect(self, folder: Path) -> None:
-        """Called before a file of this folder is written: who opens a folder later misses earlier faults."""
+    def expect(self, path: Path) -> None:
+        """Called before a file is written: who opens its folder later misses earlier faults."""
+        folder = str(path.parent)
         if folder not in self._folders and os.name == "posix":
             self._folders[folder] = os.open(folder, os.O_RDONLY)
 
     def add(self, path: Path) -> None:
         """Notes a file that was written."""
-        self._files.setdefault(path.parent, {})[path] = None
+        self._files.setdefault(str(path.parent), {})[str(path)] = None
 
     def sync(self) -> None:
         """Waits until they are safe."""
         left: list[Path] = []
         for folder, files in self._files.items():
-            whole = file_system_sync(folder) if len(files) >= TOGETHER_FROM else None
+            whole = file_system_sync(Path(folder)) if len(files) >= TOGETHER_FROM else None
             if whole is None:
-                left += files
+                left += map(Path, files)
             else:
                 whole(self._folders[folder])
         shares = [share for n in range(_AT_ONCE) if (share := left[n::_AT_ONCE])]
         if shares:
             with ThreadPoolExecutor(len(shares)) as pool:
                 list(pool.map(_sync_files, shares))
-        for folder in dict.fromkeys(path.parent for path in left):
-            sync_folder(folder)
+        for parent in dict.fromkeys(path.parent for path in left):
+            sync_folder(parent)
 
     def close(self) -> None:
         """Lets go of the folders."""
