@@ -67,7 +67,9 @@ def test_short_ledgers_are_held_and_long_ones_are_files_with_the_same_bytes(tmp_
     assert [name.split("-")[0] for name in held] == ["other", "short"]
     given = {f"ledgers/{name}": ledger.content for name, ledger in held.items()}
     given |= {f"ledgers/{name}.heads.json": heads_text(ledger.heads) for name, ledger in held.items()}
+    given |= {"loss.json": plain.loss_report.read_bytes()}
     assert written(tmp_path / "b") | given == written(tmp_path / "a")
+    assert done.losses == plain.losses
     assert not written(tmp_path / "b").keys() & given.keys()
 
 

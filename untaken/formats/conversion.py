@@ -80,7 +80,8 @@ def convert(
             behind.
         agent: the agent's name where the files do not record it.
         outcomes: a table of how runs ended, where the traces do not say (`read_outcomes`).
-        held: where short ledgers are put, with their heads, by name; no file is made of these.
+        held: where short ledgers are put, with their heads, by name; no file is made of these, nor of the
+            loss report, all of which is in the answer.
 
     Raises:
         UntakenError: ``format-unknown``, ``format-not-recognised``, ``source-not-found``,
@@ -130,7 +131,7 @@ def convert(
         if len(shares) > 1:  # what applies to all sources is reported once
             noted[names[0]] = (*findings.all(), *noted[names[0]])
         ledgers, graphs, loss_report = output.publish(
-            [_report(name, intake, losses[name], noted[name]) for name, intake in intakes.items()]
+            _report(name, intake, losses[name], noted[name]) for name, intake in intakes.items()
         )
     every = tuple(chain.from_iterable(losses.values()))
     return Conversion(

@@ -123,7 +123,7 @@ class Conversion:
         losses: one for each source file that was looked at.
         findings: those of all files, and of the conversion as a whole.
         runs: number of runs written.
-        loss_report: the written ``loss.json``.
+        loss_report: where ``loss.json`` is written.
     """
 
     format: str

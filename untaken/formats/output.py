@@ -101,8 +101,8 @@ class Output:
             heads_path(path).write_bytes(heads)
         self._ledgers.append(name)
 
-    def publish(self, reports: Sequence[dict[str, Any]]) -> tuple[tuple[Path, ...], tuple[Path, ...], Path]:
-        """Puts everything in its place, the loss report last.
+    def publish(self, reports: Iterable[dict[str, Any]]) -> tuple[tuple[Path, ...], tuple[Path, ...], Path]:
+        """Puts everything in its place, the loss report last; where ledgers are held, there is none.
 
         Returns:
             The ledgers, the graphs, and the loss report.
@@ -110,10 +110,11 @@ class Output:
         held = self._held or {}
         self._place("ledgers", [name for name in self._ledgers if name not in held])
         self._place("graphs", self._graphs)
-        text = msgspec.json.encode(_merged(self._out / "loss.json", reports))
-        (self._staging / "loss.json").write_bytes(msgspec.json.format(text, indent=1) + b"\n")
         report = self._out / "loss.json"
-        (self._staging / "loss.json").replace(report)
+        if self._held is None:
+            text = msgspec.json.encode(_merged(report, list(reports)))
+            (self._staging / report.name).write_bytes(msgspec.json.format(text, indent=1) + b"\n")
+            (self._staging / report.name).replace(report)
         room = self._out / "ledgers"
         return (
             tuple(room / name for name in self._ledgers),
