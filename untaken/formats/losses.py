@@ -176,10 +176,11 @@ class FileLog:
     def count(self, held: Held, kept: frozenset[str]) -> None:
         """Adds a record's values by place; those at places in `kept` went into a ledger or a graph."""
         self.run_id = ""
+        all_held, all_kept = self._held, self._kept
         for path, n in held.items():
-            self._held[path] += n
+            all_held[path] = all_held.get(path, 0) + n
             if path in kept:
-                self._kept[path] += n
+                all_kept[path] = all_kept.get(path, 0) + n
                 continue
             first = self._dropped_at.setdefault(path, [])
             inside = held.at.get(path, ())[: FIRST_PLACES - len(first)]

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from untaken import limits
 from untaken.formats.jsontext import JsonReader, decode_text
 from untaken.formats.losses import Findings
-from untaken.formats.sources import HEAD_BYTES, ZIP, OnDisk, Source, head
+from untaken.formats.sources import HEAD_BYTES, ZIP, InMemory, OnDisk, Source, head, is_compressed
 
 RECORDS: Final = 50
 """Records parsed of one file, and faults after which no more are looked for."""
@@ -117,6 +117,8 @@ def source_sample(source: Source) -> Sample:
     """The sample of a file to import; an empty one where its bytes cannot be had."""
     if isinstance(source.place, OnDisk):
         return sample_of(source.name, source.place.path)
+    if isinstance(source.place, InMemory) and not is_compressed(source.place.content):
+        return sample_of(source.name, source.place.content)
     start = source.head()
     return sample_of(source.name, source.read() if start.startswith(ZIP) else start)
 

@@ -148,6 +148,9 @@ class Source:
         Raises:
             UntakenError: as `pieces`.
         """
+        place = self.place
+        if isinstance(place, InMemory) and place.size <= _CHUNK and not is_compressed(place.content):
+            return place.content
         content, length = [], 0
         for piece in self.pieces():
             content.append(piece)
@@ -192,7 +195,7 @@ def decompressed_pieces(
     most = limits.IMPORT_FILE_BYTES if most is None else most
     given = iter(stored)
     first = next(given, b"")
-    if not first.startswith((_GZIP, _ZSTD)):
+    if not is_compressed(first):
         yield from chain((first,), given)
         return
     length = 0
@@ -264,6 +267,11 @@ def _unzstd(stored: Iterator[bytes]) -> Iterator[bytes]:
 
 def _zstd_machine() -> zstandard.ZstdDecompressionObj:
     return zstandard.ZstdDecompressor(max_window_size=limits.ZSTD_WINDOW_BYTES).decompressobj()
+
+
+def is_compressed(start: bytes) -> bool:
+    """Whether a file that begins so is one of gzip or Zstandard."""
+    return start.startswith((_GZIP, _ZSTD))
 
 
 def head(stored: bytes, size: int = HEAD_BYTES) -> bytes:
