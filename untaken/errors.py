@@ -73,6 +73,17 @@ class Finding:
     hint: str = ""
     severity: Severity = "warning"
 
+    def about(self, file: str) -> Finding:
+        """The same about a file that goes by another name."""
+        where = self.where
+        return Finding(
+            code=self.code,
+            message=self.message,
+            where=Where(file=file, line=where.line, column=where.column, run=where.run),
+            hint=self.hint,
+            severity=self.severity,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Unscored:

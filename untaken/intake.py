@@ -397,7 +397,7 @@ def _converted_row(one: IntakeFile, format: str, loss: FileLoss | None) -> Uploa
     """The result for one trace, under its uploaded name."""
     if loss is None:
         return UploadResult(name=one.name, kind=format, findings=(_not_read(one, format),))
-    findings = tuple(replace(f, where=replace(f.where, file=one.name)) for f in loss.findings)
+    findings = tuple([finding.about(one.name) for finding in loss.findings])
     account = replace(loss, name=one.name, findings=findings)
     return UploadResult(
         name=one.name, kind=format, runs=loss.runs, graphs=loss.graphs, loss=account, findings=findings
@@ -430,14 +430,14 @@ def _add_conversion(
 
     def add(given: Iterable[Incoming]) -> Iterator[tuple[str, Added]]:
         for part in batches(given, lambda one: _size(one.data)):
-            names = (PurePosixPath(one.name).name for one in part)
+            names = (one.name.rpartition("/")[2] for one in part)
             yield from zip(names, workspace.add_all(part), strict=True)
 
     def incoming(path: Path) -> Incoming:
-        short, heads = held.get(path.name), heads_path(path)
         name, origin = f"{done.format}/{path.name}", done.format
-        if short:
+        if short := held.get(path.name):
             return Incoming(name=name, data=short.content, heads=short.heads, origin=origin, made_from=traces)
+        heads = heads_path(path)
         beside = heads if heads.exists() else None
         return Incoming(name=name, data=path, heads=beside, origin=origin, made_from=traces)
 

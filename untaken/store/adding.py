@@ -41,26 +41,50 @@ class Arrival:
 
     def place(self, room: str, suffix: str) -> Path:
         """Moves the copy to where it stays, and says where that is."""
-        target = self.folder / room / f"{self.copy.digest}{suffix}"
+        target = self.folder.joinpath(room, f"{self.copy.digest}{suffix}")
         self.copy.keep(target)
         return target
 
-    def file(self, kind: str, path: Path | None, findings: tuple[Finding, ...]) -> StoredFile:
-        """The row this file gets."""
+    def file(
+        self,
+        kind: str,
+        path: Path | None,
+        findings: tuple[Finding, ...],
+        *,
+        identity: str | None = None,
+        runs: int = 0,
+        loss: tuple[str, ...] = (),
+    ) -> StoredFile:
+        """The row this file gets; it is known by its digest, unless by another `identity`."""
         return StoredFile(
-            digest=self.copy.digest,
+            digest=identity or self.copy.digest,
             name=self.name,
             kind=kind,
             added_at=datetime.now(UTC),
             bytes=self.copy.bytes,
             path=path,
+            runs=runs,
             origin=self.origin,
             findings=findings,
+            loss=loss,
         )
 
-    def answer(self, kind: FileKind, new: bool, findings: tuple[Finding, ...]) -> Added:
+    def answer(
+        self,
+        kind: FileKind,
+        new: bool,
+        findings: tuple[Finding, ...],
+        integrity: tuple[Integrity, ...] = (),
+    ) -> Added:
         """The result for the caller."""
-        return Added(name=self.name, digest=self.copy.digest, kind=kind, new=new, findings=findings)
+        return Added(
+            name=self.name,
+            digest=self.copy.digest,
+            kind=kind,
+            new=new,
+            integrity=integrity,
+            findings=findings,
+        )
 
 
 @contextmanager
@@ -88,17 +112,17 @@ def add_ledger(arrival: Arrival, sidecar: Mapping[str, Head]) -> Added:
     faults = [verdict for verdict in verdicts if not verdict.run_id]
     if not runs:
         findings = records.bounded([_fault(name, fault) for fault in faults])
-        return replace(arrival.answer("ledger", False, findings), integrity=tuple(faults))
+        return arrival.answer("ledger", False, findings, tuple(faults))
     with writing(arrival.engine) as connection:  # also while it is placed: `placing` looks for its row
         path = arrival.place("ledgers", f".jsonl{copy.compression}")
         met = _meet_recorded(connection, runs, sidecar, path, arrival)
         integrity = (*(anchored.integrity for anchored in met.values()), *faults)
         findings = ledger_findings(name, met.values(), faults)
-        file = replace(arrival.file("ledger", path, findings), runs=len(runs))
+        file = arrival.file("ledger", path, findings, runs=len(runs))
         new = records.insert_file(connection, file, arrival.folder)
         if new:
             records.insert_heads(connection, copy.digest, met)
-    return replace(arrival.answer("ledger", new, findings), integrity=integrity)
+    return arrival.answer("ledger", new, findings, integrity)
 
 
 def add_graph(arrival: Arrival) -> Added:
@@ -207,7 +231,7 @@ def _extending(path: Path, recorded: Mapping[str, Head]) -> frozenset[str]:
 def ledger_findings(name: str, met: Iterable[Anchored], faults: Iterable[Integrity]) -> tuple[Finding, ...]:
     """What the anchoring said, and each fault that it said nothing about."""
     findings = [a.finding or _fault(name, a.integrity) for a in met if a.finding or a.integrity.broken]
-    located = [replace(f, where=replace(f.where, file=name)) for f in findings]
+    located = [finding.about(name) for finding in findings]
     return records.bounded(located + [_fault(name, fault) for fault in faults])
 
 

@@ -105,7 +105,7 @@ def add_new_ledgers(engine: Engine, folder: Path, incoming: Sequence[Incoming]) 
         given = {one.arrival.copy.digest: one.arrival.copy.content for one in found.values()}
         known = bundles.integrity_here(engine, folder, given)
         again = {
-            number: replace(one.arrival.answer("ledger", False, ()), integrity=known[digest])
+            number: one.arrival.answer("ledger", False, (), known[digest])
             for number, one in found.items()
             if (digest := one.arrival.copy.digest) in known
         }
@@ -150,13 +150,13 @@ def _insert(connection: Connection, folder: Path, chosen: dict[int, _Verified]) 
         findings = ledger_findings(one.arrival.name, met.values(), one.faults)
         ledgers.append(_Anchored(one.arrival, met, findings))
         integrity = (*(anchored.integrity for anchored in met.values()), *one.faults)
-        added[number] = replace(one.arrival.answer("ledger", True, findings), integrity=integrity)
+        added[number] = one.arrival.answer("ledger", True, findings, integrity)
     files: list[StoredFile] = []
     heads: dict[str, dict[str, Anchored]] = {}
     for group in _bundled(ledgers):
         ledger, parts = _as_one(group)
         path = ledger.arrival.place("ledgers", f".jsonl{ledger.arrival.copy.compression}")
-        files.append(replace(ledger.arrival.file("ledger", path, ledger.findings), runs=len(ledger.met)))
+        files.append(ledger.arrival.file("ledger", path, ledger.findings, runs=len(ledger.met)))
         heads[ledger.arrival.copy.digest] = ledger.met
         bundles.insert_parts(connection, parts)
     records.insert_files(connection, files, folder)
@@ -264,8 +264,8 @@ def keep_traces(engine: Engine, folder: Path, traces: Sequence[KeptTrace]) -> li
             links: dict[str, list[str]] = {}
             for identity, arrival, trace in zip(identities, arrivals, traces, strict=True):
                 path = arrival.place("sources", "")
-                account = arrival.file(trace.kind, path, records.bounded(trace.findings))
-                file = replace(account, digest=identity, loss=tuple(trace.loss))
+                noted, loss = records.bounded(trace.findings), tuple(trace.loss)
+                file = arrival.file(trace.kind, path, noted, identity=identity, loss=loss)
                 links.setdefault(identity, []).extend(trace.results)
                 if identity in known:
                     back[identity] = removing.restore(connection, identity, folder)
