@@ -76,10 +76,10 @@ FIELDS: Final = (
 """Places of one message that reach a run."""
 _WRAPPED_IN: Final = frozenset(("kwargs", "data", "from", "source", "author"))
 """Names of which a message has one that a library wraps in something."""
-_SAID_IN: Final = frozenset(("content", "parts", "tool_calls", "function_call"))
+_CONTENT_IN: Final = frozenset(("content", "parts", "tool_calls", "function_call"))
 _USED_IN: Final = frozenset((*USAGES, "response_metadata"))
 _ASKED_OR_ANSWERED: Final = CALLS | ANSWERS
-_MORE_THAN_SAID: Final = _ASKED_OR_ANSWERED | THOUGHTS
+_OTHER_BLOCKS: Final = _ASKED_OR_ANSWERED | THOUGHTS
 _CALL: Final = "_call"
 _OUTPUT: Final = "_call_output"
 
@@ -138,7 +138,7 @@ def is_message(record: Any) -> bool:
     """Whether a record is one message of a chat, or one item of a response."""
     message = unwrapped(mapping(record))
     if isinstance(message.get("role"), str):
-        return not _SAID_IN.isdisjoint(message)
+        return not _CONTENT_IN.isdisjoint(message)
     kind = _kind(message)
     if kind in LANGCHAIN:
         return "content" in message
@@ -326,7 +326,7 @@ def _chat(
         content = [part for part in items(content) if _kind(mapping(part)) not in CALLS] or (
             content if isinstance(content, str) else None
         )
-    if any(_kind(block) in _MORE_THAN_SAID for block in blocks):
+    if any(_kind(block) in _OTHER_BLOCKS for block in blocks):
         for block in blocks:
             yield from _block(block, role, at)
     else:
