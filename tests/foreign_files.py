@@ -369,6 +369,7 @@ FILES: dict[str, dict[str, Any]] = {
             "messages": [{"id": "m", "type": "user", "content": "hi"}],
         }
     },
+    "copilot-cli": {"s/events.jsonl": {"type": "user.message", "data": {"content": "hi"}, "parentId": None}},
     "goose": {
         "session.jsonl": {
             "working_dir": "/x",

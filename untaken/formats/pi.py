@@ -17,7 +17,7 @@ from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
 from untaken.formats.readings import first_text, mapping, moment, text, totals
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sessions import session_run
+from untaken.formats.sessions import session_run, sessions_in
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
@@ -72,15 +72,9 @@ def recognise(sample: Sample) -> Confidence:
     return sure
 
 
-def _sessions(file: TraceFile) -> Iterator[list[Line]]:
-    """The lines of each session, its header first where it has one: usually one session a file."""
-    lines: list[Line] = []
-    for line in map(mapping, file.records()):
-        if line.get("type") == "session" and lines and line.get("id") != lines[0].get("id"):
-            yield lines
-            lines = []
-        lines.append(line)
-    yield lines
+def _named(line: Line) -> str | None:
+    """The session that a header begins."""
+    return text(line.get("id")) if line.get("type") == "session" else None
 
 
 def _branch(lines: Sequence[Line], findings: Findings) -> list[Line]:
@@ -155,7 +149,7 @@ def _exit(part: Mapping[str, Any]) -> bool | None:
 
 
 def _read(file: TraceFile) -> Iterator[TraceRun]:
-    for lines in _sessions(file):
+    for lines in sessions_in(map(mapping, file.records()), _named):
         if (run := _run(lines, file.stem, file.findings)) is not None:
             yield run
         else:

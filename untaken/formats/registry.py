@@ -34,6 +34,7 @@ BUILT_IN: Final = (
     "mini_swe_agent",
     "codex",
     "gemini_cli",
+    "copilot_cli",
     "goose",
     "opencode",
     "pi",

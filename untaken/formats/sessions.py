@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from untaken.formats.trace_run import Item, TraceRun
+
+
+def sessions_in(
+    lines: Iterable[Mapping[str, Any]], named: Callable[[Mapping[str, Any]], str | None]
+) -> Iterator[list[Mapping[str, Any]]]:
+    """The lines of each session: one begins where a line names another session than the one at hand."""
+    session: list[Mapping[str, Any]] = []
+    at_hand: str | None = None
+    for line in lines:
+        name = named(line)
+        if name is not None and session and name != at_hand:
+            yield session
+            session = []
+        at_hand = name or at_hand
+        session.append(line)
+    yield session
 
 
 def session_run(
