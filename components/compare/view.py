@@ -128,8 +128,9 @@ def steps(found: SideBySide, row: AlignedRow, runs: Mapping[str, Run]) -> None:
     ordered = _ordered(found, row)
     if len(ordered) > MOST_COLUMNS and not st.toggle(f"All {len(ordered)} runs", key="compare_all"):
         ordered = ordered[:MOST_COLUMNS]
-    for at in range(0, len(ordered), COLUMNS):
-        for place, digest in zip(st.columns(COLUMNS), ordered[at : at + COLUMNS], strict=False):
+    beside = min(COLUMNS, len(ordered))
+    for at in range(0, len(ordered), beside):
+        for place, digest in zip(st.columns(beside), ordered[at : at + beside], strict=False):
             with place, st.container(border=True, gap="xsmall"):
                 _column(found, row, found.run(digest), acted[digest])
 

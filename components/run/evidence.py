@@ -233,7 +233,7 @@ def _unfinished(report: RunReport, columns: int) -> None:
     if not missed:
         st.caption("Select a sub-goal to see its evidence.")
         return
-    st.caption("Not completed. Select one to see why:")
+    st.caption("Not completed. Select one to see its evidence:")
     with st.container(key="missed"):
         places = st.columns(columns)
     for number, node in enumerate(missed[:MOST_MISSED]):
@@ -249,7 +249,7 @@ def _unfinished(report: RunReport, columns: int) -> None:
             )
             st.text(text.one_line(named(report, node.reason), 160))
     if len(missed) > MOST_MISSED:
-        st.caption(f"and {len(missed) - MOST_MISSED} more in the table below")
+        st.caption(f"and {len(missed) - MOST_MISSED} more under Sub-goals below")
 
 
 def check_words(goal: SubGoal) -> str:

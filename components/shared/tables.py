@@ -51,9 +51,13 @@ MEASURED: Final = 100
 """Rows that a column's width is judged by."""
 SIDEWAYS: Final = (
     ".st-key-scroll-%(key)s {overflow-x: auto} "
-    '.st-key-scroll-%(key)s [data-testid="stElementContainer"]:has(.js-plotly-plot) {min-width: %(least)dpx}'
+    '.st-key-scroll-%(key)s [data-testid="stElementContainer"]:has(.js-plotly-plot) {min-width: %(least)dpx} '
+    ".st-key-scroll-%(key)s {container-type: inline-size} "
+    "@container (max-width: %(less)dpx) {.st-key-scroll-%(key)s::before {"
+    "content: '↔ Scroll sideways to see all'; "
+    "position: sticky; left: 0; width: max-content; font-size: 0.875rem; opacity: 0.8}}"
 )
-"""Figures wider than a small screen scroll sideways instead of being squeezed."""
+"""Figures wider than a small screen scroll sideways instead of being squeezed, and say so there."""
 
 
 def csv(frame: pd.DataFrame) -> bytes:
@@ -249,7 +253,7 @@ def figure(
     with st.container(key=f"scroll-{key}", gap=None):
         least = (drawn.layout.meta or {}).get("least_width")
         if least:
-            st.html(f"<style>{SIDEWAYS % {'key': key, 'least': int(least)}}</style>")
+            st.html(f"<style>{SIDEWAYS % {'key': key, 'least': int(least), 'less': int(least) - 1}}</style>")
         st.plotly_chart(
             drawn,
             theme=None,

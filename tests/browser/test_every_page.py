@@ -84,3 +84,22 @@ def test_a_page_fits_every_screen_and_is_accessible_in_light_and_dark(
         page.emulate_media(color_scheme="dark")  # the system's theme changes while the page is open
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", DARK)
     assert faults(page, "color-contrast") == []
+    page.get_by_role("button", name="How is this computed?").click()  # an open one has a colour of its own
+    page.get_by_test_id("stPopoverBody").wait_for()
+    assert faults(page, "color-contrast") == []
+
+
+HINTS = """() => [...document.querySelectorAll('[class*=st-key-scroll-]')]
+    .filter((box) => box.checkVisibility())
+    .map((box) => [box.scrollWidth > box.clientWidth + 1,
+                   getComputedStyle(box, '::before').content !== 'none'])"""
+"""Of every figure: whether it scrolls sideways, and whether it says so."""
+
+
+def test_a_figure_that_scrolls_sideways_says_so_and_no_other_does(demo: str, open_page: Open) -> None:
+    page = open_page(f"{demo}/overview", width=1280)
+    fits(page, 1280)
+    assert {tuple(one) for one in page.evaluate(HINTS)} == {(False, False)}
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.wait_for_function(f"() => ({HINTS})().some(([scrolls]) => scrolls)")
+    page.wait_for_function(f"() => ({HINTS})().every(([scrolls, says]) => scrolls === says)")
