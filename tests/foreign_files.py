@@ -405,6 +405,9 @@ FILES: dict[str, dict[str, Any]] = {
             "observations": [{"id": "o", "type": "AGENT", "startTime": "2026-01-01T00:00:00Z"}],
         }
     },
+    "braintrust": {
+        "t.json": {"span_id": "s", "root_span_id": "s", "span_attributes": {"name": "desk", "type": "task"}}
+    },
     "mlflow": {
         "t.json": {"info": {"trace_id": "tr-1"}, "data": {"spans": [{"span_id": "1", "name": "desk"}]}}
     },

@@ -43,6 +43,7 @@ BUILT_IN: Final = (
     "openai_agents",
     "langsmith",
     "langfuse",
+    "braintrust",
     "mlflow",
     "openai_messages",
 )

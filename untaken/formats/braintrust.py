@@ -1,0 +1,153 @@
+"""Spans exported from Braintrust: logs and experiments, one row for each span.
+
+A row is read as the span that it is: what holds for OpenTelemetry holds here. What a scorer did is no part of
+the run that it scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from untaken.formats import otel
+from untaken.formats.format_info import FormatInfo
+from untaken.formats.importer import Importer
+from untaken.formats.losses import Findings
+from untaken.formats.otel_spans import Span, span_of
+from untaken.formats.readings import amount, first_text, items, mapping, objects, text
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_run import TraceRun
+
+Row = Mapping[str, Any]
+
+KINDS: Final = {"llm": "generation", "tool": "tool"}
+SCORERS: Final = ("score", "scorer")
+USAGE: Final = {
+    "gen_ai.usage.input_tokens": ("prompt_tokens", "input_tokens"),
+    "gen_ai.usage.output_tokens": ("completion_tokens", "output_tokens"),
+    "gen_ai.usage.cache_read.input_tokens": ("prompt_cached_tokens",),
+}
+COSTS: Final = ("estimated_cost", "cost")
+PLACES: Final = Places(
+    kept=[
+        *("span_id", "root_span_id", "span_parents[]", "span_attributes.name", "span_attributes.type"),
+        *(
+            "span_attributes.purpose",
+            "created",
+            "input.**",
+            "output.**",
+            "error.**",
+            "scores.**",
+            "origin.id",
+        ),
+        *(f"metadata.{name}" for name in ("model", "task_id", "session_id")),
+        *(f"metrics.{name}" for names in (("start", "end"), COSTS, *USAGE.values()) for name in names),
+    ],
+    dropped=["metadata.**", "expected.**", "context.**", "facets.**"],
+)
+
+
+def recognise(sample: Sample) -> Confidence:
+    """Rows that name their span, its root, and its parents or attributes."""
+    inner = (*objects(sample.first.get("events")), *objects(sample.first.get("data")))
+    for row in map(mapping, (*sample.records, *inner)):
+        if {"span_id", "root_span_id"} <= row.keys() and row.keys() & {"span_parents", "span_attributes"}:
+            return Confidence.CERTAIN
+    return Confidence.NO
+
+
+def trace_run(trace: str, rows: Sequence[Row], findings: Findings) -> TraceRun:
+    """The run of one trace."""
+    rows = _without_scorers(rows) or rows
+    known = {text(row.get("span_id")) for row in rows}
+    root = next((row for row in rows if _parent(row) not in known), rows[0])
+    run = otel.trace_run([_span(row, trace, row is root, findings) for row in rows], findings)
+    run.run_id, run.metadata["format"] = f"braintrust/{trace}", "braintrust"
+    return run
+
+
+def _parent(row: Row) -> str | None:
+    return next(filter(None, map(text, items(row.get("span_parents")))), None)
+
+
+def _without_scorers(rows: Sequence[Row]) -> list[Row]:
+    """The rows without those of scorers, and of what scorers called."""
+    below: dict[str | None, list[str | None]] = {}
+    left: list[str | None] = []
+    for row in rows:
+        span_id, about = text(row.get("span_id")), mapping(row.get("span_attributes"))
+        below.setdefault(_parent(row), []).append(span_id)
+        if about.get("type") in SCORERS or about.get("purpose") in SCORERS:
+            left.append(span_id)
+    out: set[str | None] = set()
+    while left:
+        if (span_id := left.pop()) not in out:
+            out.add(span_id)
+            left += below.get(span_id, [])
+    return [row for row in rows if text(row.get("span_id")) not in out]
+
+
+def _span(row: Row, trace: str, is_root: bool, findings: Findings) -> Span:
+    about, metrics, metadata = (mapping(row.get(n)) for n in ("span_attributes", "metrics", "metadata"))
+    output, error = row.get("output"), row.get("error")
+    choices = [each for each in objects(output) if "message" in each]
+    costs = (amount(metrics.get(name), findings, f"metrics.{name}") for name in COSTS)
+    attributes = {
+        "langfuse.observation.type": KINDS.get(str(about.get("type")), "other"),
+        "langfuse.observation.input": row.get("input"),
+        "langfuse.observation.output": {"choices": choices} if choices else output,
+        "gen_ai.agent.name": about.get("name") if is_root else None,
+        "gen_ai.request.model": metadata.get("model"),
+        "gen_ai.usage.cost": next((cost for cost in costs if cost), None),
+        "session.id": metadata.get("session_id"),
+        "task.id": first_text([metadata, {"task_id": mapping(row.get("origin")).get("id")}], ("task_id",)),
+        **{name: next((metrics[k] for k in keys if k in metrics), None) for name, keys in USAGE.items()},
+    }
+    message = (
+        first_text([mapping(error)], ("message", "name")) or text(error) or ("it failed" if error else None)
+    )
+    plain = {
+        "trace_id": trace,
+        "span_id": row.get("span_id"),
+        "parent_id": _parent(row),
+        "name": about.get("name"),
+        "start_time": metrics.get("start") or row.get("created"),
+        "end_time": metrics.get("end"),
+        "status": {"code": "error", "message": message} if error else {},
+        "attributes": attributes,
+        "events": [_score(name, value) for name, value in mapping(row.get("scores")).items() if is_root],
+    }
+    return span_of(plain, findings)
+
+
+def _score(name: str, value: Any) -> dict[str, Any]:
+    about = {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.value": value}
+    return {"name": "gen_ai.evaluation.result", "attributes": about}
+
+
+def _read(file: TraceFile) -> Iterator[TraceRun]:
+    traces: dict[str, list[Row]] = {}
+    for value in file.values():
+        document = mapping(value)
+        for each in objects(document.get("events")) or objects(document.get("data")) or [value]:
+            row = mapping(file.record(each))
+            if "span_id" in row:
+                trace = first_text([row], ("root_span_id", "span_id")) or file.stem
+                traces.setdefault(trace, []).append(row)
+    if not traces:
+        file.refuse("there is no span of a trace in it")
+    return (trace_run(trace, rows, file.findings) for trace, rows in traces.items())
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="braintrust",
+        title="Braintrust spans",
+        extensions=(".json", ".jsonl"),
+        what="Rows of logs and experiments, with their scores: one run per trace.",
+    ),
+    recognise=recognise,
+    convert=converter(_read, PLACES),
+)
