@@ -102,6 +102,15 @@ CASES = [
             ("--odds {w}/nowhere", "path-not-found"),
         )
     ),
+    *(
+        Case(f"criteria verify {words}", f"criteria verify {{w}}/ledgers {words} --json", 2, error)
+        for words, error in (
+            ("--cv nan", "nan is not a number from 0 on"),
+            ("--correlation inf", "inf is not a number from 0 on"),
+            ("--sd-share -0.1", "-0.1 is not a number from 0 on"),
+            ("--subjects -1", "-1 is below 0"),
+        )
+    ),
     Case("fewer than no modes", "modes pivot {w}/ledgers --top -1", 2, "-1 is below 0"),
     Case(
         "triage of what is broken", "triage {w}/broken/altered.jsonl --graphs {w}/graphs", 1, "ledger-altered"

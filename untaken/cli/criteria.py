@@ -13,7 +13,7 @@ from untaken.cli import criteria_propose
 from untaken.cli.agree import TRUST
 from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
-from untaken.cli.grammar import Parser, UsageError, Verbs, group, verb
+from untaken.cli.grammar import Parser, UsageError, Verbs, amount, count, group, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.criteria import (
     ATTACKS,
@@ -70,7 +70,8 @@ def add_to(verbs: Verbs) -> None:
         default=None,
     )
     for name, default in _LIMITS.items():
-        parser.takes_number(f"--{name.replace('_', '-')}", default, "threshold", metavar="X")
+        kind = count if isinstance(default, int) else amount
+        parser.takes_number(f"--{name.replace('_', '-')}", default, "threshold", metavar="X", type=kind)
 
 
 def _takes_runs(parser: Parser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from untaken.cli.verbs import VERBS, examples
@@ -168,6 +169,14 @@ def count(word: str) -> int:
     value = int(word)
     if value < 0:
         raise argparse.ArgumentTypeError(f"{word} is below 0")
+    return value
+
+
+def amount(word: str) -> float:
+    """A number, 0 or more and finite."""
+    value = float(word)
+    if not 0 <= value < inf:
+        raise argparse.ArgumentTypeError(f"{word} is not a number from 0 on")
     return value
 
 
