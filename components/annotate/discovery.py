@@ -46,7 +46,17 @@ def suggest(graph: PlanGraph | None) -> None:
 def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
     sources = [source for source in SOURCES if any(_teaches(run, source) for run in known)]
     if not sources:
-        st.info("Suggestions are learned from successful runs. There are none here yet.")
+        st.info("Suggestions are learned from successful runs, and none of these runs succeeded.")
+        if first_graph.asked():
+            tasks = sorted({run.task_id for run in known})
+            task = st.selectbox("Task", tasks, key="write_task", format_func=_short)
+            st.button(
+                "Write a plan for this task",
+                key="write_plan",
+                type="primary",
+                on_click=first_graph.write,
+                args=(task,),
+            )
         _leave()
         return
     st.caption(

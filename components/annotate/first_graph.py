@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Final
 
 import streamlit as st
@@ -12,9 +13,11 @@ from components.shared.panels import panel
 from untaken.answers.first_page import count_without_graph
 from untaken.corpus import runs_without_graph
 from untaken.ledger import Run
+from untaken.plans import PlanGraph, SubGoal, escape_glob
 from untaken.present.numbers import counted
 
 ASKED: Final = "first_graph_asked"
+ID_CHARS: Final = 80
 ANNOTATE: Final = "pages/annotate.py"
 
 
@@ -36,13 +39,32 @@ def offer() -> None:
 @panel
 def offer_for(run: Run) -> None:
     """Offers ways to a plan graph on the page of a run without one."""
+    mine = any(one.digest == run.digest for one in chosen_runs())
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(
-            "**No plan graph matches this run's task.** Draft one from runs that succeeded, or add one on "
-            "the Data page."
+            "**No plan graph matches this run's task.** Write one, or add one on the Data page.",
+            width="stretch",
         )
-        if any(one.digest == run.digest for one in chosen_runs()):
+        if mine and st.button("Write a plan for this task", key="write_plan"):
+            write(run.task_id)
+            st.switch_page(ANNOTATE)
+        if mine and any(one.success is not False for one in chosen_runs()):  # a draft needs such runs
             _draft()
+
+
+def write(task: str) -> None:
+    """Open a new plan graph of this task alone (a task id of a ledger, untrusted), with one sub-goal."""
+    from components.annotate import session  # noqa: PLC0415 (slow, and only for who edits)
+
+    known = session.graph_ids()
+    name = next(free for n in count(1) if (free := task if n == 1 else f"{task[:ID_CHARS]}-{n}") not in known)
+    graph = PlanGraph(
+        id=name,
+        tasks=[escape_glob(task)],
+        sub_goals=[SubGoal(id="first", title="First sub-goal")],
+    )
+    session.begin(graph, "New plan. Add what should have happened. It scores runs once you save it.")
+    done()
 
 
 def _draft() -> None:

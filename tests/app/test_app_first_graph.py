@@ -80,6 +80,27 @@ def test_a_draft_that_is_left_leaves_nothing(imported: Path, monkeypatch: Patch)
     assert saved(imported) == {}
 
 
+@pytest.mark.parametrize("page", ["overview", "run"])
+def test_where_every_run_failed_a_plan_is_written_for_a_task(
+    tmp_path: Path, monkeypatch: Patch, page: str
+) -> None:
+    with Workspace(tmp_path) as store:
+        run = a_run("lost", agent="lost", task="swap-[1]").call("look", ok=True).finish(False)
+        store.add("lost.jsonl", run.ledger())
+    app = session(tmp_path, monkeypatch, page)
+    if page == "overview":
+        app = go_to(pressed(app, "first_graph"), "annotate")
+        assert "none of these runs succeeded" in said(app)
+    else:
+        assert not [one for one in app.button if one.key == "first_graph"]  # it could not draft anything
+    app = signed(go_to(pressed(app, "write_plan"), "annotate"))
+    assert "New plan. Add what should have happened." in said(app).replace("\\", "")
+    app = pressed(app, "annotate_save")
+    (graph,) = saved(tmp_path).values()
+    assert (graph.id, graph.tasks) == ("swap-[1]", ["swap-[[]1]"])
+    assert len([one for one in app.button if one.key == "write_plan"]) == 0
+
+
 def test_beside_another_graph_the_draft_speaks_of_its_own_tasks_only(
     imported: Path, monkeypatch: Patch
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from builders import RunBuilder, a_run
-from sessions import open_tab, session
+from sessions import open_tab, said, session
 from streamlit.testing.v1 import AppTest
 
 from components.run.view import named
@@ -282,3 +282,21 @@ def test_a_title_that_is_the_id_of_another_sub_goal_is_left_as_it_is() -> None:
     assert named(report, "'a' was attempted although 'b' was not completed") == (
         "'b' was attempted although 'c' was not completed"
     )
+
+
+def test_the_advice_is_not_about_another_failure_than_the_headline(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    goals = [
+        {"id": "never", "title": "Notify", "check": {"tool_call": {"name": "notify"}}},
+        {"id": "wrong", "check": {"tool_call": {"name": "pay", "arguments": {"amount": 5}}}},
+    ]
+    graph = {"schema": "untaken.plan/1", "id": "pay", "tasks": ["pay-*"], "sub_goals": goals}
+    with Workspace(tmp_path) as store:
+        store.add("pay.plan.json", json.dumps(graph).encode())
+        run = a_run("r", agent="a", task="pay-1").call("pay", ok=True, amount=7).finish(False)
+        store.add("r.jsonl", run.ledger())
+    words = said(session(tmp_path, monkeypatch, "run")).replace("\\", "").replace("\u2060", "")
+    assert "'Notify' was never attempted (first of 2)" in words
+    assert "1 attempted without success, 1 never attempted" in words
+    assert "Fix the tool call" not in words
