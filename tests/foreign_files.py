@@ -408,6 +408,9 @@ FILES: dict[str, dict[str, Any]] = {
     "braintrust": {
         "t.json": {"span_id": "s", "root_span_id": "s", "span_attributes": {"name": "desk", "type": "task"}}
     },
+    "weave": {
+        "t.json": {"id": "c", "op_name": "desk", "trace_id": "t", "started_at": "2026-01-01T00:00:00Z"}
+    },
     "mlflow": {
         "t.json": {"info": {"trace_id": "tr-1"}, "data": {"spans": [{"span_id": "1", "name": "desk"}]}}
     },

@@ -13,7 +13,7 @@ from untaken.formats import otel
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.otel_spans import Span, span_of
+from untaken.formats.otel_spans import Span, below, span_of
 from untaken.formats.readings import amount, first_text, items, mapping, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
@@ -23,7 +23,7 @@ from untaken.formats.trace_run import TraceRun
 Row = Mapping[str, Any]
 
 KINDS: Final = {"llm": "generation", "tool": "tool"}
-SCORERS: Final = ("score", "scorer")
+SCORERS: Final = frozenset(("score", "scorer"))
 USAGE: Final = {
     "gen_ai.usage.input_tokens": ("prompt_tokens", "input_tokens"),
     "gen_ai.usage.output_tokens": ("completion_tokens", "output_tokens"),
@@ -74,19 +74,12 @@ def _parent(row: Row) -> str | None:
 
 def _without_scorers(rows: Sequence[Row]) -> list[Row]:
     """The rows without those of scorers, and of what scorers called."""
-    below: dict[str | None, list[str | None]] = {}
-    left: list[str | None] = []
-    for row in rows:
-        span_id, about = text(row.get("span_id")), mapping(row.get("span_attributes"))
-        below.setdefault(_parent(row), []).append(span_id)
-        if about.get("type") in SCORERS or about.get("purpose") in SCORERS:
-            left.append(span_id)
-    out: set[str | None] = set()
-    while left:
-        if (span_id := left.pop()) not in out:
-            out.add(span_id)
-            left += below.get(span_id, [])
-    return [row for row in rows if text(row.get("span_id")) not in out]
+    about = {text(row.get("span_id")) or "": (row, mapping(row.get("span_attributes"))) for row in rows}
+    scorers = [
+        n for n, (_, each) in about.items() if {str(each.get("type")), str(each.get("purpose"))} & SCORERS
+    ]
+    out = below({name: _parent(row) for name, (row, _) in about.items()}, scorers)
+    return [row for row in rows if (text(row.get("span_id")) or "") not in out]
 
 
 def _span(row: Row, trace: str, is_root: bool, findings: Findings) -> Span:

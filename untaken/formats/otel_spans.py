@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -243,6 +243,20 @@ def span_of(span: Mapping[str, Any], findings: Findings) -> Span:
             for event in objects(span.get("events"))
         ),
     )
+
+
+def below(above: Mapping[str, str | None], tops: Iterable[str]) -> set[str]:
+    """These spans and all below them, of spans whose parent is known by their id."""
+    children: dict[str | None, list[str]] = {}
+    for span, parent in above.items():
+        children.setdefault(parent, []).append(span)
+    found: set[str] = set()
+    left = list(tops)
+    while left:
+        if (span := left.pop()) not in found:
+            found.add(span)
+            left += children.get(span, [])
+    return found
 
 
 def _id(value: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
@@ -88,7 +88,7 @@ def amount(value: Any, findings: Findings, place: str) -> float | None:
 
 
 def totals(
-    parts: Iterable[Mapping[str, Any]], names: Mapping[str, str], findings: Findings, place: str = ""
+    parts: Collection[Mapping[str, Any]], names: Mapping[str, str], findings: Findings, place: str = ""
 ) -> dict[str, float | bool]:
     """Amounts summed over the parts that record them, by name; what none of them records is left out.
 

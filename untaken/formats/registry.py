@@ -44,6 +44,7 @@ BUILT_IN: Final = (
     "langsmith",
     "langfuse",
     "braintrust",
+    "weave",
     "mlflow",
     "openai_messages",
 )
