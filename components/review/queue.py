@@ -31,6 +31,7 @@ WIDTHS: Final = {"here": 24, "cause": 240, "run": 236, "status": 90}
 """Pixels; all but the status fit beside a run on a screen 1,280 wide, the status at 1,440."""
 MOST_HIGH: Final = 540
 CAUSE_CHARS: Final = 84
+"""Of a cause, or of a run's agent and task: they fill the three lines of a row."""
 ROW: Final = 72
 """Pixels of a row: three lines. Streamlit wraps text in rows of more than 64."""
 HIDDEN: Final = (
@@ -110,7 +111,7 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
         for one in shown
     ]
     frame["run"] = [
-        f"{one.item.agent} on {one.item.task_id}"
+        text.short(f"{one.item.agent} on {one.item.task_id}", CAUSE_CHARS)
         + ("" if one.item.task_repeat is None else f" #{one.item.task_repeat}")
         for one in shown
     ]
