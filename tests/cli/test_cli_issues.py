@@ -139,6 +139,28 @@ REFUSED = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("words", "want"),
+    [
+        (["--add", "known", "--mode", "loop"], "error: two issues have the id 'known' [issue-invalid]"),
+        (["--add", "new"], "error: issue 'new' has neither a mode nor a rule [issue-invalid]"),
+        (["--add", "new", "--expr", "1 +"], "error: the rule of issue 'new': the expression cannot be read"),
+    ],
+    ids=["id taken", "no rule", "unreadable rule"],
+)
+def test_an_issue_that_cannot_be_added_is_wrong_usage_and_names_no_line_of_the_file(
+    words: list[str], want: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = folder / "issues.yaml"
+    change = ("issues", str(folder / "ledgers"), "--file", str(file), "--by", "ann")
+    main([*change, "--add", "known", "--mode", "loop"])
+    before = file.read_bytes()
+    capsys.readouterr()
+    assert main([*change, *words]) == 2
+    assert capsys.readouterr().err.startswith(want)
+    assert file.read_bytes() == before
+
+
 @pytest.mark.parametrize(("desc", "words", "want"), REFUSED, ids=[row[0] for row in REFUSED])
 def test_what_cannot_be_done_is_refused_with_the_reason(
     desc: str, words: list[str], want: str, folder: Path, capsys: pytest.CaptureFixture[str]

@@ -30,6 +30,7 @@ _AS_GIVEN: Final = frozenset(
         "crafter-extra-missing",
         "criteria-missing",
         "format-unknown",
+        "issue-invalid",
         "issue-unknown",
         "issues-missing",
         "ledger-compressed",

@@ -76,14 +76,24 @@ def change_issues(file: Path, edit: IssueEdit) -> IssueList:
     """Changes an issue file in one step, safe against concurrent changes.
 
     Raises:
-        UntakenError: as `edit` and `load_issues`; then nothing is written.
+        UntakenError: ``issue-invalid`` for a change that cannot be; as `edit` and `load_issues`. Then nothing
+            is written.
     """
     return change_file(
         file,
         lambda: load_issues(file) if file.exists() else IssueList(),
-        lambda before: parse_issues(issues_yaml(edit(before)), name=file.name),
+        lambda before: _changed(before, edit),
         lambda issues: issues_yaml(issues).encode(),
     )
+
+
+def _changed(before: IssueList, edit: IssueEdit) -> IssueList:
+    text = issues_yaml(edit(before))
+    try:
+        return parse_issues(text)
+    except UntakenError as error:
+        # Without its place: lines of a text that nobody has written would mislead.
+        raise UntakenError("issue-invalid", error.message, hint=error.hint) from error
 
 
 def adding(issue: Issue) -> IssueEdit:
