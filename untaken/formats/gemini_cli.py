@@ -62,9 +62,8 @@ class _Session:
 
     def rewind(self, target: str) -> None:
         """Takes back a message and all after it."""
-        known = list(self.messages)
-        for each in known[known.index(target) :] if target in self.messages else ():
-            del self.messages[each]
+        while target in self.messages:
+            self.messages.popitem()
 
 
 def recognise(sample: Sample) -> Confidence:
