@@ -137,7 +137,7 @@ ATTACK_TESTS: Final[Columns[_Tested]] = {
     "p": figure("one-sided sign test", "test.p"),
     "drop": figure("mean loss of level", "test.drop"),
     "win_rate_reason": why("win_rate", "test.win_rate"),
-    "detected": truth("noticed, after correction for all attacks", "test.detected"),
+    "detected": truth("detected, after correction for all attacks", "test.detected"),
 }
 
 

@@ -283,5 +283,5 @@ def _print_attacks(found: Verification, console: Console) -> None:
         cells = [f"{rate(test.win_rate)}{mark}" for test, mark in zip(tests, marks, strict=True)]
         rows.append((check.name, *cells))
     console.table(("lost by the attack, ties half", *found.attacks), rows)
-    console.say("! noticed (95%, corrected over all attacks), ↑ rewarded")
+    console.say("! detected (95%, corrected over all attacks), ↑ rewarded")
     console.say()
