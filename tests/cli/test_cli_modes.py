@@ -81,6 +81,26 @@ def test_notes_without_a_mode_are_given_suggestions_that_count_nothing(
     assert [mode["runs"] for mode in modes(capsys, folder, "list")["modes"]] == [1]
 
 
+@pytest.mark.parametrize(
+    ("mode", "warned"), [("Paid twice", False), (None, True)], ids=["every note is filed", "no mode at all"]
+)
+def test_a_taxonomy_without_modes_is_warned_of_only_where_it_is(
+    mode: str | None,
+    warned: bool,
+    folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("UNTAKEN_MODEL", "http://127.0.0.1:9/v1#m")
+    filed = ("--mode", mode, "--new") if mode else ()
+    assign(capsys, folder, "r0", "--note", "paid twice for one order", *filed)
+    capsys.readouterr()
+    replies = ("--offline", "--replies", str(tmp_path / "replies"))
+    assert main(["modes", "suggest", "--workspace", str(folder), *replies]) == 0
+    assert ("no active mode" in capsys.readouterr().err) is warned
+
+
 WRONG = [
     ("an unknown run", ["--run", "r9", "--note", "x"], "run-unknown"),
     ("an unknown event", ["--run", "r0", "--note", "x", "--event", "99"], "event-unknown"),

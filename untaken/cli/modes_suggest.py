@@ -64,7 +64,7 @@ def _asked(
         filed = filed_texts(runs, taxonomy)
         answers = model_suggestions(notes, taxonomy, filed, model, progress=console.progress)
         print_cost(model, console)
-    if not answers:
+    if found and not answers:
         console.warn("the taxonomy has no active mode to choose from")
         return tuple(found)
     return tuple(replace(one, by_model=answer) for one, answer in zip(found, answers, strict=True))
