@@ -30,11 +30,11 @@ LINKS: Final = 6
 COLUMNS: Final = 3
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
 WIDTHS: Final = {
-    "support": st.column_config.TextColumn(width=90),
-    "situation": st.column_config.TextColumn(width=140),
-    "option": st.column_config.TextColumn(width=140),
+    "support": st.column_config.TextColumn(width=140),
+    "situation": st.column_config.TextColumn(width=130),
+    "option": st.column_config.TextColumn(width=130),
     "succeeded": st.column_config.TextColumn(width=80),
-    "against": st.column_config.TextColumn(width=140),
+    "against": st.column_config.TextColumn(width=130),
     "theirs": st.column_config.TextColumn("succeeded", width=80),
 }
 """Pixels; with the difference they fit a screen 1,440 wide. Each option has its own successes beside it."""
@@ -131,7 +131,7 @@ def _shown(listed: Sequence[Statement]) -> pd.DataFrame:
     """What is read first, first: the download beside it has every figure."""
     return pd.DataFrame(
         {
-            "support": ["✓ supported" if s.supported else "–" for s in listed],
+            "support": ["✓ supported" if s.supported else f"– {s.reason}" for s in listed],
             "situation": [situation_words(s.situation) for s in listed],
             "option": [option_words(s.option) for s in listed],
             "succeeded": [f"{s.k1} of {s.n1}" for s in listed],
@@ -142,7 +142,6 @@ def _shown(listed: Sequence[Statement]) -> pd.DataFrame:
             "q": pd.array([number(s.q) for s in listed], dtype="Float64"),
             "tasks": [s.tasks for s in listed],
             "label": [LABELS[s.label] for s in listed],
-            "why not": [s.reason for s in listed],
         }
     )
 

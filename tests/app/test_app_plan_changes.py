@@ -130,7 +130,9 @@ def test_decisions_show_statements_with_their_placebo_and_the_runs_behind(
     statements = table(app, "Statements")
     assert statements["option"][0] == "make an expected change"
     assert list(statements.loc[0, ["succeeded", "theirs"]]) == ["10 of 10", "0 of 10"]
-    assert list(statements["support"]) == ["✓ supported", *["–"] * (len(statements) - 1)]
+    assert statements["support"][0] == "✓ supported"
+    assert len(statements) > 1
+    assert all(why.startswith("– ") and len(why) > 9 for why in statements["support"][1:])
     assert "10 failed runs took the worse option" in said(app)
     assert "✗ clerk on ticket\\-0 · repeat 0" in links(app)
     assert shown["Skill over the mean of all runs"].startswith("+")
