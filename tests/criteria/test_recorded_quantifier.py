@@ -127,6 +127,18 @@ def test_passes_are_compared_subject_by_subject(tmp_path: Path) -> None:
     assert (across.mean_of_run_gaps, across.mean_within_problem_sd) == (1.0, 0.5)
 
 
+def test_one_pass_has_no_spread_and_the_reason_is_not_that_values_are_missing(tmp_path: Path) -> None:
+    a_recording(tmp_path, "run1", {"a": (True, {"Clarity": "good"}), "b": (True, {"Clarity": "bad"})})
+    (across,) = across_runs(read_quantifier_runs(tmp_path))
+    reasons = [
+        x.reason for x in (across.mean_within_problem_sd, across.mean_of_run_gaps) if isinstance(x, Unscored)
+    ]
+    assert reasons == [
+        "no run has accepted values in two passes",
+        "no pass has accepted values of both successes and failures",
+    ]
+
+
 CRITERIA_FORMS = [
     {"desc": "a list", "data": [CLARITY | {"sub_criteria": []}]},
     {

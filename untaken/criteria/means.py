@@ -13,6 +13,8 @@ from untaken.errors import Score, Unscored
 from untaken.stats.means import mean_interval
 
 NO_VALUE = Unscored("no run has an accepted value")
+NO_GAP = Unscored("no pass has accepted values of both successes and failures")
+NOT_REPEATED = Unscored("no run has accepted values in two passes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,12 +172,12 @@ def _across(runs: Sequence[QuantifierRun], name: str) -> AcrossRuns:
     return AcrossRuns(
         name=name,
         runs=len(runs),
-        mean_of_run_gaps=_mean(gaps),
-        mean_within_problem_sd=_mean([pstdev(levels) for levels in repeated]),
+        mean_of_run_gaps=_mean(gaps, NO_GAP),
+        mean_within_problem_sd=_mean([pstdev(levels) for levels in repeated], NOT_REPEATED),
         problems=len(repeated),
         runs_ordered_rightly=sum(gap > 0 for gap in gaps),
     )
 
 
-def _mean(values: Sequence[float]) -> Score:
-    return fsum(values) / len(values) if values else NO_VALUE
+def _mean(values: Sequence[float], none: Unscored = NO_VALUE) -> Score:
+    return fsum(values) / len(values) if values else none
