@@ -101,6 +101,15 @@ def test_a_criterion_is_kept_where_successes_score_higher_and_rejected_where_fai
     assert "failed runs score higher" in checks["down"].reason
 
 
+def test_a_perfect_order_of_so_few_runs_that_chance_gives_it_in_one_of_ten_does_not_discriminate() -> None:
+    few = a_pass({"x": [4] * 3 + [1] * 3}, successes=3)
+    check = verified(few, few)["x"]
+    assert check.discrimination.separation.p == pytest.approx(0.1)
+    assert (check.discrimination.discriminates, check.keep) == (False, False)
+    more = a_pass({"x": [4] * 4 + [1] * 4}, successes=4)
+    assert verified(more, more)["x"].keep
+
+
 def test_a_disturbance_that_lowers_most_runs_is_noticed_ties_stated() -> None:
     passes = (a_pass({"x": [3] * 12}), a_pass({"x": [3] * 12}, seed=1))
     worse = a_pass({"x": [2] * 10 + [3, 4]})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from math import comb, isclose, sqrt
 from random import Random
 from statistics import NormalDist, fmean, pstdev
@@ -76,6 +77,19 @@ class World:
         high = 1.0 if theta == 1 else brentq(lambda v: beyond(v, -1), float(theta) + EDGE, 1.0)
         return low, high
 
+    def by_chance(self, name: str) -> Fraction:
+        """The share of all arrangements of the outcomes whose rank sum is as far from the middle."""
+        means = self.means(name)
+        values, won = list(means.values()), [place for place, s in enumerate(means) if s < self.successes]
+        ranks = [sum((other < one) * 2 + (other == one) for other in values) for one in values]
+        middle = Fraction(sum(ranks) * len(won), len(ranks))
+        away = [
+            abs(sum(ranks[place] for place in some) - middle)
+            for some in combinations(range(len(ranks)), len(won))
+        ]
+        seen = abs(sum(ranks[place] for place in won) - middle)
+        return Fraction(sum(one >= seen for one in away), len(away))
+
     def noticed(self, name: str, attack: str) -> bool:
         before, after = self.means(name), self.means(name, [self.attacks[attack]])
         drops = [before[subject] - after[subject] for subject in before if subject in after]
@@ -95,7 +109,8 @@ class World:
         low, high = self.ends(name)
         if high is not None and high < 0.5:
             return False
-        return (low is not None and low > 0.5) or any(self.noticed(name, attack) for attack in self.attacks)
+        apart = low is not None and low > 0.5 and self.by_chance(name) <= Fraction(1, 20)
+        return apart or any(self.noticed(name, attack) for attack in self.attacks)
 
     def alike(self, name: str, other: str) -> bool:
         first, second = self.means(name), self.means(other)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Final
 
 from untaken.criteria.criterion import QuantifierRun
 from untaken.criteria.means import level_interval, levels_by_subject, top_level
 from untaken.errors import Score, Unscored
 from untaken.stats.exact import rank_sum_p, sign_p, superiority, superiority_interval
 from untaken.stats.rates import wilson
+
+ALPHA: Final = 0.05
+"""Of the test that a criterion tells successes from failures, or runs from disturbed copies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +39,13 @@ class Separation:
 
     @property
     def separates(self) -> bool | None:
-        """Whether successes score clearly higher; ``None`` if there is no interval."""
-        return None if isinstance(self.low, Unscored) else self.low > 0.5
+        """Whether successes score clearly higher, by the interval and by p; ``None`` if there is none.
+
+        Of three against three the interval alone would be sure, and one order in ten is as extreme.
+        """
+        if isinstance(self.low, Unscored) or isinstance(self.p, Unscored):
+            return None
+        return self.low > 0.5 and self.p <= ALPHA
 
     @property
     def reversed(self) -> bool:
@@ -194,7 +203,7 @@ def attack_test(
         high=high,
         p=p,
         drop=fmean(drops),
-        detected=low > 0.5 and p * attacks <= 0.05,
+        detected=low > 0.5 and p * attacks <= ALPHA,
     )
 
 
