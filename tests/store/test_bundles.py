@@ -14,7 +14,8 @@ import pytest
 from builders import RunBuilder, a_run
 
 from untaken.errors import UntakenError
-from untaken.ledger import Draft, Head, Run, Verdict
+from untaken.ledger import Draft, Head, Run, Verdict, verify_ledger
+from untaken.ledger.heads import heads_text
 from untaken.store import Added, Incoming, KeptTrace, Workspace, appending, bundles
 from untaken.store.restoring import restore_workspace
 
@@ -91,6 +92,23 @@ def test_what_was_uploaded_as_a_ledger_or_is_long_or_noteworthy_has_a_file_of_it
         torn = Incoming(name="torn.jsonl", data=LEDGERS["c"].ledger() + b"{}\n", origin="chat")
         store.add_all([torn, incoming("d"), incoming("long", long)])
         assert [file.runs for file in store.ledgers()] == [1] * 5
+
+
+def test_heads_of_who_wrote_a_ledger_are_taken_as_its_sidecar_and_compared_when_it_is_read(
+    tmp_path: Path,
+) -> None:
+    given = {name: LEDGERS[name].ledger() for name in NAMES}
+    heads = {n: {i.run_id: i.head for i in verify_ledger(data) if i.head} for n, data in given.items()}
+    given["b"] = given["b"].replace(b"search", b"refund")
+    of_writer = [Incoming(name=f"{n}.jsonl", data=given[n], heads=heads[n], origin="chat") for n in "ab"]
+    sidecars = [
+        Incoming(name=f"{n}.jsonl", data=given[n], heads=heads_text(heads[n]), origin="chat") for n in "cd"
+    ]
+    with Workspace(tmp_path / "w") as store:
+        added = [one.integrity[0] for one in (*store.add_all(of_writer), *store.add_all(sidecars))]
+        assert {(one.verdict, one.reason) for one in added} == {(added[2].verdict, added[2].reason)}
+        verdicts = {run.run_id: run.integrity.verdict for run in runs(store)}
+        assert verdicts == {"a": "INTACT", "b": "ALTERED", "c": "INTACT", "d": "INTACT"}
 
 
 @pytest.mark.database("sqlite")

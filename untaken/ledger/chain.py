@@ -168,9 +168,7 @@ class Chain:
             )
         if self.head is None:
             return Integrity(run_id=self.run_id, verdict="UNANCHORED", reason=_NO_HEAD, head=head)
-        # Interned: of many runs that are held, most have the same.
-        reason = intern(f"the chain of {self.events} events is valid and ends at the recorded head")
-        return Integrity(run_id=self.run_id, verdict="INTACT", reason=reason, head=head)
+        return intact(self.run_id, self.head)
 
     def _unlinked(self, event: AnyEvent, line: bytes, number: int) -> Break:
         if not _HEX.fullmatch(event.prev):
@@ -209,6 +207,13 @@ class Chain:
         else:
             return None
         return _malformed("ledger-misplaced-event", reason, number)
+
+
+def intact(run_id: str, head: Head) -> Integrity:
+    """The verdict on a run whose lines follow one another up to its recorded head."""
+    # Interned: of many runs that are held, most have the same.
+    reason = intern(f"the chain of {head.events} events is valid and ends at the recorded head")
+    return Integrity(run_id=run_id, verdict="INTACT", reason=reason, head=head)
 
 
 def _altered(line: int, reason: str) -> Break:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine
 from untaken import limits
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Head, Integrity, verify_ledger
+from untaken.ledger.chain import intact
 from untaken.store import bundles, records, removing
 from untaken.store.adding import Arrival, GivenHeads, ledger_findings, placing, read_heads
 from untaken.store.anchoring import Anchored, anchor
@@ -25,7 +26,11 @@ from untaken.store.syncing import synced_together
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A file to add; the attributes are the arguments of `Workspace.add`."""
+    """A file to add; the attributes are the arguments of `Workspace.add`.
+
+    Heads that are a mapping come from who wrote the ledger a moment ago, each line as a reader accepts it: it
+    is not verified before it is read.
+    """
 
     name: str
     data: bytes | Path
@@ -97,7 +102,7 @@ def add_new_ledgers(engine: Engine, folder: Path, incoming: Sequence[Incoming]) 
     with ExitStack() as copies:
         found: dict[int, _Verified] = {}
         for number, one in enumerate(incoming):
-            if sniff(one.name, peek(one.data)) == "ledger":
+            if isinstance(one.heads, Mapping) or sniff(one.name, peek(one.data)) == "ledger":
                 copy = copies.enter_context(staged(one.data, folder))
                 verified = _verified(one, copy, engine, folder)
                 if verified is not None:
@@ -116,12 +121,16 @@ def add_new_ledgers(engine: Engine, folder: Path, incoming: Sequence[Incoming]) 
 def _verified(one: Incoming, copy: Staged, engine: Engine, folder: Path) -> _Verified | None:
     """A ledger compared with its own sidecar; ``None`` where there is more to say of it."""
     name = one.name[: limits.NAME_CHARS]
+    arrival = Arrival(name=name, copy=copy, folder=folder, engine=engine, origin=one.origin)
+    if isinstance(one.heads, Mapping):
+        return _Verified(
+            arrival, dict(one.heads), [intact(run_id, head) for run_id, head in one.heads.items()]
+        )
     try:
         sidecar = {} if one.heads is None else read_heads(one.heads, name=f"{name}.heads.json")
         verdicts = verify_ledger(copy.content, heads=sidecar, name=name)
     except UntakenError:
         return None  # said when it is added by itself
-    arrival = Arrival(name=name, copy=copy, folder=folder, engine=engine, origin=one.origin)
     return _Verified(arrival, sidecar, verdicts)
 
 
