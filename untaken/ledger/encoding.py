@@ -54,13 +54,19 @@ def plain_fields(event: type[Event], values: Mapping[str, Any], changed: Changed
             near = get_close_matches(field, known, n=1)
             suggestion = f"; did you mean {near[0]!r}?" if near else ""
             raise TypeError(f"{event_type(event)}.{field}: unknown field{suggestion}")
-        if value is None or (field != free and type(value) in _AS_THEY_ARE):
+        if value is None or (field != free and type(value) in _AS_THEY_ARE) or _is_plain(value):
             given[field] = value
         elif field == free:
             given[field] = plain(value, f"{event_type(event)}.{field}", changed)
         else:
             given[field] = _typed(value, f"{event_type(event)}.{field}")
     return given
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value surely is one of JSON as it is; false says nothing."""
+    kind = type(value)
+    return (kind is str and value.isascii()) or kind is bool or value is None
 
 
 def _typed(value: Any, place: str) -> Any:
@@ -160,7 +166,7 @@ def _object(value: Mapping[Any, Any], place: str, changed: Changed, depth: int) 
         name = _text(name, place, changed)
         if name in members:
             name = _noted(f"{name}~{len(members)}", f"{place}: a second key {name!r}", changed)
-        members[name] = plain(item, f"{place}.{name}", changed, depth + 1)
+        members[name] = item if _is_plain(item) else plain(item, f"{place}.{name}", changed, depth + 1)
     return members
 
 
