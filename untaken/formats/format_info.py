@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct
+
 from untaken.errors import Finding
 from untaken.present.numbers import counted
 
@@ -30,8 +32,7 @@ class FormatInfo:
     what: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldCount:
+class FieldCount(Struct, frozen=True, kw_only=True):
     """Values found at one place of a source file, e.g. ``[].traj[].content``: `held` = `kept` + `dropped`.
 
     Attributes:
@@ -41,7 +42,7 @@ class FieldCount:
     path: str
     held: int
     kept: int
-    dropped_at: tuple[str, ...] = field(default=(), compare=False)
+    dropped_at: tuple[str, ...] = ()
 
     @property
     def dropped(self) -> int:

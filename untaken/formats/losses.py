@@ -39,7 +39,7 @@ class Findings:
     def __init__(self, file: str | None) -> None:
         self._file = file
         self._kept: list[Finding] = []
-        self._seen: Counter[str] = Counter()
+        self._seen: dict[str, int] = {}
         self._lead: Finding | None = None
 
     def __contains__(self, code: str) -> bool:
@@ -56,8 +56,8 @@ class Findings:
         severity: Severity = "warning",
     ) -> None:
         """Notes one finding."""
-        self._seen[code] += 1
-        if self._seen[code] <= FINDINGS_PER_KIND:
+        self._seen[code] = count = self._seen.get(code, 0) + 1
+        if count <= FINDINGS_PER_KIND:
             where = Where(file=self._file, run=run, line=line)
             self._kept.append(Finding(code=code, message=message, where=where, hint=hint, severity=severity))
 
@@ -154,8 +154,8 @@ class FileLog:
         self.findings = Findings(name)
         self.defaulted = Noted(self)
         self.synthesised = Noted(self)
-        self._held: Counter[str] = Counter()
-        self._kept: Counter[str] = Counter()
+        self._held: dict[str, int] = {}
+        self._kept: dict[str, int] = {}
         self._dropped_at: dict[str, list[str]] = {}
 
     def wrote(self, ledger: str, *, shared: bool = False) -> None:
@@ -176,11 +176,10 @@ class FileLog:
     def count(self, held: Held, kept: frozenset[str]) -> None:
         """Adds a record's values by place; those at places in `kept` went into a ledger or a graph."""
         self.run_id = ""
-        all_held, all_kept = self._held, self._kept
         for path, n in held.items():
-            all_held[path] = all_held.get(path, 0) + n
+            self._held[path] = self._held.get(path, 0) + n
             if path in kept:
-                all_kept[path] = all_kept.get(path, 0) + n
+                self._kept[path] = self._kept.get(path, 0) + n
                 continue
             first = self._dropped_at.setdefault(path, [])
             inside = held.at.get(path, ())[: FIRST_PLACES - len(first)]
@@ -188,10 +187,12 @@ class FileLog:
 
     def loss(self) -> FileLoss:
         """The loss report so far."""
-        fields = tuple(
-            FieldCount(path=p, held=n, kept=self._kept[p], dropped_at=tuple(self._dropped_at.get(p, ())))
+        fields = [
+            FieldCount(
+                path=p, held=n, kept=self._kept.get(p, 0), dropped_at=tuple(self._dropped_at.get(p, ()))
+            )
             for p, n in self._held.items()
-        )
+        ]
         return FileLoss(
             name=self.name,
             bytes=self.bytes,
@@ -201,7 +202,7 @@ class FileLog:
             shared=self.shared,
             graphs=self.graphs,
             ledgers=tuple(self._ledgers),
-            fields=fields,
+            fields=tuple(fields),
             defaulted=dict(self.defaulted),
             synthesised=dict(self.synthesised),
             defaulted_at={place: tuple(first) for place, first in self.defaulted.at.items()},
