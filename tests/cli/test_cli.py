@@ -111,6 +111,8 @@ CASES = [
             ("--subjects -1", "-1 is below 0"),
         )
     ),
+    Case("a port below 0", "app --port -1", 2, "-1 is below 0"),
+    Case("fewer than no requests", "judge {w}/ledgers --graphs {w}/graphs --budget -1", 2, "-1 is below 0"),
     Case("fewer than no modes", "modes pivot {w}/ledgers --top -1", 2, "-1 is below 0"),
     Case(
         "triage of what is broken", "triage {w}/broken/altered.jsonl --graphs {w}/graphs", 1, "ledger-altered"

@@ -17,7 +17,7 @@ from typing import Final
 
 from untaken.app_folder import app_folder
 from untaken.cli.console import Console
-from untaken.cli.grammar import UsageError, Verbs, verb
+from untaken.cli.grammar import UsageError, Verbs, count, verb
 
 LOOPBACK: Final = "127.0.0.1"
 HOSTS: Final = "STREAMLIT_SERVER_ALLOWED_HOSTS"
@@ -47,7 +47,7 @@ def add_to(verbs: Verbs) -> None:
     )
     parser.takes_flag("--insecure", "serve anybody who reaches --address, without sign-in")
     parser.add_argument(
-        "--port", type=int, default=DEFAULT_PORT, help="default 8501; if it is in use, the next free port"
+        "--port", type=count, default=DEFAULT_PORT, help="default 8501; if it is in use, the next free port"
     )
 
 

@@ -7,7 +7,7 @@ import argparse
 from untaken.asking import ModelAccess, ReplyStore
 from untaken.asking.access import SETTING
 from untaken.cli.console import Console, plain
-from untaken.cli.grammar import Parser
+from untaken.cli.grammar import Parser, count
 from untaken.present.numbers import counted
 
 REPLIES = "untaken-replies"
@@ -18,7 +18,7 @@ def takes_model(parser: Parser, *, unless: str = f"by default {SETTING}") -> Non
     parser.takes_one("--model", "M", f"provider:name, http://…/v1#name, or local; {unless}")
     parser.takes_one("--replies", "DIR", f"store of replies ({REPLIES})")
     parser.takes_flag("--offline", "use recorded replies only; send no requests")
-    parser.takes_one("--budget", "N", "send at most N requests", type=int)
+    parser.takes_one("--budget", "N", "send at most N requests", type=count)
 
 
 def model_of(args: argparse.Namespace) -> ModelAccess:
