@@ -30,6 +30,18 @@ def test_a_choice_that_decides_is_found() -> None:
     assert (found.slope, found.p < 0.01) == (1.0, True)
 
 
+def test_the_interval_of_a_slope_beyond_1_is_that_of_the_slope_and_not_of_1() -> None:
+    chose = np.array([[1.0, 0.0]] * 4 + [[0.0, 0.0]] * 8)
+    succeeded = np.array([[1.0, 0.0]] * 4 + [[0.0, 1.0]] * 8)  # Δy is +1 and −1: the slope would be 2
+    found = slope_between_agents([Block(chose, succeeded)])
+    assert found is not None
+    assert (found.slope, found.high, found.p < 0.01) == (1.0, 1.0, True)
+    assert 0 < found.low < 1
+    other = slope_between_agents([Block(1 - chose, succeeded)])
+    assert other is not None
+    assert (other.slope, other.low, other.high) == (-1.0, -1.0, pytest.approx(-found.low))
+
+
 def test_the_same_input_gives_the_same_p() -> None:
     x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     y = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])

@@ -35,7 +35,7 @@ def slope_between_agents(blocks: Sequence[Block], *, seed: int = 0) -> Slope | N
 
     With two agents a block, these are the plain differences; with more, x and y are centred by task and by
     agent, which is the same for two. p: Δy permuted over the tasks of a block (`PERMUTATIONS` draws, seeded).
-    The interval is normal, with the permutations' standard deviation.
+    The interval is normal around the slope before clipping, with the permutations' standard deviation.
 
     Returns:
         ``None`` where the agents' difference in x is the same in every task.
@@ -53,16 +53,19 @@ def slope_between_agents(blocks: Sequence[Block], *, seed: int = 0) -> Slope | N
         drawn += products[rows, orders].sum(axis=1)
     if spread < _ROUNDING:
         return None
-    slope = float(np.clip(observed / spread, -1, 1))
+    slope, reach = observed / spread, Z_95 * float(drawn.std() / spread)
     sizes = np.abs(drawn) + _ROUNDING
-    error = float(drawn.std() / spread)
     return Slope(
-        slope=slope,
-        low=max(-1.0, slope - Z_95 * error),
-        high=min(1.0, slope + Z_95 * error),
+        slope=_clipped(slope),
+        low=_clipped(slope - reach),
+        high=_clipped(slope + reach),
         p=_share(sizes >= abs(observed)),
         least=_share(sizes >= max(abs(observed), float(np.abs(drawn).max()))),
     )
+
+
+def _clipped(slope: float) -> float:
+    return max(-1.0, min(1.0, slope))
 
 
 def _share(reached: np.ndarray) -> float:
