@@ -110,7 +110,7 @@ def vis(_: Request) -> Response:
 
 def page(_: Request) -> Response:
     """What a page begins with; a browser asks for it each time, as it changes with Streamlit."""
-    return HTMLResponse(start_page(waiting=not starting.is_ready()), headers={"Cache-Control": "no-cache"})
+    return HTMLResponse(start_page(), headers={"Cache-Control": "no-cache"})
 
 
 SERVED.set()

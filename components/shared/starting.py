@@ -43,11 +43,6 @@ def begin() -> Thread:
     return thread
 
 
-def is_ready() -> bool:
-    """Whether pages are drawn at once."""
-    return _ready.is_set()
-
-
 def wait() -> None:
     """Show a progress bar until the workspace is open, then begin the page again without it."""
     if _ready.is_set():
