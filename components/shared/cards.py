@@ -82,6 +82,7 @@ def left_out() -> str:
     return f" · {counted(left, 'more run')}, of agents that {words}" if left else ""
 
 
+@panel
 def of_every_agent() -> None:
     """Say, where the choice of agents in the sidebar does not narrow a list, that it does not."""
     if left := state.runs_left_out():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import suppress
 from importlib import import_module
 from threading import Event, Lock, Thread
 from typing import Final
@@ -11,6 +12,7 @@ from typing import Final
 import streamlit as st
 
 from components.shared import navigation
+from untaken.errors import UntakenError
 from untaken.garbage import seldom_collected
 from untaken.limits import MIB
 
@@ -68,7 +70,8 @@ def go_on() -> None:
     from components.shared import evaluating, state  # noqa: PLC0415 (loaded by then)
 
     evaluating.keep_made()
-    evaluating.make_tables(state.shared_workspace())
+    with suppress(UntakenError):  # the page says what is wrong
+        evaluating.make_tables(state.shared_workspace())
     if _left.is_set():
         _left.clear()
         Thread(target=_open_whole, daemon=True).start()
