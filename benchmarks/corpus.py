@@ -2,9 +2,9 @@
 
 The floor is what nothing that reads these runs can do without: SHA-256 of every line and its typed decoding,
 the events kept. Runs have 52 events, eight sub-goals and seven decision points with three paths not taken;
-each begins a minute after the one before, so that later runs know more. Measurements alternate with the floor
-in one process; the median of the rounds' ratios is shown, written to `benchmarks/corpus.json`, and to the
-table of `docs/performance.md`.
+each begins a minute after the one before, so that later runs know more. Each stage has a process of its own,
+as a user's program would, in which it alternates with the floor; the median of the rounds' ratios is shown,
+written to `benchmarks/corpus.json`, and to the table of `docs/performance.md`.
 
     python benchmarks/corpus.py [runs] [rounds]
 """
@@ -18,6 +18,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from io import BytesIO
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -27,9 +28,9 @@ import msgspec
 from scoring import FILLER, GRAPH, PATCHES, TOOLS, cpu, floor
 
 from untaken.answers import agents_table, decisions_table, runs_table, sub_goals_table
-from untaken.corpus import evaluate_corpus, score_runs
+from untaken.corpus import Corpus, evaluate_corpus, score_runs
 from untaken.counterfactual import evaluate_runs
-from untaken.ledger import GENESIS, AnyEvent, Head, read_ledger
+from untaken.ledger import GENESIS, AnyEvent, Head, Run, read_ledger
 from untaken.ledger import events as e
 from untaken.memory import PolicyMemory
 from untaken.plans import GraphSet, parse_graph
@@ -88,46 +89,82 @@ def a_ledger(runs: int) -> tuple[list[bytes], dict[str, Head]]:
     return lines, heads
 
 
+Stage = Callable[[list[Run]], Callable[[], object]]
+"""From the runs, made ready beforehand, to what is measured."""
+
+
+def stages(data: bytes, heads: dict[str, Head], graphs: GraphSet) -> dict[str, Stage | None]:
+    """What is measured, by name; ``None`` measures reading itself, which needs nothing beforehand."""
+
+    def whole(_: list[Run]) -> Callable[[], object]:
+        return lambda: evaluate_corpus(read_ledger(BytesIO(data), heads=heads), graphs)
+
+    def decisions(held: list[Run]) -> Callable[[], object]:
+        memory = PolicyMemory.build(held)  # none has looked anything up yet
+        return lambda: evaluate_runs(held, memory)
+
+    def ranks(held: list[Run]) -> Callable[[], object]:
+        scored = [score for score in score_runs(held, graphs)[0].values() if isinstance(score, RunScore)]
+        return lambda: rank_agents(scored)
+
+    def table(make: Callable[[Corpus], object]) -> Stage:
+        def ready(held: list[Run]) -> Callable[[], object]:
+            corpus = evaluate_corpus(held, graphs)
+            return lambda: make(corpus)
+
+        return ready
+
+    return {
+        "read": lambda _: lambda: read_ledger(BytesIO(data), heads=heads),
+        "score": lambda held: lambda: score_runs(held, graphs),
+        "build the memory": lambda held: lambda: PolicyMemory.build(held).snapshot(),
+        "decisions": decisions,
+        "rank the agents": ranks,
+        "evaluate the corpus": lambda held: lambda: evaluate_corpus(held, graphs),
+        "read and evaluate it": whole,
+        "runs table": table(runs_table),
+        "sub-goals table": table(sub_goals_table),
+        "decisions table": table(decisions_table),
+        "agents table": table(agents_table),
+    }
+
+
+ALONE = "read", "read and evaluate it"
+"""Stages that begin with the bytes."""
+
+
 def measure(runs: int, rounds: int) -> None:
     """Print the table."""
     lines, heads = a_ledger(runs)
     data = b"".join(line + b"\n" for line in lines)
     graph = GRAPH.replace(b"id: refund\n", b'id: refund\ntasks: ["*"]\n', 1)
     graphs = GraphSet.of([parse_graph(graph, name="bench", format="yaml")])
-    held = read_ledger(BytesIO(data), heads=heads)
-    memories = iter([PolicyMemory.build(held) for _ in range(rounds)])  # none has looked anything up yet
-    corpus = evaluate_corpus(held, graphs)
-    scored = [score for score in corpus.scores.values() if isinstance(score, RunScore)]
-    stages: dict[str, Callable[[], object]] = {
-        "read": lambda: read_ledger(BytesIO(data), heads=heads),
-        "score": lambda: score_runs(held, graphs),
-        "build the memory": lambda: PolicyMemory.build(held).snapshot(),
-        "decisions": lambda: evaluate_runs(held, next(memories)),
-        "rank the agents": lambda: rank_agents(scored),
-        "evaluate the corpus": lambda: evaluate_corpus(held, graphs),
-        "read and evaluate it": lambda: evaluate_corpus(read_ledger(BytesIO(data), heads=heads), graphs),
-        "runs table": lambda: runs_table(corpus),
-        "sub-goals table": lambda: sub_goals_table(corpus),
-        "decisions table": lambda: decisions_table(corpus),
-        "agents table": lambda: agents_table(corpus),
-    }
-    times: dict[str, list[tuple[float, float]]] = {name: [] for name in stages}
-    for _ in range(rounds):
-        for name, work in stages.items():
-            base = cpu(lambda: floor(lines))
-            times[name].append((cpu(work), base))
+    gc.freeze()  # the lines are no part of what a process that evaluates them holds
+
+    def one(name: str) -> tuple[list[float], list[float], int | None]:
+        ready = stages(data, heads, graphs)[name]
+        held = [] if name in ALONE else read_ledger(BytesIO(data), heads=heads)
+        times, bases = [], []
+        for _ in range(rounds):
+            bases.append(cpu(lambda: floor(lines)))
+            times.append(cpu(ready(held)))
             gc.collect()
-    base = median(base for pairs in times.values() for _, base in pairs)
-    ratios = {"floor": 1.0} | {
-        name: median(work / under for work, under in some) for name, some in times.items()
-    }
+        return times, bases, peak_mb()
+
+    ratios, bases, peak = {"floor": 1.0}, list[float](), None
+    for name in stages(data, heads, graphs):
+        times, under, most = in_a_process(lambda name=name: one(name))
+        ratios[name] = median(time / base for time, base in zip(times, under, strict=True))
+        bases += under
+        peak = most if name == "read and evaluate it" else peak
+    base = median(bases)
     about = f"{runs:,} runs, {len(lines) // runs} events and {len(data) / runs / 1000:.0f} kB each"
     found = {
         "runs": runs,
         "rounds": rounds,
         "events_per_run": len(lines) // runs,
         "bytes_per_run": len(data) // runs,
-        "peak_mb": peak_mb(),
+        "peak_mb": peak,
         "floor_ms_per_run": base * 1000 / runs,
         "ratio_to_floor": ratios,
     }
@@ -137,6 +174,18 @@ def measure(runs: int, rounds: int) -> None:
         print(f"{name:22} {ratio:7.2f} {ratio * base * 1000 / runs:12.3f}")
     (HERE / "corpus.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     write_page(about, ratios, base * 1e6 / runs)
+
+
+def in_a_process(work: Callable[[], Any]) -> Any:
+    """What `work` returns in a process of its own, which holds the results of no other stage."""
+    fork = get_context("fork")
+    ours, theirs = fork.Pipe(duplex=False)
+    child = fork.Process(target=lambda: theirs.send(work()))
+    child.start()
+    theirs.close()
+    result = ours.recv()
+    child.join()
+    return result
 
 
 def peak_mb() -> int | None:
