@@ -9,10 +9,11 @@ from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
 from components.overview import better_ways, fix_first, three_numbers, unhandled_failures
 from components.shared import cards, first_steps, starting, state, tables, text
-from untaken.answers import ReviewItem, review_queue, review_table, sub_goal_failures
+from untaken.answers import OrderedRun, review_order, review_table, sub_goal_failures, table_of_items
 from untaken.answers.first_page import (
     contradictory_runs,
     first_numbers,
+    first_to_review,
     ranks_alone,
 )
 from untaken.answers.overview import graphs_by_misses
@@ -21,12 +22,10 @@ from untaken.fix_first import triage_by_agent
 from untaken.present.numbers import counted
 from untaken.ranking import HEADLINE
 
-MOST_RUNS = 200
 
-
-def queue() -> tuple[ReviewItem, ...]:
-    """Every run in review order, where an answer is worked out of it."""
-    return state.derived(review_queue)
+def order() -> tuple[OrderedRun, ...]:
+    """Every run in the order of review, where an answer is worked out of it."""
+    return state.derived(review_order)
 
 
 seen = state.derived(first_numbers)
@@ -36,10 +35,9 @@ if not seen.runs:
     st.stop()
 
 if "every" in st.session_state:  # a run was chosen: what is above the table is not drawn once more
-    starting.load_tables()
-    every = state.derived(review_table, queue)
+    every = state.derived(first_to_review, order).items
     if (row := tables.picked("every", len(every))) is not None:
-        state.open_run(str(every["digest"].iloc[row]))
+        state.open_run(every[row].digest)
 
 lost = seen.broken + len(state.unread())
 broken = f" · {counted(lost, 'broken ledger')}, excluded" if lost else ""
@@ -69,7 +67,7 @@ if len(ranked_metrics(ranking, HEADLINE)) > 1:
         of=(),
     )
 
-found = state.derived(contradictory_runs, queue)
+found = state.derived(contradictory_runs, order)
 if found.count:
     st.subheader("Runs that contradict themselves", anchor=False)
     many = counted(found.count, "run")
@@ -98,14 +96,16 @@ if graphs:
     )
 
 st.subheader("All runs in review order", anchor=False)
-every = state.derived(review_table, queue)
+first = state.derived(first_to_review, order)
+if len(first.items) < first.count:
+    st.caption(f"The first {len(first.items):,} of {first.count:,} runs; download the table to see all.")
 tables.table(
-    every,
+    table_of_items(first.items),
     key="every",
     name="Runs in review order",
     selectable=True,
     height=320,
-    most=MOST_RUNS,
+    whole=lambda: state.derived(review_table),
     columns={
         "why": st.column_config.TextColumn(width=420),
         "completion": st.column_config.ProgressColumn(

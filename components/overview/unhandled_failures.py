@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.shared import cards, state
 from components.shared.panels import panel
-from untaken.answers import review_queue
+from untaken.answers import review_order
 from untaken.answers.first_page import runs_with_unhandled_failures
 from untaken.present.numbers import counted
 
@@ -14,7 +14,7 @@ from untaken.present.numbers import counted
 @panel
 def links() -> None:
     """Their number, and on a click the runs, largest effect first; nothing where there are none."""
-    found = state.derived(runs_with_unhandled_failures, lambda: state.derived(review_queue))
+    found = state.derived(runs_with_unhandled_failures, lambda: state.derived(review_order))
     if not found.count:
         return
     words = f"{counted(found.count, 'run')} had failures and never changed the plan"

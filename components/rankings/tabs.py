@@ -24,7 +24,8 @@ from untaken.answers import (
     pass_k_table,
     rankings_table,
     rates_with_labels,
-    review_queue,
+    review_items,
+    review_order,
 )
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
@@ -127,11 +128,12 @@ def _misleading(corpus: Corpus) -> None:
         tables.folded_table(
             "As a table", lambda: discordant_table(corpus), key="pairs", name="Discordant pairs", height=180
         )
-    found = contradictory(state.derived(review_queue))
+    found = contradictory(state.derived(review_order))
     st.caption(f"{len(found)} runs whose outcome and sub-goals disagree; largest effect first.")
     for place, kind in zip(st.columns(2, gap="large"), ("lucky", "unlucky"), strict=True):
         with place:
-            cards.run_links([item for item in found if item.kind == kind][:3], empty=f"No {kind} run.")
+            some = [run for run in found if run.kind == kind][:3]
+            cards.run_links(review_items(corpus, some), empty=f"No {kind} run.")
 
 
 @panel

@@ -120,10 +120,14 @@ if TYPE_CHECKING:
         signals_table as signals_table,
     )
     from untaken.answers.review import (
+        OrderedRun as OrderedRun,
         ReviewItem as ReviewItem,
         contradictory as contradictory,
+        review_items as review_items,
+        review_order as review_order,
         review_queue as review_queue,
         review_table as review_table,
+        table_of_items as table_of_items,
     )
     from untaken.answers.runs import (
         runs_table as runs_table,

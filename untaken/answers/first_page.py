@@ -8,7 +8,7 @@ from typing import Final
 
 from untaken.answers.overview import Overview, overview
 from untaken.answers.plan_words import statement_words
-from untaken.answers.review import ReviewItem, contradictory, review_queue
+from untaken.answers.review import OrderedRun, ReviewItem, contradictory, review_items, review_order
 from untaken.answers.unhandled_failures import runs_not_detecting_errors
 from untaken.corpus import Corpus, runs_without_graph
 from untaken.errors import Unscored
@@ -20,6 +20,7 @@ ITEMS_SHOWN: Final = 6
 WAYS_SHOWN: Final = 3
 """Plan changes to fix first that are shown, each with at most so many runs."""
 CONTRADICTORY_SHOWN: Final = 3
+REVIEWS_SHOWN: Final = 200
 UNHANDLED_SHOWN: Final = 6
 
 
@@ -87,18 +88,26 @@ def ranks_alone(corpus: Corpus) -> RankReport:
     return replace(corpus.ranking, runs=(), contradictions=())
 
 
-def contradictory_runs(corpus: Corpus, queue: Sequence[ReviewItem] | None = None) -> ShownRuns:
-    """Runs whose outcome and sub-goals disagree, largest effect first; `queue` as of `review_queue`."""
-    found = contradictory(review_queue(corpus) if queue is None else queue)
-    return ShownRuns(count=len(found), items=found[:CONTRADICTORY_SHOWN])
+def first_to_review(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> ShownRuns:
+    """The first runs in the order of review; `order` as of `review_order`."""
+    return _shown(corpus, review_order(corpus) if order is None else order, REVIEWS_SHOWN)
 
 
-def runs_with_unhandled_failures(corpus: Corpus, queue: Sequence[ReviewItem] | None = None) -> ShownRuns:
-    """Runs that saw failures and never changed their plan, in the order of review; `queue` as above."""
+def contradictory_runs(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> ShownRuns:
+    """Runs whose outcome and sub-goals disagree, largest effect first; `order` as above."""
+    found = contradictory(review_order(corpus) if order is None else order)
+    return _shown(corpus, found, CONTRADICTORY_SHOWN)
+
+
+def runs_with_unhandled_failures(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> ShownRuns:
+    """Runs that saw failures and never changed their plan, in the order of review; `order` as above."""
     digests = set(runs_not_detecting_errors(corpus))
-    every = (review_queue(corpus) if queue is None else queue) if digests else ()
-    found = [item for item in every if item.digest in digests]
-    return ShownRuns(count=len(found), items=tuple(found[:UNHANDLED_SHOWN]))
+    every = (review_order(corpus) if order is None else order) if digests else ()
+    return _shown(corpus, [run for run in every if run.digest in digests], UNHANDLED_SHOWN)
+
+
+def _shown(corpus: Corpus, runs: Sequence[OrderedRun], most: int) -> ShownRuns:
+    return ShownRuns(count=len(runs), items=review_items(corpus, runs[:most]))
 
 
 def shown_items(seen: Triage) -> tuple[FixFirst, ...]:

@@ -20,7 +20,6 @@ import msgspec
 from untaken.answers import first_page
 from untaken.answers.frame import MEANINGS
 from untaken.answers.overview import Overview, graphs_by_misses
-from untaken.answers.review import review_table
 from untaken.answers.standings import sub_goal_failures
 from untaken.corpus import corpus_doubts
 from untaken.errors import Finding
@@ -46,12 +45,12 @@ FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
     graphs_by_misses,
     first_page.runs_with_unhandled_failures,
     sub_goal_failures,
-    review_table,
+    first_page.first_to_review,
 )
 """What the first page shows of the runs compared."""
 OF_READINGS: Final = ("groups", "authors", "unread")
 """What every page shows of the runs and findings that were read, under any rule."""
-_TABLES: Final = frozenset({sub_goal_failures.__name__, review_table.__name__})
+_TABLES: Final = frozenset({sub_goal_failures.__name__})
 _KINDS: Final[Mapping[str, Any]] = {
     "groups": tuple[Group, ...],
     "authors": tuple[str, ...],
@@ -65,6 +64,7 @@ _KINDS: Final[Mapping[str, Any]] = {
     first_page.plan_changes_to_fix.__name__: first_page.ShownWays,
     first_page.ranks_alone.__name__: RankReport,
     first_page.contradictory_runs.__name__: first_page.ShownRuns,
+    first_page.first_to_review.__name__: first_page.ShownRuns,
     first_page.runs_with_unhandled_failures.__name__: first_page.ShownRuns,
 }
 

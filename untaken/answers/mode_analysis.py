@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.answers.documents import Count, DocumentPart, Spread
 from untaken.answers.frame import Columns, count, figure, frame, interval, text, why
-from untaken.answers.review import review_queue
+from untaken.answers.review import review_order
 from untaken.answers.reviewing import Case
 from untaken.corpus import Corpus
 from untaken.errors import Finding, Score, Unscored, reason
@@ -80,7 +80,7 @@ class ModeAnalysis:
 
 def runs_to_read(corpus: Corpus) -> RunsToRead:
     """Everything about the runs that no note changes."""
-    failing = tuple(item.digest for item in review_queue(corpus) if item.failing and item.kind != "broken")
+    failing = tuple(item.digest for item in review_order(corpus) if item.failing and item.kind != "broken")
     unbroken = [run for run in corpus.runs.values() if not run.integrity.broken]
     return RunsToRead(
         failing=failing,

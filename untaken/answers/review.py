@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from untaken.answers.cause import ReviewKind, RunCause, cause_of, shapes_of
 from untaken.answers.frame import Columns, count, figure, frame, text
@@ -22,15 +22,13 @@ ORDER: Final[tuple[ReviewKind, ...]] = ("failed", "unlucky", "lucky", "unfinishe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewItem:
+class OrderedRun:
     """One run in the order of review.
 
     Attributes:
         kind: ``failed`` (the outcome says so), ``unlucky`` (failed with all sub-goals completed),
             ``lucky`` (succeeded with a critical sub-goal undone), ``unfinished`` (no outcome),
             ``broken`` (the ledger is), ``fine``.
-        cause: what went wrong first; `why` is the same on one line.
-        why: what there is to see, in words; holds titles from the graph, which are untrusted text.
         weight: violations and critical sub-goals undone, then the share not completed.
     """
 
@@ -40,15 +38,29 @@ class ReviewItem:
     task_id: str
     task_repeat: int | None
     kind: ReviewKind
-    why: str
     completion: Score
     weight: float
-    cause: RunCause
 
     @property
     def failing(self) -> bool:
         """Whether something went wrong in it, by the outcome or by the sub-goals."""
         return self.kind != "fine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewItem(OrderedRun):
+    """One run in the order of review, and why it is there.
+
+    Attributes:
+        cause: what went wrong first; `why` is the same on one line.
+        why: what there is to see, in words; holds titles from the graph, which are untrusted text.
+    """
+
+    why: str
+    cause: RunCause
+
+
+Ordered = TypeVar("Ordered", bound=OrderedRun)
 
 
 REVIEW: Final[Columns[ReviewItem]] = {
@@ -64,28 +76,38 @@ REVIEW: Final[Columns[ReviewItem]] = {
 }
 
 
-def review_queue(corpus: Corpus) -> tuple[ReviewItem, ...]:
+def review_order(corpus: Corpus) -> tuple[OrderedRun, ...]:
     """Every run, those with most to learn from first: by kind, weight, agent, task and repeat."""
-    contradictory = {c.digest: c.kind for c in corpus.contradictions}
-    shapes = shapes_of(corpus.graphs.graphs)
-    items = [_item(run, corpus.scores[d], contradictory.get(d), shapes) for d, run in corpus.runs.items()]
+    kinds: dict[str, ReviewKind] = {c.digest: c.kind for c in corpus.contradictions}
+    runs = [_ordered(run, corpus.scores[d], kinds.get(d)) for d, run in corpus.runs.items()]
     return tuple(
         sorted(
-            items,
-            key=lambda i: (ORDER.index(i.kind), -i.weight, i.agent, i.task_id, i.task_repeat or 0, i.digest),
+            runs,
+            key=lambda r: (ORDER.index(r.kind), -r.weight, r.agent, r.task_id, r.task_repeat or 0, r.digest),
         )
     )
 
 
-def contradictory(queue: Sequence[ReviewItem]) -> tuple[ReviewItem, ...]:
+def review_items(corpus: Corpus, runs: Iterable[OrderedRun]) -> tuple[ReviewItem, ...]:
+    """Why each of some runs of `review_order` is there: what takes long, as each run is looked into."""
+    shapes = shapes_of(corpus.graphs.graphs)
+    return tuple([_item(corpus, run, shapes) for run in runs])
+
+
+def review_queue(corpus: Corpus) -> tuple[ReviewItem, ...]:
+    """Every run in the order of review, with why it is there."""
+    return review_items(corpus, review_order(corpus))
+
+
+def contradictory(order: Iterable[Ordered]) -> tuple[Ordered, ...]:
     """The runs whose outcome and sub-goals disagree, largest effect first."""
-    found = (item for item in queue if item.kind in ("lucky", "unlucky"))
-    return tuple(sorted(found, key=lambda item: -item.weight))
+    found = (run for run in order if run.kind in ("lucky", "unlucky"))
+    return tuple(sorted(found, key=lambda run: -run.weight))
 
 
-def review_table(corpus: Corpus, queue: Sequence[ReviewItem] | None = None) -> pd.DataFrame:
-    """One row per run in the order of review (columns: `REVIEW`); `queue` as of `review_queue`."""
-    return table_of_items(review_queue(corpus) if queue is None else queue)
+def review_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per run in the order of review (columns: `REVIEW`)."""
+    return table_of_items(review_queue(corpus))
 
 
 def table_of_items(queue: Sequence[ReviewItem]) -> pd.DataFrame:
@@ -93,23 +115,23 @@ def table_of_items(queue: Sequence[ReviewItem]) -> pd.DataFrame:
     return frame(REVIEW, queue)
 
 
-def _item(
-    run: Run, score: RunScore | Unscored, contradiction: ReviewKind | None, shapes: Mapping[str, Shape]
-) -> ReviewItem:
-    kind = review_kind(run, contradiction)
-    cause = cause_of(run, score, kind, shapes)
-    return ReviewItem(
+def _ordered(run: Run, score: RunScore | Unscored, contradiction: ReviewKind | None) -> OrderedRun:
+    return OrderedRun(
         digest=run.digest,
         run_id=run.run_id,
         agent=run.agent,
         task_id=run.task_id,
         task_repeat=run.started.task_repeat,
-        kind=kind,
-        why=cause.in_words,
-        cause=cause,
+        kind=review_kind(run, contradiction),
         completion=score if isinstance(score, Unscored) else score.completion,
         weight=0.0 if isinstance(score, Unscored) else _weight(score),
     )
+
+
+def _item(corpus: Corpus, run: OrderedRun, shapes: Mapping[str, Shape]) -> ReviewItem:
+    cause = cause_of(corpus.runs[run.digest], corpus.scores[run.digest], run.kind, shapes)
+    place = {field.name: getattr(run, field.name) for field in fields(OrderedRun)}
+    return ReviewItem(**place, why=cause.in_words, cause=cause)
 
 
 def review_kind(run: Run, contradiction: ReviewKind | None) -> ReviewKind:
