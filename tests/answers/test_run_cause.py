@@ -7,9 +7,12 @@ from __future__ import annotations
 import pytest
 from builders import a_graph, a_run
 
-from untaken.answers import review_queue, run_report
-from untaken.corpus import evaluate_corpus
+from untaken.answers import contradictory, review_items, review_order, review_queue, run_report
+from untaken.answers.first_page import first_to_review
+from untaken.corpus import Corpus, evaluate_corpus
 from untaken.plans import GraphSet
+from untaken.subgoals import RunScore
+from untaken.subgoals.run_score import ScoreDetail
 
 GRAPH = a_graph(
     {"id": "look", "title": "Look up", "check": {"tool_call": {"name": "search", "arguments": {"q": 1}}}},
@@ -44,3 +47,23 @@ def test_queue_and_page_name_the_same_cause(desc, run, headline, detail, goal) -
     assert detail in item.cause.detail
     assert item.why == item.cause.in_words
     assert run_report(corpus, item.digest).cause == item.cause
+
+
+def _looked_into(corpus: Corpus) -> int:
+    scores = (score for score in corpus.scores.values() if isinstance(score, RunScore))
+    return sum(isinstance(score.detail.held, ScoreDetail) for score in scores)
+
+
+def test_only_runs_that_are_shown_are_looked_into(monkeypatch) -> None:
+    monkeypatch.setattr("untaken.answers.first_page.REVIEWS_SHOWN", 2)
+    runs = [a_run(run_id=f"r{n}").call("search", q=n).finish(False).run() for n in range(5)]
+    corpus = evaluate_corpus(runs, GraphSet.of([GRAPH]), resamples=50)
+
+    order = review_order(corpus)
+    assert contradictory(order) == ()
+    assert _looked_into(corpus) == 0
+
+    shown = first_to_review(corpus)
+    assert (shown.count, [item.digest for item in shown.items]) == (5, [run.digest for run in order[:2]])
+    assert _looked_into(corpus) == 2
+    assert review_items(corpus, order) == review_queue(corpus)
