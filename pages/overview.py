@@ -9,7 +9,7 @@ from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
 from components.overview import better_ways, fix_first, three_numbers, unhandled_failures
 from components.shared import cards, first_steps, starting, state, tables, text
-from untaken.answers import OrderedRun, review_order, review_table, sub_goal_failures, table_of_items
+from untaken.answers import OrderedRun, review_order, review_table, sub_goal_failures
 from untaken.answers.first_page import (
     contradictory_runs,
     first_numbers,
@@ -17,6 +17,7 @@ from untaken.answers.first_page import (
     ranks_alone,
 )
 from untaken.answers.overview import graphs_by_misses
+from untaken.answers.review import table_of_items
 from untaken.corpus import corpus_doubts
 from untaken.fix_first import triage_by_agent
 from untaken.present.numbers import counted

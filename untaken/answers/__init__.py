@@ -127,7 +127,6 @@ if TYPE_CHECKING:
         review_order as review_order,
         review_queue as review_queue,
         review_table as review_table,
-        table_of_items as table_of_items,
     )
     from untaken.answers.runs import (
         runs_table as runs_table,
