@@ -17,7 +17,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
@@ -113,15 +113,22 @@ def page(_: Request) -> Response:
     return HTMLResponse(start_page(), headers={"Cache-Control": "no-cache"})
 
 
+def first_page(asked: Request) -> Response:
+    """The first page is at the bare address: a link to it by its name leads there, with all that it selects."""
+    return RedirectResponse(f"./?{asked.url.query}" if asked.url.query else "./")
+
+
 SERVED.set()
 PagesManager.uses_pages_directory = False  # else a first visitor of `/run` gets `pages/run.py` without app.py
 BASE: Final = join("/", config.get_option("server.baseUrlPath"))
+FIRST, *OTHERS = dict(PAGES)
 app = App(
     "app.py",
     lifespan=ending_in_time,
     routes=[
         Route(join(BASE, "untaken/vis/{digest}.js"), vis),
-        *(Route(join(BASE, name), page) for name in ("", *dict(PAGES))),
+        Route(join(BASE, FIRST), first_page),
+        *(Route(join(BASE, name), page) for name in ("", *OTHERS)),
     ],
     middleware=[
         Middleware(SecurityHeaders),

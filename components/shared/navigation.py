@@ -30,23 +30,14 @@ PAGES: Final = tuple(page for pages in SECTIONS.values() for page in pages)
 
 
 def offered() -> dict[str, list[st.Page]]:
-    """Every page by section; the first is the default.
+    """Every page by section; the first is the default, which lives at the bare address.
 
-    The default page lives at the bare address, whatever its path: a hidden twin answers under its name.
+    The server leads who asks for it by its name there.
     """
-    first, title = FOLDER / f"{PAGES[0][0]}.py", PAGES[0][1]
-    sections = {
+    return {
         section: [
-            st.Page(FOLDER / f"{name}.py", title=title, url_path=name)
+            st.Page(FOLDER / f"{name}.py", title=title, url_path=name, default=name == PAGES[0][0])
             for name, title in pages
-            if name != first.stem
         ]
         for section, pages in SECTIONS.items()
     }
-    start = next(iter(sections))
-    sections[start] = [
-        st.Page(first, title=title, url_path="start", default=True),
-        *sections[start],
-        st.Page(first, title=title, url_path=first.stem, visibility="hidden"),
-    ]
-    return sections
