@@ -1,7 +1,8 @@
-"""Streamlit's start page, with the address of its server written into it, and its first parts loaded ahead.
+"""Streamlit's start page, with a progress bar, the address of its server, and its first parts loaded ahead.
 
 Without the address a browser asks at `/run/_stcore/health` first and waits a tenth of a second after the
-refusal, on every page but the one at the bare address.
+refusal, on every page but the one at the bare address. The progress bar needs none of Streamlit's scripts: it
+is the first thing a browser draws.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final
 
 import streamlit as st
 
+HERE: Final = Path(__file__).parent
 WHERE: Final = """<script>
 window.__streamlit = { BACKEND_BASE_URL: new URL("./", document.baseURI).href };
 </script>
@@ -36,4 +38,6 @@ def start_page() -> str:
     page = (static / "index.html").read_text("utf-8")
     scripts = [path for name in NEEDED for path in static.glob(f"static/js/{name}.*.js")]
     ahead = LOAD_AHEAD % json.dumps([f"./{path.relative_to(static).as_posix()}" for path in scripts])
-    return page.replace("<head>", f"<head>\n{WHERE}{ahead}", 1)
+    back = f"<script>\n{(HERE / 'one_step_back.js').read_text('utf-8')}</script>\n"
+    cover = (HERE / "start_cover.html").read_text("utf-8")
+    return page.replace("<head>", f"<head>\n{WHERE}{back}{ahead}", 1).replace("<body>", f"<body>\n{cover}", 1)

@@ -1,0 +1,79 @@
+"""The address of a page, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from conftest import answered, go_to, headline, press, selection, settle
+from playwright.sync_api import Page, expect
+
+from components.shared.navigation import PAGES
+
+Open = Callable[..., Page]
+CURRENT = "[data-testid=stSidebarNavLink][aria-current=page]"
+COVER = "#starting"
+
+
+@pytest.mark.parametrize(("name", "title"), PAGES)
+def test_every_page_is_marked_in_the_navigation_at_its_address(
+    demo: str, open_page: Open, name: str, title: str
+) -> None:
+    page = open_page(f"{demo}/{name}")
+    expect(page.locator(CURRENT)).to_have_text(title)
+    expect(page.locator(COVER)).to_have_count(0)
+
+
+def test_the_first_page_has_one_address_and_its_name_leads_there_with_the_selection(
+    demo: str, open_page: Open
+) -> None:
+    page = open_page(f"{demo}/overview?missing=drop")
+    assert page.url == f"{demo}/?missing=drop"
+
+
+def test_one_step_back_from_a_run_is_the_queue_with_the_run_that_was_looked_at(
+    demo: str, open_page: Open
+) -> None:
+    page = open_page(f"{demo}/")
+    go_to(page, "Review")
+    first = selection(page)["run"]
+    press(page, "j")
+    second = selection(page)["run"]
+    assert second != first
+    with answered(page):
+        page.get_by_test_id("stMainBlockContainer").get_by_test_id("stPageLink").last.click()
+    headline(page, "Run")
+    for title, selected in (("Review", second), ("Review", first), ("Overview", first)):
+        with answered(page):
+            page.go_back()
+        headline(page, title)
+        assert selection(page).get("run", first) == selected
+
+
+def test_what_is_selected_in_a_run_is_no_step_of_its_own(demo: str, open_page: Open) -> None:
+    page = open_page(f"{demo}/review")
+    go_to(page, "Run")
+    for goal in ("intent", "order"):
+        with answered(page):
+            page.locator(".plan-frame").focus()
+            page.keyboard.press("ArrowDown")
+            page.keyboard.press("Enter")
+        settle(page)
+        assert "sub_goal" in selection(page), goal
+    with answered(page):
+        page.go_back()
+    headline(page, "Review")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_first_thing_that_a_browser_draws_is_a_progress_bar(
+    demo: str, open_page: Open, dark: bool
+) -> None:
+    page = open_page(f"{demo}/", dark=dark)
+    page.route("**/index.*.js", lambda route: None)  # none of Streamlit's scripts comes
+    page.goto(f"{demo}/run", wait_until="commit")
+    cover = page.locator(COVER)
+    expect(cover.get_by_role("progressbar", name="Loading")).to_be_visible()
+    expect(cover).to_contain_text("Loading the page …")
+    expect(cover).to_have_css("background-color", "rgb(16, 22, 29)" if dark else "rgb(255, 255, 255)")
+    page.unroute_all(behavior="ignoreErrors")
