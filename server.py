@@ -114,7 +114,7 @@ def page(_: Request) -> Response:
 
 
 def first_page(asked: Request) -> Response:
-    """The first page is at the bare address: a link to it by its name leads there, with all that it selects."""
+    """The first page is at the bare address: a link to it by its name leads there, with its selection."""
     return RedirectResponse(f"./?{asked.url.query}" if asked.url.query else "./")
 
 
