@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,32 +40,39 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     A workspace often holds runs of several benchmarks. Rankings over "the tasks that all agents ran"
     mean something inside such a part only.
     """
-    everyone = list(runs)
-    part = _parts(everyone)
     members: dict[str, list[Run]] = {}
-    for run in everyone:
-        members.setdefault(part[run.agent], []).append(run)
+    everyone = list(runs)
+    who_ran_what = [(started.agent, started.task_id) for started in (run.started for run in everyone)]
+    pairs = dict.fromkeys(who_ran_what)
+    part = _parts(pairs)
+    names: dict[str, tuple[set[str], set[str]]] = {}
+    for agent, task in pairs:
+        agents, tasks = names.setdefault(part[agent], (set(), set()))
+        agents.add(agent)
+        tasks.add(task)
+    for run, (agent, _) in zip(everyone, who_ran_what, strict=True):
+        members.setdefault(part[agent], []).append(run)
     groups = [
         Group(
-            digests=tuple(run.digest for run in found),
-            agents=tuple(sorted({run.agent for run in found})),
-            tasks=tuple(sorted({run.task_id for run in found})),
+            digests=tuple([run.digest for run in found]),
+            agents=tuple(sorted(names[first][0])),
+            tasks=tuple(sorted(names[first][1])),
         )
-        for found in members.values()
+        for first, found in members.items()
     ]
-    sound = {run.digest for run in everyone if not run.integrity.broken}
+    broken = {run.digest for run in everyone if run.integrity.broken}
     return tuple(
-        sorted(groups, key=lambda g: (sound.isdisjoint(g.digests), -len(g.agents), -len(g.digests), g.name))
+        sorted(groups, key=lambda g: (broken.issuperset(g.digests), -len(g.agents), -len(g.digests), g.name))
     )
 
 
-def _parts(runs: Iterable[Run]) -> dict[str, str]:
-    """The first agent of each agent's part. Each agent and each task is visited once."""
+def _parts(pairs: Collection[tuple[str, str]]) -> dict[str, str]:
+    """The first agent of each agent's part, from who ran what. Each agent and each task is visited once."""
     tasks_of: dict[str, set[str]] = {}
     agents_of: dict[str, set[str]] = {}
-    for run in runs:
-        tasks_of.setdefault(run.agent, set()).add(run.task_id)
-        agents_of.setdefault(run.task_id, set()).add(run.agent)
+    for agent, task in pairs:
+        tasks_of.setdefault(agent, set()).add(task)
+        agents_of.setdefault(task, set()).add(agent)
     part: dict[str, str] = {}
     for first in tasks_of:
         reached = [first]
