@@ -97,6 +97,13 @@ SCORES = [
 ]
 
 
+def test_scores_beside_the_trace_are_read(tmp_path: Path) -> None:
+    scores = [{"name": "success", "value": 0}]
+    _, (run,) = read(tmp_path, {"trace": TRACE, "observations": LOGGED, "scores": scores})
+    assert run.finished is not None
+    assert run.finished.success is False
+
+
 @pytest.mark.parametrize(("score", "want"), SCORES)
 def test_success_is_a_score_of_that_name(tmp_path: Path, score: dict[str, Any], want: bool | None) -> None:
     _, (run,) = read(tmp_path, {**TRACE, "observations": LOGGED, "scores": [score]})

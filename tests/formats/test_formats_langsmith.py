@@ -186,3 +186,37 @@ def test_any_content_of_a_run_is_survived(
 ) -> None:
     _, runs = read(tmp_path_factory.mktemp("langsmith"), {**root({**node(1, kind, "x"), **odd}), **odd})
     assert len(runs) == 1
+
+
+def test_a_bulk_export_whose_objects_are_text_is_read_as_the_others(tmp_path: Path) -> None:
+    failed = node(2, "tool", "look", inputs={"day": 1}, outputs={"output": {**SEEN, "status": "error"}})
+    whole = flat(root(FIRST, failed, SECOND, feedback_stats={"success": {"n": 1, "avg": 0}}))
+    texts = [{k: json.dumps(v) if isinstance(v, dict) else v for k, v in each.items()} for each in whole]
+    (_, (run,)), (_, (same,)) = read(tmp_path / "a", lines(texts)), read(tmp_path / "b", lines(whole))
+    assert words(run) == words(same) == [("user", "Go."), ("assistant", "Done.")]
+    assert [(o.ok, o.content) for o in run.of(Observation)] == [(False, "monday")]
+    assert run.finished is not None
+    assert run.finished.success is False
+
+
+@pytest.mark.parametrize("written", ["{'day': 1, 'late': None}", '{"day": 1, "late": null}'])
+def test_arguments_that_the_tracer_wrote_as_text_are_arguments(tmp_path: Path, written: str) -> None:
+    tool = node(2, "tool", "look", inputs={"input": written}, outputs={"output": "monday"})
+    _, (run,) = read(tmp_path, root(FIRST, tool, SECOND))
+    assert [c.arguments for c in run.of(ToolCall)] == [{"day": 1, "late": None}]
+
+
+@pytest.mark.parametrize("written", ["{'day': open('x')}", "{" * 5_000, "{'day'", "{1: 2}", "monday"])
+def test_text_that_is_no_literal_stays_text(tmp_path: Path, written: str) -> None:
+    tool = node(2, "tool", "look", inputs={"input": written}, outputs={"output": "monday"})
+    _, (run,) = read(tmp_path, root(FIRST, tool, SECOND))
+    assert [c.arguments for c in run.of(ToolCall)] == [{"input": written}]
+
+
+def test_runs_that_the_command_line_wrote_keep_their_tree(tmp_path: Path) -> None:
+    renamed = [
+        {("run_id" if k == "id" else k): v for k, v in each.items()} for each in flat(root(FIRST, TOOL))
+    ]
+    _, (run,) = read(tmp_path, lines(renamed))
+    assert run.started is not None
+    assert (run.started.agent, run.run_id) == ("desk", "langsmith/r0")

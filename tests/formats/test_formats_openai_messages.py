@@ -85,6 +85,19 @@ AUTOGEN = [
      "content": [{"call_id": "c1", "name": "look", "content": "monday"}]},
     {"source": "assistant", "type": "TextMessage", "content": "Done."},
 ]  # fmt: skip
+AUTOGEN_MODEL = [
+    {"type": "UserMessage", "source": "user", "content": "Go."},
+    {"type": "AssistantMessage", "source": "assistant", "thought": None, "content": AUTOGEN[1]["content"]},
+    {"type": "FunctionExecutionResultMessage", "content": AUTOGEN[2]["content"]},
+    {"type": "AssistantMessage", "source": "assistant", "content": "Done."},
+]
+HAYSTACK_CALL = {"id": "c1", "tool_name": "look", "arguments": {"day": 1}}
+HAYSTACK = [
+    {"role": "user", "meta": {}, "content": [{"text": "Go."}]},
+    {"role": "assistant", "content": [{"tool_call": HAYSTACK_CALL}]},
+    {"role": "tool", "content": [{"tool_call_result": {"result": "monday", "origin": HAYSTACK_CALL}}]},
+    {"role": "assistant", "content": [{"text": "Done."}]},
+]
 ADK = [{"id": f"e{n}", "author": "clerk", "content": each} for n, each in enumerate(GEMINI)]
 SDK_CALL = {"toolCallId": "c1", "toolName": "look", "input": {"day": 1}}
 SDK_OUTPUT = {"type": "text", "value": "monday"}
@@ -152,6 +165,15 @@ SHAPES = {
     "a logged response": {"input": RESPONSES[:1], "response": RESPONSE},
     "sharegpt": [{"conversations": SHAREGPT}],
     "a team of autogen": {"messages": AUTOGEN, "stop_reason": "done"},
+    "what autogen saves of a team": {
+        "type": "TeamState",
+        "agent_states": {
+            "clerk": {"agent_state": {"llm_context": {"messages": AUTOGEN_MODEL}}},
+            "RoundRobinGroupChatManager": {"message_thread": AUTOGEN, "current_turn": 1},
+        },
+    },
+    "what autogen saves of an agent": {"type": "AgentState", "llm_context": {"messages": AUTOGEN_MODEL}},
+    "haystack": {"messages": HAYSTACK},
     "a session of the agent development kit": {"appName": "shop", "events": ADK},
     "a log of gemini": {"contents": GEMINI[:3], "response": {"candidates": [{"content": GEMINI[3]}]}},
     "a log of bedrock": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -285,3 +286,98 @@ values = st.recursive(
 def test_any_content_of_a_span_is_survived(content: dict[str, Any]) -> None:
     found = list(spans_of({"spans": [{"spanId": "s", **content}]}, Findings(None)))
     assert len(found) == 1
+
+
+def renamed(value: Any) -> Any:
+    """A request with the names of its fields as protobuf has them."""
+    if isinstance(value, list):
+        return [renamed(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {re.sub("([A-Z])", lambda m: f"_{m[0].lower()}", k): renamed(v) for k, v in value.items()}
+
+
+def of_jaeger(each: dict[str, Any]) -> dict[str, Any]:
+    began, ended = (int(each[f"{name}TimeUnixNano"]) // 1000 for name in ("start", "end"))
+    above = {"refType": "CHILD_OF", "traceID": each["traceId"], "spanID": each["parentSpanId"]}
+    return {
+        "traceID": each["traceId"],
+        "spanID": each["spanId"],
+        "operationName": each["name"],
+        "references": [above] if each["parentSpanId"] else [],
+        "startTime": began,
+        "duration": ended - began,
+        "tags": [{"key": a["key"], "value": next(iter(a["value"].values()))} for a in each["attributes"]],
+        "processID": "p1",
+    }
+
+
+OTHER_SHAPES = {
+    "names of protobuf": renamed(otlp(AGENT, CHAT, TOOL)),
+    "an answer of Tempo": {"batches": otlp(AGENT, CHAT, TOOL)["resourceSpans"]},
+    "a newer answer of Tempo": {"trace": otlp(AGENT, CHAT, TOOL)},
+    "Jaeger": {"data": [{"traceID": "t1", "spans": [of_jaeger(each) for each in (TOOL, AGENT, CHAT)]}]},
+}
+
+
+@pytest.mark.parametrize("shape", OTHER_SHAPES)
+def test_a_trace_out_of_another_store_is_the_same_run(tmp_path: Path, shape: str) -> None:
+    assert sniff("x.bin", json.dumps(OTHER_SHAPES[shape]).encode()) == "otel"
+    _, (want,) = read(tmp_path / "a", otlp(AGENT, CHAT, TOOL))
+    _, (run,) = read(tmp_path / "b", OTHER_SHAPES[shape])
+    assert run.started is not None
+    assert want.started is not None
+    assert (run.started.agent, run.started.ts) == ("clerk", want.started.ts)
+    assert [(m.role, m.content, m.ts) for m in run.of(Message)] == [
+        (m.role, m.content, m.ts) for m in want.of(Message)
+    ]
+    assert [(c.tool, c.arguments, c.ts) for c in run.of(ToolCall)] == [
+        (c.tool, c.arguments, c.ts) for c in want.of(ToolCall)
+    ]
+
+
+def test_a_failed_span_of_jaeger_failed(tmp_path: Path) -> None:
+    failed = of_jaeger(TOOL)
+    failed["tags"] += [{"key": "error", "value": True}]
+    _, (run,) = read(tmp_path, {"data": [{"spans": [of_jaeger(AGENT), of_jaeger(CHAT), failed]}]})
+    assert [o.ok for o in run.of(Observation)] == [False]
+
+
+def logged(name: str, body: Any, on: str = "s2", **attributes: Any) -> dict[str, Any]:
+    about = [{"key": key.replace("__", "."), "value": typed(value)} for key, value in attributes.items()]
+    record = {"eventName": name, "traceId": "t1", "spanId": on, "body": body, "attributes": about}
+    return {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}
+
+
+def test_what_was_said_may_be_recorded_as_logs(tmp_path: Path) -> None:
+    chat = span(2, "chat m", gen_ai__operation__name="chat", gen_ai__request__model="m")
+    asked = {"kvlistValue": {"values": [{"key": "content", "value": typed("Go.")}]}}
+    chosen = {"message": {"role": "assistant", "content": "Done."}}
+    outcome = {"gen_ai__evaluation__name": "success", "gen_ai__evaluation__score__label": "fail"}
+    records = [
+        logged("gen_ai.user.message", asked),
+        logged("gen_ai.choice", typed(json.dumps(chosen))),
+        logged("gen_ai.evaluation.result", None, "", **outcome),
+    ]
+    _, (run,) = read(tmp_path, *records, otlp(AGENT, chat))
+    assert [(m.role, m.content) for m in run.of(Message)] == [("user", "Go."), ("assistant", "Done.")]
+    assert run.finished is not None
+    assert run.finished.success is False
+
+
+def test_the_content_of_an_event_may_be_text_of_its_own(tmp_path: Path) -> None:
+    chat = span(2, "chat m", gen_ai__operation__name="chat", gen_ai__request__model="m")
+    said = {"gen_ai.user.message": {"role": "user", "content": "Go."},
+            "gen_ai.choice": {"message": {"content": "Done."}}}  # fmt: skip
+    chat["events"] = [
+        {"name": name, "attributes": [{"key": "gen_ai.event.content", "value": typed(json.dumps(body))}]}
+        for name, body in said.items()
+    ]
+    _, (run,) = read(tmp_path, otlp(AGENT, chat))
+    assert [(m.role, m.content) for m in run.of(Message)] == [("user", "Go."), ("assistant", "Done.")]
+
+
+def test_an_agent_without_a_name_has_that_of_its_span(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, otlp(span(1, "desk", None, openinference__span__kind="AGENT")))
+    assert run.started is not None
+    assert run.started.agent == "desk"

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from untaken.criteria.criterion import CriteriaSet, Criterion
-from untaken.criteria.literals import parse_document
 from untaken.errors import UntakenError, Where
+from untaken.formats.literals import parse_document
 from untaken.kept_file import write_whole
 from untaken.ledger.strict_json import JsonFault
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from untaken.criteria.criterion import Criterion, Quantified, QuantifierRun, Value, read_value
 from untaken.criteria.files import load_criteria
-from untaken.criteria.literals import parse_document, values_in
 from untaken.errors import Finding, Severity, UntakenError, Where
+from untaken.formats.literals import parse_document, values_in
 from untaken.ledger import Run
 from untaken.ledger.strict_json import JsonFault
 

@@ -165,7 +165,7 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
     for value in file.values():
         for each in objects(mapping(value).get("data")) or [value]:
             record = mapping(file.record(each))
-            trace = mapping(record.get("trace")) or record
+            trace = {**record, **mapping(record.get("trace"))}
             inner = objects(record.get("observations"))
             if inner:
                 trace_id = text(trace.get("id")) or text(_first(inner[0], "traceId")) or file.stem

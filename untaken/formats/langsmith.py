@@ -13,22 +13,45 @@ from typing import Any, Final
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
+from untaken.formats.literals import parse_document
 from untaken.formats.losses import Findings, clip
 from untaken.formats.messages import MessageTranscript, asked, is_message, message_items, replied, tokens_of
 from untaken.formats.otel import SUCCESS
-from untaken.formats.readings import amount, first_text, mapping, moment, number, objects, text, totals
+from untaken.formats.readings import (
+    amount,
+    first_text,
+    mapping,
+    moment,
+    number,
+    objects,
+    parsed,
+    text,
+    totals,
+)
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
+from untaken.ledger.strict_json import JsonFault
 
 Node = Mapping[str, Any]
 
 MODELS: Final = ("llm", "chat_model")
+OBJECTS: Final = ("inputs", "outputs", "extra", "feedback_stats", "serialized", "events")
 TOKENS: Final = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 PLACES: Final = Places(
     kept=[
-        *("id", "trace_id", "parent_run_id", "dotted_order", "name", "run_type", "start_time", "end_time"),
+        *(
+            "id",
+            "run_id",
+            "trace_id",
+            "parent_run_id",
+            "dotted_order",
+            "name",
+            "run_type",
+            "start_time",
+            "end_time",
+        ),
         *("error", "status", "inputs.**", "outputs.**", "reference_example_id", "total_cost"),
         *(
             "feedback_stats.**",
@@ -57,10 +80,17 @@ def nodes(record: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     left = [("", each) for each in reversed(objects(mapping(record).get("runs")) or objects([record]))]
     while left:
         above, node = left.pop()
+        if "id" not in node and "run_id" in node:  # as LangSmith's command line writes it
+            node = {"id": node["run_id"], **node}
         trace = text(node.get("trace_id")) or above or text(node.get("id")) or "trace"
         left += [(trace, child) for child in reversed(objects(node.get("child_runs")))]
         if isinstance(node.get("run_type"), str):
-            yield trace, {name: value for name, value in node.items() if name != "child_runs"}
+            yield trace, {name: _written(name, each) for name, each in node.items() if name != "child_runs"}
+
+
+def _written(name: str, value: Any) -> Any:
+    """A part of a run; a bulk export writes the parts that are objects as JSON texts."""
+    return parsed(value) if name in OBJECTS else value
 
 
 def _at(node: Node, name: str, findings: Findings) -> datetime | None:
@@ -138,10 +168,22 @@ def _items(root: Node, ordered: Sequence[Node], findings: Findings) -> Iterator[
             yield from transcript.of(replied(node.get("outputs")), ended)
         elif node.get("run_type") == "tool":
             call_id = text(node.get("id"))
-            yield Called(tool=node.get("name"), arguments=node.get("inputs"), source_id=call_id, at=began)
+            yield Called(tool=node.get("name"), arguments=_given(node), source_id=call_id, at=began)
             if ended is not None or node.get("error") is not None:
                 yield _answer(node, call_id, ended)
     yield from transcript.of(replied(root.get("outputs")), _at(root, "end_time", findings))
+
+
+def _given(node: Node) -> Any:
+    """What a tool was called with; the tracer of LangChain writes it as text, as Python does."""
+    inputs = node.get("inputs")
+    written = inputs.get("input") if isinstance(inputs, dict) and len(inputs) == 1 else None
+    if not isinstance(written, str) or written[:1] != "{":
+        return inputs
+    try:
+        return mapping(parse_document(written.encode(errors="replace"))) or inputs
+    except JsonFault:
+        return inputs
 
 
 def _answer(node: Node, call_id: str | None, ended: datetime | None) -> Answered:

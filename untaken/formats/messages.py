@@ -42,6 +42,8 @@ CONSTRUCTORS: Final = {
     "FunctionMessage": "function",
     "ChatMessage": "chat",
 }
+AUTOGEN: Final = {"SystemMessage": "system", "FunctionExecutionResultMessage": "tool"}
+"""Messages of AutoGen that do not say whom they are from."""
 SPOKEN_PARTS: Final = frozenset(
     ("text", "input_text", "output_text", "refusal", "summary_text", "reasoning_text")
 )
@@ -50,13 +52,13 @@ CALLS: Final = frozenset(
     ("tool_use", "server_tool_use", "tool_call", "server_tool_call", "tool-call", "toolUse", "functionCall")
 ) | {"function_call", "toolCall"}
 ANSWERS: Final = frozenset(
-    ("tool_result", "tool_call_response", "tool-result", "toolResult", "functionResponse")
+    ("tool_result", "tool_call_result", "tool_call_response", "tool-result", "toolResult", "functionResponse")
 ) | {"function_response"}
 """Kinds of content blocks, or, as Bedrock and Gemini write it, their only key."""
-CALL_IDS: Final = ("tool_use_id", "toolCallId", "toolUseId", "call_id", "id")
-CALL_NAMES: Final = ("name", "toolName")
+CALL_IDS: Final = ("tool_use_id", "toolCallId", "toolUseId", "toolUseID", "call_id", "id")
+CALL_NAMES: Final = ("name", "toolName", "tool_name")
 CALL_INPUTS: Final = ("input", "arguments", "args", "server_tool_call")
-CALL_OUTPUTS: Final = ("content", "output", "response", "result", "errorText")
+CALL_OUTPUTS: Final = ("content", "output", "response", "result", "errorText", "run")
 TOKENS: Final = {
     "input_tokens": ("input_tokens", "prompt_tokens", "inputTokens", "promptTokenCount"),
     "output_tokens": ("output_tokens", "completion_tokens", "outputTokens", "candidatesTokenCount"),
@@ -64,8 +66,8 @@ TOKENS: Final = {
 USAGES: Final = ("usage", "usage_metadata", "usageMetadata", "models_usage")
 TIMES: Final = ("timestamp", "created_at", "createdAt")
 FIELDS: Final = (
-    *("role", "type", "id", "name", "content.**", "parts.**", "refusal", "reasoning_content", *TIMES),
-    *("model", "assistant_id", "toolCalls.**", "toolCallId", "from", "value.**", "source", "author"),
+    *("role", "type", "id", "name", "content.**", "parts.**", "refusal", "reasoning_content", "thought"),
+    *(*TIMES, "model", "assistant_id", "toolCalls.**", "toolCallId", "from", "value.**", "source", "author"),
     *("tool_calls[].id", "tool_calls[].name", "tool_calls[].args.**", "tool_calls[].function.name"),
     *("tool_calls[].function.arguments.**", "function_call.name", "function_call.arguments.**"),
     *("tool_call_id", "status", "call_id", "arguments.**", "input.**", "action.**", "output.**", "error.**"),
@@ -86,7 +88,7 @@ _OUTPUT: Final = "_call_output"
 
 def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """A message with its role and content by the usual names, without what a library wraps them in."""
-    if _WRAPPED_IN.isdisjoint(message):
+    if _WRAPPED_IN.isdisjoint(message) and str(message.get("type")) not in AUTOGEN:
         return message
     if message.get("type") == "constructor" and isinstance(message.get("kwargs"), dict):
         kind = CONSTRUCTORS.get(str([None, *items(message.get("id"))][-1]), "unknown")
@@ -95,7 +97,8 @@ def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"type": message.get("type"), **message["data"]}
     if "role" not in message and str(message.get("from")) in SHAREGPT and "value" in message:
         return _sharegpt(message)
-    if "role" not in message and isinstance(message.get("source"), str) and "content" in message:
+    spoken = isinstance(message.get("source"), str) or str(message.get("type")) in AUTOGEN
+    if "role" not in message and "content" in message and spoken:
         return _autogen(message)
     if isinstance(message.get("author"), str) and mapping(message.get("content")).get("parts"):
         return {**message, "role": "model", **message["content"], "content": None}
@@ -114,13 +117,16 @@ def _sharegpt(message: Mapping[str, Any]) -> Mapping[str, Any]:
 def _autogen(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """A message or an event of an AutoGen team, under the name of the agent that it came from."""
     kind, known = _kind(message), {name: message[name] for name in (*TIMES, *USAGES) if name in message}
-    if kind == "ToolCallRequestEvent":
-        return {**known, "role": message["source"], "content": None, "tool_calls": message["content"]}
-    if kind == "ToolCallExecutionEvent":
+    speaker = message.get("source") or AUTOGEN[kind]
+    asks = kind == "AssistantMessage" and isinstance(message["content"], list)
+    if asks or kind == "ToolCallRequestEvent":
+        thought = {"reasoning_content": message["thought"]} if message.get("thought") else {}
+        return {**known, **thought, "role": speaker, "content": None, "tool_calls": message["content"]}
+    if kind in ("ToolCallExecutionEvent", "FunctionExecutionResultMessage"):
         answers = [{**each, "type": "tool_result"} for each in objects(message["content"])]
         return {**known, "role": "tool", "content": answers}
     if kind.endswith(("Message", "Event")):
-        role = "reasoning" if kind == "ThoughtEvent" else message["source"]
+        role = "reasoning" if kind == "ThoughtEvent" else speaker
         return {**known, "role": role, "content": message["content"]}
     return message
 
@@ -394,7 +400,7 @@ def _block(part: Mapping[str, Any], role: str, at: datetime | None) -> Iterator[
 
 def _worked(answer: Mapping[str, Any], kind: str) -> bool | None:
     """Whether a call worked, where its answer says so: by a flag, a status, or the kind of its output."""
-    failed = _first(answer, ("is_error", "isError"))
+    failed = _first(answer, ("is_error", "isError", "error"))
     if isinstance(failed, bool):
         return not failed
     if kind.startswith(("error", "execution-denied")) or mapping(answer.get("response")).get("error"):

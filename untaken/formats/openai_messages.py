@@ -37,8 +37,10 @@ Place = tuple[str, tuple[str, ...]]
 """A member, and the names that lead on inside of it."""
 STATES: Final = (
     *("values", "channel_values", "state", "request", "body", "request_body", "input.inputBodyJson"),
+    "llm_context",
 )
-"""Members of an object that its messages may be in: the state of a LangGraph thread, the request of a log."""
+"""Members of an object that its messages may be in: the state of a LangGraph thread or an agent of AutoGen,
+the request of a log."""
 REPLIES: Final = ("response.body", "response", "response_body", "result.message", "output.outputBodyJson")
 """Members that the answer of the model may be in; logs of Bedrock and batches nest it."""
 GIVEN: Final = (
@@ -94,7 +96,7 @@ def recognise(sample: Sample) -> Confidence:
     first = sample.first
     if first.get("object") in ("response", "chat.completion") and ("output" in first or "choices" in first):
         return Confidence.LIKELY
-    inner = next((each for each in map(_listed, sample.records[:2]) if each), [])
+    inner = next((each for each in (_listed(_of_team(r)) for r in sample.records[:2]) if each), [])
     if any(is_langchain(each) or mapping(each).get("object") == THREAD for each in (*sample.records, *inner)):
         return Confidence.LIKELY
     messages = sum(map(is_message, sample.records))
@@ -131,6 +133,16 @@ def _in_order(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return messages[::-1] if len(times) == len(messages) and ends != sorted(ends) else messages
 
 
+def _of_team(record: Any) -> Any:
+    """What AutoGen saves of a team: the state of its manager has the conversation."""
+    states = mapping(mapping(record).get("agent_states"))
+    for name, state in states.items():
+        if thread := mapping(state).get("message_thread"):
+            others = {each: states[each] for each in states if each != name}
+            return {**record, "agent_states": others, "messages": thread}
+    return record
+
+
 def _updated(record: Any) -> list[dict[str, Any]]:
     """The messages that nodes of a graph added, of a record of its stream: ``{node: {"messages": …}}``."""
     nodes = mapping(record)
@@ -165,14 +177,14 @@ def _conversations(reader: JsonReader) -> Iterator[Any]:
         elif updates := [message for each in whole for message in _updated(each)]:
             loose.setdefault(None, []).extend(updates)
         else:
-            yield from whole
+            yield from map(_of_team, whole)
     for element in reader.values():
         if is_message(element.value):
             loose.setdefault(first_text([element.value], LINES), []).append(element.value)
         elif updates := _updated(element.value):
             loose.setdefault(None, []).extend(updates)
         else:
-            yield element.value
+            yield _of_team(element.value)
     for session, messages in loose.items():
         yield messages if session is None else {"session_id": session, "messages": messages}
 

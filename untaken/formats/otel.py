@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, Literal
 
@@ -18,8 +19,28 @@ from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import MessageTranscript
 from untaken.formats.otel_messages import INPUTS, OUTPUTS, SDK_REPLY, span_inputs, span_outputs, tool_event
-from untaken.formats.otel_spans import Span, is_span, plain_spans, span_of
-from untaken.formats.readings import amount, cut_name, items, number, objects, parsed, text, truth, whole
+from untaken.formats.otel_spans import (
+    Span,
+    SpanEvent,
+    is_jaeger,
+    is_span,
+    plain_logs,
+    plain_spans,
+    requests,
+    span_of,
+)
+from untaken.formats.readings import (
+    amount,
+    cut_name,
+    items,
+    mapping,
+    number,
+    objects,
+    parsed,
+    text,
+    truth,
+    whole,
+)
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -98,7 +119,7 @@ READ: Final = (
 )
 """Every attribute that the importer reads."""
 EVENTS: Final = (
-    *("content", "message", "role", "id", "tool_calls", "gen_ai.evaluation.name"),
+    *("content", "message", "role", "id", "tool_calls", "gen_ai.evaluation.name", "gen_ai.event.content"),
     *("gen_ai.evaluation.score.value", "gen_ai.evaluation.score.label", *INPUTS, *OUTPUTS),
 )
 PLACES: Final = Places(
@@ -116,9 +137,11 @@ MARKS: Final = ("gen_ai.*", "openinference.*", "llm.*", "traceloop.*", "ai.opera
 def recognise(sample: Sample) -> Confidence:
     """OTLP and dumps of spans; more certain if their names mention agents."""
     first = sample.first
+    if "resourceLogs" in first:  # the file exporter writes logs and spans as they come
+        first = next((each for each in map(mapping, sample.records) if "resourceSpans" in each), first)
     spans = objects(first.get("spans")) or objects(first.get("data"))
-    shaped = "resourceSpans" in first or "resource_spans" in first or is_span(first)
-    if not shaped and not (spans and is_span(spans[0])):
+    shaped = requests(first) or "resourceSpans" in first or "resource_spans" in first
+    if not shaped and not any(is_span(each) or is_jaeger(each) for each in (first, *spans[:1])):
         return Confidence.NO
     agents = any(mark.rstrip("*") in sample.text for mark in MARKS)
     return Confidence.CERTAIN if agents else Confidence.LIKELY
@@ -166,7 +189,10 @@ def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
     session = text(root.first(*SESSION))
     return TraceRun(
         run_id=text(root.first("untaken.run_id")) or f"otel/{root.trace or 'trace'}",
-        agent=named or text(root.resource.get("service.name")) or "unknown-agent",
+        agent=named
+        or text(root.resource.get("service.name"))
+        or _agent_span(ordered, kinds)
+        or "unknown-agent",
         task_id=next((t for span in agents if (t := text(span.first(*TASK)))), None) or root.trace or "trace",
         record=[(span.id, span.attributes) for span in ordered],
         model=model,
@@ -180,6 +206,12 @@ def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
         metrics={**(_tokens(models, findings) or _tokens([root], findings)), **metrics},
         metadata={"format": "otel", "trace": root.trace, **({"session": session} if session else {})},
     )
+
+
+def _agent_span(spans: Sequence[Span], kinds: Mapping[str, Kind]) -> str | None:
+    """The name of the first span of an agent, where nothing else names it."""
+    names = (span.name.removeprefix("invoke_agent ") for span in spans if kinds[span.id] == "agent")
+    return next(names, None)
 
 
 def _note_conventions(spans: Sequence[Span], findings: Findings) -> None:
@@ -295,12 +327,28 @@ def _tool_items(span: Span) -> Iterator[Item]:
         yield Answered(content=content, source_id=call_id, ok=worked, at=span.end)
 
 
+def _with_events(spans: Sequence[Span], logs: Sequence[Span]) -> list[Span]:
+    """The spans with the events that were recorded as logs; those of no known span are of the first one."""
+    known = {span.id for span in spans}
+    home = spans[0].id
+    events: dict[str, list[SpanEvent]] = defaultdict(list)
+    for log in logs:
+        events[log.id if log.id in known else home].extend(log.events)
+    return [replace(span, events=(*span.events, *events.pop(span.id, ()))) for span in spans]
+
+
 def _read(file: TraceFile) -> Iterator[TraceRun]:
     traces: dict[str, list[Span]] = defaultdict(list)
+    events: dict[str, list[Span]] = defaultdict(list)
     for value in file.values():
         for span in plain_spans(value):
             found = span_of(file.record(span), file.findings)
             traces[found.trace].append(found)
+        for log in plain_logs(value):
+            found = span_of(file.record(log), file.findings)
+            events[found.trace].append(found)
+    for trace in traces.keys() & events.keys():
+        traces[trace] = _with_events(traces[trace], events[trace])
     agents = [spans for spans in traces.values() if any(_kind(span) != "other" for span in spans)]
     if not agents:
         file.refuse(f"there is no span of an agent in it; looked for {', '.join(MARKS)}")

@@ -79,7 +79,8 @@ def _value(span: Span, *names: str) -> Any:
 def _events(span: Span) -> Iterator[tuple[str, dict[str, Any]]]:
     """The events of a span that are messages: what each is, and the message."""
     written = [(text(e.get("event.name")) or "", e) for e in objects(parsed(span.first("events")))]
-    for name, body in (*((event.name, event.attributes) for event in span.events), *written):
+    for name, attributes in (*((event.name, event.attributes) for event in span.events), *written):
+        body = {**attributes, **mapping(parsed(attributes.get("gen_ai.event.content")))}
         match name.split("."):
             case ["gen_ai", role, "message"]:
                 yield role, {"role": role, "tool_call_id": body.get("id"), **_message(body)}

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from untaken.formats.losses import Findings
-from untaken.formats.readings import items, mapping, moment, objects, text
+from untaken.formats.readings import items, mapping, moment, objects, parsed, text
 
 Status = Literal["ok", "error", "unset"]
 
@@ -20,8 +20,8 @@ PARTS: Final = {
     "trace_id": ("traceId", "trace_id"),
     "span_id": ("spanId", "span_id"),
     "parent_id": ("parentSpanId", "parent_span_id", "parent_id", "parent"),
-    "start_time": ("startTimeUnixNano", "start_time"),
-    "end_time": ("endTimeUnixNano", "end_time"),
+    "start_time": ("startTimeUnixNano", "start_time_unix_nano", "start_time"),
+    "end_time": ("endTimeUnixNano", "end_time_unix_nano", "end_time"),
     "context": ("context", "status_code", "status_message"),
 }
 """The parts of a span by the names they are written with."""
@@ -74,16 +74,20 @@ def plain_spans(record: Any) -> Iterator[dict[str, Any]]:
     """The spans in one JSON record, each an object of the same shape, its attributes a plain mapping.
 
     Args:
-        record: an OTLP request, a dump of one span, an object with ``spans`` (Phoenix: ``data``), or a row
-            or the columns of a table of Phoenix.
+        record: an OTLP request, a dump of one span, an object with ``spans`` (Phoenix: ``data``), a row or
+            the columns of a table of Phoenix, or an answer of Tempo or Jaeger.
     """
     document = mapping(record)
-    for part in objects(document.get("resourceSpans")) or objects(document.get("resource_spans")):
+    for part in requests(document):
         resource = attributes_of(mapping(part.get("resource")).get("attributes"))
         scopes = part.get("scopeSpans") or part.get("scope_spans") or part.get("instrumentationLibrarySpans")
         for scope in objects(scopes):
             about = {"resource": resource, "scope": scope.get("scope")}
             yield from (_plain_span({**about, **span}) for span in objects(scope.get("spans")))
+    for trace in filter(is_jaeger, objects(document.get("data")) or [document]):
+        yield from (_plain_span(_of_jaeger(span, trace)) for span in objects(trace["spans"]))
+    if is_jaeger(document):
+        return
     for span in (*objects(document.get("spans")), *filter(is_span, objects(document.get("data")))):
         yield _plain_span(span)
     rows = mapping(document.get("context.trace_id"))  # by column, as pandas writes a table
@@ -92,6 +96,65 @@ def plain_spans(record: Any) -> Iterator[dict[str, Any]]:
         yield from (_plain_span(_of_row(span)) for span in spans)
     elif is_span(document):
         yield _plain_span(_of_row(document))
+
+
+def requests(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The spans of each resource in an OTLP request; Tempo wraps it in ``trace``, or calls it ``batches``."""
+    inner = mapping(document.get("trace"))
+    names = ("resourceSpans", "resource_spans", "batches")
+    return next((found for d in (document, inner) for n in names if (found := objects(d.get(n)))), [])
+
+
+def plain_logs(record: Any) -> Iterator[dict[str, Any]]:
+    """The events in a request of OTLP's logs, each with the ids of its span, as an event of a span."""
+    document = mapping(record)
+    for part in objects(document.get("resourceLogs")) or objects(document.get("resource_logs")):
+        for scope in objects(part.get("scopeLogs")) or objects(part.get("scope_logs")):
+            for log in objects(scope.get("logRecords")) or objects(scope.get("log_records")):
+                about = attributes_of(log.get("attributes"))
+                body = parsed(_plain(log.get("body")))
+                content = body if isinstance(body, dict) else {"content": body}
+                name = log.get("eventName") or log.get("event_name") or about.get("event.name")
+                yield {
+                    "trace_id": _id(log.get("traceId") or log.get("trace_id")),
+                    "span_id": _id(log.get("spanId") or log.get("span_id")),
+                    "events": [{"name": name, "attributes": {**about, **content}}],
+                }
+
+
+def is_jaeger(document: Mapping[str, Any]) -> bool:
+    """Whether an object is a trace as Jaeger writes it."""
+    spans = objects(document.get("spans"))
+    return bool(spans) and {"traceID", "spanID"} <= spans[0].keys()
+
+
+def _of_jaeger(span: Mapping[str, Any], trace: Mapping[str, Any]) -> dict[str, Any]:
+    """A span of Jaeger, whose attributes are tags and whose resource is a process, as one of OTLP."""
+    tags = _tags(span.get("tags"))
+    above = (ref.get("spanID") for ref in objects(span.get("references")) if ref.get("refType") == "CHILD_OF")
+    process = mapping(mapping(trace.get("processes")).get(text(span.get("processID")) or ""))
+    start, lasted = span.get("startTime"), span.get("duration")
+    failed = "error" if tags.get("error") in (True, "true") else None
+    logs = [_tags(log.get("fields")) for log in objects(span.get("logs"))]
+    return {
+        "trace_id": span.get("traceID"),
+        "span_id": span.get("spanID"),
+        "parent_id": next(above, None),
+        "name": span.get("operationName"),
+        "start_time": start,
+        "end_time": start + lasted if isinstance(start, int) and isinstance(lasted, int) else None,
+        "status": {
+            "code": tags.get("otel.status_code") or failed,
+            "message": tags.get("otel.status_description"),
+        },
+        "attributes": tags,
+        "resource": {"service.name": process.get("serviceName")},
+        "events": [{"name": log.get("event") or log.get("name"), "attributes": log} for log in logs],
+    }
+
+
+def _tags(value: Any) -> dict[str, Any]:
+    return {key: tag.get("value") for tag in objects(value) if (key := text(tag.get("key")))}
 
 
 def _of_row(span: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,16 +244,16 @@ def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, An
 
 
 def _plain(value: Any) -> Any:
-    """An OTLP value: ``{"intValue": "3"}`` and the like."""
-    if not (isinstance(value, dict) and len(value) == 1 and next(iter(value)).endswith("Value")):
+    """An OTLP value: ``{"intValue": "3"}``, ``{"int_value": 3}`` and the like."""
+    if not (isinstance(value, dict) and len(value) == 1 and next(iter(value)).endswith(("Value", "_value"))):
         return value
     kind, inner = next(iter(value.items()))
     match kind:
-        case "intValue":
+        case "intValue" | "int_value":
             return int(inner) if str(inner).lstrip("-").isdecimal() else inner
-        case "arrayValue":
+        case "arrayValue" | "array_value":
             return [_plain(each) for each in items(mapping(inner).get("values"))]
-        case "kvlistValue":
+        case "kvlistValue" | "kvlist_value":
             return attributes_of(mapping(inner).get("values"))
     return inner
 
