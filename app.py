@@ -23,7 +23,7 @@ def main() -> None:
         frame.take_back()
         page = st.navigation(navigation.offered())
         saved_views.follow()
-        state.remember()
+        state.remember(page.url_path)
         frame.draw()
         scope_controls.draw()
         saved_views.draw(page.url_path)

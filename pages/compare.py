@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.compare import choice, view
-from components.shared import cards, into_view, state, tables
+from components.shared import cards, into_view, listed_runs, state, tables
 from untaken.answers import divergences_table, matrix_table, outcome_splits_table
 
 SIGNED = st.column_config.NumberColumn(format="%+.2f")
@@ -17,6 +17,7 @@ def main() -> None:
     if not corpus.runs:
         cards.nothing_here()
         return
+    listed_runs.switch()
     choice.remember()
     with st.container(key="compare-choice"):
         task = choice.choose_task(corpus)

@@ -97,7 +97,7 @@ st.caption(
     f"{text.label(state.rules().in_words(), 200)}"
 )
 st.caption("One HTML file with a written summary. Opens offline in any browser.")
-exports.reports(corpus)
+exports.reports(corpus, state.unread())
 st.caption("The same JSON as the command line prints with --json, with the rules set in the sidebar.")
 exports.documents(corpus, state.findings(), state.unread())
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.failure_modes import guide, issues, reading, taxonomy_editor
 from components.failure_modes import view as failure_modes_view
-from components.shared import cards, state
+from components.shared import cards, listed_runs, state
 
 VIEWS = {
     "modes": "Modes",
@@ -19,13 +19,14 @@ VIEWS = {
 
 def main() -> None:
     cards.headline("Failure modes", "What goes wrong, how often, and does it harm?")
-    corpus = state.corpus()
+    corpus = state.listed()
     if not corpus.runs:
         cards.nothing_here()
         return
-    found = failure_modes_view.analysis(corpus)
+    listed_runs.switch()
+    found = failure_modes_view.analysis()
     failure_modes_view.progress(found)
-    guide.draw(corpus, home=True)
+    guide.draw(home=True)
     asked = state.selected("view")
     st.session_state["modes_view"] = asked if asked in VIEWS else "modes"
     view = st.segmented_control(

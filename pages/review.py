@@ -8,20 +8,20 @@ from components.failure_modes import guide
 from components.review import agreement as review_agreement
 from components.review import order, panel, queue_filters, writing
 from components.review import queue as review_queue_view
-from components.shared import cards, reviewer, state
-from untaken.answers.reviewing import chosen_cases, corpus_reviewers, failing_cases, fields_of, with_reviews
+from components.shared import cards, listed_runs, reviewer, state
+from untaken.answers.reviewing import chosen_cases, fields_of, with_reviews
 
 
 def main() -> None:
     cards.headline("Review", "Which runs are still unexplained?")
-    corpus = state.corpus()
-    if not corpus.runs:
+    if not state.corpus().runs:
         cards.nothing_here()
         return
     with st.container(key="review-who", width=320):
         reviewer.ask_reviewer()
     writing.show_messages()
-    guide.draw(corpus)
+    guide.draw()
+    listed_runs.switch()
     views = {
         "Queue": queue,
         "Disagreements": review_agreement.disagreements,
@@ -38,21 +38,20 @@ def agreement() -> None:
 
 
 def queue() -> None:
-    corpus, reviews = state.corpus(), state.workspace().reviews.every()
-    cases = with_reviews(
-        state.derived(failing_cases, state.derived(corpus_reviewers, of_all=True), of_all=True), reviews
-    )
-    if not cases:
-        st.success("No runs to review. Nothing to explain.", icon=":material/check_circle:")
+    reviews = state.workspace().reviews.every()
+    cases = with_reviews(review_queue_view.cases(of_all=state.lists_all()), reviews)
+    other = review_queue_view.not_listed(reviews)
+    if not cases and other is None:
+        words = f"No runs{listed_runs.of_whom()} to review. Nothing to explain."
+        st.success(words, icon=":material/check_circle:")
         return
-    cases = order.ordered(corpus, cases)
+    cases = order.ordered(cases)
     offered = fields_of(cases)
     filters = queue_filters.remember(offered)
-    cards.of_every_agent()
     queue_filters.draw(offered, filters)
     shown = chosen_cases(cases, filters)
     review_queue_view.progress(shown, cases)
-    case = review_queue_view.chosen(shown, cases)
+    case = other or review_queue_view.chosen(shown, cases)
     if not shown:
         st.info("No run to review matches these filters.")
     left, right = st.columns([7, 5], gap="medium")
@@ -61,10 +60,12 @@ def queue() -> None:
             review_queue_view.keys(shown, cases, case)
         st.caption("Keys: J next, K previous; 1 new, 2 in review, 3 explained, 4 fixed.")
         review_queue_view.queue(shown, case)
-        review_queue_view.bulk(shown)
+        with st.container(horizontal=True):
+            review_queue_view.bulk(shown)
+            review_queue_view.export(shown)
     with right:
         if case is not None:
-            review_queue_view.look(corpus, case, panel.known_tags(reviews.values()))
+            review_queue_view.look(state.corpus(), case, panel.known_tags(reviews.values()))
 
 
 main()

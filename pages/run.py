@@ -8,7 +8,7 @@ from components.compare import choice
 from components.failure_modes import guide
 from components.review import writing
 from components.run import body, plan_changes, run_list, run_unhandled_failures, verdicts, view
-from components.shared import cards, state, tables, text
+from components.shared import cards, listed_runs, state, tables, text
 from untaken.answers import run_report
 
 
@@ -18,11 +18,14 @@ def main() -> None:
     if not corpus.runs:
         cards.nothing_here()
         return
+    listed_runs.switch()
     chosen = run_list.choose_run(corpus)
     if chosen is None:
         return
+    if not state.is_listed(chosen):
+        listed_runs.not_compared(corpus.runs[chosen].agent)
     writing.show_messages()
-    guide.draw(corpus)
+    guide.draw()
     report = run_report(corpus, chosen)
     view.integrity_banner(report)
     view.facts(report)

@@ -22,8 +22,8 @@ from untaken.memory import (
     waiting_signals,
 )
 from untaken.plans import GraphSet, PlanGraph, load_graphs
-from untaken.ranking import Contradiction, RankReport, RuleEffect, rule_effect
-from untaken.ranking.groups import left_out
+from untaken.ranking import Contradiction, RankReport, RuleEffect, agents_compared_with, rule_effect
+from untaken.ranking.groups import LEFT_OUT, left_out
 from untaken.scaling.opening import ClusterPlace, open_cluster
 from untaken.scaling.reading import Paths, Scoring, given_runs, outcome_of, score_one, scored_by_graph
 from untaken.subgoals import (
@@ -358,11 +358,14 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
     """Some runs of a corpus: scores and evaluations are kept, agents and rankings are computed again.
 
     Each memory stays whole: what the other runs taught is still known. So do statements about plan decisions.
+    What was noticed about a memory goes with the runs that are compared with it.
     """
     runs = {digest: run for digest, run in corpus.runs.items() if digest in digests}
     counted = countable(runs.values(), corpus.scores, corpus.missing)
     ranking, not_ranked = _ranked(runs.values(), counted, corpus.missing, resamples)
-    lasting = [finding for finding in corpus.findings if finding.code not in OF_THE_RANKING]
+    remembered = {finding for memory, _ in corpus.by_memory() for finding in memory.findings}
+    remembered -= {finding for memory, _ in by_memory(corpus.memories, runs) for finding in memory.findings}
+    lasting = [f for f in corpus.findings if f.code not in OF_THE_RANKING and f not in remembered]
     evaluations = corpus.evaluations.among(runs)
     return replace(
         corpus,
@@ -372,10 +375,25 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
         evaluations=evaluations,
         memories={digest: corpus.memories[digest] for digest in runs},
         ranking=ranking,
-        findings=(*lasting, *not_ranked, *left_out(corpus.runs, runs)),
+        findings=tuple(dict.fromkeys((*lasting, *not_ranked, *left_out(corpus.runs, runs)))),
         _choices=cache(lambda: choices(evaluations, runs, corpus.memories)),
         _plans=cache(lambda: corpus.plans.among(runs)),
     )
+
+
+def compared_part(corpus: Corpus, name: str, *, resamples: int = 10_000) -> Corpus:
+    """The runs of the agents that can be compared with an agent, or that ran a task.
+
+    Raises:
+        UntakenError: ``agent-unknown`` where no run is of it.
+    """
+    group = agents_compared_with(corpus.runs.values(), name)
+    return part_of(corpus, frozenset(group.digests), resamples=resamples)
+
+
+def runs_left_out(corpus: Corpus) -> tuple[Finding, ...]:
+    """That a corpus is a part of one, and whose runs are not in it; nothing where it is whole."""
+    return tuple(finding for finding in corpus.findings if finding.code == LEFT_OUT)
 
 
 def _memories(runs: Mapping[str, Run], given: PolicyMemory | Memories | None) -> Memories:

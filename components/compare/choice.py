@@ -10,7 +10,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import cards, state, text
+from components.shared import cards, listed_runs, state, text
 from components.shared.panels import panel
 from untaken.answers import compared_tasks
 from untaken.comparing import MOST_SHOWN, ComparedRun, SideBySide, TaskRuns, align_runs
@@ -52,18 +52,19 @@ def _chosen(name: str) -> str:
 
 @panel
 def choose_task(corpus: Corpus) -> TaskRuns | None:
-    """Draw the picker of tasks: those of the compared agents, and the one that the address names.
+    """Draw the picker of tasks: those of the agents listed, and the one that the address names.
 
     Returns:
         The task asked for, else that of the run last looked at, else the one with most to compare; ``None``
         where no task was run twice.
     """
-    offered = {task.task_id: task for task in state.derived(compared_tasks)}
+    offered = {task.task_id: task for task in state.derived(compared_tasks, of_all=state.lists_all())}
     every = {task.task_id: task for task in state.derived(compared_tasks, of_all=True)}
     run = corpus.runs.get(state.selected("run") or "")
     asked = _chosen("task") or (run.task_id if run else "")
-    if asked in every:
-        offered.setdefault(asked, every[asked])
+    if asked in every and asked not in offered:
+        offered[asked] = every[asked]
+        listed_runs.not_compared(corpus.runs[every[asked].digests[0]].agent)
     elif _chosen("task"):
         st.warning("The link names a task with fewer than two runs here.", icon=":material/link_off:")
     if not offered:

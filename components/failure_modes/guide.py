@@ -10,7 +10,6 @@ from components.failure_modes import view
 from components.shared import first_steps, state
 from components.shared.panels import panel
 from untaken.answers.error_analysis import RoundStep, round_steps
-from untaken.corpus import Corpus
 from untaken.failure_modes import kept_taxonomy
 from untaken.failure_modes.issue_file import kept_issues
 
@@ -25,11 +24,11 @@ DOES: Final = {
 
 
 @panel
-def draw(corpus: Corpus, *, home: bool = False) -> None:
+def draw(*, home: bool = False) -> None:
     """The five steps where they are followed; on the Failure modes page also the offer to begin."""
     chosen = first_steps.guide()
     if chosen in ("on", "seen"):
-        _steps(corpus)
+        _steps()
     elif home and chosen is None:
         with st.container(border=True, horizontal=True, vertical_alignment="center", key="guide"):
             st.markdown(
@@ -49,11 +48,11 @@ def draw(corpus: Corpus, *, home: bool = False) -> None:
         )
 
 
-def _steps(corpus: Corpus) -> None:
+def _steps() -> None:
     store = state.workspace()
     steps = round_steps(
-        corpus.runs,
-        view.analysis(corpus),
+        state.listed().runs,
+        view.analysis(),
         kept_taxonomy(store.path),
         issues=len(kept_issues(store.path).issues),
         pivot_seen=first_steps.guide() == "seen",

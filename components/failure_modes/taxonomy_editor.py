@@ -82,7 +82,7 @@ def _presets(taxonomy: Taxonomy) -> None:
 
 
 def _table(taxonomy: Taxonomy) -> None:
-    found = modes_overview(state.runs(), taxonomy)
+    found = modes_overview(state.listed().runs.values(), taxonomy)
     frame = pd.DataFrame(
         {
             "failure mode": [mode.name for mode in found.modes],

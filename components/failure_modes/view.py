@@ -11,6 +11,7 @@ from components.figures.failure_modes import MOST_GROUPS
 from components.review import panel as review_panel
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
+from untaken.answers import dump
 from untaken.answers.mode_analysis import (
     ModeAnalysis,
     analyse_modes,
@@ -18,10 +19,11 @@ from untaken.answers.mode_analysis import (
     mode_pivot_table,
     mode_runs_table,
     mode_trend_table,
+    modes_document,
     reviewed_runs,
     runs_to_read,
 )
-from untaken.corpus import Corpus
+from untaken.corpus import runs_left_out
 from untaken.failure_modes import kept_taxonomy
 from untaken.failure_modes.reading import BY, By
 from untaken.present.numbers import counted
@@ -40,12 +42,17 @@ SHARE: Final = tables.PERCENT
 RATES: Final = {"rate": SHARE, "low": SHARE, "high": SHARE, "mode_id": None, "rate_reason": None}
 
 
-def analysis(corpus: Corpus) -> ModeAnalysis:
-    """What the runs that were read say, grouped as the address asks."""
-    store, known = state.workspace(), state.derived(runs_to_read, of_all=True)
-    every = bool(st.session_state.get(ALL_READ))
+def analysis() -> ModeAnalysis:
+    """What the runs listed say that were read, grouped as the address asks."""
+    store, known = state.workspace(), state.derived(runs_to_read, of_all=state.lists_all())
+    every = bool(st.session_state.get(state.ALL_READ))
     reviewed = frozenset(known.unbroken) if every else reviewed_runs(store.reviews.every())
-    return analyse_modes(corpus, known, kept_taxonomy(store.path), by=grouped_by(), reviewed=reviewed)
+    return analyse_modes(state.listed(), known, kept_taxonomy(store.path), by=grouped_by(), reviewed=reviewed)
+
+
+def _all_read() -> None:
+    state.forget_scope()
+    st.session_state[state.ALL_READ] = st.session_state[ALL_READ]
 
 
 def grouped_by() -> By:
@@ -86,9 +93,11 @@ def pivot(found: ModeAnalysis) -> None:
             key="modes_by",
             on_change=lambda: state.select(view="modes", by=st.session_state["modes_by"]),
         )
+        st.session_state[ALL_READ] = bool(st.session_state.get(state.ALL_READ))
         st.toggle(
             "Every run was read",
             key=ALL_READ,
+            on_change=_all_read,
             help="Turn on where labels are complete: a run without a mode then counts as free of all modes.",
         )
     if not found.read:
@@ -116,7 +125,21 @@ def pivot(found: ModeAnalysis) -> None:
         name="Failure mode rates",
         columns=RATES,
     )
+    tables.download(
+        lambda: _document(found),
+        label="Failure modes (JSON)",
+        file="modes.json",
+        mime="application/json",
+        key="modes-json",
+    )
     review_panel.link_to_this()
+
+
+def _document(found: ModeAnalysis) -> bytes:
+    corpus = state.listed()
+    run_ids = {digest: run.run_id for digest, run in corpus.runs.items()}
+    findings = (*state.findings(), *runs_left_out(corpus))
+    return dump(modes_document(found, run_ids, findings=findings)).encode()
 
 
 def _runs_behind(found: ModeAnalysis) -> None:

@@ -26,7 +26,8 @@ from untaken.answers.reviewing import (
     reviewer_disagreements_table,
     reviewer_pairs_table,
 )
-from untaken.errors import Unscored
+from untaken.corpus import runs_left_out
+from untaken.errors import Finding, Unscored
 from untaken.failure_modes import kept_taxonomy, mode_agreement
 from untaken.failure_modes.root_causes import RootCauseAgreement, ceiling_words
 from untaken.judging import ReviewerPair, Reviewers
@@ -39,8 +40,10 @@ PAIR_HIDDEN: Final = ("clusters", "cluster", "low_reason", "kappa_reason", "kapp
 @panel
 def disagreements() -> None:
     """The queue of disagreements; choosing one opens its run at the sub-goal."""
-    reviewers = state.derived(corpus_reviewers, of_all=True)
-    queue: tuple[ReviewerDisagreement, ...] = state.derived(disagreement_queue, reviewers, of_all=True)
+    reviewers = state.derived(corpus_reviewers, of_all=state.lists_all())
+    queue: tuple[ReviewerDisagreement, ...] = state.derived(
+        disagreement_queue, reviewers, of_all=state.lists_all()
+    )
     contradictions = sum(one.judged.contradicts for one in queue)
     if not queue:
         st.info("No two reviewers disagree on any sub-goal. Give verdicts on the Run page, per sub-goal.")
@@ -69,13 +72,13 @@ def disagreements() -> None:
 @panel
 def agreement() -> None:
     """Krippendorff's α over all and by sub-goal; share and Cohen's κ of every two reviewers."""
-    found: Reviewers = state.derived(corpus_reviewers, of_all=True)
+    found: Reviewers = state.derived(corpus_reviewers, of_all=state.lists_all())
     whole = found.overall
     if not whole.reviewers:
         st.info("No verdicts by reviewers yet. Give verdicts on the Run page, per sub-goal.")
         return
     st.caption(_in_words(found))
-    st.caption(imported_in_words(state.corpus()))
+    st.caption(imported_in_words(state.listed()))
     if whole.items:
         tables.figure(
             figures.reliability_figure(found, dark=state.is_dark()),
@@ -89,7 +92,7 @@ def agreement() -> None:
         columns={"alpha_reason": None, "low_reason": None},
     )
     if len(whole.reviewers) > 1:
-        two_by_two(state.derived(corpus_reviewer_pairs, of_all=True), len(whole.reviewers))
+        two_by_two(state.derived(corpus_reviewer_pairs, of_all=state.lists_all()), len(whole.reviewers))
 
 
 def two_by_two(pairs: Sequence[ReviewerPair], reviewers: int) -> None:
@@ -177,12 +180,13 @@ def _root_causes(causes: Sequence[RootCauseAgreement]) -> None:
 def of_modes() -> None:
     """How far every two people see the same failure modes, and at the same step."""
     taxonomy = kept_taxonomy(state.workspace().path)
-    found, causes = mode_agreement(state.runs(), taxonomy), state.derived(corpus_root_causes, of_all=True)
+    found = mode_agreement(state.listed().runs.values(), taxonomy)
+    causes = state.derived(corpus_root_causes, of_all=state.lists_all())
     st.subheader("Failure modes")
     if causes:
         _root_causes(causes)
     tables.download(
-        lambda: dump(modes_agree_document(found, causes, taxonomy, findings=state.findings())).encode(),
+        lambda: dump(modes_agree_document(found, causes, taxonomy, findings=_findings())).encode(),
         label="Agreement on modes and root causes (JSON)",
         file="modes-agree.json",
         mime="application/json",
@@ -205,3 +209,8 @@ def of_modes() -> None:
             "kappa_low_reason": st.column_config.TextColumn("why κ has no interval"),
         },
     )
+
+
+def _findings() -> tuple[Finding, ...]:
+    """What goes with a document about the runs listed."""
+    return (*state.findings(), *runs_left_out(state.listed()))

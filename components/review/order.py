@@ -11,14 +11,13 @@ from components.failure_modes import view
 from components.shared import state
 from untaken.answers.mode_analysis import by_what_teaches_most
 from untaken.answers.reviewing import Case
-from untaken.corpus import Corpus
 
 ORDERS: Final = {"severity": "Most severe first", "teaches": "Teaches most first"}
 KEPT: Final = "review_order_kept"
 ADDRESS: Final = "order"
 
 
-def ordered(corpus: Corpus, cases: Sequence[Case]) -> tuple[Case, ...]:
+def ordered(cases: Sequence[Case]) -> tuple[Case, ...]:
     """The cases in the order asked for, below the control that asks."""
     asked = st.query_params.get(ADDRESS) or st.session_state.get(KEPT)
     st.session_state["review_order"] = asked if asked in ORDERS else "severity"
@@ -39,13 +38,13 @@ def ordered(corpus: Corpus, cases: Sequence[Case]) -> tuple[Case, ...]:
             icon=":material/casino:",
             help="The next run of the random draw, successful ones included, for unbiased labels.",
         )
-    if drawn and (following := view.analysis(corpus).draw.following):
+    if drawn and (following := view.analysis().draw.following):
         state.open_run(following)
     st.query_params.pop(ADDRESS, None)
     if order != "teaches":
         return tuple(cases)
     st.query_params[ADDRESS] = "teaches"
-    return by_what_teaches_most(view.analysis(corpus), cases)
+    return by_what_teaches_most(view.analysis(), cases)
 
 
 def _keep() -> None:

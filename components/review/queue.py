@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import streamlit as st
@@ -11,15 +11,25 @@ from components.plan.view import plan_view
 from components.review import panel as review_panel
 from components.review import writing
 from components.run import note_panel, run_list
-from components.shared import cards, reviewer, state, tables, text
+from components.shared import cards, listed_runs, reviewer, state, tables, text
 from components.shared.panels import panel
 from components.transcript import view
-from untaken.answers.reviewing import Case, cases_table, progress_of
-from untaken.corpus import Corpus
+from untaken.answers import dump
+from untaken.answers.reviewing import (
+    Case,
+    cases_table,
+    corpus_reviewers,
+    disagreement_queue,
+    failing_cases,
+    progress_of,
+    review_document,
+    with_reviews,
+)
+from untaken.corpus import Corpus, runs_left_out
 from untaken.errors import Unscored
 from untaken.failure_modes import Place
 from untaken.present.numbers import counted
-from untaken.store.reviews import STATUSES
+from untaken.store.reviews import STATUSES, Review
 from untaken.subgoals import RunScore
 
 MOST_FIRST: Final = 3
@@ -48,6 +58,20 @@ HIDDEN: Final = (
     "updated_at",
     "updated_by",
 )
+
+
+def cases(*, of_all: bool) -> tuple[Case, ...]:
+    """The failing runs of the agents compared, or of all, as if nobody had reviewed them."""
+    return state.derived(failing_cases, state.derived(corpus_reviewers, of_all=of_all), of_all=of_all)
+
+
+def not_listed(reviews: Mapping[str, Review]) -> Case | None:
+    """The case that a link names, where its agent is not among those whose runs are listed."""
+    asked = state.selected("run")
+    if asked is None or state.is_listed(asked):
+        return None
+    found = next((case for case in cases(of_all=True) if case.item.digest == asked), None)
+    return with_reviews([found], reviews)[0] if found else None
 
 
 @panel
@@ -84,7 +108,10 @@ def keys(shown: Sequence[Case], everything: Sequence[Case], case: Case) -> None:
     """Buttons and keys to the previous and the next case shown."""
     here = [one.item.digest for one in shown]
     digest = case.item.digest
-    place = f"**{here.index(digest) + 1:,} of {len(here):,}**" if digest in here else "outside the filters"
+    if digest in here:
+        place = f"**{here.index(digest) + 1:,} of {len(here):,}**"
+    else:
+        place = "outside the filters" if state.is_listed(digest) else "not listed"
     before, after = _around(shown, everything, digest)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(place, width="stretch")
@@ -95,9 +122,9 @@ def keys(shown: Sequence[Case], everything: Sequence[Case], case: Case) -> None:
 def _around(shown: Sequence[Case], everything: Sequence[Case], digest: str) -> tuple[str | None, str | None]:
     """The cases shown before and after one, which need not be among them."""
     order = [one.item.digest for one in everything]
-    at = order.index(digest)
+    at = order.index(digest) if digest in order else -1
     kept = {one.item.digest for one in shown}
-    before = next((one for one in reversed(order[:at]) if one in kept), None)
+    before = next((one for one in reversed(order[: max(at, 0)]) if one in kept), None)
     return before, next((one for one in order[at + 1 :] if one in kept), None)
 
 
@@ -147,6 +174,22 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
 
 
 @panel
+def export(shown: Sequence[Case]) -> None:
+    """The queue as the command line prints it, with the same runs, filters, order and rules."""
+    of_all = state.lists_all()
+
+    def document() -> bytes:
+        found = state.derived(corpus_reviewers, of_all=of_all)
+        disagreements = state.derived(disagreement_queue, found, of_all=of_all)
+        findings = (*state.findings(), *runs_left_out(state.listed()))
+        return dump(review_document(shown, found, disagreements, findings=findings)).encode()
+
+    tables.download(
+        document, label="Review (JSON)", file="review.json", mime="application/json", key="review-json"
+    )
+
+
+@panel
 def bulk(shown: Sequence[Case]) -> None:
     """Set the status of every case shown, behind a second thought."""
     author = reviewer.author()
@@ -167,6 +210,8 @@ def bulk(shown: Sequence[Case]) -> None:
 def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
     """One case: what went wrong first, its plan graph, and its review status."""
     item, run = case.item, corpus.runs[case.item.digest]
+    if not state.is_listed(run.digest):
+        listed_runs.not_compared(run.agent)
     with st.container(border=True, key="review-case"):
         state.run_link(cards.item_words(item), item.digest)
         if reviewer.reviewer() is None:

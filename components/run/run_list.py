@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import state, text
+from components.shared import listed_runs, state, text
 from components.shared.cards import KIND_ICONS
 from components.shared.panels import panel
 from untaken.answers import ReviewItem, review_queue
@@ -27,7 +27,7 @@ def choose_run(corpus: Corpus) -> str | None:
         Content digest of the run to show: the selected one, else the first in the order of review; ``None``
         where an address names a run that is not here (which is said).
     """
-    queue = state.derived(review_queue, of_all=True)
+    queue = state.derived(review_queue, of_all=state.lists_all())
     asked = state.selected("run")
     chosen = asked if asked in corpus.runs else None
     if asked is None and queue:
@@ -45,6 +45,9 @@ def choose_run(corpus: Corpus) -> str | None:
         step("Previous", ":material/chevron_left:", "K", neighbour(failing, chosen, -1))
         step("Next", ":material/chevron_right:", "J", neighbour(failing, chosen, +1))
     words = _offered(queue, chosen)
+    if chosen is not None and chosen not in words:  # of an agent whose runs are not listed
+        others = state.derived(review_queue, of_all=True)
+        words = {chosen: next(run_words(item) for item in others if item.digest == chosen)} | words
     st.session_state["run_picker"] = chosen
     st.selectbox(
         "Run",
@@ -67,7 +70,7 @@ def _offered(queue: Sequence[ReviewItem], chosen: str | None) -> dict[str, str]:
     asked = st.text_input("Find a run", placeholder="task, agent or run id", key="run_find").casefold()
     found = [digest for digest, line in words.items() if asked in line.casefold()]
     st.caption(f"{len(found):,} runs match; the list below offers {min(len(found), MOST_OFFERED):,} of them.")
-    kept = dict.fromkeys([*([chosen] if chosen else []), *found[:MOST_OFFERED]])
+    kept = dict.fromkeys([*([chosen] if chosen in words else []), *found[:MOST_OFFERED]])
     return {digest: words[digest] for digest in kept}
 
 
@@ -81,8 +84,8 @@ def run_words(item: ReviewItem) -> str:
 def _position(queue: Sequence[ReviewItem], failing: list[str], chosen: str | None) -> str:
     if chosen in failing:
         place = f"**{failing.index(chosen) + 1:,} of {len(failing):,}**"
-        return f"Run to review {place} · {counted(len(queue), 'run')} of all agents"
-    return f"**{len(failing):,} to review** of {counted(len(queue), 'run')} of all agents"
+        return f"Run to review {place} · {counted(len(queue), 'run')}{listed_runs.of_whom()}"
+    return f"**{len(failing):,} to review** of {counted(len(queue), 'run')}{listed_runs.of_whom()}"
 
 
 def _picked() -> None:

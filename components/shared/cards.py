@@ -83,16 +83,6 @@ def left_out() -> str:
 
 
 @panel
-def of_every_agent() -> None:
-    """Say, where the choice of agents in the sidebar does not narrow a list, that it does not."""
-    if left := state.runs_left_out():
-        st.caption(
-            f"Runs of all agents are listed, also the {counted(left, 'run')} of agents that are not compared "
-            "(“Agents compared” in the sidebar)."
-        )
-
-
-@panel
 def run_links(items: Sequence[ReviewItem], *, empty: str) -> None:
     """A link to the Run page for each run, with what there is to see in it."""
     if not items:

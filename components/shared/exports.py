@@ -54,13 +54,13 @@ def documents(corpus: Corpus, reading: Sequence[Finding], unread: Sequence[Findi
 
 
 @panel
-def reports(corpus: Corpus) -> None:
+def reports(corpus: Corpus, unread: Sequence[Finding]) -> None:
     """The report for people who do not code, in both lengths; made when it is asked for."""
     made = (("Report (HTML)", "report.html", False), ("Full report (HTML)", "report-full.html", True))
     with st.container(horizontal=True):
         for label, file, full in made:
             tables.download(
-                lambda full=full: html_report(corpus, full=full).encode(),  # type: ignore[misc]
+                lambda full=full: html_report(corpus, full=full, unread=len(unread)).encode(),  # type: ignore[misc]
                 label=label,
                 file=file,
                 mime="text/html",

@@ -14,7 +14,10 @@ from untaken.store.saved_views import SavedView, SavedViews
 
 OPENED: Final = "saved_view_opened"
 REFUSED: Final = "saved_view_refused"
-MIRRORED: Final = ("selected_", "compare_", "memory_", "rules_", "review_filters", "group")
+MIRRORED: Final = (
+    *("selected_", "compare_", "memory_", "rules_", "review_filters", "review_order", "group"),
+    *(state.LISTED, state.ALL_READ, state.UNKNOWN),
+)
 """Keys of the session that write themselves back into an address without them."""
 TITLES: Final = dict(navigation.PAGES)
 

@@ -19,22 +19,23 @@ def draw() -> None:
     st.session_state["group"] = state.group_name()
     state.write_scope()
     with st.sidebar:
+        _warn_of_unknown()
         if len(names) > 1:
             st.selectbox(
                 "Agents compared",
                 options=tuple(names),
                 format_func=lambda name: names[name],
                 key="group",
-                on_change=_forget_scope,
-                help="Agents that ran the same tasks. Used by Overview, Decisions, Memory, Rankings, and by "
-                "every export of the Data page. Review and Run list the runs of all agents.",
+                on_change=_other_agents,
+                help="Agents that ran the same tasks. Pages and exports are about their runs. Review, Run, "
+                "Compare and Failure modes can list the runs of all agents, too.",
             )
         st.radio(
             "Sub-goals without a verdict",
             options=tuple(state.MISSING_WORDS),
             format_func=lambda rule: state.MISSING_WORDS[rule],
             key="rules_missing",
-            on_change=_forget_scope,
+            on_change=state.forget_scope,
             help="This rule can change the ranking, so it is shown with every rate.",
         )
         if authors:
@@ -43,7 +44,7 @@ def draw() -> None:
                 options=authors,
                 format_func=lambda author: text.one_line(author, 60),
                 key="rules_verdicts",
-                on_change=_forget_scope,
+                on_change=state.forget_scope,
                 placeholder="Everybody's",
                 help="Leave empty to count every recorded verdict.",
             )
@@ -55,7 +56,7 @@ def draw() -> None:
                 max_value=1.0,
                 step=0.1,
                 key="rules_min_kappa",
-                on_change=_forget_scope,
+                on_change=state.forget_scope,
                 placeholder="any",
                 help="Verdicts of judges, or on sub-goals, whose Cohen's κ with people is below this count "
                 "nowhere: their sub-goals are unscored. Needs 10 common labels. Usual: 0.4. "
@@ -63,7 +64,28 @@ def draw() -> None:
             )
 
 
-def _forget_scope() -> None:
-    """The choice that was just made holds, not the one of the address."""
-    for name in state.SCOPE:
+def _other_agents() -> None:
+    """Runs and tasks that were chosen are those of the agents before."""
+    state.forget_scope()
+    state.select(**{name: state.selected(name) for name in state.OF_ANY_AGENTS})
+    for name in [name for name in st.session_state if str(name).startswith("compare_")]:
+        del st.session_state[name]
+    for name in ("task", "runs", "reference"):
         st.query_params.pop(name, None)
+
+
+def _warn_of_unknown() -> None:
+    """Say that an address meant other numbers than these, until somebody chooses something here."""
+    unknown = st.session_state.get(state.UNKNOWN, ())
+    if "agents" in unknown:
+        st.warning(
+            "The link or saved view names a set of agents that is not in this workspace. These numbers are "
+            "of another set.",
+            icon=":material/link_off:",
+        )
+    if "verdicts" in unknown:
+        st.warning(
+            "The link or saved view counts verdicts of somebody who gave none here. These numbers count "
+            "others.",
+            icon=":material/link_off:",
+        )

@@ -11,6 +11,7 @@ from components.shared import navigation, state, text
 from untaken.answers import review_queue
 from untaken.answers.searching import texts_with
 from untaken.corpus import Corpus
+from untaken.present.numbers import counted
 
 MOST: Final = 12
 MOST_TEXTS: Final = 8
@@ -32,11 +33,16 @@ def search() -> None:
             placeholder="page, agent, task, run id, title, or words of a message or tool call",
         )
         words = asked.casefold().split()
-        found, whole = everything_with(state.corpus(), words)
+        found, whole = everything_with(state.listed(), words)
         for page, label, asked_for in found:
             st.page_link(page, label=label, query_params=asked_for | state.scope())
         if not found:
             st.info("Nothing found.")
+        if left := state.not_listed():
+            st.caption(
+                f"{counted(left, 'run')} of agents that are not compared left out. “All agents” on the "
+                "Review or Run page includes them."
+            )
         more = "" if whole else " The search stopped early: add words to find more."
         st.caption(f"All words must match. ↓ and ↑ move, Enter opens.{more}")
 

@@ -37,20 +37,28 @@ SELECTION: Final = (
     *("run", "sub_goal", "decision", "change", "choice", "metric", "pair", "criterion", "graph", "step"),
     *("view", "by", "mode", "group", "issue"),
 )
+OF_ANY_AGENTS: Final = ("view", "by", "metric", "mode", "issue", "criterion", "graph")
+"""What of a selection means the same with other agents."""
 SAMPLES: Final = Path(__file__).parents[2] / "sample_runs"
 DEMONSTRATED: Final = ("graphs", "crafter/graphs", "crafter/ledgers", "ledgers")
 PLANNED: Final = SAMPLES / "crafter"
 """Sample runs of planning: records next to their ledgers, and what was measured with them."""
 DEFAULT_FOLDER: Final = "untaken-workspace"
 RUN_PAGE: Final = "pages/run.py"
+PAGE: Final = "page_shown"
 
 _IN_FRAME: Final = ContextVar("in_frame", default=False)
 _ANSWERS: Final[ContextVar[dict[object, Any] | None]] = ContextVar("answers", default=None)
 """What was asked for since the page began: to find it in a cache of Streamlit's takes half a millisecond."""
 Made = TypeVar("Made")
 
-SCOPE: Final = ("agents", "missing", "verdicts", "min_kappa")
-"""What of an address says which runs are counted, and how."""
+SCOPE: Final = ("agents", "missing", "verdicts", "min_kappa", "listed", "all_read")
+"""What of an address says which runs are counted and listed, and how."""
+LISTED: Final = "scope_listed"
+ALL_READ: Final = "scope_all_read"
+"""Whether every run counts as read: one without a failure mode is free of all modes."""
+UNKNOWN: Final = "scope_unknown"
+"""What an address named of the scope that is not in the workspace: other runs are shown than it meant."""
 
 MISSING_WORDS: Final[dict[MissingRule, str]] = {
     "fail": "count as not completed",
@@ -195,6 +203,27 @@ def compared() -> Corpus:
     return evaluating.part(str(store.path), content(store), now.missing, now.globs, name, store)
 
 
+def lists_all() -> bool:
+    """Whether pages that list runs list those of all agents, not only of the agents compared."""
+    return group_name() is None or st.session_state.get(LISTED) == "all"
+
+
+def listed() -> Corpus:
+    """The runs that Review, Run, Compare, Failure modes and the search list."""
+    return corpus() if lists_all() else compared()
+
+
+def not_listed() -> int:
+    """Number of runs of other agents, which such pages leave out now."""
+    return 0 if lists_all() else runs_left_out()
+
+
+def is_listed(digest: str) -> bool:
+    """Whether the run with this content digest is one of those that such pages list."""
+    name = None if lists_all() else group_name()
+    return name is None or any(digest in group.digests for group in groups() if group.name == name)
+
+
 def derived(make: Callable[..., Made], *given: object, of_all: bool = False) -> Made:
     """The result of `make`, an engine function, for the compared (or all) runs; computed once and shared.
 
@@ -210,9 +239,10 @@ def derived(make: Callable[..., Made], *given: object, of_all: bool = False) -> 
 
 
 def drawn(make: Callable[[], Made], *what: str | None) -> Made:
-    """What `make` gives for the runs compared, the rules and the theme; made once for each `what`."""
+    """What `make` gives for the runs in scope, the rules and the theme; made once for each `what`."""
     store, now = workspace(), rules()
-    whose = (str(store.path), content(store), now.missing, now.globs, group_name(), is_dark())
+    agents = (group_name(), lists_all())
+    whose = (str(store.path), content(store), now.missing, now.globs, agents, is_dark())
     made: Made = _drawn(whose, what, make)
     return made
 
@@ -225,9 +255,15 @@ def groups() -> tuple[Group, ...]:
 
 def group_name() -> str | None:
     """Name of the set of agents chosen; ``None`` where there is no choice."""
-    names = [group.name for group in groups()]
-    chosen = st.session_state.get("group")
-    return None if len(names) < 2 else (chosen if chosen in names else names[0])
+    known = groups()
+    if len(known) < 2:
+        return None
+    return (_named(st.session_state.get("group")) or known[0]).name
+
+
+def _named(task: object) -> Group | None:
+    """The set of agents that ran a task; a set is named by its first one, which may change."""
+    return next((group for group in groups() if task in group.tasks), None)
 
 
 def runs_left_out() -> int:
@@ -282,32 +318,56 @@ def rules() -> RulesInForce:
 
 
 def scope() -> dict[str, str | list[str]]:
-    """What a link needs to show the same numbers; nothing where scope and rules are the usual ones."""
-    now, names = rules(), [group.name for group in groups()]
+    """What a link needs to show the same numbers.
+
+    Rules that are the usual ones are not in it; the agents compared are wherever there is a choice of them,
+    because runs that are added later can make another set the first one.
+    """
+    now = rules()
     chosen: dict[str, str | list[str]] = {}
-    if (name := group_name()) is not None and name != names[0]:
+    if (name := group_name()) is not None:
         chosen["agents"] = name
+        if lists_all():
+            chosen["listed"] = "all"
     if now.missing != "fail":
         chosen["missing"] = now.missing
     if now.verdicts:
         chosen["verdicts"] = list(now.verdicts)
     if now.least_kappa is not None:
         chosen["min_kappa"] = f"{now.least_kappa:g}"
+    if st.session_state.get(ALL_READ):
+        chosen["all_read"] = "1"
     return chosen
 
 
 def _read_scope() -> None:
     """Take the scope from the address, where it names one."""
     asked = st.query_params
+    unknown = []
     if "agents" in asked:
         st.session_state["group"] = asked["agents"]
+        unknown += [] if _named(asked["agents"]) else ["agents"]
     if asked.get("missing") in MISSING_WORDS:
         st.session_state["rules_missing"] = asked["missing"]
     if "verdicts" in asked:
         st.session_state["rules_verdicts"] = asked.get_all("verdicts")
+        unknown += [] if {*asked.get_all("verdicts")} <= {*authors()} else ["verdicts"]
+    if unknown:
+        st.session_state[UNKNOWN] = unknown
+    if asked.get("all_read") == "1":
+        st.session_state[ALL_READ] = True
+    if asked.get("listed") in ("all", "compared"):
+        st.session_state[LISTED] = asked["listed"]
     if "min_kappa" in asked:
         with suppress(ValueError):  # an address may say anything
             st.session_state["rules_min_kappa"] = max(-1.0, min(1.0, float(asked["min_kappa"])))
+
+
+def forget_scope() -> None:
+    """The choice that was just made holds, not the one of the address."""
+    st.session_state.pop(UNKNOWN, None)
+    for name in SCOPE:
+        st.query_params.pop(name, None)
 
 
 def write_scope() -> None:
@@ -332,14 +392,20 @@ def is_dark() -> bool:
     return bool(st.context.theme.type == "dark")
 
 
-def remember() -> None:
+def remember(page: str) -> None:
     """Take scope and selection from the address, or write them back where a navigation click cleared it."""
+    st.session_state[PAGE] = page
     _read_scope()
     kept = {name: selected(name) for name in SELECTION}
-    asked = {name: st.query_params[name] for name in SELECTION if name in st.query_params}
+    asked = {name: st.query_params[name] for name in _in_address() if name in st.query_params}
     if "run" in asked and asked["run"] != kept["run"]:
         kept = {}  # another run: what was selected in the old one is not in it
     select(**{name: asked.get(name, kept.get(name)) for name in SELECTION})
+
+
+def _in_address() -> tuple[str, ...]:
+    """What of the selection is in the address of this page: on Review, `graph` is a filter."""
+    return tuple(name for name in SELECTION if (st.session_state.get(PAGE), name) != ("review", "graph"))
 
 
 def selected(name: str) -> str | None:
@@ -359,6 +425,8 @@ def select(**chosen: str | int | None) -> None:
     for name in SELECTION:
         value = chosen.get(name)
         st.session_state[f"selected_{name}"] = None if value is None else str(value)
+        if name not in _in_address():
+            continue
         if value is None:
             st.query_params.pop(name, None)
         elif st.query_params.get(name) != str(value):

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import desk
+import msgspec
 import pytest
 
 from untaken.answers import EXPORTED, dump
+from untaken.answers.mode_analysis import cases_that_teach_most
+from untaken.answers.reviewing import (
+    chosen_cases,
+    corpus_reviewers,
+    disagreement_queue,
+    failing_cases,
+    review_document,
+    with_reviews,
+)
 from untaken.cli import main
-from untaken.corpus import evaluate_corpus
-from untaken.ledger import unread_runs
+from untaken.corpus import Corpus, compared_part, evaluate_corpus, runs_left_out
+from untaken.errors import Finding
+from untaken.failure_modes import Taxonomy
+from untaken.html import html_report
+from untaken.ledger import unread_runs, verify_ledger
 from untaken.memories import remembered
+from untaken.plans import GraphSet
 from untaken.store import Workspace
 
 VERBS = {
@@ -52,3 +67,84 @@ def test_an_exported_document_is_what_the_verb_prints(
     printed = capsys.readouterr().out
     assert json.loads(exported)["findings"]
     assert exported == printed
+
+
+FOR_A_PART = {
+    "score": "score a.jsonl b.jsonl bad.jsonl --graphs g --compared other --runs --json",
+    "rank": "rank a.jsonl b.jsonl bad.jsonl --graphs g --compared other --json",
+    "counterfactual": "counterfactual a.jsonl b.jsonl bad.jsonl --graphs g --compared other --card --json",
+}
+
+
+def opened(files: Path) -> tuple[Workspace, Corpus, list[Finding]]:
+    """The workspace of the app on the same files, and all that it evaluates."""
+    store = Workspace(files / "workspace")
+    for path in ("g/desk.plan.yaml", "a.jsonl", "b.jsonl", "bad.jsonl"):
+        store.add(path, (files / path).read_bytes())
+    runs, reading = store.read_runs()
+    return store, evaluate_corpus(runs, store.graph_set(), memory=remembered(runs, store.path)), reading
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+@pytest.mark.parametrize("agents", ["other", "refund-2", "lucky"])
+def test_a_document_about_the_agents_compared_is_what_the_verb_prints_with_compared(
+    name: str, agents: str, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, corpus, reading = opened(files)
+    with store:
+        unread = unread_runs(list(corpus.runs.values()), reading)
+        exported = dump(EXPORTED[name](compared_part(corpus, agents), reading, unread))
+    main([agents if word == "other" else word for word in FOR_A_PART[name].split()])
+    assert exported == capsys.readouterr().out
+    assert "runs-left-out" in exported
+
+
+def test_without_plan_graphs_a_part_says_what_it_leaves_out_too(files: Path) -> None:
+    store, corpus, reading = opened(files)
+    with store:
+        part = replace(compared_part(corpus, "other", resamples=0), graphs=GraphSet.of([]))
+        assert "runs-left-out" in dump(EXPORTED["counterfactual"](part, reading, ()))
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_the_report_of_a_page_is_the_one_that_the_verb_writes(full: bool, files: Path) -> None:
+    for name in ("a", "b"):  # the workspace records the heads of what is added to it
+        heads = {one.run_id: one.head for one in verify_ledger(files / f"{name}.jsonl")}
+        (files / f"{name}.jsonl.heads.json").write_bytes(msgspec.json.encode(heads))
+    store, corpus, reading = opened(files)
+    with store:
+        unread = unread_runs(list(corpus.runs.values()), reading)
+        exported = html_report(compared_part(corpus, "refund-1"), full=full, unread=len(unread))
+    assert "1 more record left out as broken" in exported
+    words = "report a.jsonl b.jsonl bad.jsonl --graphs g --compared refund-1 --html report.html"
+    main([*words.split(), *(["--full"] if full else [])])
+    assert (files / "report.html").read_text("utf-8") == exported
+
+
+@pytest.mark.parametrize("order", ["severity", "teaches"])
+@pytest.mark.parametrize("agents", [None, "other", "careful"])
+def test_an_exported_review_is_what_the_verb_prints(
+    order: str, agents: str | None, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the same runs, filters, order and rules."""
+    store, corpus, reading = opened(files)
+    with store:
+        corpus = corpus if agents is None else compared_part(corpus, agents, resamples=0)
+        found, reviews = corpus_reviewers(corpus), store.reviews.every()
+        cases = with_reviews(failing_cases(corpus, found), reviews)
+        if order == "teaches":
+            cases = cases_that_teach_most(corpus, Taxonomy(), reviews, cases)
+        shown = chosen_cases(cases, {"status": ["new"], "kind": ["failed", "lucky", "broken"]})
+        findings = (*reading, *runs_left_out(corpus))
+        exported = dump(review_document(shown, found, disagreement_queue(corpus, found), findings=findings))
+    words = "review --workspace workspace --where status=new --where kind=failed --where kind=lucky"
+    scope = [] if agents is None else ["--compared", agents]
+    main([*words.split(), "--where", "kind=broken", *scope, "--order", order, "--json"])
+    assert exported == capsys.readouterr().out
+
+
+def test_an_agent_or_task_that_nobody_ran_is_a_wrong_use(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["score", "a.jsonl", "--graphs", "g", "--compared", "nobody", "--json"]) == 2
+    assert "no run is of an agent or a task 'nobody'" in capsys.readouterr().err

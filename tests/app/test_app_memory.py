@@ -206,7 +206,6 @@ def test_the_memory_shown_is_that_of_the_agents_compared(folder: Path, monkeypat
     app = asked(folder, monkeypatch)
     assert metrics(app)["Observations"] == str(len(memory_of(folder)))
     assert "without a common task" in said(app)
-    app.session_state["group"] = "other"
-    app.run()
+    app.selectbox(key="group").select("other").run()
     assert not app.metric
     assert "No history yet" in said(app)

@@ -56,7 +56,7 @@ def failed() -> RunBuilder:
 
 
 def lucky() -> RunBuilder:
-    run = a_run("lucky", agent="eager", task="ticket-2").select("search", "ask").call("search")
+    run = a_run("lucky", agent="eager", task="ticket-1").select("search", "ask").call("search")
     return run.select("refund", "read_policy").call("refund").finish()
 
 

@@ -7,16 +7,21 @@ from pathlib import Path
 
 import desk
 import pytest
-from sessions import go_to, said, session
+from builders import a_run
+from sessions import go_to, said, sent, session
 from streamlit.testing.v1 import AppTest
 
+from components.shared import searching
+from components.shared.state import SCOPE
 from untaken.answers import EXPORTED, dump
-from untaken.corpus import part_of
+from untaken.corpus import compared_part, part_of
+from untaken.failure_modes import note_draft
 from untaken.html import html_report
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch
 CHOSEN = {"agents": ["other"], "missing": ["drop"]}
+USUAL = {"agents": ["refund-1"]}
 
 
 def two_benchmarks(folder: Path) -> Path:
@@ -29,13 +34,13 @@ def two_benchmarks(folder: Path) -> Path:
 
 def address(app: AppTest) -> dict[str, list[str]]:
     """The part of the address that is about the scope."""
-    asked = {name: app.query_params.get(name) for name in ("agents", "missing", "verdicts")}
+    asked = {name: app.query_params.get(name) for name in SCOPE}
     return {name: one if isinstance(one, list) else [one] for name, one in asked.items() if one}
 
 
 def test_another_person_sees_the_numbers_of_the_address(tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(two_benchmarks(tmp_path), monkeypatch)
-    assert address(app) == {}
+    assert address(app) == USUAL
     app.selectbox(key="group").select("other").run()
     app.radio(key="rules_missing").set_value("drop").run()
     assert address(app) == CHOSEN
@@ -58,23 +63,47 @@ def test_a_choice_made_on_the_page_outweighs_the_address(tmp_path: Path, monkeyp
     app.radio(key="rules_missing").set_value("fail").run()
     assert address(app) == {"agents": ["other"]}
     app.selectbox(key="group").select_index(0).run()
-    assert address(app) == {}
+    assert address(app) == USUAL
 
 
 @pytest.mark.parametrize(
-    "asked", [{"agents": "nobody's"}, {"missing": "invent"}, {"verdicts": "human:nobody"}]
+    ("asked", "warned"),
+    [
+        ({"agents": "nobody's"}, "names a set of agents that is not in this workspace"),
+        ({"missing": "invent"}, ""),
+        ({"verdicts": "human:nobody"}, "counts verdicts of somebody who gave none here"),
+    ],
 )
-def test_an_address_that_names_what_is_not_here_leaves_the_usual_scope(
-    tmp_path: Path, monkeypatch: Patch, asked: dict[str, str]
+def test_an_address_that_names_what_is_not_here_shows_the_usual_scope_and_says_so(
+    tmp_path: Path, monkeypatch: Patch, asked: dict[str, str], warned: str
 ) -> None:
     app = session(two_benchmarks(tmp_path), monkeypatch)
+    assert [one.value for one in app.sidebar.warning] == []
     usual = said(app)
     for name, value in asked.items():
         app.query_params[name] = value
     app.run()
+    app.run()  # the address is right by now: what it said before is still not what is shown
     assert not app.exception
-    assert said(app) == usual
-    assert address(app) == {}
+    assert len(app.sidebar.warning) == bool(warned)
+    assert all(warned in one.value for one in app.sidebar.warning)
+    assert said(app).startswith(usual)
+    assert address(app) == USUAL
+    app.radio(key="rules_missing").set_value("drop").run()
+    assert [one.value for one in app.sidebar.warning] == []
+
+
+def test_a_set_of_agents_is_found_by_the_link_when_a_run_of_an_earlier_task_was_added(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with Workspace(two_benchmarks(tmp_path)) as store:
+        store.add("early.jsonl", a_run("early", agent="stray", task="before all").finish(True).ledger())
+    app = session(tmp_path, monkeypatch)
+    app.query_params["agents"] = "other"
+    app.run()
+    assert "2 runs · 1 agent · 2 tasks" in said(app)
+    assert address(app) == {"agents": ["before all"]}
+    assert not app.sidebar.warning
 
 
 def test_the_data_page_says_what_its_exports_are_about(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -98,7 +127,98 @@ def test_an_export_of_a_part_says_how_many_runs_it_leaves_out() -> None:
         assert "runs-left-out" not in [one["code"] for one in of_whole["findings"]]
 
 
-def test_lists_that_the_choice_of_agents_does_not_narrow_say_so(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(two_benchmarks(tmp_path), monkeypatch, "review")
-    assert "Runs of all agents are listed, also the 1 run of agents that are not compared" in said(app)
-    assert "runs of all agents" in said(go_to(app, "run"))
+def listing(folder: Path) -> Path:
+    """Two benchmarks, in each of which runs failed; one run of each says that it was read."""
+    with Workspace(two_benchmarks(folder)) as store:
+        lost = [a_run(f"lost-{n}", agent="stray", task="other").finish(False) for n in (1, 2)]
+        failed = desk.failing(1)
+        for run in (*lost, failed):
+            store.add(f"{run.run_id}.jsonl", run.ledger())
+        for run in store.read_runs()[0]:
+            if run.run_id in ("lost-1", failed.run_id):
+                store.append_events(run, [note_draft("it went wrong", author="human:ann")])
+    return folder
+
+
+def offered(app: AppTest) -> set[str]:
+    """The run ids in the picker of runs."""
+    return {words.rpartition(" · ")[2] for words in app.selectbox(key="run_picker").options}
+
+
+def test_lists_of_runs_hold_those_of_the_agents_compared_until_all_are_asked_for(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = session(listing(tmp_path), monkeypatch, "run")
+    assert offered(app) == {"careful-1", "lucky-1", "failing-1"}
+    assert "Run to review **1 of 2** · 3 runs of the agents compared" in said(app)
+    assert "3 more runs, of agents that share no task with these, not listed" in said(app)
+    assert "**0 of 2 reviewed**" in sent_words(go_to(app, "review"))
+    assert "1 of 3 runs read · 1 of them failed" in said(go_to(app, "failure_modes"))
+    assert [words.split(" · ")[0] for words in tasks(go_to(app, "compare"))] == ["refund-1"]
+    assert address(app) == USUAL
+
+    app.segmented_control(key="listed_switch").set_value("all").run()
+    assert address(app) == USUAL | {"listed": ["all"]}
+    assert [words.split(" · ")[0] for words in tasks(app)] == ["refund-1", "other"]
+    app.query_params.clear()  # as a click in the navigation does
+    assert "2 of 6 runs read · 2 of them failed" in said(go_to(app, "failure_modes"))
+    assert "**0 of 4 reviewed**" in sent_words(go_to(app, "review"))
+    assert "Runs of all agents, 3 of them of agents that are not compared" in said(go_to(app, "run"))
+    assert offered(app) == {"careful-1", "lucky-1", "failing-1", "stray", "lost-1", "lost-2"}
+    assert "6 runs of all agents" in said(app)
+    assert address(app) == USUAL | {"listed": ["all"]}
+
+
+def sent_words(app: AppTest) -> str:
+    """What the page says, with the words of its progress bars."""
+    return " ".join(text for place, text in sent(app) if place in ("Progress.text", "Markdown.body"))
+
+
+def tasks(app: AppTest) -> list[str]:
+    return list(app.selectbox(key="compare_task_picker").options)
+
+
+@pytest.mark.parametrize("page", ["run", "review"])
+def test_a_link_to_a_run_of_other_agents_opens_it_and_says_so(
+    tmp_path: Path, monkeypatch: Patch, page: str
+) -> None:
+    app = session(listing(tmp_path), monkeypatch, page)
+    with Workspace(tmp_path) as store:
+        run = next(run for run in store.read_runs()[0] if run.run_id == "lost-2")
+    assert "is not among the agents compared" not in said(app)
+    app.query_params["run"] = run.digest
+    app.run()
+    assert not app.exception
+    assert app.query_params["run"] in (run.digest, [run.digest])
+    assert "**stray** is not among the agents compared" in said(app)
+    app.button(key="list-all").click().run()
+    assert address(app) == USUAL | {"listed": ["all"]}
+    assert "is not among the agents compared" not in said(app)
+    assert app.query_params["run"] in (run.digest, [run.digest])
+
+
+def test_with_other_agents_another_run_is_chosen(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(listing(tmp_path), monkeypatch, "run")
+    app.selectbox(key="group").select("other").run()
+    assert offered(app) == {"stray", "lost-1", "lost-2"}
+    assert "is not among the agents compared" not in said(app)
+    assert app.query_params["run"] in (chosen := app.selectbox(key="run_picker").value, [chosen])
+
+
+def test_the_search_finds_runs_of_the_agents_compared() -> None:
+    corpus = desk.corpus()
+    part = compared_part(corpus, "refund-1", resamples=0)
+    assert [label for _, label, _ in searching.runs_with(part, ["stray"])] == []
+    assert len(searching.runs_with(corpus, ["stray"])) == 1
+
+
+def test_that_every_run_was_read_is_in_the_address(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(listing(tmp_path), monkeypatch, "failure_modes")
+    app.toggle(key="modes_all_read").set_value(True).run()
+    assert "3 of 3 runs read" in said(app)
+    assert address(app) == USUAL | {"all_read": ["1"]}
+    theirs = session(tmp_path, monkeypatch, "failure_modes")
+    assert "1 of 3 runs read" in said(theirs)
+    theirs.query_params["all_read"] = "1"
+    theirs.run()
+    assert "3 of 3 runs read" in said(theirs)

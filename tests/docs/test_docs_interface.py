@@ -19,6 +19,7 @@ from doc_pages import ROOT, listed_keys, names, occurring_keys, page, plain_name
 import untaken
 from components.compare import choice
 from components.memory import view
+from components.review import order
 from components.shared import navigation, state
 from untaken import answers as report
 from untaken import limits
@@ -294,7 +295,8 @@ def test_every_page_is_listed_and_no_other() -> None:
 
 def test_every_query_parameter_is_listed_and_no_other() -> None:
     assert [cells[0] for cells in rows(PAGES, "query parameter")] == [
-        f"`{name}`" for name in (*state.SELECTION, *choice.ADDRESS, *view.ADDRESS)
+        f"`{name}`"
+        for name in (*state.SELECTION, *choice.ADDRESS, *view.ADDRESS, *state.SCOPE, order.ADDRESS)
     ]
     variables = {names(cells[0])[0] for cells in rows(PAGES, "environment variable")}
     assert variables == {state.FOLDER, state.DEMO, STORE, SETTING, KEY_SETTING, SIGN_IN}

@@ -10,7 +10,7 @@ from untaken.answers.documents import DocumentPart
 from untaken.answers.rankings import rank_document
 from untaken.answers.scores import score_document
 from untaken.answers.standings import missing_rule
-from untaken.corpus import OF_THE_RANKING, Corpus
+from untaken.corpus import OF_THE_RANKING, Corpus, runs_left_out
 from untaken.counterfactual import THRESHOLD, Weights, abort_unread
 from untaken.errors import Finding
 from untaken.ranking import pooled_reversals
@@ -47,7 +47,7 @@ def exported_counterfactuals(corpus: Corpus, reading: Iterable[Finding], unread:
     """
     aborted = [abort_unread(str(fault.where.run), fault.message, fault.where) for fault in unread]
     plan: DocumentPart | None = None
-    findings = tuple(reading)
+    findings = (*reading, *runs_left_out(corpus))
     if corpus.graphs.graphs:
         from untaken.answers.plan_decisions import exported_plan  # noqa: PLC0415 (slow: it loads SciPy)
 

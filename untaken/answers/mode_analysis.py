@@ -142,6 +142,21 @@ def by_what_teaches_most(found: ModeAnalysis, cases: Iterable[Case]) -> tuple[Ca
     return tuple(sorted(cases, key=lambda case: place.get(case.item.digest, len(place))))
 
 
+def cases_that_teach_most(
+    corpus: Corpus,
+    taxonomy: Taxonomy,
+    reviews: Mapping[str, Review],
+    cases: Iterable[Case],
+    *,
+    all_read: bool = False,
+) -> tuple[Case, ...]:
+    """`by_what_teaches_most` of a corpus and its reviews; `all_read`: every run counts as read."""
+    known = runs_to_read(corpus)
+    reviewed = known.unbroken if all_read else reviewed_runs(reviews)
+    found = analyse_modes(corpus, known, taxonomy, reviewed=reviewed)
+    return by_what_teaches_most(found, cases)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCell:
     """A cell with the name of its mode (untrusted)."""

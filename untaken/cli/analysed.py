@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from untaken.cli.console import Console
 from untaken.cli.grammar import Parser
 from untaken.cli.inputs import open_workspace, paths_of, read_graphs, read_ledgers
-from untaken.corpus import Corpus, Graphs, evaluate_corpus
+from untaken.cli.score import leave_out_distrusted_of
+from untaken.corpus import Corpus, Graphs, compared_part, evaluate_corpus, runs_left_out
 from untaken.errors import Finding
 from untaken.failure_modes import Taxonomy, kept_taxonomy, load_taxonomy
 from untaken.ledger import Run
@@ -30,12 +31,13 @@ class Analysed:
 
 
 def takes_runs(parser: Parser) -> None:
-    """``--workspace``, or ``PATH…`` with ``--graphs`` and ``--taxonomy``; the rule for missing verdicts."""
+    """``--workspace``, or ``PATH…`` with ``--graphs`` and ``--taxonomy``; scope and rules."""
     parser.takes_ledgers(few="*")
     parser.takes_one("--workspace", "FOLDER", "as for untaken app; instead of PATH")
     parser.takes_many("--graphs", "PATH", "plan graphs, with PATH")
     parser.takes_one("--taxonomy", "FILE", "names of failure modes, with PATH")
-    parser.takes_missing()
+    parser.takes_compared()
+    parser.takes_rules()
 
 
 def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
@@ -50,7 +52,8 @@ def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
         graphs: Graphs = read_graphs(args.graphs) if args.graphs else []
         taxonomy = load_taxonomy(args.taxonomy) if args.taxonomy else Taxonomy()
         corpus = _evaluated(args, runs, graphs, console)
-        return Analysed(corpus=corpus, taxonomy=taxonomy, reviews={}, findings=tuple(findings), broken=broken)
+        about = (*findings, *runs_left_out(corpus))
+        return Analysed(corpus=corpus, taxonomy=taxonomy, reviews={}, findings=about, broken=broken)
     with open_workspace(args, console.progress) as store:
         runs, unread = store.read_runs()
         corpus = _evaluated(args, runs, store.graph_set(), console)
@@ -58,7 +61,7 @@ def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
             corpus=corpus,
             taxonomy=kept_taxonomy(store.path),
             reviews=store.reviews.every(),
-            findings=tuple(unread),
+            findings=(*unread, *runs_left_out(corpus)),
             broken=any(run.integrity.broken for run in runs),
         )
 
@@ -69,13 +72,16 @@ def workspace_path(args: argparse.Namespace) -> Path:
         return store.path
 
 
-def _evaluated(args: argparse.Namespace, runs: Iterable[Run], graphs: Graphs, console: Console) -> Corpus:
+def _evaluated(args: argparse.Namespace, runs: Sequence[Run], graphs: Graphs, console: Console) -> Corpus:
     """Builds no policy memory: failure modes do not need one."""
-    return evaluate_corpus(
+    leave_out_distrusted_of(runs, args, console)
+    corpus = evaluate_corpus(
         runs,
         graphs,
         memory=PolicyMemory.build([]),
         missing=args.missing,
+        verdicts=args.verdicts,
         progress=console.progress,
         resamples=0,
     )
+    return corpus if args.compared is None else compared_part(corpus, args.compared, resamples=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -35,6 +36,8 @@ from untaken.errors import Finding
 from untaken.memories import memories_of
 from untaken.memory import PolicyMemory, by_memory, queue_signals
 from untaken.present.numbers import counted, interval
+from untaken.ranking import agents_compared_with
+from untaken.ranking.groups import left_out
 from untaken.scaling.reading import Ledgers, Scoring
 
 CONTEXT_CHARS: Final = 12
@@ -45,6 +48,7 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(verbs, "counterfactual", counterfactual)
     parser.takes_ledgers(few="*")
     parser.takes_cluster()
+    parser.takes_compared()
     parser.takes_memory()
     parser.takes_many(
         "--graphs",
@@ -75,8 +79,13 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
         if args.memory
         else memories_of(runs)
     )
+    whole = {run.digest: run for run in runs}
+    evaluated = evaluate_runs(whole.values(), memories, weights=weights, threshold=args.threshold)
+    if args.compared is not None:
+        kept = frozenset(agents_compared_with(runs, args.compared).digests)
+        runs = [run for run in runs if run.digest in kept]
+        ledgers = replace(ledgers, runs=tuple(one for one in ledgers.runs if one[1].digest in kept))
     by_digest = {run.digest: run for run in runs}
-    evaluated = evaluate_runs(by_digest.values(), memories, weights=weights, threshold=args.threshold)
     evaluations = [evaluated[run.digest] for run in runs]
     console.progress(len(runs), len(runs), "evaluating alternatives")
     unread = [abort_unread(str(f.where.run), f.message, f.where) for f in ledgers.unread]
@@ -90,10 +99,11 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     if graphs:
         from untaken.cli.counterfactual_plan import plan_part  # noqa: PLC0415 (slow: it loads SciPy)
 
-        plan, about_graphs = plan_part(runs, graphs, console, card=args.card)
+        plan, about_graphs = plan_part(whole, by_digest, graphs, console, card=args.card)
     unwritten = _append(ledgers, evaluations, console, args.memory) if args.append else []
-    left_out = [finding for memory, _ in by_memory(memories, memories) for finding in memory.findings]
-    findings = tuple(dict.fromkeys((*ledgers.findings, *about_graphs, *left_out, *unwritten)))
+    about_memory = [finding for memory, _ in by_memory(memories, by_digest) for finding in memory.findings]
+    others = left_out(whole, by_digest)
+    findings = tuple(dict.fromkeys((*ledgers.findings, *about_graphs, *others, *about_memory, *unwritten)))
     console.document(
         counterfactual_document(
             [*evaluations, *unread],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from untaken.answers.plan_decisions import PlanDocument, plan_document
@@ -20,15 +20,17 @@ SHOWN: Final = 12
 
 
 def plan_part(
-    runs: Sequence[Run], graphs: GraphSet, console: Console, *, card: bool
+    whole: Mapping[str, Run], shown: Collection[str], graphs: GraphSet, console: Console, *, card: bool
 ) -> tuple[PlanDocument, tuple[Finding, ...]]:
-    """Evaluates the plan decisions of the runs and prints the statements.
+    """Evaluates the plan decisions of all runs and prints the statements about those shown.
 
     Returns:
         The ``plan`` part of the document, and what was noticed about the graphs.
     """
-    scores, score_findings = score_runs(runs, graphs)
-    evaluation = plan_evaluation(runs, graphs, scores)
+    scores, score_findings = score_runs(whole.values(), graphs)
+    evaluation = plan_evaluation(whole.values(), graphs, scores)
+    if len(shown) < len(whole):
+        evaluation = evaluation.among(shown)
     _print_statements(evaluation, console)
     made = calibration_card(evaluation) if card else None
     if made is not None:

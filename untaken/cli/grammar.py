@@ -128,14 +128,26 @@ class Parser(argparse.ArgumentParser):
         self.takes_number("--seed", 0, "random seed", metavar=None, type=count)
 
     def takes_graphs(self) -> None:
-        """``PATH…``, ``--graphs`` and the two rules every rate depends on (the paths: `inputs.paths_of`)."""
+        """``PATH…``, ``--graphs`` and the rules every rate depends on (the paths: `inputs.paths_of`)."""
         self.takes_ledgers(few="*")
         self.takes_cluster()
         self.takes_many("--graphs", "PATH", "plan graph, or folder of plan graphs", required=True)
+        self.takes_rules()
+
+    def takes_rules(self) -> None:
+        """``--missing``, ``--verdicts`` and ``--min-kappa``: the rules that every rate depends on."""
         self.takes_missing("sub-goals without evidence count as not completed (default), or are left out")
         words = "whose recorded verdicts count, e.g. 'human:*'; '!judge:m' leaves one out; default: all"
         self.takes_many("--verdicts", "GLOB", words)
         self.takes_least_kappa()
+
+    def takes_compared(self) -> None:
+        """``--compared``: the set of agents that the app calls agents compared."""
+        self.takes_one(
+            "--compared",
+            "NAME",
+            "only agents that can be compared with this one: an agent, or a task that they ran; default: all",
+        )
 
     def takes_memory(self) -> None:
         """``--memory``."""

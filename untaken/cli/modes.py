@@ -31,12 +31,15 @@ from untaken.failure_modes import (
 )
 from untaken.ledger import Draft, Run
 from untaken.present.numbers import counted
+from untaken.ranking import agents_compared_with
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
     inner = group(verbs, "modes")
-    takes_workspace(verb(inner, "list", listed, "list the failure modes and how many runs have each"))
+    parser = verb(inner, "list", listed, "list the failure modes and how many runs have each")
+    takes_workspace(parser)
+    parser.takes_compared()
     modes_pivot.add_to(inner)
     modes_taxonomy.add_to(inner)
     modes_agree.add_to(inner)
@@ -59,7 +62,11 @@ def add_to(verbs: Verbs) -> None:
 def listed(args: argparse.Namespace, console: Console) -> int:
     """Prints the taxonomy with counts."""
     with open_workspace(args) as store:
-        found = modes_overview(store.read_runs()[0], kept_taxonomy(store.path))
+        runs = store.read_runs()[0]
+        if args.compared is not None:
+            kept = frozenset(agents_compared_with(runs, args.compared).digests)
+            runs = [run for run in runs if run.digest in kept]
+        found = modes_overview(runs, kept_taxonomy(store.path))
     print_modes(found, args.top or None, console)
     console.document(found)
     return 0

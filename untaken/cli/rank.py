@@ -36,6 +36,7 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "rank", rank)
     parser.takes_graphs()
+    parser.takes_compared()
     parser.takes_labels()
     takes_odds(parser)
     parser.takes_resamples()

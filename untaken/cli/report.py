@@ -21,6 +21,7 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "report", report)
     parser.takes_graphs()
+    parser.takes_compared()
     parser.takes_one("--html", "FILE", "the file to write", required=True)
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--focus", action="store_true", help="a three-minute read (default)")
@@ -35,7 +36,14 @@ def report(args: argparse.Namespace, console: Console) -> int:
     """Writes the report; 1 where a ledger is broken or a plan graph invalid: the report says so, too."""
     scored, corpus = evaluated_paths(args, console)
     labels = rates_with_labels(corpus) if args.labels else None
-    page = html_report(corpus, full=args.full, title=args.title, date=args.date, labels=labels).encode()
+    page = html_report(
+        corpus,
+        full=args.full,
+        title=args.title,
+        date=args.date,
+        labels=labels,
+        unread=len(scored.ledgers.unread),
+    ).encode()
     replace(Path(args.html), page, sync=False)
     length = "full" if args.full else "focused"
     console.say(plain(f"{counted(len(corpus.runs), 'run')} → {args.html} ({length})"))

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from untaken.answers.mode_analysis import cases_that_teach_most
 from untaken.answers.reviewing import (
     FIELDS,
     META,
@@ -23,9 +24,12 @@ from untaken.answers.reviewing import (
 from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import UsageError, Verbs, rules_in_words, verb
 from untaken.cli.inputs import open_workspace
-from untaken.corpus import evaluate_corpus
+from untaken.cli.score import leave_out_distrusted_of
+from untaken.corpus import Corpus, compared_part, evaluate_corpus, runs_left_out
 from untaken.errors import Unscored
+from untaken.failure_modes import kept_taxonomy
 from untaken.judging import ReviewerPair, Reviewers, reviewer_pairs
+from untaken.ledger import Run
 from untaken.memories import remembered
 from untaken.store.review_model import STATUSES, ReviewConflict
 
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from untaken.store import Workspace
 
 TOP = 20
+ORDERS = ("severity", "teaches")
 
 
 def add_to(verbs: Verbs) -> None:
@@ -45,7 +50,15 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument("--set", choices=STATUSES, metavar="STATUS", help=f"one of: {', '.join(STATUSES)}")
     parser.takes_one("--assign", "NAME", "assign to this person; empty to unassign")
     parser.takes_one("--by", "NAME", "your name; required with --set and --assign")
-    parser.takes_missing()
+    parser.add_argument(
+        "--order",
+        choices=ORDERS,
+        default="severity",
+        help="most severe first (default), or those first that teach most",
+    )
+    parser.takes_flag("--all-read", "with --order teaches: every run was read, as for untaken modes pivot")
+    parser.takes_compared()
+    parser.takes_rules()
     parser.takes_top(TOP)
 
 
@@ -58,28 +71,40 @@ def review(args: argparse.Namespace, console: Console) -> int:
     filters = _filters(args.where)
     with open_workspace(args, console.progress) as workspace:
         runs, findings = workspace.read_runs()
-        corpus = evaluate_corpus(
-            runs,
-            workspace.graph_set(),
-            memory=remembered(runs, workspace.path),
-            missing=args.missing,
-            progress=console.progress,
-            resamples=0,
-        )
+        corpus = _evaluated(workspace, runs, args, console)
         found = corpus_reviewers(corpus)
         everything = failing_cases(corpus, found)
         shown = _asked(with_reviews(everything, workspace.reviews.every()), filters, args.runs)
         refused = _change(workspace, shown, args)
         kept = {case.item.digest for case in shown}
-        now = with_reviews(everything, workspace.reviews.every())
-        shown = tuple(case for case in now if case.item.digest in kept)
+        reviews = workspace.reviews.every()
+        shown = tuple(case for case in with_reviews(everything, reviews) if case.item.digest in kept)
+        if args.order == "teaches":
+            taxonomy = kept_taxonomy(workspace.path)
+            shown = cases_that_teach_most(corpus, taxonomy, reviews, shown, all_read=args.all_read)
     queue = disagreement_queue(corpus, found)
     _print(shown, found, queue, args.top or None, console)
-    console.say(rules_in_words(args.missing, []))
+    console.say(rules_in_words(args.missing, args.verdicts))
     for one in refused:
         console.warn(f"not set: {plain(one.now.updated_by)} changed {plain(one.now.run_id)} in the meantime")
-    console.document(review_document(shown, found, queue, findings=findings))
+    console.document(review_document(shown, found, queue, findings=(*findings, *runs_left_out(corpus))))
     return 1 if refused or any(run.integrity.broken for run in runs) else 0
+
+
+def _evaluated(
+    workspace: Workspace, runs: Sequence[Run], args: argparse.Namespace, console: Console
+) -> Corpus:
+    leave_out_distrusted_of(runs, args, console)
+    corpus = evaluate_corpus(
+        runs,
+        workspace.graph_set(),
+        memory=remembered(runs, workspace.path),
+        missing=args.missing,
+        verdicts=args.verdicts,
+        progress=console.progress,
+        resamples=0,
+    )
+    return corpus if args.compared is None else compared_part(corpus, args.compared, resamples=0)
 
 
 def _filters(where: Sequence[str]) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
@@ -13,12 +13,15 @@ from untaken.answers import score_document
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
-from untaken.corpus import Corpus, countable, evaluate_corpus, score_runs
+from untaken.corpus import Corpus, compared_part, countable, evaluate_corpus, score_runs
 from untaken.errors import Finding, Unscored
 from untaken.judging import distrusted, judge_trust
+from untaken.ledger import Run
 from untaken.memory import PolicyMemory
 from untaken.plans import GraphSet
 from untaken.present.numbers import counted
+from untaken.ranking import agents_compared_with
+from untaken.ranking.groups import left_out
 from untaken.scaling.reading import Ledgers, Scoring
 from untaken.subgoals import MissingRule, RunScore, score_agents
 
@@ -27,6 +30,7 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "score", score)
     parser.takes_graphs()
+    parser.takes_compared()
     parser.takes_flag("--runs", "also list the runs")
 
 
@@ -61,7 +65,25 @@ def scored_paths(
 ) -> Scored:
     """Reads and scores what the command line names, as `read_to_score`."""
     ledgers, graphs = read_to_score(args, console, also=also, detail=detail)
-    return _scored(ledgers, graphs, args.missing, args.verdicts, console)
+    scored = _scored(ledgers, graphs, args.missing, args.verdicts, console)
+    name = getattr(args, "compared", None)
+    return scored if name is None else _compared(scored, name, args.missing)
+
+
+def _compared(scored: Scored, name: str, missing: MissingRule) -> Scored:
+    """The runs of the agents that can be compared with the one named."""
+    whole = {run.digest: run for run in scored.ledgers.every_run}
+    kept = set(agents_compared_with(whole.values(), name).digests)
+    ledgers = replace(
+        scored.ledgers, runs=tuple((at, run) for at, run in scored.ledgers.runs if run.digest in kept)
+    )
+    return replace(
+        scored,
+        ledgers=ledgers,
+        scores={digest: score for digest, score in scored.scores.items() if digest in kept},
+        counted=countable(ledgers.every_run, scored.scores, missing),
+        findings=(*scored.findings, *left_out(whole, {run.digest: run for run in ledgers.every_run})),
+    )
 
 
 def evaluated_paths(
@@ -79,11 +101,13 @@ def evaluated_paths(
         resamples=resamples,
         cluster=args.cluster,
     )
+    if args.compared is not None:
+        corpus = compared_part(corpus, args.compared, resamples=resamples)
     return Scored(
         ledgers=ledgers,
         graphs=graphs,
         scores=corpus.scores,
-        counted=countable(ledgers.every_run, corpus.scores, args.missing),
+        counted=countable(corpus.runs.values(), corpus.scores, args.missing),
         findings=tuple(dict.fromkeys((*ledgers.findings, *corpus.findings))),
     ), corpus
 
@@ -115,11 +139,18 @@ def leave_out_distrusted(args: argparse.Namespace, console: Console, paths: Sequ
     if args.min_kappa is None:
         return None
     ledgers = read_ledgers(paths, console, cluster=args.cluster)
-    found = distrusted(judge_trust(ledgers.every_run, least=args.min_kappa))
+    leave_out_distrusted_of(ledgers.every_run, args, console)
+    return ledgers
+
+
+def leave_out_distrusted_of(runs: Sequence[Run], args: argparse.Namespace, console: Console) -> None:
+    """Adds to `args.verdicts` which judges of these runs are left out for ``--min-kappa``, if given."""
+    if args.min_kappa is None:
+        return
+    found = distrusted(judge_trust(runs, least=args.min_kappa))
     args.verdicts, least, args.min_kappa = [*args.verdicts, *found], args.min_kappa, None
     what = ", ".join(glob[1:] for glob in found[:5]) or "none"
     console.say(plain(f"verdicts left out, as κ against people is below {least:g}: {what}"))
-    return ledgers
 
 
 def read_and_score(

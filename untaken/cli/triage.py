@@ -30,6 +30,7 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "triage", run_triage)
     parser.takes_graphs()
+    parser.takes_compared()
     parser.takes_memory()
     parser.takes_each("--agent", "NAME", "only runs of this agent; repeatable")
     parser.takes_top(TOP)

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from untaken.answers.first_page import first_numbers
 from untaken.corpus import Corpus
 from untaken.errors import Score, Unscored
 from untaken.fix_first import better_ways, triage
@@ -17,7 +18,7 @@ from untaken.html.markup import Markup, page, row, run_name, section, short, sty
 from untaken.html.rank_flow import flow_section
 from untaken.html.run_patterns import patterns_section
 from untaken.html.small_print import made_section, rule_words, words_section
-from untaken.html.summary import lead, numbers, seen_by
+from untaken.html.summary import lead, numbers
 from untaken.judging import LabelledRate, LabelledRates
 from untaken.present.numbers import counted, decimal, interval, percent, points
 from untaken.present.statuses import STAR, STATUS
@@ -39,6 +40,7 @@ def html_report(
     title: str = "",
     date: str = "",
     labels: LabelledRates | None = None,
+    unread: int = 0,
 ) -> str:
     """One HTML file that opens anywhere, offline: no script, no font and no picture from outside.
 
@@ -51,6 +53,8 @@ def html_report(
         title: the heading.
         date: printed as it is given, where the report should say when it was made.
         labels: rates from people's labels and a judge, shown where people labelled some of its verdicts.
+        unread: runs of which not even the start can be read (`untaken.ledger.unread_runs`): no corpus has
+            them, and the report says that they are left out.
 
     Returns:
         The page, as text in UTF-8.
@@ -64,18 +68,23 @@ def html_report(
         tag("title", heading),
         stylesheet(css()),
     )
-    return page(head, _body(corpus, heading, full=full, date=date, labels=labels), language="en")
+    return page(
+        head, _body(corpus, heading, full=full, date=date, labels=labels, unread=unread), language="en"
+    )
 
 
-def _body(corpus: Corpus, heading: str, *, full: bool, date: str, labels: LabelledRates | None) -> Markup:
-    seen, found = seen_by(corpus), triage(corpus)
+def _body(
+    corpus: Corpus, heading: str, *, full: bool, date: str, labels: LabelledRates | None, unread: int
+) -> Markup:
+    seen, found = first_numbers(corpus), triage(corpus)
+    broken = seen.broken + unread
     sub = (
         f"{counted(seen.runs, 'run')} · {counted(seen.agents, 'agent')} · {counted(seen.tasks, 'task')} · "
         f"{counted(seen.graphs, 'plan graph')} · {'full' if full else 'focused'} report"
     )
     scope = [*(f.message for f in corpus.findings if f.code == LEFT_OUT), rule_words(corpus)]
     sections = (
-        lead(corpus, seen, found),
+        lead(corpus, seen, found, broken=broken),
         numbers(seen),
         fix_section(corpus, found, full=full),
         better_ways_section(corpus, better_ways(corpus), full=full),
@@ -88,7 +97,7 @@ def _body(corpus: Corpus, heading: str, *, full: bool, date: str, labels: Labell
         choices_section(corpus) if full else None,
         unused_section(corpus) if full else None,
         words_section(),
-        made_section(corpus, full=full, date=date),
+        made_section(corpus, broken, full=full, date=date),
     )
     notes = (tag("p", f"{short(words, 400)}.", class_="sub") for words in scope)
     header = tag("header", tag("h1", heading), tag("p", sub, class_="sub"), *notes)

@@ -71,8 +71,8 @@ def words_section() -> Markup:
     return together(tag("h2", "Glossary"), tag("div", tag("dl", *pairs, class_="words"), class_="card"))
 
 
-def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
-    """The rules, the data and the digest of both."""
+def made_section(corpus: Corpus, broken: int, *, full: bool, date: str) -> Markup:
+    """The rules, the data and the digest of both; `broken`: records that are in no figure."""
     scores = [score for score in corpus.scores.values() if isinstance(score, RunScore)]
     facts = (
         (
@@ -85,7 +85,7 @@ def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
             f"{counted(len(corpus.ranking.shared_tasks), 'task')} run by all ranked agents. "
             "Repeats of a task are averaged before agents are compared.",
         ),
-        ("Records", " ".join(filter(None, (_records(corpus), imported_in_words(corpus))))),
+        ("Records", " ".join(filter(None, (_records(corpus, broken), imported_in_words(corpus))))),
         (
             "Intervals",
             "95%: of values by the effective number of tasks; of ranks from tests of all pairs.",
@@ -115,8 +115,7 @@ def rule_words(corpus: Corpus) -> str:
     return f"Sub-goals without a verdict {_MISSING[corpus.missing]} · verdicts counted: {whose}"
 
 
-def _records(corpus: Corpus) -> str:
-    broken = sum(run.integrity.broken for run in corpus.runs.values())
+def _records(corpus: Corpus, broken: int) -> str:
     unanchored = sum(run.integrity.verdict == "UNANCHORED" for run in corpus.runs.values())
     words = (
         f"{counted(broken, 'run')} altered, cut or unreadable, and excluded from all figures."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from untaken.answers.overview import Overview, Share, overview
+from untaken.answers.overview import Overview, Share
 from untaken.corpus import Corpus
 from untaken.errors import Unscored, number
 from untaken.fix_first import FixFirst, Triage
@@ -12,16 +12,10 @@ from untaken.present.numbers import counted, interval, percent, points, signed
 from untaken.ranking import metric_words
 
 
-def seen_by(corpus: Corpus) -> Overview:
-    """The numbers, compared with the critical sub-goals where there are any."""
-    seen = overview(corpus)
-    return overview(corpus, metric="completion") if isinstance(seen.lucky.rate, Unscored) else seen
-
-
-def lead(corpus: Corpus, seen: Overview, found: Triage) -> Markup:
-    """The paragraph to read if one reads nothing else."""
+def lead(corpus: Corpus, seen: Overview, found: Triage, *, broken: int) -> Markup:
+    """The paragraph to read if one reads nothing else; `broken`: records that are in no figure."""
     first = leaders(corpus.ranking, seen.metric)
-    sentences = [_worked(seen), _misleads(seen), first, _agree(seen), _first(found)]
+    sentences = [_worked(seen, broken), _misleads(seen), first, _agree(seen), _first(found)]
     parts = [part for sentence in sentences if sentence for part in (sentence, " ")]
     return tag("section", tag("p", *parts[:-1]), class_="lead", aria_label="Summary")
 
@@ -30,10 +24,10 @@ def _strong(words: str) -> Markup:
     return tag("strong", words)
 
 
-def _worked(seen: Overview) -> Markup:
+def _worked(seen: Overview, out: int) -> Markup:
     agents, tasks = counted(seen.agents, "agent"), counted(seen.tasks, "task")
     who = f"{agents} made {counted(seen.runs - seen.broken, 'run')} of {tasks}."
-    broken = f" {counted(seen.broken, 'more record')} left out as broken." if seen.broken else ""
+    broken = f" {counted(out, 'more record')} left out as broken." if out else ""
     if not seen.succeeded.n:
         return together(who, broken, " None of them records whether it succeeded.")
     silent = f"; {seen.succeeded.left_out:,} more do not say" if seen.succeeded.left_out else ""

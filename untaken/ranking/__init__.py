@@ -20,7 +20,11 @@ from untaken.ranking.comparisons import (
     ties_in_words as ties_in_words,
 )
 from untaken.ranking.contradictions import contradictory_runs as contradictory_runs
-from untaken.ranking.groups import Group as Group, comparable_groups as comparable_groups
+from untaken.ranking.groups import (
+    Group as Group,
+    agents_compared_with as agents_compared_with,
+    comparable_groups as comparable_groups,
+)
 from untaken.ranking.metrics import (
     HEADLINE as HEADLINE,
     METRICS as METRICS,

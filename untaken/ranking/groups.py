@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from untaken.errors import Finding
+from untaken.errors import Finding, UntakenError
 from untaken.ledger import Run
 
 LEFT_OUT: Final = "runs-left-out"
@@ -66,6 +66,25 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     )
 
 
+def agents_compared_with(runs: Iterable[Run], name: str) -> Group:
+    """The set of agents that ran a task, or that an agent belongs to.
+
+    Raises:
+        UntakenError: ``agent-unknown`` where no run is of such a task or agent.
+    """
+    groups = comparable_groups(runs)
+    for group in groups:
+        if name in group.tasks:
+            return group
+    for group in groups:
+        if name in group.agents:
+            return group
+    known = ", ".join(agent for group in groups for agent in group.agents[:MOST_NAMED])
+    raise UntakenError(
+        "agent-unknown", f"no run is of an agent or a task {name!r}", hint=f"Agents: {known or 'none'}."
+    )
+
+
 def _parts(pairs: Collection[tuple[str, str]]) -> dict[str, str]:
     """The first agent of each agent's part, from who ran what. Each agent and each task is visited once."""
     tasks_of: dict[str, set[str]] = {}
@@ -95,6 +114,6 @@ def left_out(whole: Mapping[str, Run], kept: Mapping[str, Run]) -> tuple[Finding
         code="runs-left-out",
         message=f"{len(others)} of {len(whole)} runs are left out, of agents that share no task with those "
         f"compared: {', '.join(agents[:MOST_NAMED])}{more}",
-        hint="Choose other agents under “Agents compared” to see them.",
+        hint="Choose other agents under “Agents compared”, or with --compared, to see them.",
     )
     return (finding,)

@@ -1,0 +1,75 @@
+"""Which runs a page lists: those of the agents compared, or those of all agents; one choice for all pages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components.shared import state, text
+from components.shared.panels import panel
+from untaken.present.numbers import counted
+
+WORDS: Final = {"compared": "Agents compared", "all": "All agents"}
+SWITCH: Final = "listed_switch"
+
+
+@panel
+def switch() -> None:
+    """Draw the switch, and say how many runs are left out; nothing where all agents can be compared."""
+    left = state.runs_left_out()
+    if state.group_name() is None:
+        return
+    st.session_state[SWITCH] = "all" if state.lists_all() else "compared"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="listed"):
+        st.segmented_control(
+            "Runs of",
+            list(WORDS),
+            format_func=WORDS.__getitem__,
+            required=True,
+            key=SWITCH,
+            on_change=_choose,
+            label_visibility="collapsed",
+            help="The agents compared are chosen in the sidebar. All agents: also those that share no task "
+            "with them.",
+        )
+        st.caption(
+            f"Runs of all agents, {left:,} of them of agents that are not compared."
+            if state.lists_all()
+            else f"{counted(left, 'more run')}, of agents that share no task with these, not listed.",
+            width="stretch",
+        )
+
+
+def of_whom() -> str:
+    """Whose runs are listed, after a number of them; nothing where all agents can be compared."""
+    if state.group_name() is None:
+        return ""
+    return " of all agents" if state.lists_all() else " of the agents compared"
+
+
+@panel
+def not_compared(agent: str) -> None:
+    """Say that the runs of an agent are shown by request and listed nowhere, and offer to list all."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="not-compared"):
+        st.markdown(
+            f":material/info: **{text.label(agent, 60)}** is not among the agents compared. This run "
+            "counts in none of the numbers of other pages.",
+            width="stretch",
+        )
+        st.button(
+            "List all agents", key="list-all", on_click=_list_all, help="“Agents compared” is in the sidebar."
+        )
+
+
+def _list_all() -> None:
+    state.forget_scope()
+    st.session_state[state.LISTED] = "all"
+
+
+def _choose() -> None:
+    state.forget_scope()
+    st.session_state[state.LISTED] = st.session_state[SWITCH]
+    run = state.selected("run")
+    if run is not None and not state.is_listed(run):
+        state.select(**{name: state.selected(name) for name in state.OF_ANY_AGENTS})
