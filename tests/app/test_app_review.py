@@ -306,3 +306,23 @@ def test_the_agreement_tab_shows_every_two_reviewers_with_n_interval_and_why_the
     assert "κ of 5 has no interval" in said(app)
     names = {button.label for button in app.get("download_button")}
     assert {"⤓ Agreement by pair of reviewers (HTML)", "⤓ Agreement by pair of reviewers (CSV)"} <= names
+
+
+def test_the_graph_chosen_on_annotate_is_no_filter_and_a_filter_by_graph_outlives_a_click(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        store.add("other.plan.yaml", GRAPH.replace(b"id: desk", b"id: other", 1).replace(b"t*", b"x*"))
+        failed = a_run("x", agent="agent 0", task="x").call("look").finish(success=False)
+        linking = a_run("both", agent="agent 1", task="x").finish(success=False)
+        store.add("x.jsonl", failed.ledger() + linking.ledger())
+    app = session(tmp_path, monkeypatch, "annotate")
+    app.query_params["graph"] = "other"
+    app.run()
+    app.query_params.clear()  # as a click in the navigation does
+    assert [field(go_to(app, "review").multiselect, "Graph").value] == [[]]
+    app.query_params["graph"], app.query_params["agent"] = ["desk"], ["agent 0", "agent 1"]
+    app.run()
+    app.button(key="step_J").click().run()
+    assert field(app.multiselect, "Graph").value == ["desk"]
+    assert app.query_params["graph"] in ("desk", ["desk"])
