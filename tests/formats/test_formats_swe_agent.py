@@ -42,6 +42,22 @@ def test_a_step_is_a_thought_a_command_and_its_output(tmp_path: Path) -> None:
     assert (run.agent, run.task_id) == ("swe-agent/gpt4", "issue-1")
 
 
+NEW = "default__anthropic--claude-9__t-0.00__p-1.00__c-2.00___swe_bench_lite_test"
+
+
+@pytest.mark.parametrize("folder", [f"{NEW}/issue-1", f"2026-01-01_10-00-00__{NEW}/issue-1", NEW])
+def test_the_agent_is_the_model_where_each_issue_has_a_folder(tmp_path: Path, folder: str) -> None:
+    _, (run,) = read(tmp_path, traj(step("ls")), folder)
+    assert run.agent == "swe-agent/anthropic--claude-9"
+    assert run.run_id == f"swe-agent/{folder.removesuffix('/issue-1')}/issue-1"
+
+
+def test_the_folder_of_an_issue_names_no_model(tmp_path: Path) -> None:
+    put(tmp_path / "in" / "x__y-1" / "x__y-1.traj", traj(step("ls")))
+    _, (run,) = converted("swe-agent", tmp_path / "out", tmp_path / "in")
+    assert (run.agent, run.task_id) == ("swe-agent", "x__y-1")
+
+
 @pytest.mark.parametrize(
     ("status", "error", "limit"),
     [

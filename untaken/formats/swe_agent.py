@@ -7,6 +7,7 @@ the issue is not in the file; `exit_status` says how the run ended.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -54,6 +55,10 @@ def recognise(sample: Sample) -> Confidence:
     return Confidence.LIKELY if sample.has("trajectory", "history", "info") else Confidence.NO
 
 
+NEWER: Final = re.compile(r"__t-[\d.]+__p-[\d.]+__c-[\d.]+___")
+"""Version 1 names a folder by configuration, model, settings and source; a folder in it has one issue."""
+
+
 def tool_of(action: str) -> str:
     """The command of an action: its first word."""
     words = action.split(maxsplit=1)
@@ -64,12 +69,13 @@ def _run(document: dict[str, Any], source: Source, findings: Findings) -> TraceR
     info = mapping(document.get("info"))
     stats = mapping(info.get("model_stats"))
     path = PurePosixPath(source.name)
+    folder = next((above.name for above in path.parents if above.name != path.stem), "")
     cost = amount(stats.get("instance_cost"), findings, "info.model_stats.instance_cost")
     exit_status = text(info.get("exit_status"))
     steps = objects(document.get("trajectory"))
     return TraceRun(
-        run_id=f"swe-agent/{path.parent.name or 'run'}/{path.stem}",
-        agent=_agent(path),
+        run_id=f"swe-agent/{folder or 'run'}/{path.stem}",
+        agent=_agent(folder),
         task_id=path.stem,
         record=document.get("trajectory"),
         items=[*_prompt(document), *(item for step in steps for item in _items(step))],
@@ -87,10 +93,12 @@ def _run(document: dict[str, Any], source: Source, findings: Findings) -> TraceR
     )
 
 
-def _agent(path: PurePosixPath) -> str:
-    """The model that the folder's name begins with: ``gpt4__repo__config…``."""
-    first = path.parent.name.partition("__")[0]
-    return f"swe-agent/{first}" if first and "__" in path.parent.name else "swe-agent"
+def _agent(folder: str) -> str:
+    """The model that a folder is named by: ``gpt4__repo__config…``, or ``config__gpt4__t-0.00…___source``."""
+    newer = NEWER.search(folder)
+    parts = (folder[: newer.start()] if newer else folder).split("__")
+    model = parts[-1 if newer else 0] if len(parts) > 1 else ""
+    return f"swe-agent/{model}" if model else "swe-agent"
 
 
 def _prompt(document: dict[str, Any]) -> Iterator[Item]:
