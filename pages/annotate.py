@@ -10,6 +10,7 @@ from components.annotate import session as annotate_session
 from components.annotate import table as annotate_table
 from components.annotate import tools as annotate_tools
 from components.annotate import versions as annotate_versions
+from components.annotate.preview import Preview
 from components.annotate.session import EditorSession
 from components.plan.editor import Command, plan_editor
 from components.shared import cards, state
@@ -35,11 +36,16 @@ def main() -> None:
         seen = preview.headline(here.graph, changed=here.session.changed)
     with st.container():
         annotate_versions.somebody_else(here)
-    canvas, fields = st.columns([3, 2], gap="medium")
-    with canvas:
-        draw(here)
-    with fields, st.container(border=True):
-        annotate_panel.panel(here.graph)
+    with st.container(key="beside-annotate"):
+        with st.container():
+            draw(here)
+        with st.container(border=True):
+            annotate_panel.panel(here.graph)
+        with st.container():
+            view(here, seen)
+
+
+def view(here: EditorSession, seen: Preview | None) -> None:
     views = {
         "Preview": lambda: preview.details(seen),
         "Table": lambda: annotate_table.table(here.graph),
@@ -48,7 +54,7 @@ def main() -> None:
         "Suggest": lambda: discovery.suggest(here.graph),
         "Versions and export": lambda: annotate_versions.versions(here),
     }
-    view = st.segmented_control(
+    chosen = st.segmented_control(
         "View",
         list(views),
         default="Preview",
@@ -56,7 +62,7 @@ def main() -> None:
         key="annotate_view",
         label_visibility="collapsed",
     )
-    views[view]()
+    views[chosen]()
 
 
 def draw(here: EditorSession) -> None:

@@ -39,5 +39,7 @@ def _alone(digest: str, seen: str) -> None:
 
 
 def _changing(report: RunReport) -> None:
-    evidence.plan_and_evidence(report)
-    note_panel.of_run(report)
+    drawing = evidence.drawing_of(report)
+    with st.container(key="beside-run" if evidence.fits_beside(drawing) else "run"):
+        evidence.plan_and_evidence(report, drawing)
+        note_panel.of_run(report)

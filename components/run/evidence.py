@@ -38,27 +38,36 @@ SMALL: Final = 0.7
 PICKED: Final = "sub_goal_picked"
 
 
+def drawing_of(report: RunReport) -> Drawing | None:
+    """How the run's plan graph is drawn; ``None`` where there is nothing to draw."""
+    if report.graph is None or not report.graph.sub_goals:
+        return None
+    return draw(report.graph, report.score if isinstance(report.score, RunScore) else None)
+
+
+def fits_beside(drawing: Drawing | None) -> bool:
+    """Whether a plan graph is readable in a column beside the evidence."""
+    return drawing is not None and larger(drawing.layouts, *COLUMN).scale(*COLUMN) >= SMALL
+
+
 @panel
-def plan_and_evidence(report: RunReport) -> None:
-    """The coloured graph, and beside it what is known of the selected sub-goal."""
+def plan_and_evidence(report: RunReport, drawing: Drawing | None) -> None:
+    """The coloured graph, and after it what is known of the selected sub-goal; each in a container."""
     if report.graph is None:
         first_graph.offer_for(report.run)
         _verdicts(report)
         return
-    if not report.graph.sub_goals:
+    if drawing is None:
         st.info("The plan graph for this run's task has no sub-goals.")
         return
     goals = {goal.id: goal for goal in report.graph.sub_goals}
     asked = state.selected("sub_goal")
     chosen = asked if asked in goals else None
     score = report.score if isinstance(report.score, RunScore) else None
-    drawing = draw(report.graph, score)
-    small = larger(drawing.layouts, *COLUMN).scale(*COLUMN) < SMALL
-    left, right = (st.container(), st.container()) if small else st.columns([8, 5], gap="medium")
-    with left:
+    with st.container():
         _graph(report.graph, score, chosen, drawing)
-    with right:
-        _evidence(report, goals, chosen, columns=3 if small else 1)
+    with st.container():
+        _evidence(report, goals, chosen, columns=1 if fits_beside(drawing) else 3)
 
 
 def _verdicts(report: RunReport) -> None:

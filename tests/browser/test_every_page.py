@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import answered
+from conftest import answered, selection, settle
 from playwright.sync_api import Page, expect
 
 from components.shared.navigation import PAGES
@@ -103,3 +103,34 @@ def test_a_figure_that_scrolls_sideways_says_so_and_no_other_does(demo: str, ope
     page.set_viewport_size({"width": 390, "height": 900})
     page.wait_for_function(f"() => ({HINTS})().some(([scrolls]) => scrolls)")
     page.wait_for_function(f"() => ({HINTS})().every(([scrolls, says]) => scrolls === says)")
+
+
+PLACES = """(parts) => parts
+    .map((one) => document.querySelector(`.st-key-${one}`).closest('[class*=st-key-beside-] > *'))
+    .map((one) => one.getBoundingClientRect())
+    .map((box) => [box.left, box.top, box.right, box.bottom])"""
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "parts"),
+    [
+        ("annotate", 1440, ("annotate-plan", "annotate_sub_goal", "annotate_view")),
+        ("run", 1010, ("plan", "check-words", "notes-and-modes")),
+    ],
+)
+def test_what_follows_two_columns_takes_the_room_below_the_shorter_one(
+    demo: str, open_page: Open, name: str, width: int, parts: tuple[str, str, str]
+) -> None:
+    page = open_page(f"{demo}/{name}", width=width)
+    if name == "run":
+        page.goto(f"{demo}/run?run={selection(page)['run']}&sub_goal=eligibility")
+        page.get_by_role("heading", level=1).wait_for()
+        settle(page)
+    column, beside, below = page.evaluate(PLACES, parts)
+    assert beside[3] > column[3] + 40  # longer than the first column
+    assert 0 <= below[1] - column[3] < 40
+    assert below[2] <= beside[0]
+    page.set_viewport_size({"width": 900, "height": 900})
+    page.wait_for_function(
+        f"(parts) => new Set(({PLACES})(parts).map((one) => one[0])).size === 1", arg=parts
+    )
