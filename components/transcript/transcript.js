@@ -94,9 +94,10 @@ function makeTranscript(root, act) {
   }
   function content(item, key) {
     const box = el("div", "t-main"), who = el("div", "t-who");
-    const names = { start: "Run started", end: "Run finished", plan: "Plan", decision: "Choice", state: "State", result: "Result" };
+    const names = { start: "Run started", end: "Run finished", plan: "Plan", decision: "Choice", state: "State", result: "Result", verdict: "Verdict" };
+    const bad = item.title === "failure" || (item.kind === "verdict" && item.title.startsWith("✗"));
     who.append(el("span", item.kind === "message" ? "t-role" : "", item.kind === "call" ? (item.speaker === "user" ? "User calls" : "Agent calls") : names[item.kind] || item.name));
-    if (item.title && item.kind !== "call") who.append(marked(el("span", item.title === "failure" ? "t-bad" : ""), item.title === "failure" ? "✗ failure" : item.title, needle));
+    if (item.title && item.kind !== "call") who.append(marked(el("span", bad ? "t-bad" : ""), item.title === "failure" ? "✗ failure" : item.title, needle));
     box.append(who);
     if (item.kind === "call") call(box, item, key);
     else if (item.kind === "result") results(box, item, true);

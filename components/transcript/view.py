@@ -19,12 +19,19 @@ from untaken.subgoals import NodeScore
 from untaken.transcript import Transcript, align_transcripts
 
 HERE: Final = Path(__file__).parent
+NO_STEP: Final = ("start", "end", "verdict")
+"""Kinds of items that are about a run, and nothing that was said or done in it."""
 HELP: Final = (
     "✓ completed · ○ attempted · ✗ attempted, never completed · ↻ replan · → plan change with the success "
     "forecast after it · ▼ decisive step · ✎ note · ◆ failure mode"
 )
 PAIR_HELP: Final = (
     "≠ marks steps that differ, or that only one of the runs has. Steps are aligned by sub-goal and tool."
+)
+NO_STEPS: Final = (
+    "The ledger of this run records no messages and no calls: the verdicts on it are shown. To read what the "
+    "agent did, remove these files on the Data page, and upload them again in one zip archive with the "
+    "agent's trajectories; or record the agent while it works."
 )
 _MOUNT: Final = """
 %s
@@ -83,11 +90,14 @@ def transcript(
     """
     score = corpus.scores[digest]
     nodes = () if isinstance(score, Unscored) else score.nodes
+    document, steps = _document(corpus, digest)
+    if not steps:
+        st.caption(NO_STEPS)
     _mount(
         key,
         {
             "digest": f"{digest} {state.content(state.workspace())[:16]}",
-            "items": _document(corpus, digest),
+            "items": document,
             "goals": [
                 {"id": node.sub_goal, "words": f"{STATUS[node.status].icon} {_title(node)}"} for node in nodes
             ],
@@ -107,7 +117,7 @@ def pair(corpus: Corpus, left: str, right: str, names: Sequence[str], *, key: st
         key,
         {
             "digest": f"{left} {right} {state.content(state.workspace())[:16]}",
-            "items": _document(corpus, left, right),
+            "items": _document(corpus, left, right)[0],
             "goals": [{"id": node.sub_goal, "words": _title(node)} for node in nodes],
             "heads": [text.one_line(name, 120) for name in names],
             "goal": None,
@@ -143,16 +153,18 @@ def _encoded(
     taxonomy_version: int,  # noqa: ARG001
     _taxonomy: Taxonomy,
     _corpus: Corpus,
-) -> str:
+) -> tuple[str, bool]:
     found = [run_transcript(_corpus, digest, taxonomy=_taxonomy) for digest in digests]
     shown = [_shown(one, _corpus) for one in found]
+    steps = any(item.kind not in NO_STEP for one in found for item in one.items)
     if len(found) == 1:
-        return msgspec.json.encode({"items": shown[0]}).decode()
+        return msgspec.json.encode({"items": shown[0]}).decode(), steps
     lines = align_transcripts(found[0], found[1])
-    return msgspec.json.encode({"items": shown[0], "right": shown[1], "lines": lines}).decode()
+    return msgspec.json.encode({"items": shown[0], "right": shown[1], "lines": lines}).decode(), steps
 
 
-def _document(corpus: Corpus, *digests: str) -> str:
+def _document(corpus: Corpus, *digests: str) -> tuple[str, bool]:
+    """The transcripts as the browser takes them, and whether anything that was said or done is in them."""
     store = state.workspace()
     taxonomy = kept_taxonomy(store.path)
     return _encoded(state.content(store), digests, state.rules(), taxonomy.version, taxonomy, corpus)

@@ -44,6 +44,19 @@ def test_a_run_reads_as_a_conversation_in_the_order_of_its_ledger() -> None:
     ]
 
 
+def test_a_run_that_records_no_steps_shows_the_verdicts_on_it() -> None:
+    run = a_run().verdict("look", True).verdict("pay", False, by="test", reason="no refund").finish(False)
+    assert shown(run.run(), score_run(run.run(), GRAPH)) == [
+        ("start", "environment", "agent on task"),
+        ("verdict", "environment", "✓ met · human:ann"),
+        ("verdict", "environment", "✗ not met · test"),
+        ("end", "environment", "failure"),
+    ]
+    texts = [item.text for item in transcript_of(run.run(), score_run(run.run(), GRAPH)).items]
+    assert texts[1:3] == ["Look up", "Pay\nno refund"]
+    assert "verdict" not in [kind for kind, *_ in shown(run.say("Hello").run())]
+
+
 def test_results_stand_with_the_call_they_answer_and_a_failed_one_marks_it() -> None:
     run = (
         a_run()

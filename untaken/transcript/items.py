@@ -17,7 +17,7 @@ MarkKind = Literal[
     "failure_mode",
     "injection",
 ]
-ItemKind = Literal["message", "call", "result", "plan", "decision", "state", "start", "end"]
+ItemKind = Literal["message", "call", "result", "plan", "decision", "state", "verdict", "start", "end"]
 Speaker = Literal["agent", "user", "system", "tool", "environment"]
 
 
@@ -49,7 +49,7 @@ class TranscriptItem(Struct, frozen=True, kw_only=True, gc=False):
     Attributes:
         seq: of its event; the results of a call have their own.
         speaker: who it was by; `name` as the ledger says it (the role of a message).
-        title: the tool of a call, the choice of a decision; empty for words.
+        title: the tool of a call, the choice of a decision, what a verdict says and by whom; empty for words.
         text: what was said, at most as many characters as the transcript gives each text; `cut` where there
             is more.
         arguments: of a call, each as text.

@@ -37,11 +37,13 @@ def transcript_of(run: Run, score: RunScore | Unscored, *, marks: Sequence[Event
 
     A result is part of the call that it answers; verdicts, notes and other events about the run are no part
     of it, but what they say of an event can be given as a mark. A mark on an event that the transcript does
-    not show (a verdict's, say) is shown on the item before it.
+    not show (a verdict's, say) is shown on the item before it. Of a run whose ledger records nothing that
+    was said or done, the verdicts are shown: they are all that is known.
     """
     texts = sum(isinstance(event, (ev.Message, ev.ToolCall, ev.Observation)) for event in run.events)
     limit = max(LEAST_CHARS, min(TEXT_CHARS, ALL_CHARS // max(texts, 1)))
-    reader = _Reader(run, limit)
+    titles = {} if isinstance(score, Unscored) else {node.sub_goal: node.title for node in score.nodes}
+    reader = _Reader(run, limit, titles)
     every: defaultdict[int, list[Mark]] = defaultdict(list)
     for some in (_sub_goal_marks(score), _plan_marks(run), *marks):
         for seq, given in some.items():
@@ -51,10 +53,11 @@ def transcript_of(run: Run, score: RunScore | Unscored, *, marks: Sequence[Event
 
 
 class _Reader:
-    """Args: the run, and the most characters of a text."""
+    """Args: the run, the most characters of a text, and what sub-goals are called."""
 
-    def __init__(self, run: Run, limit: int) -> None:
+    def __init__(self, run: Run, limit: int, titles: Mapping[str, str]) -> None:
         self.limit = limit
+        self.titles = titles
         self.answers: defaultdict[int, list[ev.Observation]] = defaultdict(list)
         folded: dict[int, int] = {}
         for answer, call in paired(run.actions, run.of(ev.Observation)):
@@ -62,6 +65,8 @@ class _Reader:
                 self.answers[call.seq].append(answer)
                 folded[answer.seq] = call.seq
         self.shown = [event for event in run.events if type(event) in _READ and event.seq not in folded]
+        if all(isinstance(event, ev.RunStarted | ev.RunFinished) for event in self.shown):
+            self.shown = [event for event in run.events if type(event) in {*_READ, ev.Verdict}]
         shown = {event.seq for event in self.shown}
         self._places: list[int] = []
         before = self.shown[0].seq if self.shown else 0
@@ -74,7 +79,8 @@ class _Reader:
         return self._places[min(max(seq, 0), len(self._places) - 1)]
 
     def item(self, event: ev.Event, marks: tuple[Mark, ...]) -> TranscriptItem:
-        return TranscriptItem(seq=event.seq, marks=marks, **_READ[type(event)](self, event))
+        read = _Reader.verdict if isinstance(event, ev.Verdict) else _READ[type(event)]
+        return TranscriptItem(seq=event.seq, marks=marks, **read(self, event))
 
     def cut(self, value: Any) -> tuple[str, bool]:
         if isinstance(value, str):
@@ -121,6 +127,14 @@ class _Reader:
 
     def state(self, event: ev.State) -> Fields:
         return _by("environment", "state", "state") | self.words(readable(event.state))
+
+    def verdict(self, event: ev.Verdict) -> Fields:
+        passed = {True: "✓ met", False: "✗ not met", None: "? cannot tell"}[event.passed]
+        about = self.titles.get(event.sub_goal) or event.sub_goal
+        quotes = [f"“{one.quote}” (event {one.seq})" for one in event.evidence or ()]
+        words = "\n".join([about, *filter(None, [event.reason]), *quotes])
+        title = f"{'↩ withdrawn' if event.withdrawn else passed} · {event.by}"
+        return _by("environment", "verdict", "verdict", title) | self.words(words)
 
     def started(self, event: ev.RunStarted) -> Fields:
         text = f"{event.agent} on {event.task_id}"[: 2 * NAME_CHARS]
