@@ -228,7 +228,9 @@ def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
             st.caption(f"⚖ Reviewers disagree on {counted(case.disagreements, 'sub-goal')} of this run.")
         review_panel.people_and_tags(case.review, tags)
         _log(corpus, item.digest)
-        note_panel.notes_and_modes(run, _goal_here(corpus, item.digest))
+        goals = _goals(corpus, item.digest)
+        here = [Place(sub_goal=goal) for goal in goals if goal == state.selected("sub_goal")]
+        note_panel.notes_and_modes(run, here, goals=goals)
         review_panel.history(case.review)
         review_panel.link_to_this()
 
@@ -260,8 +262,7 @@ def _log(corpus: Corpus, digest: str) -> None:
             view.transcript(corpus, digest, key="review-transcript", on_goal=open_goal)
 
 
-def _goal_here(corpus: Corpus, digest: str) -> list[Place]:
-    """The sub-goal that is selected, where the run's plan graph has it."""
-    score, asked = corpus.scores[digest], state.selected("sub_goal")
-    nodes = () if isinstance(score, Unscored) else score.nodes
-    return [Place(sub_goal=node.sub_goal) for node in nodes if node.sub_goal == asked]
+def _goals(corpus: Corpus, digest: str) -> list[str]:
+    """The sub-goals of the run's plan graph."""
+    score = corpus.scores[digest]
+    return [] if isinstance(score, Unscored) else [node.sub_goal for node in score.nodes]

@@ -7,6 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components.review import writing
+from components.run.unsaved import reason_field
 from components.shared import drafts, reviewer, state
 from untaken.answers import RunReport, decided_by_check
 from untaken.ledger import Verdict
@@ -40,7 +41,7 @@ def marking(report: RunReport, node: NodeScore) -> None:
                 "This sub-goal is decided by its check. Your verdict is recorded but does not "
                 "change the score."
             )
-        why = drafts.DraftField(name="why", about=(report.run.digest, node.sub_goal))
+        why = reason_field(report.run, node.sub_goal)
         drafts.text_input("Why", why, max_chars=REASON_CHARS, placeholder="what you saw (optional)")
         with st.container(horizontal=True, gap="xsmall"):
             for words, passed, key, name in WORDS:

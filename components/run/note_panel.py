@@ -10,6 +10,8 @@ import streamlit as st
 
 from components.failure_modes import mode_writing
 from components.run import events as run_events
+from components.run import unsaved
+from components.run.unsaved import PLACE, note_field, place_words
 from components.shared import drafts, reviewer, state, text
 from components.shared.focus_keys import focus_keys
 from components.shared.panels import panel
@@ -40,13 +42,21 @@ MOST_MODES: Final = 40
 NOTE_FIELD: Final = "note-field"
 MODE_FIELD: Final = "mode-field"
 NEW_FIELD: Final = "new-mode-field"
-PLACE: Final = "note_place"
 SEEN: Final = "note_places_seen"
 
 
 @panel
-def notes_and_modes(run: Run, offered: Sequence[Place] = (), *, wide: bool = False) -> None:
-    """What was written about the run, and fields for more."""
+def notes_and_modes(
+    run: Run, offered: Sequence[Place] = (), *, goals: Sequence[str] = (), wide: bool = False
+) -> None:
+    """What was written about the run, and fields for more.
+
+    Args:
+        run: the run.
+        offered: what of it a note can be about, beside the whole run.
+        goals: ids of the sub-goals of its plan graph; unsaved notes on them are mentioned.
+        wide: in two columns, as on the Run page.
+    """
     with st.container(border=wide, key="notes-and-modes", gap="small"):
         st.markdown("**Notes and failure modes**")
         place = _place(run, offered)
@@ -57,16 +67,10 @@ def notes_and_modes(run: Run, offered: Sequence[Place] = (), *, wide: bool = Fal
         left, right = st.columns(2, gap="medium") if wide else (st.container(), st.container())
         with left:
             _notes(run, place)
+            unsaved.mention(run, place, goals, on_run=wide)
         with right:
             _modes(run, place, taxonomy)
         focus_keys({"N": NOTE_FIELD, "M": MODE_FIELD, "C": NEW_FIELD})
-
-
-def place_words(place: Place) -> str:
-    """Where in a run, in words; a sub-goal's id is untrusted text."""
-    if place.event is not None:
-        return f"Event {place.event:,}"
-    return "Whole run" if place.sub_goal is None else f"Sub-goal {text.one_line(place.sub_goal, 40)}"
 
 
 def _place(run: Run, offered: Sequence[Place]) -> Place:
@@ -132,14 +136,6 @@ def _notes(run: Run, place: Place) -> None:
         on_click=mode_writing.save_note,
         args=(state.workspace(), run, field, place),
     )
-
-
-def note_field(run: Run, place: Place) -> drafts.DraftField:
-    """The field for a note; each place of each run has its own."""
-    if place == RUN:
-        return drafts.DraftField(name="note", about=(run.digest,))
-    where = ("event", str(place.event)) if place.event is not None else ("sub_goal", place.sub_goal or "")
-    return drafts.DraftField(name="note", about=(run.digest, *where))
 
 
 def _modes(run: Run, place: Place, taxonomy: Taxonomy) -> None:
@@ -362,7 +358,7 @@ def _suggester(
 def of_run(report: RunReport) -> None:
     """The panel of the Run page: about the selected sub-goal, an event that is open, or the run."""
     asked = state.selected("sub_goal")
-    known = {goal.id for goal in report.graph.sub_goals} if report.graph else set()
-    goals = [Place(sub_goal=asked)] if asked in known else []
+    known = [goal.id for goal in report.graph.sub_goals] if report.graph else []
+    chosen = [Place(sub_goal=asked)] if asked in known else []
     events = [Place(event=seq) for seq in run_events.selected_events(report)]
-    notes_and_modes(report.run, [*goals, *events], wide=True)
+    notes_and_modes(report.run, [*chosen, *events], goals=known, wide=True)

@@ -15,6 +15,7 @@ import streamlit as st
 
 from components.shared import reviewer, state, text
 from untaken.errors import UntakenError
+from untaken.store.text_drafts import place_of
 
 UNSIGNED: Final = "drafts_unsigned"
 """Texts of somebody who gave no name yet, by `DraftField.about`."""
@@ -49,6 +50,11 @@ class DraftField:
         parts = "\0".join(f"{len(part)}:{part}" for part in (self.author, *self.whole))
         return f"{self.name}-draft-{sha256(parts.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
+    @property
+    def place(self) -> str:
+        """Where its text is kept."""
+        return place_of(self.whole)
+
 
 def text_area(label: str, place: DraftField, **options: Any) -> str:
     """`st.text_area` whose text is kept; `options` are passed on."""
@@ -63,6 +69,15 @@ def text_input(label: str, place: DraftField, **options: Any) -> str:
 def typed(place: DraftField) -> str:
     """What the field holds, blanks around it removed."""
     return str(st.session_state.get(place.key, "")).strip()
+
+
+def kept_places() -> frozenset[str]:
+    """`place` of every field in which this reviewer has words that are not saved."""
+    author = reviewer.author()
+    if author is not None:
+        return state.workspace().text_drafts.places(author)
+    unsigned: dict[tuple[str, ...], str] = st.session_state.get(UNSIGNED, {})
+    return frozenset(place_of(whole) for whole, words in unsigned.items() if words)
 
 
 def forget(place: DraftField) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import a_run
 from judges import model_that
-from sessions import said, session
+from sessions import go_to, said, session
 from streamlit.testing.v1 import AppTest
 from test_app_review import button, field, named, on_run, plain, press, run_of, workspace
 
@@ -289,3 +289,28 @@ def test_the_model_that_the_server_names_is_asked_about_the_last_note(
     assert (suggested.by, suggested.mode) == ("judge:stand-in", "paid-twice")
     assert "judge:stand-in: charged again" in plain(app)
     assert modes_of(run_of(store, "r1")) == []
+
+
+@pytest.mark.parametrize("page", ["run", "review"])
+def test_an_unsaved_note_on_a_sub_goal_is_mentioned_where_the_whole_run_is_shown_with_a_way_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    with workspace(tmp_path) as store:
+        app = opened(tmp_path, monkeypatch, store)
+        field(app.text_area, "Note").input("never paid").run()
+        assert unsaved(app) == []
+        if page == "review":
+            app = go_to(app, page)
+        app = about(app, "Whole run")
+        (way,) = unsaved(app)
+        assert way.label.replace("\\", "") == "Unsaved note · Sub-goal pay"
+        assert field(app.text_area, "Note").value == ""
+        way.click().run()
+        assert not app.exception
+        assert field(app.text_area, "Note").value == "never paid"
+        press(app, "add-note")
+        assert unsaved(about(app, "Whole run")) == []
+
+
+def unsaved(app: AppTest) -> list[Any]:
+    return [one for one in app.button if one.label.startswith("Unsaved")]

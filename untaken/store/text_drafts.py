@@ -43,9 +43,18 @@ class TextDrafts:
             chosen = select(table.c.content).filter_by(**_key(author, about))
             return connection.execute(chosen).scalar_one_or_none() or ""
 
+    def places(self, author: str) -> frozenset[str]:
+        """`place_of` everything that the author has a draft about."""
+        with reading(self._engine) as connection:
+            chosen = select(table.c.place).filter_by(author=author[: limits.AUTHOR_CHARS])
+            return frozenset(connection.execute(chosen).scalars())
+
+
+def place_of(about: tuple[str, ...]) -> str:
+    """Where a text is kept: a digest, as names from a ledger may be too long for an index."""
+    named = "\0".join(f"{len(part)}:{part}" for part in about)
+    return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
+
 
 def _key(author: str, about: tuple[str, ...]) -> dict[str, str]:
-    """The place is a digest: names from a ledger may be longer than what an index takes."""
-    named = "\0".join(f"{len(part)}:{part}" for part in about)
-    place = sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
-    return {"author": author[: limits.AUTHOR_CHARS], "place": place}
+    return {"author": author[: limits.AUTHOR_CHARS], "place": place_of(about)}

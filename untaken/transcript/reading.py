@@ -79,8 +79,8 @@ class _Reader:
         return self._places[min(max(seq, 0), len(self._places) - 1)]
 
     def item(self, event: ev.Event, marks: tuple[Mark, ...]) -> TranscriptItem:
-        read = _Reader.verdict if isinstance(event, ev.Verdict) else _READ[type(event)]
-        return TranscriptItem(seq=event.seq, marks=marks, **read(self, event))
+        fields = self.verdict(event) if isinstance(event, ev.Verdict) else _READ[type(event)](self, event)
+        return TranscriptItem(seq=event.seq, marks=marks, **fields)
 
     def cut(self, value: Any) -> tuple[str, bool]:
         if isinstance(value, str):
