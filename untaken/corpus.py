@@ -9,7 +9,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from untaken import ranking
 from untaken.counterfactual import Choice, Evaluations, RunEvaluation, choices, collect_signals, evaluate_runs
+from untaken.counterfactual import plan as plan_choices
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run
@@ -203,9 +205,7 @@ def plan_evaluation(
         graphs: the plan graphs; runs of one without `mutates` have no plan decisions.
         scores: of at least these runs, by digest, against the same graphs.
     """
-    from untaken.counterfactual.plan import evaluate_plans  # noqa: PLC0415 (slow: it loads SciPy)
-
-    return evaluate_plans(
+    return plan_choices.evaluate_plans(
         (run, graphs.for_task(run.task_id, run.started.graph)[0], _mapped(scores[run.digest])) for run in runs
     )
 
@@ -433,10 +433,8 @@ def other_rule(
 def _ranked(
     runs: Iterable[Run], counted: Sequence[RunScore], missing: MissingRule, resamples: int
 ) -> tuple[RankReport, tuple[Finding, ...]]:
-    from untaken.ranking import rank_comparable  # noqa: PLC0415 (slow: imports NumPy)
-
     unbroken = [run for run in runs if not run.integrity.broken]
-    return rank_comparable(unbroken, counted, missing=missing, resamples=resamples)
+    return ranking.rank_comparable(unbroken, counted, missing=missing, resamples=resamples)
 
 
 def _report(progress: Progress | None, done: int, total: int, what: str) -> None:

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from untaken.app_folder import PRIVATE, app_folder
-from untaken.errors import UntakenError
+from untaken.extras import extra_missing
 
 
 def __getattr__(name: str) -> Any:
@@ -24,10 +24,8 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("untaken."):
             raise
-        raise UntakenError(
-            "app-extra-missing",
-            f"figures need {error.name}, which is not installed",
-            hint="pip install 'untaken[app]'",
+        raise extra_missing(
+            "app-extra-missing", "app", f"figures need {error.name}, which is not installed"
         ) from error
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from untaken import ranking
 from untaken.errors import Score, Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.ranking import METRICS
@@ -196,15 +197,13 @@ def _standings(
     runs: Iterable[Run], scores: Sequence[RunScore], resamples: int, seed: int
 ) -> dict[tuple[str, str], RankedAgent]:
     """Agents that share no task are ranked apart, so that none of them goes unchecked."""
-    from untaken.ranking import comparable_groups, rank_agents  # noqa: PLC0415 (slow: imports NumPy)
-    from untaken.ranking.rank import guaranteed_standings  # noqa: PLC0415 (slow: imports NumPy)
-
     found: dict[tuple[str, str], RankedAgent] = {}
-    for group in comparable_groups(runs):
+    for group in ranking.comparable_groups(runs):
         kept = frozenset(group.digests)
         ranked = [score for score in scores if score.digest in kept]
-        report = rank_agents(ranked, resamples=resamples, seed=seed)
-        found |= {(s.agent, metric): s for metric, row in guaranteed_standings(report).items() for s in row}
+        report = ranking.rank_agents(ranked, resamples=resamples, seed=seed)
+        standings = ranking.guaranteed_standings(report)
+        found |= {(s.agent, metric): s for metric, row in standings.items() for s in row}
     return found
 
 

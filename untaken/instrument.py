@@ -26,6 +26,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from untaken.errors import UntakenError
+from untaken.extras import load_extra
 from untaken.formats import convert
 from untaken.ledger import disk, heads_path
 
@@ -54,15 +55,9 @@ class LedgerSpanExporter(SpanExporter):
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        try:
-            from opentelemetry.sdk.trace.export import SpanExportResult  # noqa: PLC0415
-        except ImportError as error:
-            raise UntakenError(
-                "otel-extra-missing",
-                "recording instrumented agents needs the OpenTelemetry SDK",
-                hint="pip install 'untaken[otel]'",
-            ) from error
-        self._results = SpanExportResult
+        needed = "recording instrumented agents needs the OpenTelemetry SDK"
+        export = load_extra("opentelemetry.sdk.trace.export", "otel-extra-missing", "otel", needed)
+        self._results: type[SpanExportResult] = export.SpanExportResult
         self.folder = Path(folder)
         self._turn = Lock()
         self._unwritten: set[str] = set()

@@ -14,6 +14,7 @@ from itertools import zip_longest
 from statistics import fmean
 from typing import Final, Literal
 
+from untaken import stats
 from untaken.errors import Score, Unscored, UntakenError
 from untaken.gate import Requirement, refuse_unknown
 from untaken.ledger import Run
@@ -198,13 +199,11 @@ class _Decided:
 
 def _decide(values: Sequence[float], *, passes: float, fails: float) -> _Decided:
     """Pass once the mean is shown to be above `passes`, fail once below `fails`: whichever comes first."""
-    from untaken.stats.betting import first_above, lower_end  # noqa: PLC0415 (slow: imports NumPy)
-
     if not values:
         return _Decided("unscored", None, (0.0, 1.0))
     against = [1 - value for value in values]
-    ends = lower_end(values), 1 - lower_end(against)
-    won, lost = first_above(values, passes), first_above(against, 1 - fails)
+    ends = stats.lower_end(values), 1 - stats.lower_end(against)
+    won, lost = stats.first_above(values, passes), stats.first_above(against, 1 - fails)
     if won is not None and (lost is None or won <= lost):
         return _Decided("pass", won, ends)
     return _Decided("keep_going" if lost is None else "fail", lost, ends)

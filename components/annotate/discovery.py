@@ -13,10 +13,10 @@ from components.annotate import first_graph, session
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author
+from untaken import discovery
 from untaken.annotating import runs_of
 from untaken.answers import support_table
-from untaken.discovery import ProposedGraph, Source, discover
-from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
+from untaken.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph, Source
 from untaken.errors import UntakenError
 from untaken.ledger import Plan, Run
 from untaken.plans import PlanGraph, diff_graphs, escape_glob, graph_digest
@@ -189,6 +189,6 @@ def _discovered(
     agents, tasks = among
     runs = [r for r in _runs if (not agents or r.agent in agents) and (not tasks or r.task_id in tasks)]
     theta, share, fewest = limits
-    return discover(
+    return discovery.discover(
         runs, _graph, theta=theta, min_share=share, min_runs=fewest, graph_id="suggested", source=source
     )

@@ -29,6 +29,7 @@ NO_CODES = {
     "retry-feedback",
     *("tool-result", "output-available", "output-error", "execution-denied", "step-start"),  # the AI SDK
     "step-finish",  # opencode
+    "local-llm",  # an extra
     *("sub-goal", "sub-goals", "untaken-workspace", "untaken-replies", "smollm2-135m"),
 }
 """Texts in the program that look like codes and are none."""

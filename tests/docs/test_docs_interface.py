@@ -48,7 +48,7 @@ from untaken.plans import (
     parse_graph,
 )
 from untaken.present import statuses
-from untaken.ranking.tables import METRICS
+from untaken.ranking.compared.tables import METRICS
 from untaken.store.database import STORE
 from untaken.subgoals.run_score import Diagnosis, Status
 

@@ -16,7 +16,7 @@ from untaken.corpus import evaluate_corpus, other_rule
 from untaken.errors import Unscored
 from untaken.limits import COMPARED_AGENTS
 from untaken.ranking import DiscordantPair, RankReport, rank_agents, rule_effect
-from untaken.ranking.pairs import tie_groups
+from untaken.ranking.compared.pairs import tie_groups
 
 QUICK = 500
 TASKS = range(8)

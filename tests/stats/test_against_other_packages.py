@@ -17,9 +17,10 @@ from statsmodels.stats.proportion import proportion_confint
 from untaken.errors import Unscored
 from untaken.stats.kappa import agreement_share, cohen_kappa
 from untaken.stats.krippendorff import nominal_alpha, ordinal_alpha
+from untaken.stats.means import beta_interval
 from untaken.stats.multiple import benjamini_hochberg, holm
 from untaken.stats.paired import mcnemar_p
-from untaken.stats.rates import beta_interval, wilson
+from untaken.stats.rates import wilson
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

@@ -115,8 +115,6 @@ class ChoiceReview:
 
 def choice_review(corpus: Corpus) -> ChoiceReview:
     """The choices of a corpus, and the paths not taken that they are made of."""
-    import pandas as pd  # noqa: PLC0415 (slow)
-
     made, paths = corpus.choices, decisions_table(corpus)
     behind = {
         (*point, choice.alternative): found
@@ -130,9 +128,9 @@ def choice_review(corpus: Corpus) -> ChoiceReview:
     return ChoiceReview(
         choices=made,
         paths=paths.assign(
-            choice=pd.array([digest for digest, _ in instance_of], dtype="string"),
-            choice_support=pd.array([support for _, support in instance_of], dtype="string"),
-        ),
+            choice=[digest for digest, _ in instance_of],
+            choice_support=[support for _, support in instance_of],
+        ).astype({"choice": "string", "choice_support": "string"}),
         cost_unit=units.pop() if len(units) == 1 else None,
         logged=corpus_logged(corpus),
     )

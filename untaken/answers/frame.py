@@ -99,14 +99,14 @@ def frame(columns: Columns[Row], rows: Iterable[Row]) -> pd.DataFrame:
     Cells are gathered column by column over a few hundred rows. One call per cell, or one pass over all rows
     per column, would take longer than everything else.
     """
-    import pandas as pd  # noqa: PLC0415 (slow)
+    from untaken.answers.data_frame import data_frame  # noqa: PLC0415 (slow: it loads pandas)
 
     values: dict[str, list[object]] = {name: [] for name in columns}
     coming = iter(rows)
     while some := list(islice(coming, _ROWS)):
         for name, column in columns.items():
             values[name] += _cells(column, some)
-    made = pd.DataFrame({name: _series(column, values.pop(name)) for name, column in columns.items()})
+    made = data_frame({name: column.dtype for name, column in columns.items()}, values)
     made.attrs[MEANINGS] = {name: column.meaning for name, column in columns.items()}
     return made
 
@@ -116,16 +116,6 @@ def _cells(column: Column[Row], rows: list[Row]) -> list[object]:
     if column.reasons:
         return [value.reason if isinstance(value, Unscored) else None for value in found]
     return [None if type(value) is Unscored else value for value in found]
-
-
-def _series(column: Column[Row], values: list[object]) -> pd.Series:
-    import numpy as np  # noqa: PLC0415 (slow)
-    import pandas as pd  # noqa: PLC0415 (slow)
-
-    if column.dtype == "Float64":
-        figures = np.array(values, dtype=np.float64)  # ``None`` becomes NaN
-        return pd.Series(pd.arrays.FloatingArray(figures, np.isnan(figures)))
-    return pd.Series(values, dtype=column.dtype)
 
 
 def _getter(source: str | Callable[[Row], object]) -> Callable[[Row], object]:

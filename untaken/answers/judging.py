@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
+from untaken import judging
 from untaken.answers.documents import Count, DocumentPart, Spread
 from untaken.answers.frame import Columns, count, figure, frame, interval, reasons, text, truth
 from untaken.corpus import Corpus
@@ -148,9 +149,7 @@ def disagreements_table(agreement: VerdictAgreement) -> pd.DataFrame:
 
 def rates_with_labels(corpus: Corpus) -> LabelledRates:
     """Rates of tasks like the corpus's, from its reviewers' labels and its judges."""
-    from untaken.judging import labelled_rates  # noqa: PLC0415 (slow: it brings NumPy)
-
-    return labelled_rates(corpus.runs.values(), target="tasks")
+    return judging.labelled_rates(corpus.runs.values(), target="tasks")
 
 
 def trusted_judges(corpus: Corpus) -> tuple[JudgeTrust, ...]:

@@ -23,6 +23,7 @@ from untaken.answers.overview import Overview, graphs_by_misses
 from untaken.answers.standings import sub_goal_failures
 from untaken.corpus import corpus_doubts
 from untaken.errors import Finding
+from untaken.extras import load_extra
 from untaken.fix_first import Triage, triage_by_agent
 from untaken.plans import GraphSet
 from untaken.ranking import Group, RankReport
@@ -121,8 +122,7 @@ def _decoder(what: str) -> msgspec.msgpack.Decoder[Any]:
 
 def _packed(frame: Any) -> bytes:
     """A table in Arrow's own form, with what its columns mean."""
-    import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 (slow)
-
+    pa = _arrow()
     table = pa.Table.from_pandas(frame, preserve_index=False)
     meanings = json.dumps(frame.attrs.get(MEANINGS, {})).encode()
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), MEANINGS.encode(): meanings})
@@ -133,10 +133,13 @@ def _packed(frame: Any) -> bytes:
 
 
 def _table(packed: bytes) -> pd.DataFrame:
-    import pyarrow as pa  # noqa: PLC0415 (slow)
-
+    pa = _arrow()
     with pa.ipc.open_stream(packed) as reader:
         table = reader.read_all()
-    frame = table.to_pandas()
+    frame: pd.DataFrame = table.to_pandas()
     frame.attrs = {MEANINGS: json.loads(table.schema.metadata[MEANINGS.encode()])}
     return frame
+
+
+def _arrow() -> Any:
+    return load_extra("pyarrow", "app-extra-missing", "app", "keeping tables needs {}")

@@ -11,16 +11,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.present.plan_layout import Direction, PlanLayout, lay_out
 from untaken.present.statuses import STAR, STATUS, StatusName, shown_status
 from untaken.present.visible import Wrapper, one_line
 from untaken.subgoals.run_score import RunScore
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 Line = tuple[int, int, Literal["needs", "violated", "option"]]
 """From, to (positions of boxes), and what the line says."""
@@ -120,93 +117,31 @@ def draw(
         every_line: draw also the lines that a longer way implies: where lines are edited, all of them stand.
         icons: begin labels with the icon of their status.
     """
+    from untaken.answers import plan_branches as branches  # noqa: PLC0415 (slow: it loads networkx)
+
     status: dict[str, StatusName] = {goal.id: "unscored" for goal in graph.sub_goals}
     status |= (
         {node.sub_goal: shown_status(node) for node in score.nodes if node.sub_goal in status}
         if score
         else {}
     )
-    goals = _around(graph, around)
+    goals = branches.around(graph.sub_goals, around)
     noted = {goal for v in score.violations for goal in (v.sub_goal, v.dependency)} if score else set()
     groups = [[goal] for goal in goals]
     if len(goals) > readable:
-        groups = _groups(goals, status, noted, expanded)
+        groups = branches.groups_of(goals, status, noted, expanded)
     boxes = tuple(_box(group, status, icons=icons) for group in groups)
     place = {goal.id: number for number, group in enumerate(groups) for goal in group}
     lines = tuple(dict.fromkeys(_lines(goals, place, score)))
+    if not every_line:
+        kept = branches.reduced([line[:2] for line in lines])
+        lines = tuple(line for line in lines if line[:2] in kept)
     return Drawing(
         boxes=boxes,
-        lines=lines if every_line else _reduced(lines),
+        lines=lines,
         description=_description(goals, status),
         hidden=len(graph.sub_goals) - len(goals),
     )
-
-
-def _around(graph: PlanGraph, centre: str | None) -> list[SubGoal]:
-    import networkx as nx  # noqa: PLC0415 (slow)
-
-    if centre is None or all(goal.id != centre for goal in graph.sub_goals):
-        return list(graph.sub_goals)
-    flow = _flow(graph.sub_goals)
-    near = {centre} | nx.ancestors(flow, centre) | nx.descendants(flow, centre)
-    return [goal for goal in graph.sub_goals if goal.id in near]
-
-
-def _flow(goals: Iterable[SubGoal]) -> nx.DiGraph:
-    """What leads to what among these sub-goals; options of an `any_of` count as needed."""
-    import networkx as nx  # noqa: PLC0415 (slow)
-
-    flow = nx.DiGraph()
-    flow.add_nodes_from(goal.id for goal in goals)
-    flow.add_edges_from((n, goal.id) for goal in goals for n in (*goal.deps, *goal.any_of) if n in flow)
-    return flow
-
-
-def _groups(
-    goals: list[SubGoal], status: dict[str, StatusName], noted: Collection[str], expanded: Collection[str]
-) -> list[list[SubGoal]]:
-    """Contract what is finished, and branches that were never reached; sub-goals in `noted` stand alone.
-
-    Finished sub-goals belong together where they are connected and have the same unfinished ones before them;
-    unreached ones where nothing after them was reached. No path leaves such a group and comes back, so
-    contracting them makes no cycle.
-    """
-    import networkx as nx  # noqa: PLC0415 (slow)
-
-    flow = _flow(goals)
-    done = {g.id for g in goals if status[g.id] in ("completed", "not_required")} - set(noted)
-    idle = {g.id for g in goals if status[g.id] in ("skipped", "not_required")} - done
-    reached = flow.copy()  # all that is not idle leads to a node that is no sub-goal: a number
-    reached.add_node(0)
-    reached.add_edges_from((goal, 0) for goal in flow if goal not in idle)
-    branches = [*_by_what_came_before(done, flow), idle - nx.ancestors(reached, 0)]
-    group_of: dict[str, int] = {}
-    for branch in branches:
-        for part in nx.weakly_connected_components(flow.subgraph(branch)):
-            if len(part) > 1 and not part & set(expanded):
-                group_of |= dict.fromkeys(part, len(group_of) + len(goals))
-    groups: dict[object, list[SubGoal]] = {}
-    for goal in goals:
-        groups.setdefault(group_of.get(goal.id, goal.id), []).append(goal)
-    return list(groups.values())
-
-
-def _by_what_came_before(done: set[str], flow: nx.DiGraph) -> list[set[str]]:
-    """The finished sub-goals, grouped by which unfinished ones are before them (as bits)."""
-    import networkx as nx  # noqa: PLC0415 (slow)
-
-    if not nx.is_directed_acyclic_graph(flow):
-        return []
-    bit = {goal: 1 << number for number, goal in enumerate(goal for goal in flow if goal not in done)}
-    before: dict[str, int] = {}
-    parts: dict[int, set[str]] = {}
-    for goal in nx.topological_sort(flow):
-        before[goal] = 0
-        for dep in flow.predecessors(goal):
-            before[goal] |= before[dep] | bit.get(dep, 0)
-        if goal in done:
-            parts.setdefault(before[goal], set()).add(goal)
-    return list(parts.values())
 
 
 def _box(group: list[SubGoal], status: dict[str, StatusName], *, icons: bool) -> Box:
@@ -242,17 +177,6 @@ def _lines(goals: list[SubGoal], place: dict[str, int], score: RunScore | None) 
         for option in goal.any_of:
             if option in place and place[option] != place[goal.id] and option not in goal.deps:
                 yield place[option], place[goal.id], "option"
-
-
-def _reduced(lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    """Leave out a line that a longer way implies: it would run behind the boxes on that way."""
-    import networkx as nx  # noqa: PLC0415 (slow)
-
-    drawn = nx.DiGraph([line[:2] for line in lines])
-    if not nx.is_directed_acyclic_graph(drawn):
-        return lines
-    kept = nx.transitive_reduction(drawn).edges
-    return tuple(line for line in lines if line[:2] in kept)
 
 
 def _description(goals: list[SubGoal], status: dict[str, StatusName]) -> str:

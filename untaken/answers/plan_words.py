@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from untaken.counterfactual import plan
 from untaken.errors import Unscored
 
 if TYPE_CHECKING:
@@ -64,8 +65,6 @@ def doing_words(option: Option) -> str:
 
 def situation_words(situation: Situation) -> str:
     """What the compared runs had in common."""
-    from untaken.counterfactual.plan.statements import LEFT_MAX, MADE_MAX  # noqa: PLC0415 (slow)
-
     if situation.layer == 4:
         return "in any state"
     if situation.layer == 1:
@@ -75,8 +74,8 @@ def situation_words(situation: Situation) -> str:
         ]
     elif situation.layer == 2:
         expected = "change" if situation.left < 2 else "changes"
-        made = "none" if situation.made_count == 0 else _count(situation.made_count, MADE_MAX)
-        parts = [f"{_count(situation.left, LEFT_MAX)} expected {expected} left", f"{made} made"]
+        made = "none" if situation.made_count == 0 else _count(situation.made_count, plan.MADE_MAX)
+        parts = [f"{_count(situation.left, plan.LEFT_MAX)} expected {expected} left", f"{made} made"]
     else:
         parts = ["expected changes left" if situation.left else "no expected change left"]
     if situation.unplanned:
@@ -136,15 +135,13 @@ def verdict_words(statement: Statement) -> str:
 
 def plan_silence(run: EvaluatedPath) -> str:
     """Why no alternative of a run is supported; empty where one is."""
-    from untaken.counterfactual.plan.statements import TOO_FEW  # noqa: PLC0415 (slow)
-
     alternatives = [a for decision in run.decisions for a in decision.alternatives]
     if any(a.supported for a in alternatives):
         return ""
     if not alternatives:
         return "No other run of this task took another way in the same state."
-    if any(a.reason == TOO_FEW for a in alternatives):
-        return f"So few trials cannot prove a difference ({TOO_FEW}). {POWER}"
+    if any(a.reason == plan.TOO_FEW for a in alternatives):
+        return f"So few trials cannot prove a difference ({plan.TOO_FEW}). {POWER}"
     return f"Nothing is supported: {alternatives[0].reason}."
 
 

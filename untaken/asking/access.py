@@ -16,6 +16,7 @@ from untaken.asking.bounds import LOCAL, REQUESTS
 from untaken.asking.question import ModelAnswer, Question, T, Unreached
 from untaken.asking.replies import Reply, ReplyStore
 from untaken.errors import Unscored, UntakenError
+from untaken.extras import extra_missing
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -253,9 +254,6 @@ def _start(model: str | Model) -> Engine:
     try:
         from untaken.asking.engine import Engine  # noqa: PLC0415 (slow, and an extra)
     except ImportError as error:
-        raise UntakenError(
-            "model-extra-missing",
-            f"asking a language model needs more packages ({error.name} is not installed)",
-            hint="pip install 'untaken[judge]'",
-        ) from error
+        needed = f"asking a language model needs more packages ({error.name} is not installed)"
+        raise extra_missing("model-extra-missing", "judge", needed) from error
     return Engine(model)

@@ -37,6 +37,7 @@ from pydantic_ai.settings import ModelSettings
 
 from untaken import limits
 from untaken.asking.bounds import KEY_SETTING, LOCAL, REQUESTS
+from untaken.asking.local import serving
 from untaken.asking.question import Question, Unreached
 from untaken.asking.replies import Reply, ToolUse, without_keys
 from untaken.errors import Unscored, UntakenError
@@ -175,8 +176,6 @@ def _resolved(model: str | Model, portal: BlockingPortal, stack: ExitStack) -> t
     if isinstance(model, Model):
         return model, False
     if model == LOCAL:
-        from untaken.asking.local import serving  # noqa: PLC0415 (an extra)
-
         return _at_address(stack.enter_context(serving()), "none", portal, stack), True
     if model.startswith(("http://", "https://")):
         return _at_address(model, os.environ.get(KEY_SETTING, "none"), portal, stack), True

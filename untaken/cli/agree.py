@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from untaken import judging
 from untaken.answers import AgreeDocument, LabelledRatesEntry, reviewers_entry
 from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, span
 from untaken.cli.grammar import Parser, UsageError, Verbs, verb
@@ -60,15 +61,13 @@ def takes_odds(parser: Parser) -> None:
 
 def agree(args: argparse.Namespace, console: Console) -> int:
     """Prints how far two authors agree; 1 where a ledger is broken."""
-    from untaken.judging import labelled_rates  # noqa: PLC0415 (slow: it brings NumPy)
-
     ledgers = read_ledgers(paths_of(args), console)
     runs = ledgers.every_run
     found = verdict_agreement(runs, args.a, args.b)
     everybody = reviewers_agreement(runs, tuple(dict.fromkeys((*args.a, *args.b))))
     trust = judge_trust(runs, args.a, args.b, least=args.min_kappa)
     differences = judge_differences(runs, args.a, args.b)
-    rates = labelled_rates(runs, args.a, args.b, target=args.target, odds=read_odds(args.odds))
+    rates = judging.labelled_rates(runs, args.a, args.b, target=args.target, odds=read_odds(args.odds))
     findings = (*ledgers.findings, *rates.findings)
     _print_agreement(found, console)
     console.say()

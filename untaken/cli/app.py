@@ -18,6 +18,7 @@ from typing import Final
 from untaken.app_folder import app_folder
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError, Verbs, count, verb
+from untaken.extras import HINTS
 
 LOOPBACK: Final = "127.0.0.1"
 HOSTS: Final = "STREAMLIT_SERVER_ALLOWED_HOSTS"
@@ -58,7 +59,7 @@ def serve(args: argparse.Namespace, console: Console) -> int:
         raise UsageError(
             "app-extra-missing",
             f"the app needs {', '.join(missing)}, which is not installed",
-            hint="pip install 'untaken[app]'",
+            hint=HINTS["app"],
         )
     app = app_folder() / "server.py"
     reach = _reach(args, console)

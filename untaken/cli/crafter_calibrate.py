@@ -9,6 +9,7 @@ from typing import Any
 from untaken.cli.console import Console, decimal, plain, span
 from untaken.cli.crafter_players import chances, require_counts, takes_chance, takes_task
 from untaken.cli.grammar import verb
+from untaken.crafter import calibration
 from untaken.crafter.calibration import (
     Calibration,
     Figure,
@@ -43,13 +44,10 @@ def add_to(inner: Any) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Plays, forces what was not taken in clones, and says how well the ledgers foretold it."""
-    from untaken.crafter.calibration.comparing import calibrate  # noqa: PLC0415 (NumPy is slow to load)
-    from untaken.crafter.calibration.playing import CalibrationPlan  # noqa: PLC0415
-
     require_counts(args, steps=1, train=1, held_out=1, points=1, draws=2, workers=1)
     options = chances(args)
     policy_named(args.policy, **options)
-    plan = CalibrationPlan(
+    plan = calibration.CalibrationPlan(
         setup=Setup(policy=args.policy, options=options, task=args.task, steps=args.steps),
         train=args.train,
         held_out=args.held_out,
@@ -59,7 +57,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     )
     if args.out is not None:
         args.out.parent.mkdir(parents=True, exist_ok=True)  # before the long work, not after it
-    found = calibrate(plan, workers=args.workers, progress=console.progress)
+    found = calibration.calibrate(plan, workers=args.workers, progress=console.progress)
     _print(found, console)
     if args.out is not None:
         write_calibration(args.out, found)

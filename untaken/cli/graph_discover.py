@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from untaken import discovery
 from untaken.answers import graph_discover_document
 from untaken.cli.console import Console, decimal, plain, span
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
-from untaken.discovery import ProposedGraph, discover
-from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
+from untaken.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.plans import PlanGraph, diff_graphs, matches_glob, save_graph
@@ -54,7 +54,7 @@ def run_discover(args: argparse.Namespace, console: Console) -> int:
     runs = _chosen(ledgers.every_run, args)
     graph, runs = _graph(args.graphs, runs) if args.graphs else (None, runs)
     try:
-        draft = discover(
+        draft = discovery.discover(
             runs,
             graph,
             theta=args.theta,

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from untaken import store
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError
 from untaken.errors import Finding, UntakenError, Where
@@ -46,11 +47,9 @@ def open_workspace(args: argparse.Namespace, progress: Progress | None = None) -
     Raises:
         UsageError: ``source-not-found``.
     """
-    from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
-
     if not Path(args.workspace).is_dir():
         raise UsageError("source-not-found", f"no folder {args.workspace!r}")
-    return Workspace.open_folder(args.workspace, progress=progress)
+    return store.Workspace.open_folder(args.workspace, progress=progress)
 
 
 def ledger_files(paths: Sequence[str]) -> tuple[list[Place], list[Finding]]:

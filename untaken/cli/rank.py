@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from untaken import judging, ranking
 from untaken.answers import rank_document
 from untaken.cli.agree import print_rates, read_odds, takes_odds
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
@@ -14,12 +15,7 @@ from untaken.cli.grammar import Verbs, verb
 from untaken.cli.score import print_rules, scored_paths
 from untaken.corpus import other_rule
 from untaken.present.numbers import counted, interval, p_value
-from untaken.ranking import (
-    Comparison,
-    RankReport,
-    RuleEffect,
-    ties_in_words,
-)
+from untaken.ranking import Comparison, RankReport, RuleEffect, ties_in_words
 
 WINS: Final = {
     "workflow": "the workflow wins until the gap is explained",
@@ -44,16 +40,13 @@ def add_to(verbs: Verbs) -> None:
 
 def rank(args: argparse.Namespace, console: Console) -> int:
     """Prints the rankings, how they agree, and where not; 1 where a ledger or graph is broken."""
-    from untaken.judging import labelled_rates  # noqa: PLC0415 (slow: it brings NumPy)
-    from untaken.ranking import rank_comparable  # noqa: PLC0415 (slow: it brings NumPy)
-
     scored = scored_paths(args, console, also=("fail", "drop") if args.cluster else ())
     runs = scored.ledgers.sound_runs
-    report, left_out = rank_comparable(
+    report, left_out = ranking.rank_comparable(
         runs, scored.counted, missing=args.missing, resamples=args.resamples, seed=args.seed
     )
     wanted = args.labels or args.odds is not None
-    labels = labelled_rates(runs, target="tasks", odds=read_odds(args.odds)) if wanted else None
+    labels = judging.labelled_rates(runs, target="tasks", odds=read_odds(args.odds)) if wanted else None
     findings = (*left_out, *scored.findings, *(labels.findings if labels else ()))
     rule = other_rule(runs, scored.graphs, report, verdicts=args.verdicts)
     for metric, standings in report.metrics.items():

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
+from untaken import ranking
 from untaken.answers import score_document
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, verb
@@ -189,17 +190,15 @@ def score(args: argparse.Namespace, console: Console) -> int:
 
     1 where a ledger is broken or a plan graph invalid.
     """
-    from untaken.ranking import pooled_reversals, rank_comparable  # noqa: PLC0415 (slow: imports NumPy)
-
     scored = scored_paths(args, console, detail=console.json)
     agents = score_agents(scored.counted)
-    ranking, _ = rank_comparable(
+    report, _ = ranking.rank_comparable(
         scored.ledgers.sound_runs,
         scored.counted,
         missing=args.missing,
         resamples=0,
     )
-    findings = (*scored.findings, *pooled_reversals(agents, ranking))
+    findings = (*scored.findings, *ranking.pooled_reversals(agents, report))
     console.columns(
         agents,
         ("agent", lambda agent: agent.agent),

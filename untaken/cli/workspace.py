@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+from untaken import store
 from untaken.answers.workspace import (
     HealthCheckEntry,
     RebuiltWorkspace,
@@ -45,9 +46,7 @@ def add_to(verbs: Verbs) -> None:
 
 def back_up(args: argparse.Namespace, console: Console) -> int:
     """Writes a backup; 1 where a stored file is damaged."""
-    from untaken.store import Workspace  # noqa: PLC0415 (slow)
-
-    with Workspace(_existing(args)) as workspace:
+    with store.Workspace(_existing(args)) as workspace:
         done = workspace.backup(args.target, progress=console.progress)
     console.findings(done.findings)
     held = f"{counted(done.files, 'file')}, {counted(done.rows, 'row')}, {done.bytes:,} bytes"
@@ -58,9 +57,7 @@ def back_up(args: argparse.Namespace, console: Console) -> int:
 
 def restored(args: argparse.Namespace, console: Console) -> int:
     """Makes a workspace out of a backup."""
-    from untaken.store.restoring import restore_workspace  # noqa: PLC0415 (slow)
-
-    done = restore_workspace(Path(args.archive), Path(args.to), os.environ.get(STORE))
+    done = store.restore_workspace(Path(args.archive), Path(args.to), os.environ.get(STORE))
     held = f"{counted(done.files, 'file')}, {counted(done.rows, 'row')}"
     console.say(f"{plain(done.folder)}: {held}, as of {plain(done.made_at, 40)}")
     console.document(WorkspaceRestoreDocument.of(done, folder=str(done.folder)))
@@ -69,10 +66,8 @@ def restored(args: argparse.Namespace, console: Console) -> int:
 
 def examined(args: argparse.Namespace, console: Console) -> int:
     """Prints what each check found; 1 on a fault."""
-    from untaken.store.examining import examine  # noqa: PLC0415 (slow)
-
     folder = _existing(args)
-    diagnosis = examine(folder, os.environ.get(STORE), console.progress)
+    diagnosis = store.examine(folder, os.environ.get(STORE), console.progress)
     rows = [(STATES[check.state], check.name, check.message) for check in diagnosis.checks]
     console.table(("state", "check", "what was found"), rows)
     for check in diagnosis.checks:
@@ -88,9 +83,7 @@ def examined(args: argparse.Namespace, console: Console) -> int:
 
 def _rebuilt(folder: Path, target: str, console: Console) -> RebuiltWorkspace:
     """Makes a new workspace of the files of this one."""
-    from untaken.store.rebuilding import rebuild_workspace  # noqa: PLC0415 (slow)
-
-    done = rebuild_workspace(folder, Path(target), os.environ.get(STORE))
+    done = store.rebuild_workspace(folder, Path(target), os.environ.get(STORE))
     console.findings(done.findings)
     held = f"{counted(done.ledgers, 'ledger')}, {counted(done.graphs, 'plan graph')}"
     console.say(f"{plain(done.folder)}: rebuilt with {held}")
@@ -102,11 +95,9 @@ def _takes_workspace(parser: Parser) -> None:
 
 
 def _existing(args: argparse.Namespace) -> Path:
-    from untaken.store.schema import is_workspace  # noqa: PLC0415 (slow)
-
     folder = Path(args.workspace or os.environ.get(FOLDER) or DEFAULT)
     for place in (folder, folder / ".untaken"):
-        if is_workspace(place):
+        if store.is_workspace(place):
             return place
     raise UsageError(
         "workspace-not-found",

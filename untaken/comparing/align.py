@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from typing import Final
 
+from untaken import stats
 from untaken.comparing.aligned import ACHIEVED, KNOWN, Basis, OutcomeSplit, SideBySide
 from untaken.comparing.cells import Pattern, Side, sub_goal_rows, tool_rows, tools_of
 from untaken.comparing.divergence import part
 from untaken.errors import Unscored, UntakenError, number
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph
-from untaken.stats.exact import fisher_p
-from untaken.stats.multiple import holm
 from untaken.subgoals import RunScore
 
 MOST_SHOWN: Final = 12
@@ -207,7 +207,7 @@ def _split(
         done_in_failures=b,
         unknown=len(ended) - len(known),
         difference=a / n - b / m if n and m else ONE_OUTCOME,
-        p=fisher_p(a, n, b, m) if n and m else ONE_OUTCOME,
+        p=stats.fisher_p(a, n, b, m) if n and m else ONE_OUTCOME,
         p_holm=ONE_OUTCOME,
     )
 
@@ -215,12 +215,10 @@ def _split(
 def _adjusted(found: Sequence[OutcomeSplit]) -> list[OutcomeSplit]:
     if not any(number(split.p) is not None for split in found):
         return list(found)
-    import numpy as np  # noqa: PLC0415 (slow)
-
-    p = np.array([np.nan if isinstance(split.p, Unscored) else split.p for split in found])
+    p = [nan if isinstance(split.p, Unscored) else split.p for split in found]
     return [
         split if isinstance(split.p, Unscored) else replace(split, p_holm=float(adjusted))
-        for split, adjusted in zip(found, holm(p), strict=True)
+        for split, adjusted in zip(found, stats.holm(p), strict=True)
     ]
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from untaken import stats
 from untaken.counterfactual.evaluate import Evaluations
 from untaken.counterfactual.levels import Situation, coarse_contexts
 from untaken.counterfactual.paths import THRESHOLD, PathDelta
@@ -25,7 +26,6 @@ from untaken.errors import Score, Unscored, number
 from untaken.ledger.events import readable
 from untaken.ledger.run import Run
 from untaken.memory import Memories, PolicyMemory, Record, Snapshot, by_memory
-from untaken.stats.multiple import benjamini_hochberg
 
 if TYPE_CHECKING:
     from untaken.counterfactual.advantage import AdvantageEstimate
@@ -306,7 +306,7 @@ def _adjusted(comparer: PairComparer, keys: Mapping[Key, Met]) -> dict[Pair, flo
     for key, trust in comparer.trusts(keys, 0.0).items():
         if trust and _pair(key) not in p_values and isinstance(trust.p_better, float):
             p_values[_pair(key)] = 2 * min(trust.p_better, 1 - trust.p_better)
-    return dict(zip(p_values, benjamini_hochberg(list(p_values.values())), strict=True))
+    return dict(zip(p_values, stats.benjamini_hochberg(list(p_values.values())), strict=True))
 
 
 def _weight(choice: Choice) -> tuple[object, ...]:

@@ -29,10 +29,11 @@ from untaken.counterfactual.histories import (
     Placed,
     Scales,
     Used,
+    at_level,
+    finest,
     scored,
 )
 from untaken.counterfactual.insights import BetterPath, signals_expected
-from untaken.counterfactual.levels import at_level, finest
 from untaken.counterfactual.paths import MAY_BE_BETTER, PathDelta, outcome_of, verdict_of
 from untaken.counterfactual.pooling import (
     NOT_POOLED,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from untaken import stats
 from untaken.counterfactual.balance import Balance, balance_of
 from untaken.counterfactual.choices import PairComparer
 from untaken.counterfactual.evaluate import evaluate_runs
@@ -29,7 +30,6 @@ from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored, number
 from untaken.ledger.run import Run
 from untaken.memory import Memories, Observed, PolicyMemory, Snapshot, by_memory
-from untaken.stats.means import mean_interval, reach_of_sum
 
 if TYPE_CHECKING:
     from untaken.counterfactual.advantage import AdvantageEstimate
@@ -402,7 +402,7 @@ def _over_rounds(means: Sequence[float]) -> tuple[Score, Score, Score]:
         return NOTHING_COMPARED, NOTHING_COMPARED, NOTHING_COMPARED
     if len(means) < FEWEST:
         return means[0], FEW_ROUNDS, FEW_ROUNDS
-    return fmean(means), *mean_interval(means)
+    return fmean(means), *stats.mean_interval(means)
 
 
 def _over_runs(compared: Sequence[Compared]) -> tuple[Score, Score, Score]:
@@ -416,7 +416,7 @@ def _over_runs(compared: Sequence[Compared]) -> tuple[Score, Score, Score]:
     n = len(influence)
     if n < FEWEST:
         return whole, FEW_RUNS, FEW_RUNS
-    reach = reach_of_sum(influence.values(), n)
+    reach = stats.reach_of_sum(influence.values(), n)
     return whole, whole - reach, whole + reach
 
 

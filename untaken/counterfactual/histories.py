@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from untaken.counterfactual.scoring import Scale, Weights
-from untaken.counterfactual.words import N_SPREAD
+from untaken.counterfactual.words import N_MIN, N_SPREAD
 from untaken.errors import Unscored, number
 from untaken.memory import Record, Spans
 from untaken.memory.figures import Figures, SumColumns, figures_of
@@ -32,6 +32,8 @@ FOUND, NOT_TAKEN, NO_FIGURE, NO_SPREAD, FEW_FIGURES, NOTHING_VARIED = range(len(
 CODE: Final = np.int8
 COUNT: Final = np.int32
 """Types of columns that are kept of every path: of codes, levels and directions, and of numbers of runs."""
+ENOUGH: Final = (N_MIN, 1)
+"""Runs that a level must have, asked one after the other: enough to support anything, then any at all."""
 
 
 class Placed(NamedTuple):
@@ -195,3 +197,31 @@ def unknown(value: float | Unscored | None) -> float:
     """A number for a column: NaN if there is none."""
     plain = number(value)
     return np.nan if plain is None else plain
+
+
+def finest(*skills: list[np.ndarray]) -> np.ndarray:
+    """The finest level at which each of the skills has `N_MIN` runs; else the finest at which each has any.
+
+    Of one skill for its delta, of two for their advantage: both histories are then of the same level, so that
+    a fine situation, which may be an easy one, is never set against a coarse one.
+
+    Args:
+        skills: the runs behind each one's histories, finest level first, each a column.
+
+    Returns:
+        Levels, counted from 1; 0 if there is none.
+    """
+    fewest = np.array([np.minimum.reduce(runs) for runs in zip(*skills, strict=True)])
+    found = np.zeros(fewest.shape[1], dtype=np.int64)
+    for enough in ENOUGH:
+        there = fewest >= enough
+        found = np.where((found == 0) & there.any(axis=0), there.argmax(axis=0) + 1, found)
+    return found
+
+
+def at_level(skill: list[Histories], level: np.ndarray) -> Histories:
+    """The histories at one level a row; unknown at level 0."""
+    picked = skill[0].only(level == 1)
+    for place, histories in enumerate(skill[1:], start=2):
+        picked = histories.where(level == place, picked)
+    return picked

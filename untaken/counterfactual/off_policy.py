@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
+from untaken import stats
 from untaken.counterfactual.paths import outcome_of
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, difference, score_placed
 from untaken.counterfactual.words import N_SPREAD
@@ -30,7 +31,6 @@ from untaken.ledger.events import SkillSelection
 from untaken.ledger.run import Run
 from untaken.memory import Snapshot, observe
 from untaken.memory.observing import Left
-from untaken.stats.means import reach_of_sum
 
 FROM_ODDS: Final = "estimate from logged probabilities"
 ASSOCIATION: Final = "association"
@@ -296,7 +296,7 @@ def _interval(value: Score, influence: Mapping[str, float], weighed: Weighed) ->
         return value, value
     if effective - 1 < LEAST_FREEDOM:
         return ONE_RUN, ONE_RUN
-    reach = reach_of_sum(influence.values(), effective)
+    reach = stats.reach_of_sum(influence.values(), effective)
     return min(value, max(weighed.least, value - reach)), max(value, min(1.0, value + reach))
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from untaken.counterfactual.advantage import AdvantageEstimate, advantages
 from untaken.counterfactual.confounding import HOLDS, Claims, doubts_of
-from untaken.counterfactual.histories import Histories, Scales, Used
-from untaken.counterfactual.levels import Situation, finest
+from untaken.counterfactual.histories import Histories, Scales, Used, finest
+from untaken.counterfactual.levels import Situation
 from untaken.counterfactual.scoring import Weights
 from untaken.memory import Snapshot
 from untaken.memory.totals import NOWHERE, Moment

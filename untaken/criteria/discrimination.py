@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
+from untaken import stats
 from untaken.criteria.criterion import QuantifierRun
 from untaken.criteria.means import level_interval, levels_by_subject, top_level
 from untaken.errors import Score, Unscored
-from untaken.stats.exact import rank_sum_p, sign_p, superiority, superiority_interval
 from untaken.stats.rates import wilson
 
 ALPHA: Final = 0.05
@@ -161,8 +161,8 @@ def separation(passes: Sequence[QuantifierRun], name: str) -> Separation:
             high=none,
             p=none,
         )
-    theta = superiority(success, failed)
-    low, high = superiority_interval(theta, len(success), len(failed))
+    theta = stats.superiority(success, failed)
+    low, high = stats.superiority_interval(theta, len(success), len(failed))
     return Separation(
         success_n=len(success),
         failed_n=len(failed),
@@ -170,7 +170,7 @@ def separation(passes: Sequence[QuantifierRun], name: str) -> Separation:
         superiority=theta,
         low=low,
         high=high,
-        p=rank_sum_p(success, failed),
+        p=stats.rank_sum_p(success, failed),
     )
 
 
@@ -194,7 +194,7 @@ def attack_test(
         )
     points = wins + counts["ties"] / 2
     low, high = wilson(points, len(drops))
-    p = sign_p(wins, losses)
+    p = stats.sign_p(wins, losses)
     return AttackTest(
         attack=attack,
         **counts,

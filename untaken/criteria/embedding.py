@@ -12,9 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import sqrt
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.criteria.criterion import Criterion
+from untaken.errors import UntakenError
+from untaken.extras import load_extra
 
 if TYPE_CHECKING:
     from wordllama import WordLlamaInference
@@ -69,20 +72,23 @@ def usual_measure() -> Measure:
     """Compares embeddings where they can be made here, else words."""
     try:
         embedder()
-    except (ImportError, OSError):
+    except (UntakenError, OSError):
         return "words"
     return "embedding"
 
 
 @cache
 def embedder() -> WordLlamaInference:
-    """The embeddings' maker, loaded once."""
-    from pathlib import Path  # noqa: PLC0415 (with what follows)
+    """The embeddings' maker, loaded once.
 
-    import wordllama  # noqa: PLC0415 (an extra, slow)
-
+    Raises:
+        UntakenError: ``model-extra-missing``.
+    """
+    needed = "comparing embeddings needs {}, which is not installed"
+    wordllama = load_extra("wordllama", "model-extra-missing", "judge", needed)
     weights = Path(wordllama.__file__).parent  # the weights in the wheel; it looks for them elsewhere
-    return wordllama.WordLlama.load(cache_dir=weights, disable_download=True)
+    made: WordLlamaInference = wordllama.WordLlama.load(cache_dir=weights, disable_download=True)
+    return made
 
 
 def _embedded(texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:

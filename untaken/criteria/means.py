@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import fsum
 from statistics import fmean, pstdev
 
+from untaken import stats
 from untaken.criteria.criterion import QuantifierRun
 from untaken.errors import Score, Unscored
-from untaken.stats.means import mean_interval
 
 NO_VALUE = Unscored("no run has an accepted value")
 NO_GAP = Unscored("no pass has accepted values of both successes and failures")
@@ -127,7 +127,7 @@ def level_interval(values: Sequence[float], top: int) -> tuple[Score, Score]:
     """95% interval of the mean of runs' levels (Student's t), within the scale from 0 to `top`."""
     if len(values) < 2:
         return Unscored("one run has no spread"), Unscored("one run has no spread")
-    return mean_interval(values, least=0.0, most=float(top))
+    return stats.mean_interval(values, least=0.0, most=float(top))
 
 
 def levels_by_subject(runs: Iterable[QuantifierRun], name: str) -> dict[str, list[int]]:

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from untaken import stats
 from untaken.criteria.criterion import Quantified, QuantifierRun, Value
 from untaken.errors import Score
-from untaken.stats.kappa import Pair, agreement_figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ def _word(one: QuantifierRun, name: str, value: Value) -> str:
 def _compared(
     one: QuantifierRun, people: QuantifierRun, name: str, both: Sequence[tuple[str, str, str]]
 ) -> CriterionAgreement:
-    clusters: dict[str, list[Pair]] = defaultdict(list)
+    clusters: dict[str, list[stats.Pair]] = defaultdict(list)
     for task, a, b in both:
         clusters[task].append((a, b))
     counts = Counter((a, b) for _, a, b in both)
@@ -106,6 +106,6 @@ def _compared(
         people=people.name,
         name=name,
         n=len(both),
-        **agreement_figures([*clusters.values()]),
+        **stats.agreement_figures([*clusters.values()]),
         confusion=tuple(ConfusionCell(people=a, quantifier=b, n=n) for (a, b), n in sorted(counts.items())),
     )

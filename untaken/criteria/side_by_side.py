@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from untaken import stats
 from untaken.criteria.criterion import QuantifierRun
 from untaken.criteria.means import levels_by_subject
 from untaken.errors import Score, Unscored
-from untaken.stats.means import mean_interval
 
 ONE_TASK = Unscored("one common task has no spread")
 
@@ -97,4 +97,4 @@ def _interval(values: Sequence[float], least: float, most: float) -> tuple[Score
     """Student's t around the mean, inside what the mean can be."""
     if len(values) < 2:
         return ONE_TASK, ONE_TASK
-    return mean_interval(values, least=least, most=most)
+    return stats.mean_interval(values, least=least, most=most)

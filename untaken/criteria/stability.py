@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import fsum
 from statistics import fmean, pstdev
 
+from untaken import stats
 from untaken.criteria.criterion import QuantifierRun
 from untaken.criteria.means import levels_by_subject, top_level
 from untaken.errors import Score, Unscored
-from untaken.stats.krippendorff import ordinal_alpha
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ def stability(
         sd_share=spread if isinstance(spread, Unscored) else spread / top,
         near_zero=len(low),
         near_zero_sd_share=near,
-        alpha=ordinal_alpha(list(levels_by_subject(knowing, name).values())),
+        alpha=stats.ordinal_alpha(list(levels_by_subject(knowing, name).values())),
         stable=stable,
         note=_note(deterministic, found, near, cv, sd_share, measured=bool(repeated)),
     )

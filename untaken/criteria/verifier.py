@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
+from untaken import stats
 from untaken.criteria.criterion import QuantifierRun
 from untaken.criteria.discrimination import AttackTest, Separation, attack_tests, separation, subject_means
 from untaken.criteria.disturb import ATTACK_WORDS, DROP
@@ -236,11 +237,9 @@ def _twin(
 
 
 def _correlation(passes: Sequence[QuantifierRun], name: str, other: str) -> tuple[Score, int]:
-    from untaken.stats.correlation import spearman  # noqa: PLC0415 (NumPy is slow to load)
-
     first, second = subject_means(passes, name), subject_means(passes, other)
     common = [subject for subject in first if subject in second]
-    return spearman([first[s] for s in common], [second[s] for s in common]), len(common)
+    return stats.spearman([first[s] for s in common], [second[s] for s in common]), len(common)
 
 
 def _check(one: _Measured, twin: _Twin | None) -> CriterionCheck:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from math import comb
 from typing import Final
 
+import numpy as np
+
 from untaken.discovery.precedence import Pair, Precedence
 from untaken.discovery.proposed_graph import Alternatives
 
@@ -52,8 +54,6 @@ def alternatives(
 
 
 def _proposed(counts: Precedence, group: Sequence[int], theta: float) -> Alternatives | None:
-    import numpy as np  # noqa: PLC0415 (slow)
-
     attempted = np.isfinite(counts.times[:, list(group)]).sum(axis=1)
     runs, both = int((attempted > 0).sum()), int((attempted > 1).sum())
     if runs < theta * len(counts.times):

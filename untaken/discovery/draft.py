@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
@@ -18,17 +18,21 @@ from untaken.discovery.first_attempts import (
     planned_steps,
 )
 from untaken.discovery.precedence import Pair, Precedence, before, measured, precedence, without_circles
-from untaken.discovery.proposed_graph import Alternatives, FoundSubGoal, ProposedGraph, Support
+from untaken.discovery.proposed_graph import (
+    MIN_RUNS,
+    MIN_SHARE,
+    THETA,
+    Alternatives,
+    FoundSubGoal,
+    ProposedGraph,
+    Source,
+    Support,
+)
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Plan, Run
 from untaken.plans import PlanGraph, SubGoal, ancestors, topological, transitive_reduction
 from untaken.stats.rates import wilson
 
-THETA: Final = 0.95
-MIN_SHARE: Final = 0.2
-MIN_RUNS: Final = 5
-"""In fewer runs, the same order in all of them may be chance: ½⁵ = 3%, ½⁴ = 6%."""
-Source = Literal["actions", "plans"]
 LARGEST: Final = 1_000
 """Sub-goals of a draft: nobody could go through more."""
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from untaken.discovery.first_attempts import FirstAttempts
 from untaken.discovery.proposed_graph import Support
 from untaken.stats.rates import wilson
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Pair = tuple[int, int]
 NEVER: Final = float("inf")
@@ -62,8 +61,6 @@ def precedence(
     orders: Sequence[FirstAttempts], names: Sequence[str], groups: Mapping[str, Sequence[str]]
 ) -> Precedence:
     """Count what came first."""
-    import numpy as np  # noqa: PLC0415 (slow)
-
     columns = {name: place for place, name in enumerate(names)}
     times = np.array([[order.first.get(name, NEVER) for name in names] for order in orders])
     times = times.reshape(len(orders), len(names))
@@ -81,15 +78,11 @@ def precedence(
 
 
 def _together(held: NDArray[np.bool_]) -> NDArray[np.int64]:
-    import numpy as np  # noqa: PLC0415 (slow)
-
     counts = held.astype(float)  # floats multiply fast, and count exactly far beyond any number of runs
     return np.asarray(counts.T @ counts, dtype=np.int64)
 
 
 def _agents(held: NDArray[np.bool_], agents: Sequence[str]) -> NDArray[np.int64]:
-    import numpy as np  # noqa: PLC0415 (slow)
-
     rows: dict[str, list[int]] = {}
     for row, agent in enumerate(agents):
         rows.setdefault(agent, []).append(row)

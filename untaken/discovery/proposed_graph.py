@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from untaken.errors import Finding
 from untaken.plans import PlanGraph
+
+THETA: Final = 0.95
+MIN_SHARE: Final = 0.2
+MIN_RUNS: Final = 5
+"""In fewer runs, the same order in all of them may be chance: ½⁵ = 3%, ½⁴ = 6%."""
+Source = Literal["actions", "plans"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self
 import msgspec
 
 from untaken.csv_export import csv_text
-from untaken.errors import Unscored, UntakenError
+from untaken.errors import Unscored
 from untaken.exporting.evaluations import EVALUATION_FIELDS, EvaluatedRun, evaluated_run
+from untaken.extras import load_extra
 from untaken.ledger import Run
 from untaken.subgoals import RunScore
 
@@ -111,13 +112,10 @@ class ParquetFrames:
         Raises:
             UntakenError: ``parquet-extra-missing``.
         """
-        try:
-            import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
-            from pyarrow import parquet  # noqa: PLC0415
-        except ImportError as error:
-            raise UntakenError(
-                "parquet-extra-missing", "writing Parquet needs pyarrow", hint="pip install 'untaken[app]'"
-            ) from error
+        pa, parquet = (
+            load_extra(library, "parquet-extra-missing", "app", "writing Parquet needs pyarrow")
+            for library in ("pyarrow", "pyarrow.parquet")
+        )
         self._table = pa.Table
         self._schema = pa.Schema.from_pandas(empty, preserve_index=False)
         self._writer = parquet.ParquetWriter(out, self._schema)

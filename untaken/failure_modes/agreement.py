@@ -13,11 +13,11 @@ from itertools import accumulate, combinations
 from statistics import median
 from typing import Final
 
+from untaken import stats
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.assignments import assignments_of, readers_of
 from untaken.failure_modes.failure_mode import Taxonomy
 from untaken.ledger import Message, Observation, Run, ToolCall
-from untaken.stats.kappa import Pair, agreement_share, cohen_kappa
 
 MOST_PEOPLE: Final = 20
 """People who are paired: those who read most runs."""
@@ -121,7 +121,7 @@ def _of_two(a: str, b: str, pairs: Sequence[tuple[_Reading, _Reading]]) -> list[
 def _agreement(
     a: str, b: str, mode: str, modes: Sequence[str], pairs: Sequence[tuple[_Reading, _Reading]]
 ) -> ModeAgreement:
-    by_task: dict[str, list[Pair]] = defaultdict(list)
+    by_task: dict[str, list[stats.Pair]] = defaultdict(list)
     distances: list[int] = []
     for one, other in pairs:
         for name in modes:
@@ -130,8 +130,8 @@ def _agreement(
                 distances.append(apart)
     clusters = [*by_task.values()]
     judged = [pair for cluster in clusters for pair in cluster]
-    share = agreement_share(clusters) if judged else (Unscored("neither saw any mode"),) * 3
-    kappa = cohen_kappa(clusters, share)
+    share = stats.agreement_share(clusters) if judged else (Unscored("neither saw any mode"),) * 3
+    kappa = stats.cohen_kappa(clusters, share)
     return ModeAgreement(
         a=a,
         b=b,

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from untaken import stats
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.reading import ReadRun, modes_seen
-from untaken.stats.multiple import benjamini_hochberg
-
-if TYPE_CHECKING:
-    from untaken.stats.stratified import Stratum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,41 +52,35 @@ def contrast_modes(runs: Iterable[ReadRun]) -> tuple[ModeContrast, ...]:
     The risk difference Σ wₖ(p₁ₖ − p₀ₖ) / Σ wₖ over tasks k with wₖ = n₁ₖn₀ₖ / (n₁ₖ + n₀ₖ), its score interval
     and the exact conditional test of `untaken.stats.stratified`. Runs without an outcome are left out.
     """
-    from untaken.stats.stratified import exact_test  # noqa: PLC0415 (slow: it brings NumPy)
-
     known = [run for run in runs if run.success is not None]
     tasks: dict[str, list[ReadRun]] = defaultdict(list)
     for run in known:
         tasks[run.task_id].append(run)
     both = [some for some in tasks.values() if len({run.success for run in some}) > 1]
     found = [(mode, [_stratum(mode, some) for some in both]) for mode in modes_seen(known)]
-    tested = [exact_test(strata).p for _, strata in found] if both else []
-    adjusted = benjamini_hochberg(tested)
+    tested = [stats.exact_test(strata).p for _, strata in found] if both else []
+    adjusted = stats.benjamini_hochberg(tested)
     return tuple(
         _contrast(mode, strata, known, (tested[at], adjusted[at]) if both else None)
         for at, (mode, strata) in enumerate(found)
     )
 
 
-def _stratum(mode: str, runs: Sequence[ReadRun]) -> Stratum:
-    from untaken.stats.stratified import Stratum  # noqa: PLC0415 (slow: it brings NumPy)
-
+def _stratum(mode: str, runs: Sequence[ReadRun]) -> stats.Stratum:
     failed = [run.has(mode) for run in runs if not run.success]
     successes = [run.has(mode) for run in runs if run.success]
-    return Stratum(sum(failed), len(failed), sum(successes), len(successes))
+    return stats.Stratum(sum(failed), len(failed), sum(successes), len(successes))
 
 
 def _contrast(
-    mode: str, strata: Sequence[Stratum], runs: Sequence[ReadRun], tested: tuple[float, float] | None
+    mode: str, strata: Sequence[stats.Stratum], runs: Sequence[ReadRun], tested: tuple[float, float] | None
 ) -> ModeContrast:
-    from untaken.stats.stratified import risk_difference, score_interval  # noqa: PLC0415 (slow)
-
     difference: Score = NOT_COMPARABLE
     low: Score = NOT_COMPARABLE
     high: Score = NOT_COMPARABLE
     if tested is not None:
-        difference = risk_difference(strata)
-        low, high = score_interval(strata)
+        difference = stats.risk_difference(strata)
+        low, high = stats.score_interval(strata)
     p, q = tested or (NOT_COMPARABLE, NOT_COMPARABLE)
     with_mode = [run for run in runs if run.has(mode)]
     return ModeContrast(

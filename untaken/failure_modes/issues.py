@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from untaken import stats
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.assignments import modes_of
 from untaken.failure_modes.facts import rule_holds
@@ -13,7 +14,6 @@ from untaken.failure_modes.failure_mode import Taxonomy
 from untaken.failure_modes.issue_model import Issue, IssueState
 from untaken.failure_modes.reading import started_at, version_of
 from untaken.ledger import Run
-from untaken.stats.sparse import TaskSample
 from untaken.subgoals import RunScore
 
 NO_RUNS = Unscored("no run of which it can be known")
@@ -170,5 +170,6 @@ def _rate(name: str, runs: Sequence[Run], matches: Collection[str]) -> IssueRate
     high: Score = NO_RUNS
     if runs:
         rate = len(shown) / len(runs)
-        low, high = TaskSample({run.digest: run.task_id for run in runs}).interval(dict.fromkeys(shown, 1.0))
+        sample = stats.TaskSample({run.digest: run.task_id for run in runs})
+        low, high = sample.interval(dict.fromkeys(shown, 1.0))
     return IssueRate(name=name, runs=len(runs), matches=len(shown), rate=rate, low=low, high=high)

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from untaken import stats
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.reading import By, ReadRun, modes_seen
-from untaken.stats.sparse import TaskSample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ def cell_of(mode: str, group: str, runs: Sequence[ReadRun], by: By = "agent") ->
     """The cell of a mode in a group of failed runs."""
     shown = [run for run in runs if ((mode, group) in run.modes if by == "sub_goal" else run.has(mode))]
     none = Unscored("no failed run was read here")
-    sample = TaskSample({run.run: run.task_id for run in runs})
+    sample = stats.TaskSample({run.run: run.task_id for run in runs})
     low, high = sample.interval({run.run: 1.0 for run in shown}) if runs else (none, none)
     return PivotCell(
         mode=mode,

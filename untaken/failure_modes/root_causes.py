@@ -12,11 +12,11 @@ from itertools import combinations
 from statistics import median
 from typing import Final
 
+from untaken import stats
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.agreement import MOST_PEOPLE, NEAR, steps_of
 from untaken.failure_modes.assignments import counted
 from untaken.ledger import Run, Verdict
-from untaken.stats.kappa import Pair, agreement_share, cohen_kappa
 from untaken.subgoals.verdicts import not_withdrawn
 
 DECISIVE: Final = "rule:decisive step"
@@ -123,11 +123,11 @@ def _of_two(a: str, b: str, causes: Sequence[tuple[Run, RootCause, RootCause]]) 
         for steps in [steps_of(run)]
     ]
     names = [(run.task_id, (x.sub_goal, y.sub_goal)) for run, x, y in causes if x.sub_goal and y.sub_goal]
-    same = agreement_share(_by_task((task, (True, gap == 0)) for task, gap in apart))
-    near = agreement_share(_by_task((task, (True, gap <= NEAR)) for task, gap in apart))
+    same = stats.agreement_share(_by_task((task, (True, gap == 0)) for task, gap in apart))
+    near = stats.agreement_share(_by_task((task, (True, gap <= NEAR)) for task, gap in apart))
     kappa: tuple[Score, Score, Score] = (Unscored("they did not both name a sub-goal"),) * 3
     if names:
-        kappa = cohen_kappa(_by_task(names), agreement_share(_by_task(names)))
+        kappa = stats.cohen_kappa(_by_task(names), stats.agreement_share(_by_task(names)))
     return RootCauseAgreement(
         a=a,
         b=b,
@@ -149,8 +149,8 @@ def _of_two(a: str, b: str, causes: Sequence[tuple[Run, RootCause, RootCause]]) 
     )
 
 
-def _by_task(given: Iterable[tuple[str, tuple[Hashable, Hashable]]]) -> list[list[Pair]]:
-    clusters: dict[str, list[Pair]] = defaultdict(list)
+def _by_task(given: Iterable[tuple[str, tuple[Hashable, Hashable]]]) -> list[list[stats.Pair]]:
+    clusters: dict[str, list[stats.Pair]] = defaultdict(list)
     for task, pair in given:
         clusters[task].append(pair)
     return [*clusters.values()]

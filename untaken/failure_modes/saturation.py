@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from untaken import stats
 from untaken.errors import Unscored
 from untaken.failure_modes.reading import ReadRun, modes_seen
-from untaken.stats.unseen import Unseen, unseen_share
 
 POINTS: Final = 200
 """Points of a curve at the most."""
@@ -25,7 +25,7 @@ class Saturation:
         curve: (runs read, modes seen by then on average over all orders of reading), from 0 on.
     """
 
-    unseen: Unseen
+    unseen: stats.Unseen
     unread: int
     successes: int
     curve: tuple[tuple[int, float], ...]
@@ -64,7 +64,7 @@ def saturation(runs: Iterable[ReadRun], *, unread: int) -> Saturation:
     failed = [run for run in everyone if run.failed]
     counts = [sum(run.has(mode) for run in failed) for mode in modes_seen(failed)]
     return Saturation(
-        unseen=unseen_share(counts, len(failed)),
+        unseen=stats.unseen_share(counts, len(failed)),
         unread=unread,
         successes=len(everyone) - len(failed),
         curve=_curve(counts, len(failed)),

@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from untaken import stats
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.assignments import Assignment, Note, assignments_of, counted, notes_of
 from untaken.failure_modes.failure_mode import Taxonomy
 from untaken.ledger import Run
-from untaken.stats.kappa import agreement_share
 
 NEIGHBOURS: Final = 3
 """Notes that vote; `benchmarks/mode_suggestions.py` measures how often they are right."""
@@ -208,7 +208,7 @@ def suggestion_quality(filed: Sequence[FiledText]) -> SuggestionQuality:
         first = suggester.suggest(one.text, leave_out=(run,), most=1)
         silent += not first
         by_run[run].append((True, bool(first) and first[0].mode in one.modes))
-    right, low, high = agreement_share(list(by_run.values()))
+    right, low, high = stats.agreement_share(list(by_run.values()))
     if len(by_run) < 2:
         right = low = high = Unscored("needs filed notes on at least two runs")
     most = Counter(mode for one in known for mode in one.modes).most_common(1)

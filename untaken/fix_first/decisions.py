@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
+from untaken import stats
 from untaken.corpus import Corpus
 from untaken.counterfactual.choices import Choice, Point
 from untaken.counterfactual.levels import level_words
 from untaken.errors import number
 from untaken.fix_first.findings import FixFirst, Often
 from untaken.fix_first.patterns import often_of
-from untaken.stats.sparse import TaskSample, product
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ def decisions_to_fix(
     Returns:
         The items, in no order yet, and the number of runs that were evaluated.
     """
-    sample = TaskSample(
+    sample = stats.TaskSample(
         {d: corpus.runs[d].task_id for d in digests if corpus.evaluations.status(d) == "evaluated"}
     )
     found: dict[tuple[str, str], list[FixFirst]] = {}
@@ -55,7 +55,7 @@ def _supported(choice: Choice) -> Advantage | None:
     return Advantage(mean=mean, ends=(low, high), q=q)
 
 
-def _points(corpus: Corpus, choice: Choice, sample: TaskSample) -> dict[str, int]:
+def _points(corpus: Corpus, choice: Choice, sample: stats.TaskSample) -> dict[str, int]:
     """The decision point with the largest delta in each run that made this choice; the largest first."""
     met = [point for point in choice.points if point.run in sample]
     delta = {point: _delta(corpus, choice.alternative, point) for point in met}
@@ -77,10 +77,10 @@ def _delta(corpus: Corpus, alternative: str, point: Point) -> float:
 
 
 def _item(
-    corpus: Corpus, choice: Choice, advantage: Advantage, points: dict[str, int], sample: TaskSample
+    corpus: Corpus, choice: Choice, advantage: Advantage, points: dict[str, int], sample: stats.TaskSample
 ) -> FixFirst:
     often = often_of(points, sample)
-    low, high = product(often.share, (often.low, often.high), advantage.mean, advantage.ends)
+    low, high = stats.product(often.share, (often.low, often.high), advantage.mean, advantage.ends)
     return FixFirst(
         kind="decision",
         digest=choice.digest,

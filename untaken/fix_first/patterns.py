@@ -16,13 +16,13 @@ from typing import Final
 
 import msgspec
 
+from untaken import stats
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.fix_first.blame import First
 from untaken.fix_first.findings import FailurePattern, Often, Way
 from untaken.ledger import Run
 from untaken.plans import SubGoal
-from untaken.stats.sparse import TaskSample
 
 WAYS: Final[Mapping[bool | None, Way]] = {
     False: "never attempted",
@@ -50,7 +50,7 @@ class _Alike:
 
 
 def failure_patterns(
-    corpus: Corpus, hits: Mapping[tuple[str, str], Mapping[str, First]], sample: TaskSample
+    corpus: Corpus, hits: Mapping[tuple[str, str], Mapping[str, First]], sample: stats.TaskSample
 ) -> tuple[FailurePattern, ...]:
     """Groups of sub-goals of two plan graphs or more that fail alike in two tasks or more."""
     nodes = {(graph.id, node.id): node for graph in corpus.graphs.graphs for node in graph.sub_goals}
@@ -83,7 +83,7 @@ def subject_of(node: SubGoal) -> str:
 
 
 def _pattern(
-    corpus: Corpus, name: tuple[str, Way], one: _Alike, sample: TaskSample, units: set[str]
+    corpus: Corpus, name: tuple[str, Way], one: _Alike, sample: stats.TaskSample, units: set[str]
 ) -> FailurePattern | None:
     subject, way = name
     runs = {digest: corpus.runs[digest] for digest in one.much}
@@ -148,7 +148,7 @@ def largest_first(runs: Mapping[str, Run], weight: Mapping[str, float]) -> tuple
     return tuple(sorted(ordered, key=lambda d: (-weight[d], turn[d])))
 
 
-def often_of(hits: Mapping[str, object], sample: TaskSample) -> Often:
+def often_of(hits: Mapping[str, object], sample: stats.TaskSample) -> Often:
     """The share of the runs that are in `hits`."""
     low, high = sample.interval(dict.fromkeys(hits, 1.0))
     return Often(count=len(hits), n=sample.n, low=low, high=high)

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from untaken import stats
 from untaken.errors import Unscored
 from untaken.fix_first.findings import Often
 from untaken.fix_first.patterns import often_of
-from untaken.stats.sparse import TaskSample, product
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,15 +51,19 @@ def better_ways(corpus: Corpus, digests: Collection[str] | None = None) -> tuple
             if alternative.statement is not None:
                 _, runs = met.setdefault(id(alternative.statement), (alternative.statement, []))
                 runs.append((run.path.digest, decision.decision.seq))
-    sample = TaskSample({path.digest: path.task_id for path in paths})
+    sample = stats.TaskSample({path.digest: path.task_id for path in paths})
     ways = (_way(corpus, statement, runs, sample) for statement, runs in met.values())
     return tuple(sorted(ways, key=lambda way: (-way.gain, way.statement.situation, way.statement.option)))
 
 
-def _way(corpus: Corpus, statement: Statement, runs: list[tuple[str, int]], sample: TaskSample) -> BetterWay:
+def _way(
+    corpus: Corpus, statement: Statement, runs: list[tuple[str, int]], sample: stats.TaskSample
+) -> BetterWay:
     often = often_of(dict(runs), sample)
     least = max(statement.low, 1e-6)  # the score interval of a supported difference may just reach 0
-    low, high = product(often.share, (often.low, often.high), statement.difference, (least, statement.high))
+    low, high = stats.product(
+        often.share, (often.low, often.high), statement.difference, (least, statement.high)
+    )
     return BetterWay(
         statement=statement,
         often=often,

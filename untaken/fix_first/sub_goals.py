@@ -10,12 +10,12 @@ from math import fsum
 
 import msgspec
 
+from untaken import stats
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.fix_first.blame import First, Shape, frontier, measured, shape_of
 from untaken.fix_first.findings import FailurePattern, FixFirst, Often
 from untaken.fix_first.patterns import WAYS, failure_patterns, largest_first, often_of
-from untaken.stats.sparse import TaskSample
 from untaken.subgoals import RunScore
 
 Key = tuple[str, str]
@@ -64,7 +64,7 @@ def sub_goals_to_fix(corpus: Corpus, digests: Iterable[str]) -> SubGoalsToFix:
     tally = _tally(corpus, digests)
     if not tally.tasks:
         return SubGoalsToFix(items=(), harmless=0, scored=0)
-    sample = TaskSample(tally.tasks)
+    sample = stats.TaskSample(tally.tasks)
     heavy = {
         key: {digest: first for digest, first in hits.items() if first.much > 0}
         for key, hits in tally.hits.items()
@@ -114,7 +114,7 @@ def _shape(corpus: Corpus, graph_id: str, known: dict[str, Shape]) -> Shape:
 
 
 def _item(
-    corpus: Corpus, key: Key, hits: dict[str, First], tally: SubGoalTally, sample: TaskSample
+    corpus: Corpus, key: Key, hits: dict[str, First], tally: SubGoalTally, sample: stats.TaskSample
 ) -> FixFirst:
     values = {digest: first.much for digest, first in hits.items()}
     total = fsum(values.values())

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from untaken import stats
 from untaken.errors import Score
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
-from untaken.stats.kappa import agreement_figures
 from untaken.subgoals.verdicts import not_withdrawn, ruling, whose_count
 
 
@@ -207,6 +207,6 @@ def estimate_agreement(
         only_a=sum(pair.a and not pair.b for pair in pairs),
         only_b=sum(pair.b and not pair.a for pair in pairs),
         both_not=sum(not pair.a and not pair.b for pair in pairs),
-        **agreement_figures(verdicts),
+        **stats.agreement_figures(verdicts),
         clusters=len(clusters),
     )

@@ -8,11 +8,11 @@ from dataclasses import dataclass, fields
 from itertools import combinations
 from typing import Final, Literal
 
+from untaken import stats
 from untaken.errors import Score, Unscored
 from untaken.judging.agreement import PairedOpinions, VerdictPair, estimate_agreement, independent
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
-from untaken.stats.krippendorff import Unit, alpha_interval, nominal_alpha
 from untaken.subgoals.verdicts import not_withdrawn, whose_count
 
 MOST_REVIEWERS: Final = 20
@@ -54,12 +54,12 @@ class ReviewedSubGoal:
         return sum(map(bool, (self.met, self.not_met, self.unsure))) > 1
 
     @property
-    def opinions(self) -> Unit:
+    def opinions(self) -> stats.Unit:
         """The answers of those who could tell."""
         return [True] * len(self.met) + [False] * len(self.not_met)
 
     @property
-    def answers(self) -> Unit:
+    def answers(self) -> stats.Unit:
         """Every answer; "cannot tell" is one of three."""
         return [*self.opinions, *[None] * len(self.unsure)]
 
@@ -158,10 +158,10 @@ def _reliability(
 ) -> Reliability:
     several = [one for one in judged if len(one.opinions) > 1]
     tasks = len({one.task_id for one in several}) > 1
-    clusters: dict[str, list[Unit]] = defaultdict(list)
+    clusters: dict[str, list[stats.Unit]] = defaultdict(list)
     for one in several:
         clusters[one.task_id if tasks else one.digest].append(one.opinions)
-    low, high = alpha_interval(clusters)
+    low, high = stats.alpha_interval(clusters)
     return Reliability(
         part=part,
         name=name,
@@ -172,10 +172,10 @@ def _reliability(
         alone=sum(len(one.opinions) == 1 for one in judged),
         unsure=sum(len(one.unsure) for one in judged),
         runs=len({one.digest for one in several}),
-        alpha=nominal_alpha([one.opinions for one in several]),
+        alpha=stats.nominal_alpha([one.opinions for one in several]),
         low=low,
         high=high,
-        alpha_unsure=nominal_alpha([one.answers for one in judged]),
+        alpha_unsure=stats.nominal_alpha([one.answers for one in judged]),
     )
 
 

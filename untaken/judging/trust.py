@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 from itertools import combinations
 from typing import Final, Literal
 
+from untaken import stats
 from untaken.errors import Score, Unscored, number
 from untaken.judging.agreement import AgreementEstimate, VerdictPair, independent, verdict_agreement
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
 from untaken.plans.globs import escape_glob
-from untaken.stats.means import reach_of_sum
 from untaken.subgoals.verdicts import EXCEPT, PLACE, whose_count
 
 LEAST_KAPPA: Final = 0.4
@@ -143,10 +143,6 @@ def _difference(
     one: dict[tuple[str, str], VerdictPair],
     other: dict[tuple[str, str], VerdictPair],
 ) -> JudgeDifference:
-    import numpy as np  # noqa: PLC0415 (slow)
-
-    from untaken.stats.paired import sign_flip_p  # noqa: PLC0415 (slow)
-
     both = [(one[key], other[key]) for key in one if key in other]
     by_task = independent([pair for pair, _ in both]) == "task"
     gaps: dict[str, list[float]] = defaultdict(list)
@@ -158,9 +154,8 @@ def _difference(
     found: tuple[Score, Score, Score, Score] = (few, few, few, few)
     if len(gaps) > 1:
         mean = sum(map(sum, gaps.values())) / n
-        reach = reach_of_sum([sum(gap - mean for gap in some) / n for some in gaps.values()], len(gaps))
-        sums = np.array([[sum(some) for some in gaps.values()]])
-        p = float(sign_flip_p(sums, resamples=10_000, seed=0)[0])
+        reach = stats.reach_of_sum([sum(gap - mean for gap in some) / n for some in gaps.values()], len(gaps))
+        p = stats.sign_flips([sum(some) for some in gaps.values()], resamples=10_000, seed=0)
         found = mean, max(-1.0, mean - reach), min(1.0, mean + reach), p
     return JudgeDifference(
         first=first,

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from untaken import stats
 from untaken.errors import Score, Unscored
 from untaken.memory.record import Record
-from untaken.stats.means import around
-from untaken.stats.rates import beta_interval
 
 Interval = tuple[float, float] | Unscored
 _ONE_RUN: Final = Unscored("one run has no spread")
@@ -23,7 +22,7 @@ def success_interval(record: Record) -> Interval:
     s + f is the effective number of runs and s / (s + f) the record's success rate.
     """
     rate = record.success_rate
-    return rate if isinstance(rate, Unscored) else beta_interval(rate, record.spread.n)
+    return rate if isinstance(rate, Unscored) else stats.beta_interval(rate, record.spread.n)
 
 
 def cost_interval(record: Record) -> Interval:
@@ -42,4 +41,4 @@ def _mean(value: Score, deviation: Score, runs: float) -> Interval:
         return value
     if isinstance(deviation, Unscored) or runs <= 1:
         return _ONE_RUN
-    return around(value, deviation, runs, least=0.0)
+    return stats.around(value, deviation, runs, least=0.0)

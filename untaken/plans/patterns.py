@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+import re2
+
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.ledger.events import readable
@@ -181,8 +183,6 @@ def _pattern(kind: str, text: Any) -> Pattern:
 
 @lru_cache(maxsize=4096)
 def _regex(text: str) -> Any:
-    import re2  # noqa: PLC0415 (many graphs have no regular expression)
-
     if len(text) > limits.REGEX_CHARS:
         raise _invalid(f"`regex` takes up to {limits.REGEX_CHARS} characters, this one has {len(text)}")
     options = re2.Options()

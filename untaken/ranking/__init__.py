@@ -37,13 +37,17 @@ from untaken.ranking.ranked import (
     DiscordantPair as DiscordantPair,
     RankedAgent as RankedAgent,
 )
-from untaken.ranking.pass_k import pass_hat_k as pass_hat_k
 from untaken.ranking.pooled import pooled_reversals as pooled_reversals
 from untaken.ranking.rank_report import RankReport as RankReport
 from untaken.ranking.rules import rule_effect as rule_effect
 
 if TYPE_CHECKING:
-    from untaken.ranking.rank import rank_agents as rank_agents, rank_comparable as rank_comparable
+    from untaken.ranking.compared import pass_hat_k as pass_hat_k
+    from untaken.ranking.rank import (
+        guaranteed_standings as guaranteed_standings,
+        rank_agents as rank_agents,
+        rank_comparable as rank_comparable,
+    )
 
 # What computes, and NumPy with it.
 __getattr__, __dir__ = imported_on_first_use(__name__)

@@ -11,6 +11,7 @@ from untaken.errors import Finding, Score, Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.limits import COMPARED_AGENTS
 from untaken.present.numbers import counted
+from untaken.ranking.compared.tables import MetricTable, by_cell, metric_table, metrics_of, split_tasks
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
 from untaken.ranking.metrics import OUTCOME
@@ -23,7 +24,6 @@ from untaken.ranking.ranked import (
     DiscordantPair,
     RankedAgent,
 )
-from untaken.ranking.tables import MetricTable, by_cell, metric_table, metrics_of, split_tasks
 from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman, tau_interval
 from untaken.stats.ranks import PairTests, rank_interval, task_flips
 from untaken.stats.shares import guaranteed_interval, share_interval

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from importlib import import_module
 from typing import Any
 
 from untaken.errors import UntakenError
+from untaken.extras import load_extra
 from untaken.scaling.pool import TRIES, Work, worker_lost
 
 
@@ -26,18 +28,11 @@ class DaskCluster:
         Raises:
             UntakenError: ``cluster-extra-missing``, ``cluster-unreachable``, ``cluster-version``.
         """
-        try:
-            import distributed  # noqa: PLC0415 (an extra)
-        except ImportError:
-            raise UntakenError(
-                "cluster-extra-missing",
-                "Dask is not installed",
-                hint="Run: pip install 'untaken[cluster]'. A number of local processes needs no Dask.",
-            ) from None
+        distributed = load_extra("distributed", "cluster-extra-missing", "cluster", "Dask is not installed")
+        self._lost = CancelledError, distributed.KilledWorker
         self._own = isinstance(place, str)
         try:
-            connect: Any = distributed.Client
-            self._client = connect(place, set_as_default=False) if self._own else place
+            self._client: Any = distributed.Client(place, set_as_default=False) if self._own else place
             versions = self._client.run(_version)
         except (OSError, ValueError) as error:
             raise UntakenError(
@@ -69,14 +64,10 @@ class DaskCluster:
 
     def _result(self, work: Work, asked: Any, chunk: bytes, shared: bytes) -> bytes:
         """The answer; asked again where it, or what all chunks share, is gone with a worker."""
-        from concurrent.futures import CancelledError  # noqa: PLC0415
-
-        from distributed import KilledWorker  # noqa: PLC0415 (an extra)
-
         for _ in range(TRIES):
             try:
                 answer: bytes = asked.result()
-            except (CancelledError, KilledWorker):
+            except self._lost:
                 asked = self._client.submit(work, shared, chunk, pure=False)
             else:
                 return answer

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from untaken.errors import UntakenError
+from untaken.scaling.dask_cluster import DaskCluster
 from untaken.scaling.pool import Cluster, LocalPool
 
 ClusterPlace = int | str | Any | None
@@ -43,8 +44,6 @@ def _cluster(place: Any) -> Cluster:
         return LocalPool(int(place))
     if isinstance(place, str) and "://" not in place:
         raise _invalid(text)
-    from untaken.scaling.dask_cluster import DaskCluster  # noqa: PLC0415 (an extra)
-
     return DaskCluster(place)
 
 

@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from untaken.errors import Finding, UntakenError, Where
+from untaken.extras import extra_missing
 from untaken.formats.likeness import NAMED, ignored, not_a_ledger
 from untaken.ledger import has_event_signature, heads_path
 from untaken.ledger.signature import not_a_ledger as no_ledger
@@ -152,26 +154,16 @@ def at_hand(place: Place) -> Iterator[Path]:
 def _remote(url: str) -> Iterator[tuple[Any, str]]:
     """The store behind a URL, and the path in it; what it raises is said in our own words."""
     try:
-        from fsspec.core import url_to_fs  # noqa: PLC0415 (an extra)
-
-        store, path = url_to_fs(url)
-    except ImportError as error:
-        raise _extra_missing(url, error) from None
+        store, path = import_module("fsspec.core").url_to_fs(url)
+    except ImportError as error:  # fsspec, or what it needs for this store
+        message = f"remote files need another package: {error}"
+        raise extra_missing("remote-extra-missing", "remote", message, where=Where(file=url)) from None
     except Exception as error:
         raise _unreadable(url, error) from None
     try:
         yield store, path
     except OSError as error:
         raise _unreadable(url, error) from None
-
-
-def _extra_missing(url: str, error: ImportError) -> UntakenError:
-    return UntakenError(
-        "remote-extra-missing",
-        f"remote files need another package: {error}",
-        where=Where(file=url),
-        hint="Run: pip install 'untaken[remote]', and the fsspec package of your store.",
-    )
 
 
 def _unreadable(url: str, error: Exception) -> UntakenError:

@@ -1,7 +1,7 @@
 """Every interval, test and agreement coefficient of the program, once (§5 of docs/concepts.md).
 
-- `rates`: Wilson's and Jeffreys' interval of a rate.
-- `means`: Student's t, and the interval of a mean.
+- `rates`: Wilson's interval of a rate.
+- `means`: Student's t, the interval of a mean, and Jeffreys' of a rate.
 - `sparse`: the mean of a quantity that is 0 in most runs; a product of two estimates.
 - `bootstrap`: resampled tasks, and intervals from them.
 - `ranks`: the interval of a rank.
@@ -17,6 +17,54 @@
 - `two_way`: an option's slope where each agent ran each task once.
 - `contrast`: the difference of two mean scores of which one part is a rate.
 
-Nothing here knows runs, graphs or agents. SciPy computes what SciPy has; it is slow to load, so it is
-imported where it is first needed. Own forms are vectorised, or count exactly where SciPy approximates.
+Nothing here knows runs, graphs or agents. SciPy computes what SciPy has; own forms are vectorised, or count
+exactly where SciPy approximates. NumPy and SciPy are slow to load: who starts without them calls
+``stats.holm(…)``, which loads them when it is first called; `rates` and `powered` do without.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from untaken.lazy_imports import imported_on_first_use
+
+if TYPE_CHECKING:
+    from untaken.stats.betting import first_above as first_above, lower_end as lower_end
+    from untaken.stats.exact import (
+        fisher_p as fisher_p,
+        rank_sum_p as rank_sum_p,
+        sign_p as sign_p,
+        superiority as superiority,
+        superiority_interval as superiority_interval,
+    )
+    from untaken.stats.correlation import spearman as spearman
+    from untaken.stats.kappa import (
+        Pair as Pair,
+        agreement_figures as agreement_figures,
+        agreement_share as agreement_share,
+        cohen_kappa as cohen_kappa,
+    )
+    from untaken.stats.krippendorff import (
+        Unit as Unit,
+        alpha_interval as alpha_interval,
+        nominal_alpha as nominal_alpha,
+        ordinal_alpha as ordinal_alpha,
+    )
+    from untaken.stats.means import (
+        around as around,
+        beta_interval as beta_interval,
+        mean_interval as mean_interval,
+        reach_of_sum as reach_of_sum,
+    )
+    from untaken.stats.multiple import benjamini_hochberg as benjamini_hochberg, holm as holm
+    from untaken.stats.paired import sign_flips as sign_flips
+    from untaken.stats.sparse import TaskSample as TaskSample, product as product
+    from untaken.stats.stratified import (
+        Stratum as Stratum,
+        exact_test as exact_test,
+        risk_difference as risk_difference,
+        score_interval as score_interval,
+    )
+    from untaken.stats.unseen import Unseen as Unseen, unseen_share as unseen_share
+
+__getattr__, __dir__ = imported_on_first_use(__name__)

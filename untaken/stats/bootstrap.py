@@ -8,6 +8,7 @@ from math import sqrt
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from untaken.stats.rounding import Floats
@@ -50,9 +51,8 @@ def tails(tasks: int) -> tuple[float, float]:
     truth, and knows nothing of Student's t. The expanded percentiles Φ(±√(n/(n − 1)) · t(0.975, n − 1))
     (Hesterberg 2015) make up for both; from some hundred tasks on they are the plain ones.
     """
-    from scipy.special import ndtr, stdtrit  # noqa: PLC0415 (slow)
-
-    low = float(ndtr(-sqrt(tasks / (tasks - 1)) * stdtrit(tasks - 1, TAILS[1])))
+    quantile = scipy.special.stdtrit(tasks - 1, TAILS[1])
+    low = float(scipy.special.ndtr(-sqrt(tasks / (tasks - 1)) * quantile))
     return low, 1 - low
 
 

@@ -8,6 +8,7 @@ from math import erfc, factorial, prod, sqrt
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from untaken.errors import Score, Unscored
@@ -53,9 +54,7 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike) -> Score:
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return ALL_TIED
     if x.size > MANY:  # n log n, where pairs would fill memory
-        from scipy.stats import kendalltau  # noqa: PLC0415 (slow)
-
-        return float(kendalltau(x[0], y[0]).statistic)
+        return float(scipy.stats.kendalltau(x[0], y[0]).statistic)
     return float(tau_b_rows(x, y)[0])
 
 

@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from math import comb, erfc, sqrt
 from typing import Final
 
+import scipy
+
 from untaken.stats.rates import Z_95
+from untaken.stats.stratified import Stratum, exact_test
 
 EXACT: Final = 40
 """Values up to which the rank-sum test counts every arrangement."""
@@ -17,8 +20,6 @@ def fisher_p(a: int, n: int, b: int, m: int) -> float:
 
     The probability, margins given, of every table that is no more probable than this one.
     """
-    from untaken.stats.stratified import Stratum, exact_test  # noqa: PLC0415 (slow: it loads NumPy)
-
     return exact_test([Stratum(a, n, b, m)]).p
 
 
@@ -27,11 +28,7 @@ def sign_p(wins: int, losses: int) -> float:
 
     A tail of the binomial distribution, as the incomplete beta function: P(X ≥ k) = I(½; k, n − k + 1).
     """
-    if not wins:
-        return 1.0
-    from scipy.special import betainc  # noqa: PLC0415 (slow)
-
-    return float(betainc(wins, losses + 1, 0.5))
+    return float(scipy.special.betainc(wins, losses + 1, 0.5)) if wins else 1.0
 
 
 def superiority(first: Sequence[float], second: Sequence[float]) -> float:

@@ -1,28 +1,30 @@
-"""Student's t, and the 95% interval of a mean."""
+"""Student's t, the 95% interval of a mean, and that of a posterior rate."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from math import fsum, inf, sqrt
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.polynomial import Chebyshev
+import numpy as np
+import scipy
+from numpy.polynomial import Chebyshev
+
+from untaken.stats.rates import TAIL
 
 UPPER: Final = 0.975
 
 
 def student_quantile(freedom: float) -> float:
     """How many standard errors a 95% interval reaches to either side."""
-    return float(_student()[1](freedom, UPPER))
+    return float(scipy.special.stdtrit(freedom, UPPER))
 
 
 def student_cdf(freedom: float, value: float) -> float:
     """P(T ≤ value) of Student's t."""
-    return float(_student()[0](freedom, value))
+    return float(scipy.special.stdtr(freedom, value))
 
 
 def student_quantiles(freedom: np.ndarray) -> np.ndarray:
@@ -30,33 +32,20 @@ def student_quantiles(freedom: np.ndarray) -> np.ndarray:
 
     The logarithm of the quantile is smooth in 1 / freedom: a polynomial takes a tenth of the time.
     """
-    import numpy as np  # noqa: PLC0415 (slow)
-
     found: np.ndarray = np.exp(_logarithm()(1 / freedom))
     return found
 
 
 def student_cdfs(freedom: np.ndarray, value: np.ndarray) -> np.ndarray:
     """`student_cdf` of columns."""
-    found: np.ndarray = _student()[0](freedom, value)
+    found: np.ndarray = scipy.special.stdtr(freedom, value)
     return found
 
 
 @cache
 def _logarithm() -> Chebyshev:
-    from numpy import log  # noqa: PLC0415 (slow)
-    from numpy.polynomial import Chebyshev  # noqa: PLC0415 (slow)
-
-    quantile = _student()[1]
-    return Chebyshev.interpolate(lambda u: log(quantile(1 / u, UPPER)), 26, domain=(1e-6, 1.0))
-
-
-@cache
-def _student() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Student's t, its distribution function and its quantile; SciPy is loaded when one is first needed."""
-    from scipy.special import stdtr, stdtrit  # noqa: PLC0415 (slow)
-
-    return stdtr, stdtrit
+    quantile = scipy.special.stdtrit
+    return Chebyshev.interpolate(lambda u: np.log(quantile(1 / u, UPPER)), 26, domain=(1e-6, 1.0))
 
 
 def around(
@@ -87,3 +76,14 @@ def reach_of_sum(parts: Collection[float], n: float) -> float:
     influence, divided by the number of units). For n units that is the linearised cluster-robust interval.
     """
     return student_quantile(max(1.0, n - 1)) * sqrt(fsum(part**2 for part in parts) * n / (n - 1))
+
+
+def beta_interval(rate: float, n: float) -> tuple[float, float]:
+    """Equal-tailed interval of the posterior Beta(½ + s, ½ + f) of a rate, s + f = n and s = rate · n.
+
+    It always holds the rate itself: it reaches to 0 where nothing succeeded, and to 1 where everything did
+    (Brown, Cai and DasGupta 2001, the modified Jeffreys interval).
+    """
+    won, lost = 0.5 + rate * n, 0.5 + (1 - rate) * n
+    low, high = (float(scipy.special.betaincinv(won, lost, share)) for share in (TAIL, 1 - TAIL))
+    return min(low, rate) if rate else 0.0, max(high, rate) if rate < 1 else 1.0

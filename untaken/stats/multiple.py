@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from untaken.stats.rounding import Floats
+import numpy as np
+
+from untaken.stats.rounding import Floats, without_noise
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
@@ -16,10 +16,6 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     """
     if not len(p):
         return []
-    import numpy as np  # noqa: PLC0415 (slow)
-
-    from untaken.stats.rounding import without_noise  # noqa: PLC0415 (slow)
-
     falling = np.argsort(p)[::-1]
     adjusted = np.empty(len(p))
     scaled = np.asarray(p)[falling] * (len(p) / np.arange(len(p), 0, -1))
@@ -27,10 +23,9 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     return [float(q) for q in without_noise(adjusted)]
 
 
-def holm(p: Floats) -> Floats:
+def holm(p: Floats | Sequence[float]) -> Floats:
     """Each p adjusted for the family of all that are given (Holm 1979); NaN stays NaN and is not counted."""
-    import numpy as np  # noqa: PLC0415 (slow)
-
+    p = np.asarray(p, dtype=np.float64)
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(p[known], kind="stable")]
     steps = p[order] * np.arange(order.size, 0, -1)

@@ -5,11 +5,12 @@ Every function takes differences as (pairs, tasks): the first agent's mean on a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from untaken.stats.bootstrap import BLOCK, TAILS, bootstrap_interval, task_weights
@@ -36,9 +37,8 @@ def mcnemar_p(b: Floats, c: Floats) -> Floats:
 
     It never exceeds its level, and where few tasks differ stays well below: with b + c < 6 it is never < 5%.
     """
-    from scipy.special import bdtr  # noqa: PLC0415 (slow)
-
-    p: Floats = np.minimum(1.0, 2 * bdtr(np.minimum(b, c), (b + c).astype(np.int64), 0.5))
+    tail = scipy.special.bdtr(np.minimum(b, c), (b + c).astype(np.int64), 0.5)
+    p: Floats = np.minimum(1.0, 2 * tail)
     return p
 
 
@@ -57,6 +57,11 @@ def sign_flip_p(differences: Floats, *, resamples: int, seed: int) -> Floats:
     if many.size and resamples:
         p[many] = _flipped(differences[many], resamples, seed)
     return p
+
+
+def sign_flips(differences: Sequence[float], *, resamples: int, seed: int) -> float:
+    """`sign_flip_p` of one pair."""
+    return float(sign_flip_p(np.array([differences]), resamples=resamples, seed=seed)[0])
 
 
 def _flipped(differences: Floats, resamples: int, seed: int) -> Floats:
@@ -115,9 +120,8 @@ def minimal_detectable(error: Floats, tasks: int) -> Floats:
 
     (t(0.975, n − 1) + t(0.8, n − 1)) · standard error: what "no difference" has to be read with.
     """
-    from scipy.special import stdtrit  # noqa: PLC0415 (slow)
-
-    found: Floats = error * float(stdtrit(tasks - 1, TAILS[1]) + stdtrit(tasks - 1, POWER))
+    quantiles = scipy.special.stdtrit(tasks - 1, (TAILS[1], POWER))
+    found: Floats = error * float(quantiles[0] + quantiles[1])
     return found
 
 

@@ -16,16 +16,3 @@ def wilson(successes: float, n: float) -> tuple[float, float]:
     centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
     half = Z_95 / (1 + z2 / n) * sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
     return max(0.0, centre - half), min(1.0, centre + half)
-
-
-def beta_interval(rate: float, n: float) -> tuple[float, float]:
-    """Equal-tailed interval of the posterior Beta(½ + s, ½ + f) of a rate, s + f = n and s = rate · n.
-
-    It always holds the rate itself: it reaches to 0 where nothing succeeded, and to 1 where everything did
-    (Brown, Cai and DasGupta 2001, the modified Jeffreys interval).
-    """
-    from scipy.special import betaincinv  # noqa: PLC0415 (slow)
-
-    won, lost = 0.5 + rate * n, 0.5 + (1 - rate) * n
-    low, high = (float(betaincinv(won, lost, share)) for share in (TAIL, 1 - TAIL))
-    return min(low, rate) if rate else 0.0, max(high, rate) if rate < 1 else 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import scipy
 
 from untaken.stats.bootstrap import BLOCK
 from untaken.stats.means import student_quantiles
@@ -61,8 +62,7 @@ def _effective_tasks(values: Floats, trials: Floats) -> Floats:
 
 def _mid_p(successes: Floats, n: Floats) -> Floats:
     """(2, rows): where half the chance of this number and all that of a more extreme one are 2.5%."""
-    from scipy.special import betainc  # noqa: PLC0415 (slow)
-
+    betainc = scipy.special.betainc
     failures = n - successes
     some, not_all = successes > 1e-9, failures > 1e-9
     at_least, more = np.ones(n.shape), np.zeros(n.shape)
@@ -81,13 +81,12 @@ def _mid_p(successes: Floats, n: Floats) -> Floats:
 
 def _clopper_pearson(successes: Floats, n: Floats) -> Floats:
     """(2, rows), for any real number of trials n > 0 and of successes."""
-    from scipy.special import betaincinv  # noqa: PLC0415 (slow)
-
+    quantile = scipy.special.betaincinv
     failures = n - successes
     some, not_all = successes > 1e-9, failures > 1e-9
     low, high = np.zeros(n.shape), np.ones(n.shape)
-    low[some] = betaincinv(successes[some], failures[some] + 1, TAIL)
-    high[not_all] = betaincinv(successes[not_all] + 1, failures[not_all], 1 - TAIL)
+    low[some] = quantile(successes[some], failures[some] + 1, TAIL)
+    high[not_all] = quantile(successes[not_all] + 1, failures[not_all], 1 - TAIL)
     return np.stack([low, high])
 
 

@@ -11,6 +11,7 @@ from math import sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
+import scipy
 from scipy.special import stdtrit
 
 from untaken.stats.rates import Z_95
@@ -113,17 +114,15 @@ def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
 
     It keeps its width where every success is on one side, as a plain variance does not.
     """
-    from scipy.optimize import brentq  # noqa: PLC0415 (slow)
-
     found = risk_difference(strata)
     counts = np.array(strata, dtype=float).T
 
     def statistic(difference: float) -> float:
         return _score(counts, found, difference)
 
-    edge = 1 - 1e-9
-    low = -1.0 if statistic(-edge) <= Z_95 else brentq(lambda d: statistic(d) - Z_95, -edge, min(found, edge))
-    high = 1.0 if statistic(edge) >= -Z_95 else brentq(lambda d: statistic(d) + Z_95, max(found, -edge), edge)
+    edge, root = 1 - 1e-9, scipy.optimize.brentq
+    low = -1.0 if statistic(-edge) <= Z_95 else root(lambda d: statistic(d) - Z_95, -edge, min(found, edge))
+    high = 1.0 if statistic(edge) >= -Z_95 else root(lambda d: statistic(d) + Z_95, max(found, -edge), edge)
     return float(low), float(high)
 
 

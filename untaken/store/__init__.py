@@ -15,6 +15,10 @@ from untaken.store.stored_file import Added as Added, AuditEntry as AuditEntry, 
 
 if TYPE_CHECKING:
     from untaken.store.adding_many import Incoming as Incoming, KeptTrace as KeptTrace
+    from untaken.store.examining import examine as examine
+    from untaken.store.rebuilding import rebuild_workspace as rebuild_workspace
+    from untaken.store.restoring import restore_workspace as restore_workspace
+    from untaken.store.schema import is_workspace as is_workspace
     from untaken.store.workspace import Workspace as Workspace
 
 # They need the database library.

@@ -3,6 +3,10 @@
 Reading a calibration needs no simulator.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from untaken.crafter.calibration.calibration_result import (
     Bin as Bin,
     Calibration as Calibration,
@@ -15,3 +19,11 @@ from untaken.crafter.calibration.calibration_result import (
     read_calibration as read_calibration,
     write_calibration as write_calibration,
 )
+from untaken.lazy_imports import imported_on_first_use
+
+if TYPE_CHECKING:
+    from untaken.crafter.calibration.comparing import calibrate as calibrate
+    from untaken.crafter.calibration.playing import CalibrationPlan as CalibrationPlan
+
+# They compute, and NumPy is slow to load.
+__getattr__, __dir__ = imported_on_first_use(__name__)

@@ -231,6 +231,10 @@ class Env(crafter.Env):  # type: ignore[misc]
             shape = self._local_view._grid * (self._size // self._view)
             self._grain = self._world.random.uniform(32, 127, tuple(shape))
 
+    def state_hash(self) -> str:
+        """As `state_hash`."""
+        return state_hash(self)
+
     def image(self, size: tuple[int, int]) -> NDArray[np.uint8]:
         """The stock picture of this moment; the world's random numbers stay as they are."""
         own = self._world.random, self._size

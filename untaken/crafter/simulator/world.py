@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from untaken.crafter.simulator.names import ACTIONS, MATERIALS, OBJECTS
 from untaken.errors import UntakenError
+from untaken.extras import extra_missing, load_extra
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,7 @@ MIDDLE: Final = (VIEW[0] // 2, VIEW[1] // 2)
 """Where the player is in it."""
 LENGTH: Final = 10_000
 """Steps after which an episode ends."""
+MISSING: Final = "stepping Crafter needs more packages ({} is not installed)"
 _KINDS: Final = {name.capitalize(): number for number, name in enumerate(OBJECTS, start=1)}
 
 Rows = tuple[tuple[int, ...], ...]
@@ -113,7 +115,7 @@ class CrafterWorld:
         try:
             from untaken.crafter.simulator.stock import Env  # noqa: PLC0415 (an extra)
         except ImportError as error:
-            raise crafter_missing(error) from error
+            raise extra_missing("crafter-extra-missing", "crafter", MISSING.format(error.name)) from error
         self._env = Env(seed=index(seed), length=length, area=area)
         self._env.reset()
 
@@ -186,9 +188,7 @@ class CrafterWorld:
 
     def state_hash(self) -> str:
         """One hash for everything that decides what happens next; equal worlds have equal hashes."""
-        from untaken.crafter.simulator.stock import state_hash  # noqa: PLC0415 (an extra)
-
-        return state_hash(self._env)
+        return self._env.state_hash()
 
     @property
     def steps(self) -> int:
@@ -230,17 +230,9 @@ def package_rules() -> Any:
     Raises:
         UntakenError: ``crafter-extra-missing``.
     """
-    try:
-        from crafter import constants  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise crafter_missing(error) from error
-    return constants
+    return package_part("constants")
 
 
-def crafter_missing(error: ImportError) -> UntakenError:
-    """What to say where the extra is not installed."""
-    return UntakenError(
-        "crafter-extra-missing",
-        f"stepping Crafter needs more packages ({error.name} is not installed)",
-        hint="pip install 'untaken[crafter]'",
-    )
+def package_part(name: str) -> Any:
+    """A module of the installed package."""
+    return getattr(load_extra("crafter", "crafter-extra-missing", "crafter", MISSING), name)

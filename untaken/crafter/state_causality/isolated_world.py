@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from untaken.crafter.simulator import MATERIALS
+from untaken.crafter.simulator.world import package_part
 from untaken.crafter.state_causality.variables import LIFE
 
 if TYPE_CHECKING:
@@ -149,8 +150,7 @@ def _player(env: Any, mechanism: Mechanism, setting: Setting, cause: str) -> Non
 
 
 def _put(env: Any, thing: str, place: tuple[int, int]) -> None:
-    from crafter import objects  # noqa: PLC0415 (an extra)
-
+    objects = package_part("objects")
     made = {
         "cow": lambda: objects.Cow(env._world, place),
         "zombie": lambda: objects.Zombie(env._world, place, env._player),

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Final
 
 from untaken.errors import Score, Unscored
+from untaken.ranking.compared.tables import RunsByCell
 from untaken.ranking.comparisons import Comparison, PairedDifference, WorkflowVerdict, WorkflowWins
-from untaken.ranking.tables import RunsByCell
 from untaken.stats.rounding import quantised
 from untaken.subgoals.run_score import RunScore
 
-METRIC: Final = "critical_completion"
+WORKFLOW_METRIC: Final = "critical_completion"
 
 
 def workflow_verdicts(cells: RunsByCell, critical: Comparison) -> tuple[WorkflowVerdict, ...]:

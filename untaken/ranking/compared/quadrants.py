@@ -11,7 +11,7 @@ from untaken.ranking.ranked import RankedAgent
 from untaken.stats.rounding import quantised
 
 
-def quadrants(
+def quadrant_points(
     metric: str, outcome: Sequence[RankedAgent], by_metric: Sequence[RankedAgent]
 ) -> tuple[QuadrantPoint, ...]:
     """Each agent that has both metrics, against the mean of these agents; ordered by outcome."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import comb, fsum
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
 
 from untaken.errors import Score, Unscored
+from untaken.ranking.compared.tables import RunsByCell
 from untaken.ranking.comparisons import PassK
 from untaken.ranking.ranked import NO_INTERVAL
-
-if TYPE_CHECKING:
-    from untaken.ranking.tables import RunsByCell
+from untaken.stats.shares import share_interval
 
 LARGEST_K: Final = 32
 
@@ -45,10 +46,6 @@ def pass_k_curve(cells: RunsByCell, agents: Sequence[str], tasks: Sequence[str])
 
 
 def _curve(agent: str, cells: RunsByCell, tasks: Sequence[str]) -> list[PassK]:
-    import numpy as np  # noqa: PLC0415 (slow)
-
-    from untaken.stats.shares import share_interval  # noqa: PLC0415 (slow: imports NumPy)
-
     found = ([run.success for run in cells.get((agent, task), ())] for task in tasks)
     trials = [known for bits in found if (known := [bit for bit in bits if not isinstance(bit, Unscored)])]
     largest = min(LARGEST_K, *(len(bits) for bits in trials)) if trials else 0

