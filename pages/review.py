@@ -17,11 +17,12 @@ def main() -> None:
     if not state.corpus().runs:
         cards.nothing_here()
         return
-    with st.container(key="review-who", width=320):
-        reviewer.ask_reviewer()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="review-who"):
+        with st.container(width=320):
+            reviewer.ask_reviewer()
+        listed_runs.switch()
     writing.show_messages()
     guide.draw()
-    listed_runs.switch()
     views = {
         "Queue": queue,
         "Disagreements": review_agreement.disagreements,

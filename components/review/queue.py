@@ -80,9 +80,9 @@ def progress(shown: Sequence[Case], everything: Sequence[Case]) -> None:
     now, whole = progress_of(shown), progress_of(everything)
     part = "" if now.total == whole.total else f" · {whole.reviewed:,} of all {whole.total:,}"
     share = now.reviewed / now.total if now.total else 0.0
-    st.progress(share, text=f"**{now.reviewed:,} of {now.total:,} reviewed** (explained or fixed){part}")
-    counts = (f"{review_panel.ICONS[status]} {now.statuses[status]:,} {status}" for status in STATUSES)
-    st.caption(" · ".join(counts))
+    counts = " · ".join(f"{review_panel.ICONS[one]} {now.statuses[one]:,} {one}" for one in STATUSES)
+    words = f"**{now.reviewed:,} of {now.total:,} reviewed** (explained or fixed){part}"
+    st.progress(share, text=f"{words} · {counts}")
 
 
 @panel
