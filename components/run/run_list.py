@@ -10,7 +10,7 @@ import streamlit as st
 from components.shared import listed_runs, state, text
 from components.shared.cards import KIND_ICONS
 from components.shared.panels import panel
-from untaken.answers import ReviewItem, review_queue
+from untaken.answers import OrderedRun, review_order
 from untaken.corpus import Corpus
 from untaken.present.numbers import counted
 
@@ -27,7 +27,7 @@ def choose_run(corpus: Corpus) -> str | None:
         Content digest of the run to show: the selected one, else the first in the order of review; ``None``
         where an address names a run that is not here (which is said).
     """
-    queue = state.derived(review_queue, of_all=state.lists_all())
+    queue = state.derived(review_order, of_all=state.lists_all())
     asked = state.selected("run")
     chosen = asked if asked in corpus.runs else None
     if asked is None and queue:
@@ -46,7 +46,7 @@ def choose_run(corpus: Corpus) -> str | None:
         step("Next", ":material/chevron_right:", "J", neighbour(failing, chosen, +1))
     words = _offered(queue, chosen)
     if chosen is not None and chosen not in words:  # of an agent whose runs are not listed
-        others = state.derived(review_queue, of_all=True)
+        others = state.derived(review_order, of_all=True)
         words = {chosen: next(run_words(item) for item in others if item.digest == chosen)} | words
     st.session_state["run_picker"] = chosen
     st.selectbox(
@@ -62,7 +62,7 @@ def choose_run(corpus: Corpus) -> str | None:
     return chosen
 
 
-def _offered(queue: Sequence[ReviewItem], chosen: str | None) -> dict[str, str]:
+def _offered(queue: Sequence[OrderedRun], chosen: str | None) -> dict[str, str]:
     """Words by digest of the runs to choose from; among very many, those that match what is looked for."""
     words = state.drawn(lambda: {item.digest: run_words(item) for item in queue}, "words of runs")
     if len(words) <= MANY:
@@ -74,14 +74,14 @@ def _offered(queue: Sequence[ReviewItem], chosen: str | None) -> dict[str, str]:
     return {digest: words[digest] for digest in kept}
 
 
-def run_words(item: ReviewItem) -> str:
+def run_words(item: OrderedRun) -> str:
     """One run on one line: what is wrong, then what tells it from others."""
     repeat = "" if item.task_repeat is None else f" #{item.task_repeat}"
     task, agent, name = (text.one_line(part, 60) for part in (item.task_id, item.agent, item.run_id))
     return f"{KIND_ICONS[item.kind]} {item.kind} · {task}{repeat} · {agent} · {name}"
 
 
-def _position(queue: Sequence[ReviewItem], failing: list[str], chosen: str | None) -> str:
+def _position(queue: Sequence[OrderedRun], failing: list[str], chosen: str | None) -> str:
     if chosen in failing:
         place = f"**{failing.index(chosen) + 1:,} of {len(failing):,}**"
         return f"Run to review {place} · {counted(len(queue), 'run')}{listed_runs.of_whom()}"

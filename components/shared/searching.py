@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.run import run_list
 from components.shared import navigation, state, text
-from untaken.answers import review_queue
+from untaken.answers import review_order
 from untaken.answers.searching import texts_with
 from untaken.corpus import Corpus
 from untaken.present.numbers import counted
@@ -68,7 +68,7 @@ def pages_with(words: list[str]) -> list[Found]:
 
 def runs_with(corpus: Corpus, words: list[str]) -> list[Found]:
     """Runs whose agent, task or id hold all words."""
-    lines = ((item.digest, run_list.run_words(item)) for item in review_queue(corpus))
+    lines = ((item.digest, run_list.run_words(item)) for item in review_order(corpus))
     kept = [(digest, line) for digest, line in lines if all(word in line.casefold() for word in words)]
     return [
         (state.RUN_PAGE, f"Run · {text.label(line, 160)}", {"run": digest}) for digest, line in kept[:MOST]
