@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.data import files, removing, upload
-from components.shared import cards, confirming, evaluating, exports, state, tables, text
+from components.shared import cards, confirming, evaluating, exports, first_steps, state, tables, text
 from untaken.answers import audit_table
 from untaken.present.numbers import counted
 
@@ -25,8 +25,10 @@ count = store.count_files(evaluating.position(store))
 st.subheader("Files", anchor=False)
 if not count:
     st.info(
-        "No files yet. Upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces in a supported format."
+        "No files yet. Upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces in a known format; "
+        "or try the samples first."
     )
+    first_steps.offer_samples()
     removing.restore(store)
     st.stop()
 runs = state.runs()

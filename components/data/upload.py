@@ -17,8 +17,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from components.data import upload_cards
 from components.data.spooling import SpooledBytes
-from components.shared import arriving, cards, evaluating, private_session, tables, text
+from components.shared import arriving, cards, evaluating, first_steps, private_session, tables, text
 from components.shared.panels import panel
 from untaken.answers.uploads import Upload, stopped_uploads, uploads, uploads_table
 from untaken.errors import UntakenError
@@ -30,7 +31,15 @@ from untaken.store import Workspace
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_REASONS: Final = 10
+ROW: Final = 72
+"""Pixels of an upload in a table: three lines. Streamlit wraps text in rows of more than 64."""
+WIDTHS: Final = {
+    "file": st.column_config.TextColumn(width=140),
+    "kind": st.column_config.TextColumn(width=80),
+    "status": st.column_config.TextColumn(width=72),
+    "integrity": st.column_config.TextColumn(width=76),
+    **{name: st.column_config.TextColumn(width=160) for name in ("loss", "findings", "next step")},
+}
 _READ_AHEAD_SECONDS: Final = 1.0
 """Least time between two readings of what an upload has added so far, in which pages come first."""
 
@@ -66,6 +75,7 @@ def upload(workspace: Workspace) -> None:
         on_change=_forget,
         args=(here, turn),
     )
+    st.caption(first_steps.formats_words())
     agent = st.text_input(
         "Agent, where a trace does not record it",
         key=f"upload_agent-{turn}",  # it is about these files only
@@ -168,7 +178,7 @@ def session_uploads() -> SessionUploads:
 
 @panel
 def show_results(results: Sequence[UploadResult]) -> None:
-    """A row an upload: what it was, its integrity, what the conversion lost; then why what is wrong is so."""
+    """Of each upload: what it was, its integrity, what the conversion lost, and what is wrong and why."""
     here = session_uploads()
     if here.found is None or here.found[0] is not results:
         listed = uploads(results)
@@ -184,33 +194,8 @@ def show_results(results: Sequence[UploadResult]) -> None:
         st.success(f"{words[0]}.", icon=":material/check_circle:")
     else:
         st.warning(f"{'; '.join(words)}. The reasons are below.", icon=":material/rule:")
-    tables.table(table, key="taken", name="Uploads")
-    advice: set[str] = set()
-    for number, one in enumerate(found):
-        if one.members:
-            _inside(one, number)
-        _reasons(one, advice)
-
-
-def _inside(archive: Upload, number: int) -> None:
-    """The members of an archive."""
-
-    def members() -> None:
-        table = uploads_table(uploads(archive.members))
-        tables.table(table, key=f"taken-{number}", name="Members", height=240)
-
-    words = f"Inside {text.label(archive.row.name, 60)}: {len(archive.members):,}"
-    tables.folded(words, members, key=f"members-{number}")
-
-
-def _reasons(one: Upload, advice: set[str]) -> None:
-    """What is wrong with an upload, and what to do; `advice` is what was said before and is not repeated."""
-    for finding in one.reasons[:MOST_REASONS]:
-        where = finding.where.file or one.row.name
-        place = f"{where}, line {finding.where.line}" if finding.where.line else where
-        sentence = f"{one.mark} {text.one_line(place, 80)}: {text.one_line(finding.message, 300)}."
-        hint = finding.hint or ""
-        st.text(sentence if hint in advice else f"{sentence} {text.one_line(hint, 500)}")
-        advice.add(hint)
-    if len(one.reasons) > MOST_REASONS:
-        st.caption(f"and {len(one.reasons) - MOST_REASONS:,} more reasons")
+    upload_cards.cards(found)
+    if len(found) <= upload_cards.MOST:
+        tables.folded_table("Uploads as a table", lambda: table, key="taken", name="Uploads")
+    else:
+        tables.table(table, key="taken", name="Uploads", row_height=ROW, columns=WIDTHS)

@@ -44,22 +44,32 @@ def draw() -> None:
     with samples, st.container(border=True, height="stretch"):
         st.markdown("**Try the samples**")
         st.caption("432 recorded runs of six agents at a refund desk, with a plan graph.")
-        st.button(
-            "Add the samples",
-            key="add_samples",
-            type="primary",
-            on_click=_add_samples,
-            args=(state.workspace(),),
-        )
+        offer_samples()
     with upload, st.container(border=True, height="stretch"):
         st.markdown("**Upload traces**")
-        st.caption(f"Recognised by content: {text.label(', '.join(one.name for one in formats()), 600)}.")
-        st.page_link("pages/data.py", label="Go to Data", icon="📂")
+        st.caption(formats_words())
+        st.page_link("pages/data.py", label="Go to Data", icon=":material/upload_file:")
     with record, st.container(border=True, height="stretch"):
         st.markdown("**Record your agent**")
         st.caption("Write a ledger as it runs, then upload the file.")
         with st.expander("Show the code"):
             st.code(RECORDED, language="python")
+
+
+def offer_samples() -> None:
+    """A button that adds the sample runs to the workspace."""
+    st.button(
+        "Add the samples",
+        key="add_samples",
+        type="primary",
+        on_click=_add_samples,
+        args=(state.workspace(),),
+    )
+
+
+def formats_words() -> str:
+    """Which formats an upload can have."""
+    return f"Recognised by content: {text.label(', '.join(one.name for one in formats()), 600)}."
 
 
 def _add_samples(store: Workspace) -> None:

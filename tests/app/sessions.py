@@ -46,8 +46,8 @@ def open_tab(app: AppTest, name: str) -> AppTest:
     return show_tab(app, "run_tabs", name)
 
 
-def show_tab(app: AppTest, key: str, name: str) -> AppTest:
-    """The same page with another tab open, of tabs of which only the open one is drawn."""
+def show_tab(app: AppTest, key: str, name: str | bool) -> AppTest:
+    """The same page with another tab open, of tabs of which only the open one is drawn; or a fold open."""
     app.session_state[key] = name
     app.run()
     assert not app.exception

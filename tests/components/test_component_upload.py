@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from components.data.upload import show_results
 from untaken.answers.uploads import stopped_uploads, uploads
 from untaken.errors import Finding
+from untaken.formats.format_info import FileLoss
 from untaken.intake import UploadResult
 from untaken.ledger import Integrity
 
@@ -35,6 +37,11 @@ def shown(*taken: UploadResult) -> AppTest:
     return AppTest.from_function(page, args=(taken,)).run()
 
 
+def heads(app: AppTest) -> list[str]:
+    """The mark on each card."""
+    return [line.value[0] for line in app.text if re.fullmatch(r"[✓⚠✗] [^:]*|✗ !\[x\].*exe", line.value)]
+
+
 @pytest.mark.parametrize(
     ("desc", "taken", "marks"),
     [
@@ -43,12 +50,43 @@ def shown(*taken: UploadResult) -> AppTest:
         ("an unknown file does not hide the good ones", (UNKNOWN, SOUND), ["✗", "✓"]),
     ],
 )
-def test_each_file_has_a_row_with_its_outcome(
+def test_each_file_has_a_card_with_its_outcome(
     desc: str, taken: tuple[UploadResult, ...], marks: list[str]
 ) -> None:
     app = shown(*taken)
     assert not app.exception
-    assert list(app.dataframe[0].value[""]) == marks, desc
+    assert heads(app) == marks, desc
+
+
+def test_a_card_names_what_a_file_held_what_was_lost_and_what_to_do() -> None:
+    hint = "Add time zones."
+    loss = FileLoss(
+        name="sound.jsonl",
+        bytes=1,
+        sha256="",
+        records=1,
+        runs=2,
+        ledgers=(),
+        fields=(),
+        defaulted={},
+        synthesised={},
+        findings=(),
+    )
+    found = Finding(code="naive-timestamps", message="no time zone", severity="warning", hint=hint)
+    app = shown(replace(SOUND, kind="tau-bench", graphs=1, loss=loss, findings=(found,)))
+    assert app.caption[0].value.replace("\\", "") == "tau-bench · new · 2 runs · 1 plan graph"
+    assert [line.value.split(":")[0] for line in app.text[1:]] == [
+        "Conversion",
+        "Findings",
+        "Next step",
+    ]
+    assert hint in app.text[3].value
+
+
+def test_many_uploads_are_a_table_and_the_faulty_ones_are_cards() -> None:
+    app = shown(*(replace(SOUND, name=f"{n}.jsonl") for n in range(30)), UNKNOWN)
+    assert len(app.dataframe[0].value) == 31
+    assert heads(app) == ["✗"]
 
 
 def test_faults_are_counted_in_words() -> None:
@@ -59,13 +97,14 @@ def test_faults_are_counted_in_words() -> None:
 
 
 def test_reasons_are_read_in_place_as_plain_text() -> None:
-    (reason,) = [line.value for line in shown(SOUND, UNKNOWN).text]
+    *_, reason = [line.value for line in shown(SOUND, UNKNOWN).text]
     assert reason.startswith("✗ ![x](http://e.example).exe: <b>what</b> is this.")
     assert reason.endswith("Try again.")
 
 
 def test_advice_that_several_files_need_is_said_once() -> None:
-    lines = [line.value for line in shown(UNKNOWN, replace(UNKNOWN, name="b.exe")).text]
+    app = shown(UNKNOWN, replace(UNKNOWN, name="b.exe"))
+    lines = [line.value for line in app.text if "is this" in line.value]
     assert [line.endswith("Try again.") for line in lines] == [True, False]
     assert len(lines) == 2
 
@@ -151,4 +190,4 @@ def test_the_members_of_an_archive_are_listed_when_somebody_opens_it() -> None:
     app = shown(ARCHIVE, member(SOUND), member(BROKEN))
     assert not app.exception
     assert app.expander[0].label.endswith(": 2")
-    assert len(app.dataframe) == 1
+    assert len(app.dataframe) == 0
