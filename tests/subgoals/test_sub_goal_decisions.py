@@ -133,6 +133,24 @@ def test_a_withdrawn_verdict_is_as_if_it_was_never_given() -> None:
     assert (again.completed, again.decided_by) == (True, "verdict:human:ann")
 
 
+@pytest.mark.parametrize("by", ["judge:m", "human:ann", "test"])
+@pytest.mark.parametrize("tools", [[], ["other"]], ids=["no actions", "nothing maps"])
+def test_no_verdict_turns_a_false_expression_into_a_pass(by: str, tools: list[str]) -> None:
+    for done, want in ((False, "unscored"), (True, "completed")):
+        run = a_run().state(done=done)
+        for tool in tools:
+            run.call(tool)
+        found = node({**EXPR, "rules": []}, run.finish().verdict("x", passed=True, by=by))
+        assert found.status == want
+        assert ("does not meet its check" in found.reason) is not done
+
+
+@pytest.mark.parametrize(("passed", "verdicts"), [(None, ()), (True, ("test",)), (False, ("judge:*",))])
+def test_a_verdict_that_does_not_count_leaves_a_sub_goal_skipped(passed: bool | None, verdicts) -> None:
+    run = a_run().call("other").finish().verdict("x", passed=passed, by="human:ann")
+    assert node(RULED, run, verdicts=verdicts).status == "skipped"
+
+
 def test_reviewers_who_disagree_are_named() -> None:
     run = a_run().finish().verdict("x", True, "human:ann").verdict("x", False, "human:bob")
     got = node(VERDICT, run)

@@ -98,9 +98,10 @@ class CheckRunner:
         if checked is not None and checked.completed is not None:
             decision = checked
         else:
-            decision = (
-                self._by_verdicts(criterion, checked) or checked or self._no_evidence(criterion, attempt)
-            )
+            ruled = self._by_verdicts(criterion, attempt, checked)
+            decision = ruled or checked or self._no_evidence(criterion, attempt)
+            if decision.completed and checked is not None and self._fails(criterion, attempt):
+                decision = self._contradicted(checked)
         self.decisions[criterion.node.id] = decision
 
     def _by_check(self, criterion: CompiledSubGoal, attempt: Attempt) -> NodeDecision | None:
@@ -120,6 +121,16 @@ class CheckRunner:
         if criterion.call is not None:
             return self._by_call(criterion.call)
         return self._by_expression(criterion, attempt)
+
+    def _fails(self, criterion: CompiledSubGoal, attempt: Attempt) -> bool:
+        """Whether its expression is false where only the attempts are unknown: no verdict makes up for that."""
+        return criterion.kind == "expr" and attempt.made is None and self._expressions.fails(criterion)
+
+    def _contradicted(self, checked: NodeDecision) -> NodeDecision:
+        if not self._in_words:
+            return _PLAIN[None]
+        why = "the final state does not meet its check, and no verdict outweighs that"
+        return structs.replace(checked, reason=f"{checked.reason}; {why}")
 
     @cached_property
     def _unserved(self) -> Unserved:
@@ -288,7 +299,9 @@ class CheckRunner:
         answers = [answer.seq for call in calls if (answer := self._trace.answer(call)) is not None]
         return tuple(sorted([*(call.seq for call in calls), *answers]))
 
-    def _by_verdicts(self, criterion: CompiledSubGoal, checked: NodeDecision | None) -> NodeDecision | None:
+    def _by_verdicts(
+        self, criterion: CompiledSubGoal, attempt: Attempt, checked: NodeDecision | None
+    ) -> NodeDecision | None:
         """The verdicts' decision; the check's own reason for being undecided is kept beside theirs."""
         every = self._trace.verdicts.get(criterion.node.id)
         if not every:
@@ -296,6 +309,9 @@ class CheckRunner:
         check = criterion.node.check
         named = check.verdict.by if check is not None and isinstance(check.verdict, VerdictSpec) else ()
         ruled = ruling(whose_count(every, (self._verdicts, named), graph=self._trace.graph))
+        silent = ruled is None or all(verdict.passed is None for verdict in ruled.verdicts)
+        if silent and criterion.kind == "none" and attempt.made is False:
+            return None  # never attempted, whoever could not tell
         if not self._in_words and ruled is not None:
             return _plain(ruled.passed, self._verdict_moment(ruled.verdicts))
         if ruled is None:

@@ -74,6 +74,11 @@ class ExpressionResults:
         found = self._explain(criterion, passed, words, begun=attempt.events[0])
         return self._compared(found, criterion) if passed is False else found
 
+    def fails(self, criterion: CompiledSubGoal) -> bool:
+        """Whether the final state is known not to meet it, whatever was attempted."""
+        final = bool(criterion.expression) and not criterion.stepwise
+        return final and _evaluate(criterion, self._fold.state) is False
+
     def _compared(self, found: ExpressionResult, criterion: CompiledSubGoal) -> ExpressionResult:
         """The result, with what the final state holds instead: in the reason and field by field."""
         if not self._in_words:
