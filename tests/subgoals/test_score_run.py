@@ -505,3 +505,28 @@ def test_a_detail_worked_out_with_the_score_is_the_one_worked_out_later(missing:
     at_once = list(score_together(runs, graph, missing=missing, detailed=True))
     assert all(isinstance(score.detail.held, ScoreDetail) for score in at_once)
     assert at_once == list(score_together(runs, graph, missing=missing))
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]])
+def test_options_of_a_group_that_is_not_required_are_not_required(order: list[int]) -> None:
+    nodes = [
+        {"id": "told", "check": {"verdict": True}},
+        {"id": "mail", "critical": True, "check": {"tool_call": {"name": "mail"}}},
+        {"id": "call", "check": {"tool_call": {"name": "call"}}},
+        {"id": "write", "any_of": ["told", "mail"]},
+        {"id": "reach", "any_of": ["write", "call"]},
+    ]
+    after = {"id": "close", "deps": ["mail"], "check": {"tool_call": {"name": "close"}}}
+    graph = a_graph(*(nodes[place] for place in order), after)
+    run = a_run().call("mail").observe(ok=False).call("call").call("close").finish(success=True)
+    score = score_run(run.run(), graph)
+    assert {n.sub_goal: n.status for n in score.nodes} == {
+        "told": "not_required",
+        "mail": "not_required",
+        "write": "not_required",
+        "call": "completed",
+        "reach": "completed",
+        "close": "completed",
+    }
+    assert (score.required, score.completed, score.violations) == (2, 2, ())
+    assert score.node("mail").reason == "not required: 'write' is not required"

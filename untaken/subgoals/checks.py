@@ -123,7 +123,7 @@ class CheckRunner:
         return self._by_expression(criterion, attempt)
 
     def _fails(self, criterion: CompiledSubGoal, attempt: Attempt) -> bool:
-        """Whether its expression is false where only the attempts are unknown: no verdict makes up for that."""
+        """Whether its expression is false where attempts are unknown: no verdict makes up for that."""
         return criterion.kind == "expr" and attempt.made is None and self._expressions.fails(criterion)
 
     def _contradicted(self, checked: NodeDecision) -> NodeDecision:
@@ -311,7 +311,7 @@ class CheckRunner:
         ruled = ruling(whose_count(every, (self._verdicts, named), graph=self._trace.graph))
         silent = ruled is None or all(verdict.passed is None for verdict in ruled.verdicts)
         if silent and criterion.kind == "none" and attempt.made is False:
-            return None  # never attempted, whoever could not tell
+            return None  # never attempted, whatever the verdicts
         if not self._in_words and ruled is not None:
             return _plain(ruled.passed, self._verdict_moment(ruled.verdicts))
         if ruled is None:

@@ -20,14 +20,13 @@ def node_results(
     compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById
 ) -> tuple[NodeResult, ...]:
     """How every sub-goal ended, in graph order."""
+    unused = _unused_options(compiled, attempts, decisions)
     return tuple(
         NodeResult(
             sub_goal=name,
             title=criterion.node.title,
             critical=criterion.node.critical,
-            status="not_required"
-            if criterion.groups and _not_required(criterion, attempts[name], decisions)
-            else _status(attempts[name], decisions[name]),
+            status="not_required" if name in unused else _status(attempts[name], decisions[name]),
             attempted=attempts[name].made,
             completed=decisions[name].completed,
             weight=criterion.node.weight,
@@ -42,10 +41,11 @@ def node_scores(
 ) -> tuple[NodeScore, ...]:
     """Every sub-goal's score, in graph order."""
     scores = []
+    unused = _unused_options(compiled, attempts, decisions)
     for result in node_results(compiled, attempts, decisions):
         name = result.sub_goal
-        criterion, attempt, decision = compiled.criteria[name], attempts[name], decisions[name]
-        not_needed = _not_required(criterion, attempt, decisions) if criterion.groups else None
+        attempt, decision = attempts[name], decisions[name]
+        not_needed = unused.get(name)
         scores.append(
             NodeScore(
                 **structs.asdict(result),
@@ -77,18 +77,33 @@ def _reason(attempt: Attempt, decision: NodeDecision) -> str:
     return decision.reason
 
 
-def _not_required(criterion: CompiledSubGoal, attempt: Attempt, decisions: DecisionsById) -> str | None:
-    """Why an option of a group need not be completed: it was not used, or another one was completed."""
-    name = criterion.node.id
-    if decisions[name].completed:
-        return None
-    instead = [
-        next((o for o in group_options if o != name and decisions[o].completed), None)
-        for group_options in criterion.siblings
-    ]
-    if all(instead):
-        return f"not required: {instead[0]!r} was completed instead"
-    return "not required: an option that was not used" if attempt.made is False else None
+def _unused_options(
+    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById
+) -> dict[str, str]:
+    """Why options of groups need not be completed: of groups first, since theirs need not be either."""
+    unused: dict[str, str] = {}
+    for name in reversed(compiled.options_first):
+        criterion = compiled.criteria[name]
+        if criterion.groups and not decisions[name].completed:
+            instead = [
+                _instead(criterion, place, decisions, unused) for place in range(len(criterion.groups))
+            ]
+            if all(instead):
+                unused[name] = f"not required: {instead[0]}"
+            elif attempts[name].made is False:
+                unused[name] = "not required: an option that was not used"
+    return unused
+
+
+def _instead(
+    criterion: CompiledSubGoal, place: int, decisions: DecisionsById, unused: Mapping[str, str]
+) -> str | None:
+    """Why one of its groups does not need a sub-goal: another option was completed, or nobody needs it."""
+    siblings = (o for o in criterion.siblings[place] if o != criterion.node.id)
+    if (done := next((o for o in siblings if decisions[o].completed), None)) is not None:
+        return f"{done!r} was completed instead"
+    group = criterion.groups[place]
+    return f"{group!r} is not required" if group in unused else None
 
 
 class DependencyFigures(Struct, frozen=True, kw_only=True, gc=False):
