@@ -413,14 +413,7 @@ def _graph_set(graphs: Graphs) -> GraphSet:
 def other_rule(
     runs: Iterable[Run], graphs: Graphs, ranking: RankReport, *, verdicts: Sequence[str] = ()
 ) -> RuleEffect:
-    """What a ranking owes to its rule for missing verdicts: what the other one changes.
-
-    Args:
-        runs: what was ranked, whole.
-        graphs: the plan graphs.
-        ranking: of these runs, under either rule.
-        verdicts: globs over VERDICT.by, as for `ranking`.
-    """
+    """What a ranking owes to its rule for missing verdicts: what the other one changes."""
     if not any(score.unscored for score in ranking.runs):
         return RuleEffect(changes=(), flips=())
     everyone = list(runs)

@@ -65,9 +65,6 @@ class LedgerSpanExporter(SpanExporter):
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Keep the spans; write the ledger of each trace whose root is among them.
 
-        Args:
-            spans: that ended.
-
         Returns:
             ``SUCCESS`` once every span is on the disk.
         """

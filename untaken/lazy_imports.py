@@ -14,9 +14,6 @@ def imported_on_first_use(package: str) -> tuple[Callable[[str], Any], Callable[
     """The `__getattr__` and `__dir__` of a package, from the imports in its ``if TYPE_CHECKING:``.
 
     So there is one list of them, for type checkers and for the interpreter.
-
-    Args:
-        package: its full name.
     """
     homes = cache(lambda: _homes(package))
 

@@ -57,12 +57,7 @@ def criteria_means(means: Sequence[OutcomeMean], *, dark: bool = False) -> go.Fi
 
 
 def criteria_distributions(passes: Sequence[QuantifierRun], *, dark: bool = False) -> go.Figure:
-    """Distribution of the runs of each outcome on each scale; one point per run (source figure 5).
-
-    Args:
-        passes: over the same runs; a run is shown at its mean level.
-        dark: the theme.
-    """
+    """Distribution of the runs of each outcome on each scale; one point per run (source figure 5)."""
     tops = {c.name: len(c.accepted_values) - 1 for run in passes for c in run.criteria}
     known, look, figure = outcomes(passes), tokens(dark), go.Figure()
     names = [name for name in tops if any(s in known for s in subject_means(passes, name))]

@@ -34,10 +34,6 @@ SYMBOL: dict[DeltaVerdict, str] = {
 def delta_figure(evaluation: RunEvaluation, *, dark: bool = False) -> go.Figure:
     """Each alternative of a run's decision points: delta, 95% interval, n, and the band of no claim.
 
-    Args:
-        evaluation: the run's counterfactual evaluation.
-        dark: the theme.
-
     Alternatives without history are shown, in their own column, as unknown: never as 0. A mark is hollow
     where the advantage over the selected skill's own history has no support.
     """

@@ -41,13 +41,7 @@ WINS: Final = {
 
 @panel
 def discordant(report: RankReport, runs: Mapping[str, Run], metric: str) -> None:
-    """Each pair that the outcome puts in another order than sub-goals do, with the runs that cause it.
-
-    Args:
-        report: the ranking.
-        runs: by content digest.
-        metric: the metric whose turns the runs are shown of, where it turns the pair.
-    """
+    """Each pair that the outcome puts in another order than sub-goals do, with the runs that cause it."""
     by_pair: dict[tuple[str, str], list[DiscordantPair]] = {}
     for pair in report.discordant:
         if pair.a_metric == OUTCOME:

@@ -64,12 +64,6 @@ def merge(
 
     Dependencies, options and tasks are sets: what either side added is there, what either took away is not.
     With no conflict, it makes no difference which side is called mine.
-
-    Args:
-        base: what both began with; a valid plan graph, as are the other two.
-        mine: one side.
-        theirs: the other.
-        choices: whose value is taken, by the place of a conflict.
     """
     return _Merging(base, mine, theirs, choices or {}).merged()
 

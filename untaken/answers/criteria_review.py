@@ -144,12 +144,7 @@ PEOPLE: Final[Columns[tuple[CriterionAgreement, Trust]]] = {
 
 
 def criteria_people_table(found: Sequence[CriterionAgreement], *, least: float = LEAST_KAPPA) -> pd.DataFrame:
-    """One row per pass and criterion that people have values of, too (columns: `PEOPLE`).
-
-    Args:
-        found: passes against people.
-        least: κ below which a criterion is marked unreliable.
-    """
+    """One row per pass and criterion that people have values of, too (columns: `PEOPLE`)."""
     return frame(PEOPLE, ((one, trust_of(one.kappa, one.n, least=least)) for one in found))
 
 

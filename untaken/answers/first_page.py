@@ -124,12 +124,7 @@ def runs_behind(corpus: Corpus, item: FixFirst) -> tuple[RunBehind, ...]:
 def runs_behind_items(
     corpus: Corpus, found: Mapping[str | None, Triage] | None = None
 ) -> dict[str, tuple[RunBehind, ...]]:
-    """`runs_behind` what is shown of all agents together, by digest of the item.
-
-    Args:
-        corpus: what was evaluated.
-        found: as of `triage_by_agent`.
-    """
+    """`runs_behind` what is shown of all agents together, by digest of the item."""
     seen = (triage_by_agent(corpus) if found is None else found)[None]
     return {item.digest: runs_behind(corpus, item) for item in shown_items(seen)}
 

@@ -68,12 +68,7 @@ def graphs_by_misses(corpus: Corpus) -> list[str]:
 
 
 def overview(corpus: Corpus, *, metric: str = "critical_completion") -> Overview:
-    """The numbers above, under the rules of the corpus.
-
-    Args:
-        corpus: what was evaluated.
-        metric: a sub-goal metric of the ranking, e.g. ``completion``.
-    """
+    """The numbers above, under the rules of the corpus."""
     runs = [run for run in corpus.runs.values() if not run.integrity.broken]
     scores = [score for score in corpus.scores.values() if isinstance(score, RunScore)]
     agreement = next((a for a in corpus.ranking.agreement if {a.a, a.b} == {OUTCOME, metric}), None)

@@ -225,12 +225,7 @@ def contexts_by_evidence(records: pd.DataFrame, contexts: Contexts) -> list[str]
 
 
 def records_table(snapshot: Snapshot, contexts: Contexts) -> pd.DataFrame:
-    """One row per (skill, context) with an outcome, by skill and context (columns: `RECORDS`).
-
-    Args:
-        snapshot: the memory at that moment.
-        contexts: readable form by context hash.
-    """
+    """One row per (skill, context) with an outcome, by skill and context (columns: `RECORDS`)."""
     records = snapshot.records()
     return frame(RECORDS, (RecordRow(record=r, context=contexts.get(r.context_hash)) for r in records))
 

@@ -27,11 +27,6 @@ class TextHit:
 def texts_with(runs: Iterable[Run], words: list[str], *, most: int) -> tuple[list[TextHit], bool]:
     """Runs of which one event says all words, upper and lower case alike.
 
-    Args:
-        runs: in the order in which they are looked at.
-        words: case-folded.
-        most: hits to find.
-
     Returns:
         The hits, and whether everything was looked at.
     """

@@ -58,10 +58,6 @@ class StructuralCausalModel:
     def __init__(self, name: str, variables: tuple[Variable, ...] | list[Variable]) -> None:
         """A model.
 
-        Args:
-            name: in words.
-            variables: in any order; a parent must be among them.
-
         Raises:
             UntakenError: ``scm-invalid`` for a name twice, an unknown parent, parents of an exogenous
                 variable, or a cycle.
@@ -158,11 +154,6 @@ def action_model(
 
     What a policy remembers is a variable, m_t: it takes in s_t and is what answers, so that every function
     leaves its arguments as they are. A policy begins as it is handed over. Its draws are part of m_t.
-
-    Args:
-        policy: started; it is cloned, never called itself.
-        steps: K.
-        causality: attaches a causal representation to what the policy is given (`augment`).
     """
 
     def answered(t: int, state: CrafterWorld, task: str | None, memory: Policy) -> tuple[Act, Policy]:

@@ -55,12 +55,7 @@ class CriteriaLikeness:
 
 
 def likeness(criteria: Sequence[Criterion], *, by: Measure | None = None) -> CriteriaLikeness:
-    """How alike criteria are, by name and description.
-
-    Args:
-        criteria: any number.
-        by: the measure; by embeddings where wordllama is installed, else by words.
-    """
+    """How alike criteria are, by name and description."""
     texts = [f"{criterion.name}: {criterion.description}" for criterion in criteria]
     measure = by or usual_measure()
     cosines = _embedded(texts) if measure == "embedding" else _worded(texts)

@@ -119,10 +119,6 @@ def take_in_criteria(folder: Path, files: Sequence[tuple[str, bytes]]) -> tuple[
     Criteria join those of the workspace, where a name that is known stays as it is. Replies are kept beside
     the criteria of the same name, which must come with them.
 
-    Args:
-        folder: of the workspace.
-        files: name (untrusted, never a path) and content of each.
-
     Returns:
         One finding per file: a note on the result, or the problem.
     """

@@ -44,12 +44,7 @@ METADATA: Final = (
 PLACES: Final = Places(
     kept=[
         *METADATA,
-        "is_correct",
-        "round",
-        "time",
-        "messages[]",
-        "messages[].role",
-        "messages[].content.**",
+        *("is_correct", "round", "time", "messages[]", "messages[].role", "messages[].content.**"),
     ]
 )
 TOOL: Final = "python"

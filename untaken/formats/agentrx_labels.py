@@ -17,7 +17,7 @@ from untaken.formats.losses import FileLog, clip
 from untaken.formats.readings import cut_name, mapping, objects, text, whole
 from untaken.formats.recording import EPOCH, TICK, RunDraft
 from untaken.formats.sources import Source
-from untaken.formats.tidy import Places
+from untaken.formats.tidy import Places, under
 from untaken.formats.trace_file import TraceFile
 from untaken.formats.who_and_when_texts import first_line
 from untaken.ledger import Evidence, Message, ModeAssignment, Observation, ReviewNote, ToolCall, Verdict
@@ -42,13 +42,8 @@ QUOTE_CHARS: Final = 200
 LABELS: Final = Places(
     kept=[
         "[].trajectory_id",
-        "[].failures[].failure_id",
-        "[].failures[].step_number",
-        "[].failures[].step_reason",
-        "[].failures[].failure_category",
-        "[].failures[].failed_agent",
-        "[].root_cause.failure_id",
-        "[].root_cause.reason_for_root_cause",
+        *under("[].failures[].", "failure_id step_number step_reason failure_category failed_agent"),
+        *under("[].root_cause.", "failure_id reason_for_root_cause"),
     ],
     dropped=["[].failures[].category_reason", "[].failure_summary"],
 )

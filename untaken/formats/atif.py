@@ -19,7 +19,7 @@ from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.readings import amount, first_text, items, mapping, moment, number, objects, text, truth
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
+from untaken.formats.tidy import Places, Tidier, under
 from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import (
     UNKNOWN_TASK,
@@ -42,30 +42,15 @@ TOKENS: Final = {
     "total_cached_tokens": "cached_tokens",
 }
 _STEP: Final = (
-    "source",
-    "message.**",
-    "reasoning_content",
-    "timestamp",
-    "is_copied_context",
-    "tool_calls[].tool_call_id",
-    "tool_calls[].function_name",
-    "tool_calls[].arguments.**",
-    "observation.results[].source_call_id",
-    "observation.results[].content.**",
-    "observation.results[].extra.is_error",
-    "metrics.prompt_tokens",
-    "metrics.completion_tokens",
-    "metrics.cached_tokens",
-    "metrics.cost_usd",
+    *("source", "message.**", "reasoning_content", "timestamp", "is_copied_context"),
+    *under("tool_calls[].", "tool_call_id function_name arguments.**"),
+    *under("observation.results[].", "source_call_id content.** extra.is_error"),
+    *under("metrics.", "prompt_tokens completion_tokens cached_tokens cost_usd"),
 )
 PLACES: Final = Places(
     kept=[
-        "schema_version",
-        "session_id",
-        "trajectory_id",
-        "agent.name",
-        "agent.version",
-        "agent.model_name",
+        *("schema_version", "session_id", "trajectory_id"),
+        *under("agent.", "name version model_name"),
         "continued_trajectory_ref",
         *(f"extra.untaken.{name}" for name in ("run_id", "task_id", "success")),
         *(f"steps[].{place}" for place in _STEP),

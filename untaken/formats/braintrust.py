@@ -34,12 +34,7 @@ PLACES: Final = Places(
     kept=[
         *("span_id", "root_span_id", "span_parents[]", "span_attributes.name", "span_attributes.type"),
         *(
-            "span_attributes.purpose",
-            "created",
-            "input.**",
-            "output.**",
-            "error.**",
-            "scores.**",
+            *("span_attributes.purpose", "created", "input.**", "output.**", "error.**", "scores.**"),
             "origin.id",
         ),
         *(f"metadata.{name}" for name in ("model", "task_id", "session_id")),

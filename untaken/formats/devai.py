@@ -26,31 +26,19 @@ from untaken.formats.losses import FileLog, Findings, Held, clip
 from untaken.formats.readings import cut_name, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
+from untaken.formats.tidy import Places, Tidier, under
 
 _VERDICTS: Final = frozenset(
     {
-        "requirements[].requirement_id",
-        "requirements[].satisfied",
-        "requirements[].criteria",
-        "executed_successfully",
-        "satisfied_all_requirements",
-        "satisfied_all_preferences",
+        *under("requirements[].", "requirement_id satisfied criteria"),
+        *("executed_successfully", "satisfied_all_requirements", "satisfied_all_preferences"),
     }
 )
 _PLAN: Final = frozenset(
     {
-        "query",
-        "tags[]",
-        "hint",
-        "is_kaggle_api_needed",
-        "is_training_needed",
-        "is_web_navigation_needed",
-        "preferences[].criteria",
-        "requirements[].requirement_id",
-        "requirements[].prerequisites[]",
-        "requirements[].criteria",
-        "requirements[].category",
+        *("query", "tags[]", "hint", "is_kaggle_api_needed", "is_training_needed"),
+        *("is_web_navigation_needed", "preferences[].criteria"),
+        *under("requirements[].", "requirement_id prerequisites[] criteria category"),
     }
 )
 _SHEET: Final = Places(kept=_PLAN | _VERDICTS)

@@ -18,23 +18,15 @@ from untaken.formats.losses import FileLog, Findings, Held, clip
 from untaken.formats.readings import cut_name
 from untaken.formats.recording import EPOCH, TICK, RunDraft
 from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
+from untaken.formats.tidy import Places, Tidier, under
 from untaken.ledger import RunFinished, RunStarted, Verdict
 
 STEPS = Places(
     kept=[
-        "[].user_message",
-        "[].agent.thought",
-        "[].agent.action.**",
-        "[].environment.**",
-        "[].step_usage.cost",
-        "[].step_usage.input_tokens",
-        "[].step_usage.output_tokens",
-        "[].step_usage.model",
-        "[].step_usage.llm_inference_time",
-        "[].step_usage.step_execution_time",
-        "[].accumulated_usage.accumulated_cost",
-        "[].accumulated_usage.accumulated_time",
+        *under("[].", "user_message agent.thought agent.action.** environment.**"),
+        *under("[].step_usage.", "cost input_tokens output_tokens model"),
+        *under("[].step_usage.", "llm_inference_time step_execution_time"),
+        *under("[].accumulated_usage.", "accumulated_cost accumulated_time"),
     ]
 )
 

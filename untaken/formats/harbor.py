@@ -22,7 +22,7 @@ from untaken.formats.losses import FileLog
 from untaken.formats.readings import amount, first_text, mapping, moment, number, objects, text, totals
 from untaken.formats.sample import Confidence, Sample, source_sample
 from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
+from untaken.formats.tidy import Places, Tidier, under
 from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import Judged, TraceRun, verdict_graph, write_traces
 from untaken.plans.plan_graph import PlanGraph
@@ -41,12 +41,7 @@ STATUSES: Final = {"passed": True, "failed": False}
 PLACES: Final = Places(
     kept=[
         *("task_name", "trial_name", "source", "started_at", "finished_at"),
-        *(
-            "agent_info.name",
-            "agent_info.version",
-            "agent_info.model_info.name",
-            "agent_info.model_info.provider",
-        ),
+        *under("agent_info.", "name version model_info.name model_info.provider"),
         *("config.agent.model_name", "agent.model_name", "agent.name", "task.name", "task.path"),
         *(f"agent_result.{name}" for name in (*TOKENS, "cost_usd")),
         *(
@@ -54,12 +49,7 @@ PLACES: Final = Places(
             "exception_info.exception_type",
             "exception_info.exception_message",
         ),
-        *(
-            "results.tests[].name",
-            "results.tests[].status",
-            "results.tests[].message",
-            "results.tests[].trace",
-        ),
+        *under("results.tests[].", "name status message trace"),
     ],
     dropped=["config.**", "exception_info.exception_traceback", "rollout_details.**", "results.summary.**"],
 )

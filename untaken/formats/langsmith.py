@@ -29,7 +29,7 @@ from untaken.formats.readings import (
     totals,
 )
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.tidy import Places
+from untaken.formats.tidy import Places, under
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
 from untaken.ledger.strict_json import JsonFault
@@ -41,23 +41,12 @@ OBJECTS: Final = ("inputs", "outputs", "extra", "feedback_stats", "serialized", 
 TOKENS: Final = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 PLACES: Final = Places(
     kept=[
-        *(
-            "id",
-            "run_id",
-            "trace_id",
-            "parent_run_id",
-            "dotted_order",
-            "name",
-            "run_type",
-            "start_time",
-            "end_time",
-        ),
+        *("id", "run_id", "trace_id", "parent_run_id", "dotted_order", "name", "run_type"),
+        *("start_time", "end_time"),
         *("error", "status", "inputs.**", "outputs.**", "reference_example_id", "total_cost"),
         *(
             "feedback_stats.**",
-            "extra.metadata.task_id",
-            "extra.metadata.thread_id",
-            "extra.metadata.session_id",
+            *under("extra.metadata.", "task_id thread_id session_id"),
         ),
         *("extra.metadata.ls_model_name", "extra.invocation_params.model", *TOKENS),
     ],

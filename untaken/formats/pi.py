@@ -48,11 +48,7 @@ PLACES: Final = Places(
         *("content.**", *(f"message.{name}" for name in _MESSAGE)),
     ],
     dropped=[
-        "details.**",
-        "data.**",
-        "message.details.**",
-        "retainedTail.**",
-        "messages.**",
+        *("details.**", "data.**", "message.details.**", "retainedTail.**", "messages.**"),
         "toolResults.**",
     ],
 )

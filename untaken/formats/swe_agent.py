@@ -18,7 +18,7 @@ from untaken.formats.losses import Findings
 from untaken.formats.readings import amount, mapping, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tidy import Places
+from untaken.formats.tidy import Places, under
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text
 
@@ -31,16 +31,9 @@ TOOL_CHARS: Final = 80
 PLACES: Final = Places(
     kept=[
         "environment",
-        "trajectory[].thought",
-        "trajectory[].action",
-        "trajectory[].observation",
-        "trajectory[].execution_time",
-        "history[].role",
-        "history[].content.**",
-        "history[].is_demo",
-        "info.exit_status",
-        "info.submission",
-        "info.model_stats.instance_cost",
+        *under("trajectory[].", "thought action observation execution_time"),
+        *under("history[].", "role content.** is_demo"),
+        *under("info.", "exit_status submission model_stats.instance_cost"),
         *(f"info.model_stats.{name}" for name in STATISTICS),
     ],
     dropped=["trajectory[].state.**", "trajectory[].query.**", "replay_config.**", "info.**"],

@@ -25,73 +25,34 @@ from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tau2_model import Tau2Document, read_document, requestor
 from untaken.formats.tau2_runs import Simulations
-from untaken.formats.tidy import Places, Tidier
+from untaken.formats.tidy import Places, Tidier, under
 
 _CHECKED: Final = "simulations[].reward_info.action_checks[].action.**"
 """Repeats the expected action and is dropped; where the file lacks the task it is the plan, and kept."""
 PLACES: Final = Places(
     kept=[
-        "info.git_commit",
-        "info.agent_info.implementation",
-        "info.agent_info.llm",
-        "info.agent_info.llm_args.**",
-        "info.user_info.llm",
-        "info.environment_info.domain_name",
-        "tasks[].id",
-        "tasks[].description.purpose",
-        "tasks[].user_scenario.instructions.reason_for_call",
+        *under("info.", "git_commit user_info.llm environment_info.domain_name"),
+        *under("info.agent_info.", "implementation llm llm_args.**"),
+        *under("tasks[].", "id description.purpose user_scenario.instructions.reason_for_call"),
         "tasks[].evaluation_criteria.actions",
-        "tasks[].evaluation_criteria.actions[].action_id",
-        "tasks[].evaluation_criteria.actions[].requestor",
-        "tasks[].evaluation_criteria.actions[].name",
-        "tasks[].evaluation_criteria.actions[].arguments.**",
-        "tasks[].evaluation_criteria.actions[].compare_args.**",
-        "simulations[].id",
-        "simulations[].task_id",
-        "simulations[].trial",
-        "simulations[].seed",
-        "simulations[].start_time",
-        "simulations[].end_time",
-        "simulations[].duration",
-        "simulations[].termination_reason",
-        "simulations[].agent_cost",
-        "simulations[].user_cost",
-        "simulations[].reward_info.reward",
-        "simulations[].reward_info.db_check.db_match",
-        "simulations[].reward_info.reward_breakdown.**",
-        "simulations[].reward_info.action_checks[].action_match",
-        "simulations[].reward_info.env_assertions[].met",
-        "simulations[].reward_info.nl_assertions[].met",
-        "simulations[].reward_info.communicate_checks[].met",
-        *(
-            f"simulations[].messages[].{part}"
-            for prefix in ("", "tool_messages[].")
-            for part in (
-                f"{prefix}role",
-                f"{prefix}content.**",
-                f"{prefix}timestamp",
-                f"{prefix}id",
-                f"{prefix}error",
-            )
-        ),
-        "simulations[].messages[].usage.prompt_tokens",
-        "simulations[].messages[].usage.completion_tokens",
-        "simulations[].messages[].tool_calls[].id",
-        "simulations[].messages[].tool_calls[].name",
-        "simulations[].messages[].tool_calls[].arguments.**",
-        "simulations[].messages[].tool_calls[].requestor",
+        *under("tasks[].evaluation_criteria.actions[].", "action_id requestor name"),
+        *under("tasks[].evaluation_criteria.actions[].", "arguments.** compare_args.**"),
+        *under("simulations[].", "id task_id trial seed start_time end_time duration termination_reason"),
+        *under("simulations[].", "agent_cost user_cost"),
+        *under("simulations[].reward_info.", "reward db_check.db_match reward_breakdown.**"),
+        *under("simulations[].reward_info.", "action_checks[].action_match env_assertions[].met"),
+        *under("simulations[].reward_info.", "nl_assertions[].met communicate_checks[].met"),
+        *under("simulations[].messages[].", "role content.** timestamp id error"),
+        *under("simulations[].messages[].tool_messages[].", "role content.** timestamp id error"),
+        *under("simulations[].messages[].usage.", "prompt_tokens completion_tokens"),
+        *under("simulations[].messages[].tool_calls[].", "id name arguments.** requestor"),
     ],
     dropped=[
-        "info.user_info.llm_args.**",
-        "info.environment_info.tool_defs.**",
-        "tasks[].initial_state.**",
+        *("info.user_info.llm_args.**", "info.environment_info.tool_defs.**", "tasks[].initial_state.**"),
         "tasks[].evaluation_criteria.env_assertions.**",
         _CHECKED,
-        "simulations[].messages[].raw_data.**",
-        "simulations[].reward_info.env_assertions[].env_assertion.**",
-        "simulations[].reward_info.info.**",
-        "simulations[].info.**",
-        "simulations[].ticks.**",
+        *under("simulations[].", "messages[].raw_data.** reward_info.env_assertions[].env_assertion.**"),
+        *under("simulations[].", "reward_info.info.** info.** ticks.**"),
     ],
 )
 

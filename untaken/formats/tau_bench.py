@@ -20,30 +20,16 @@ from untaken.formats.readings import text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tau_bench_runs import Survey, TauRecords, named_file
-from untaken.formats.tidy import Places
+from untaken.formats.tidy import Places, under
 from untaken.formats.trace_file import TraceFile
 
 PLACES: Final = Places(
     kept=[
-        "[].task_id",
-        "[].trial",
-        "[].reward",
-        "[].info.error",
-        "[].info.task.user_id",
-        "[].info.task.instruction",
-        "[].info.task.outputs.**",
-        "[].info.task.actions",
-        "[].info.task.actions[].name",
-        "[].info.task.actions[].kwargs.**",
-        "[].info.user_cost",
-        "[].info.reward_info.info.r_actions",
-        "[].info.reward_info.info.r_outputs",
-        "[].traj[].role",
-        "[].traj[].content.**",
-        "[].traj[].tool_call_id",
-        "[].traj[].tool_calls[].id",
-        "[].traj[].tool_calls[].function.name",
-        "[].traj[].tool_calls[].function.arguments.**",
+        *under("[].", "task_id trial reward"),
+        *under("[].info.", "error user_cost reward_info.info.r_actions reward_info.info.r_outputs"),
+        *under("[].info.task.", "user_id instruction outputs.** actions actions[].name actions[].kwargs.**"),
+        *under("[].traj[].", "role content.** tool_call_id"),
+        *under("[].traj[].tool_calls[].", "id function.name function.arguments.**"),
     ],
     dropped=["[].info.reward_info.actions.**", "[].info.reward_info.info.outputs.**"],
 )

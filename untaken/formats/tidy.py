@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from untaken import limits
@@ -56,6 +56,11 @@ class Places:
                 known = known if home is None else f"{home}**"
             self._known[place, name] = known
         return known
+
+
+def under(home: str, names: str) -> Iterator[str]:
+    """The places of these names, written with blanks between them, below `home`."""
+    return (f"{home}{name}" for name in names.split())
 
 
 def _above(places: Iterable[str]) -> set[str]:

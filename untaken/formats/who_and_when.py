@@ -19,20 +19,15 @@ from untaken.formats.intake import Intake
 from untaken.formats.readings import objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tidy import Places
+from untaken.formats.tidy import Places, under
 from untaken.formats.trace_file import TraceFile
 from untaken.formats.who_and_when_runs import METADATA, write_record
 
 PLACES: Final = Places(
     kept=[
         *(place for place in METADATA if place != "system_prompt"),
-        "system_prompt.**",
-        "question_ID",
-        "is_correct",
-        "history[]",
-        "history[].name",
-        "history[].role",
-        "history[].content.**",
+        *("system_prompt.**", "question_ID", "is_correct", "history[]"),
+        *under("history[].", "name role content.**"),
     ]
 )
 TEAM: Final = ("orchestrator", "websurfer", "filesurfer", "computerterminal")

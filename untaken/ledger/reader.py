@@ -227,10 +227,6 @@ def unread_runs(runs: Iterable[Run], findings: Iterable[Finding]) -> tuple[Findi
     """What is wrong with each run that lenient readers could give no part of: the first fault of each.
 
     Such a run is broken, and yet not among the runs: its RUN_STARTED cannot be read, or no line is there.
-
-    Args:
-        runs: all that were read, of one or many ledgers.
-        findings: what was noticed meanwhile.
     """
     given = list(runs)
     known = {(run.source, run.run_id) for run in given}

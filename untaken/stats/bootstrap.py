@@ -57,11 +57,6 @@ def tails(tasks: int) -> tuple[float, float]:
 
 
 def bootstrap_interval(means: Floats, tasks: int) -> Floats:
-    """(2, columns): the expanded percentile interval (`tails`) of each column of resampled means.
-
-    Args:
-        means: (resamples, columns), all finite.
-        tasks: what each mean is over, at least 2.
-    """
+    """(2, columns): the expanded percentile interval (`tails`) of each column of resampled means."""
     interval: Floats = np.quantile(means, tails(tasks), axis=0)
     return interval

@@ -55,11 +55,6 @@ def whose_count(
     """The verdicts whose `by` fits a glob of every choice; an empty choice lets everybody speak.
 
     A glob after ``!`` leaves authors out: everywhere, or, as in ``!judge:m#graph/sub_goal``, in one place.
-
-    Args:
-        verdicts: of a run.
-        choices: globs over VERDICT.by.
-        graph: the plan graph that the run names.
     """
     return [verdict for verdict in verdicts if all(not g or _counts(verdict, g, graph) for g in choices)]
 
