@@ -21,7 +21,7 @@ from untaken.crafter.state_causality import (
     try_edges,
 )
 from untaken.crafter.state_causality.mechanisms import mechanisms
-from untaken.crafter.state_causality.trials import DRAWS, sign_test
+from untaken.crafter.state_causality.trials import DRAWS, _judged
 
 MECHANISMS = tuple(mechanisms())
 
@@ -129,4 +129,6 @@ def test_an_edge_of_no_known_mechanism_is_not_tried() -> None:
     ("higher", "lower", "p"), [(0, 0, 1.0), (8, 0, 2 / 256), (0, 8, 2 / 256), (4, 4, 1.0), (7, 1, 18 / 256)]
 )
 def test_the_sign_test_is_exact(higher: int, lower: int, p: float) -> None:
-    assert sign_test(higher, lower) == pytest.approx(p)
+    edge = CausalEdge(cause="near_tree", effect="collect_wood", kind="rule", concept="", reason="")
+    pairs = [(0.0, 1.0)] * higher + [(1.0, 0.0)] * lower
+    assert _judged(edge, pairs).p == pytest.approx(p)

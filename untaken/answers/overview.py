@@ -40,7 +40,6 @@ class Overview:
         agreement: how the two rankings agree; ``None`` where there is no ranking by `metric`.
         discordant: the pairs of agents that the two rankings order oppositely.
         pairs: number of pairs of agents ranked by both.
-        diagnoses: number of scored runs by diagnosis, most frequent first.
     """
 
     runs: int
@@ -55,7 +54,6 @@ class Overview:
     agreement: Agreement | None
     discordant: tuple[DiscordantPair, ...]
     pairs: int
-    diagnoses: dict[str, int]
 
 
 def graphs_by_misses(corpus: Corpus) -> list[str]:
@@ -75,7 +73,6 @@ def overview(corpus: Corpus, *, metric: str = "critical_completion") -> Overview
     ranked = agreement.n if agreement else 0
     outcomes = [run.success for run in runs]
     known = [bit for bit in outcomes if not isinstance(bit, Unscored)]
-    diagnoses = Counter(score.diagnosis for score in scores)
     return Overview(
         runs=len(corpus.runs),
         agents=len({run.agent for run in runs}),
@@ -91,7 +88,6 @@ def overview(corpus: Corpus, *, metric: str = "critical_completion") -> Overview
             p for p in corpus.ranking.discordant if {p.a_metric, p.b_metric} == {OUTCOME, metric}
         ),
         pairs=ranked * (ranked - 1) // 2,
-        diagnoses=dict(sorted(diagnoses.items(), key=lambda item: (-item[1], item[0]))),
     )
 
 

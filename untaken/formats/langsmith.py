@@ -44,10 +44,8 @@ PLACES: Final = Places(
         *("id", "run_id", "trace_id", "parent_run_id", "dotted_order", "name", "run_type"),
         *("start_time", "end_time"),
         *("error", "status", "inputs.**", "outputs.**", "reference_example_id", "total_cost"),
-        *(
-            "feedback_stats.**",
-            *under("extra.metadata.", "task_id thread_id session_id"),
-        ),
+        "feedback_stats.**",
+        *under("extra.metadata.", "task_id thread_id session_id"),
         *("extra.metadata.ls_model_name", "extra.invocation_params.model", *TOKENS),
     ],
     dropped=["serialized.**", "events.**", "extra.runtime.**", "extra.options.**", "manifest.**"],

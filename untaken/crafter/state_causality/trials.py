@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
+from untaken import stats
 from untaken.crafter.simulator import ACHIEVEMENTS, CrafterWorld, LocalView
 from untaken.crafter.state_causality.causal_state import STAY_ALIVE, CausalEdge, CausalState
 from untaken.crafter.state_causality.isolated_world import in_isolation, intervene, setting_of
@@ -134,7 +134,7 @@ def _value(effect: str, seen: LocalView) -> float:
 
 def _judged(edge: CausalEdge, pairs: Sequence[tuple[float, float]]) -> EdgeTrial:
     higher, lower = sum(b > a for a, b in pairs), sum(b < a for a, b in pairs)
-    p = sign_test(higher, lower)
+    p = min(1.0, 2 * stats.sign_p(max(higher, lower), min(higher, lower)))
     shown = p <= LEVEL
     return EdgeTrial(
         edge=edge,
@@ -145,13 +145,6 @@ def _judged(edge: CausalEdge, pairs: Sequence[tuple[float, float]]) -> EdgeTrial
         p=p,
         reason=f"higher in {higher}, lower in {lower} of {len(pairs)} pairs of clones (p = {p:.2g})",
     )
-
-
-def sign_test(higher: int, lower: int) -> float:
-    """Two-sided p of the exact sign test."""
-    n = higher + lower
-    tail = sum(comb(n, k) for k in range(max(higher, lower), n + 1))
-    return min(1.0, 2 * tail / float(2**n))
 
 
 def _shown(trial: EdgeTrial) -> CausalEdge:
