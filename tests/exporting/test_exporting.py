@@ -264,3 +264,13 @@ def test_a_broken_run_is_in_no_export(tmp_path: Path, capsys: pytest.CaptureFixt
     (folder / "ledgers" / "broken.jsonl").write_bytes(b"".join(broken[:2] + broken[3:]))
     assert export(folder, "csv") == 1
     assert "careful-77" not in capsys.readouterr().out
+
+
+def test_runs_are_exported_without_plan_graphs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "l.jsonl"
+    path.write_bytes(b"".join(line + b"\n" for line in talking().lines))
+    assert main(["export", str(path), "--to", "csv"]) == 0
+    rows = list(csv.DictReader(StringIO(capsys.readouterr().out)))
+    labels = {row["name"]: row["label"] for row in rows}
+    assert (labels["success"], labels["completion"]) == ("fail", "unscored")
+    assert main(["export", str(path), "--to", "parquet", "-o", str(tmp_path / "t.parquet")]) == 0

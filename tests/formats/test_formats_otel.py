@@ -381,3 +381,10 @@ def test_an_agent_without_a_name_has_that_of_its_span(tmp_path: Path) -> None:
     _, (run,) = read(tmp_path, otlp(span(1, "desk", None, openinference__span__kind="AGENT")))
     assert run.started is not None
     assert run.started.agent == "desk"
+
+
+@pytest.mark.parametrize(("written", "want"), [("[]", []), ("{}", []), ('{"answer": 3}', ['{"answer": 3}'])])
+def test_a_model_that_gave_nothing_said_nothing(tmp_path: Path, written: str, want: list[str]) -> None:
+    chat = span(2, "chat m", gen_ai__operation__name="chat", gen_ai__output__messages=written)
+    _, (run,) = read(tmp_path, otlp(AGENT, chat))
+    assert [m.content for m in run.of(Message)] == want

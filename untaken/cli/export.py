@@ -50,7 +50,7 @@ BINARY: Final = ("parquet",)
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "export", export)
-    parser.takes_graphs()
+    parser.takes_graphs(required=False)
     parser.add_argument(
         "--to", required=True, choices=("otel", "csv", "parquet", "xes", "atif"), help="the format"
     )

@@ -88,7 +88,7 @@ def verify_file(place: Place) -> list[Integrity]:
 
 
 def read_graphs(folders: Sequence[str]) -> GraphSet:
-    """The plan graphs in the folders or files named.
+    """The plan graphs in the folders or files named; an empty set where none is named.
 
     Raises:
         UsageError: ``path-not-found``, or ``no-graphs`` if there is none.
@@ -98,7 +98,7 @@ def read_graphs(folders: Sequence[str]) -> GraphSet:
         if not path.exists():
             raise UsageError("path-not-found", "no such file or folder", where=Where(file=str(path)))
     graphs = load_graphs(folders)
-    if graphs.graphs:
+    if graphs.graphs or not folders:
         return graphs
     if graphs.findings:
         raise UntakenError(

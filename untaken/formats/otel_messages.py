@@ -61,7 +61,7 @@ def span_outputs(span: Span) -> list[dict[str, Any]]:
     if calls or reply:
         return [{"role": "assistant", "content": None, "tool_calls": calls, **reply}]
     found = replied(given) or [each for role, each in _events(span) if role == CHOICE]
-    return found or replied(parsed(span.first("output.value"))) or replied(written)
+    return found or replied(parsed(span.first("output.value"))) or replied(written if given else None)
 
 
 def tool_event(span: Span, name: str, key: str) -> Any:
