@@ -16,9 +16,9 @@ from components.shared.reviewer import ask_reviewer, author
 from untaken import discovery
 from untaken.annotating import runs_of
 from untaken.answers import support_table
-from untaken.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph, Source
+from untaken.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph, Source, unusable
 from untaken.errors import UntakenError
-from untaken.ledger import Plan, Run
+from untaken.ledger import Run
 from untaken.plans import PlanGraph, diff_graphs, escape_glob, graph_digest
 from untaken.present.numbers import counted
 
@@ -44,9 +44,11 @@ def suggest(graph: PlanGraph | None) -> None:
 
 
 def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
-    sources = [source for source in SOURCES if any(_teaches(run, source) for run in known)]
+    sources = [source for source in SOURCES if any(unusable(run, source) is None for run in known)]
     if not sources:
-        st.info("Suggestions are learned from successful runs, and none of these runs succeeded.")
+        st.info(
+            "Suggestions are learned from runs that succeeded and record what was done. None of these does."
+        )
         if first_graph.asked():
             tasks = sorted({run.task_id for run in known})
             task = st.selectbox("Task", tasks, key="write_task", format_func=_short)
@@ -69,7 +71,7 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
             "Sub-goals from", sources, default=source, required=True, key="suggest_source",
             format_func=SOURCES.__getitem__,
         )  # fmt: skip
-    good = [run for run in known if _teaches(run, source)]
+    good = [run for run in known if unusable(run, source) is None]
     agents = sorted({run.agent for run in good})
     tasks = sorted({run.task_id for run in good})
     left, right = st.columns(2)
@@ -98,12 +100,6 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
         left.caption("All these runs use the same order, so θ has no effect here.")
     used = counted(draft.runs, "run" if source == "plans" else "successful run")
     _show(draft, graph, used, among or tasks)
-
-
-def _teaches(run: Run, source: Source) -> bool:
-    if source == "plans":
-        return run.success is not False and bool(run.of(Plan))
-    return run.success is True and bool(run.actions)
 
 
 def _short(name: str) -> str:

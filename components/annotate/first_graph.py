@@ -10,8 +10,9 @@ import streamlit as st
 
 from components.shared import state
 from components.shared.panels import panel
-from untaken.answers.first_page import count_without_graph
+from untaken.answers.first_page import without_graph
 from untaken.corpus import runs_without_graph
+from untaken.discovery import teaches
 from untaken.ledger import Run
 from untaken.plans import PlanGraph, SubGoal, escape_glob
 from untaken.present.numbers import counted
@@ -23,17 +24,19 @@ ANNOTATE: Final = "pages/annotate.py"
 
 @panel
 def offer() -> None:
-    """Shows on Overview how many compared runs have no plan graph, and offers a draft of one."""
-    runs = state.derived(count_without_graph)
-    if not runs:
+    """Shows on Overview how many compared runs have no plan graph, and offers a draft, if one can be made."""
+    found = state.derived(without_graph)
+    if not found.runs:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        have = "has" if runs == 1 else "have"
+        have = "has" if found.runs == 1 else "have"
+        why = "" if found.draft else " A draft is learned from runs that succeeded, and none of these did."
         st.markdown(
-            f"**{counted(runs, 'run')} {have} no plan graph.** "
-            "Only the outcome is known: no sub-goal, no place where it went wrong."
+            f"**{counted(found.runs, 'run')} {have} no plan graph.** "
+            f"Only the outcome is known: no sub-goal, no place where it went wrong.{why}",
+            width="stretch",
         )
-        _draft()
+        _open_annotate("Draft a plan graph" if found.draft else "Write a plan graph")
 
 
 @panel
@@ -48,8 +51,8 @@ def offer_for(run: Run) -> None:
         if mine and st.button("Write a plan for this task", key="write_plan"):
             write(run.task_id)
             st.switch_page(ANNOTATE)
-        if mine and any(one.success is not False for one in chosen_runs()):  # a draft needs such runs
-            _draft()
+        if mine and any(map(teaches, chosen_runs())):
+            _open_annotate("Draft a plan graph")
 
 
 def write(task: str) -> None:
@@ -67,8 +70,8 @@ def write(task: str) -> None:
     done()
 
 
-def _draft() -> None:
-    if st.button("Draft a plan graph", key="first_graph", type="primary"):
+def _open_annotate(words: str) -> None:
+    if st.button(words, key="first_graph", type="primary"):
         st.session_state[ASKED] = True
         st.switch_page(ANNOTATE)
 

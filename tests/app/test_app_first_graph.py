@@ -89,8 +89,10 @@ def test_where_every_run_failed_a_plan_is_written_for_a_task(
         store.add("lost.jsonl", run.ledger())
     app = session(tmp_path, monkeypatch, page)
     if page == "overview":
+        assert app.button(key="first_graph").label == "Write a plan graph"
+        assert "and none of these did" in said(app)
         app = go_to(pressed(app, "first_graph"), "annotate")
-        assert "none of these runs succeeded" in said(app)
+        assert "None of these does." in said(app)
     else:
         assert not [one for one in app.button if one.key == "first_graph"]  # it could not draft anything
     app = signed(go_to(pressed(app, "write_plan"), "annotate"))

@@ -11,6 +11,7 @@ from untaken.answers.plan_words import statement_words
 from untaken.answers.review import OrderedRun, ReviewItem, contradictory, review_items, review_order
 from untaken.answers.unhandled_failures import runs_not_detecting_errors
 from untaken.corpus import Corpus, runs_without_graph
+from untaken.discovery import teaches
 from untaken.errors import Unscored
 from untaken.fix_first import BetterWay, FailurePattern, FixFirst, Often, Triage, better_ways, triage_by_agent
 from untaken.ranking import RankReport
@@ -72,15 +73,24 @@ class ShownWays:
     ways: tuple[ShownWay, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithoutGraph:
+    """How many unbroken runs no plan graph covers; `draft`: whether one can be drafted from them."""
+
+    runs: int
+    draft: bool
+
+
 def first_numbers(corpus: Corpus) -> Overview:
     """`overview` by critical completion; by completion where no successful run has a critical sub-goal."""
     seen = overview(corpus, metric="critical_completion")
     return overview(corpus, metric="completion") if isinstance(seen.lucky.rate, Unscored) else seen
 
 
-def count_without_graph(corpus: Corpus) -> int:
-    """How many unbroken runs no plan graph covers."""
-    return len(runs_without_graph(corpus))
+def without_graph(corpus: Corpus) -> WithoutGraph:
+    """How many unbroken runs no plan graph covers, and whether a draft of one can learn from them."""
+    found = runs_without_graph(corpus)
+    return WithoutGraph(runs=len(found), draft=any(map(teaches, found)))
 
 
 def ranks_alone(corpus: Corpus) -> RankReport:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
     first_page.first_numbers,
-    first_page.count_without_graph,
+    first_page.without_graph,
     corpus_doubts,
     triage_by_agent,
     first_page.runs_behind_items,
@@ -57,7 +57,7 @@ _KINDS: Final[Mapping[str, Any]] = {
     "authors": tuple[str, ...],
     "unread": tuple[Finding, ...],
     first_page.first_numbers.__name__: Overview,
-    first_page.count_without_graph.__name__: int,
+    first_page.without_graph.__name__: first_page.WithoutGraph,
     graphs_by_misses.__name__: list[str],
     corpus_doubts.__name__: tuple[GraphDoubt, ...],
     triage_by_agent.__name__: dict[str | None, Triage],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from untaken.discovery.first_attempts import teaches as teaches, unusable as unusable
 from untaken.discovery.proposed_graph import (
     MIN_RUNS as MIN_RUNS,
     MIN_SHARE as MIN_SHARE,

@@ -15,7 +15,7 @@ from untaken.discovery.first_attempts import (
     orders_by_graph,
     orders_by_names,
     orders_by_plans,
-    planned_steps,
+    unusable,
 )
 from untaken.discovery.precedence import Pair, Precedence, before, measured, precedence, without_circles
 from untaken.discovery.proposed_graph import (
@@ -29,7 +29,7 @@ from untaken.discovery.proposed_graph import (
     Support,
 )
 from untaken.errors import Finding, UntakenError
-from untaken.ledger import Plan, Run
+from untaken.ledger import Run
 from untaken.plans import PlanGraph, SubGoal, ancestors, topological, transitive_reduction
 from untaken.stats.rates import wilson
 
@@ -104,25 +104,12 @@ def _usable(runs: Iterable[Run], source: Source) -> tuple[list[Run], dict[str, i
     used: list[Run] = []
     left: Counter[str] = Counter()
     for run in runs:
-        why = _unusable(run, source)
+        why = unusable(run, source)
         if why is None:
             used.append(run)
         else:
             left[why] += 1
     return used, dict(sorted(left.items()))
-
-
-def _unusable(run: Run, source: Source) -> str | None:
-    """Why a run teaches nothing; ``None`` where it does."""
-    if run.integrity.broken:
-        return "with a broken ledger"
-    if run.success is False:
-        return "failed"
-    if source == "plans":
-        return None if any(map(planned_steps, run.of(Plan))) else "without a plan"
-    if run.success is not True:
-        return "without a recorded success"
-    return None if run.actions else "without actions"
 
 
 class _Drafting:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from untaken import limits
+from untaken.discovery.proposed_graph import Source
 from untaken.ledger import Plan, Run
 from untaken.plans import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, escape_glob, map_actions
 
@@ -114,3 +115,21 @@ def _rules(tools: Iterable[str]) -> list[Rule]:
     patterns = [escape_glob(tool) for tool in tools]
     fitting = [pattern for pattern in patterns if len(pattern) <= limits.PATTERN_CHARS]
     return [Rule(tool=pattern) for pattern in fitting[: limits.RULES_PER_SUB_GOAL]]
+
+
+def unusable(run: Run, source: Source) -> str | None:
+    """Why a draft learns nothing from a run; ``None`` where it does."""
+    if run.integrity.broken:
+        return "with a broken ledger"
+    if run.success is False:
+        return "failed"
+    if source == "plans":
+        return None if any(map(planned_steps, run.of(Plan))) else "without a plan"
+    if run.success is not True:
+        return "without a recorded success"
+    return None if run.actions else "without actions"
+
+
+def teaches(run: Run) -> bool:
+    """Whether a draft of a plan graph can learn from a run."""
+    return unusable(run, "actions") is None or unusable(run, "plans") is None
