@@ -28,7 +28,10 @@ def main() -> None:
         return  # what is missing was said
     if here is None:
         st.info("No plan graph yet. Create one, import one, or get one suggested from runs.")
-        discovery.suggest(None)
+        if state.corpus().runs:
+            discovery.suggest(None)
+        else:
+            cards.nothing_here()
         return
     with st.container():
         annotate_versions.bar(here)

@@ -61,7 +61,7 @@ def nothing_planned() -> None:
         " "
         "`untaken app FOLDER`. `untaken app --demo` shows sample runs."
     )
-    st.page_link("pages/data.py", label="Go to Data", icon="📂")
+    st.page_link("pages/data.py", label="Go to Data", icon=":material/upload_file:")
 
 
 main()

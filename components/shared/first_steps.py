@@ -58,23 +58,16 @@ def draw() -> None:
 
 def offer_samples() -> None:
     """A button that adds the sample runs to the workspace."""
-    st.button(
-        "Add the samples",
-        key="add_samples",
-        type="primary",
-        on_click=_add_samples,
-        args=(state.workspace(),),
-    )
+    if st.button("Add the samples", key="add_samples", type="primary"):
+        with st.spinner("Adding the samples and evaluating their runs …"):
+            for part in OFFERED:
+                Workspace.open_folder(state.SAMPLES / part, at=state.workspace().path).close()
+        st.rerun()
 
 
 def formats_words() -> str:
     """Which formats an upload can have."""
     return f"Recognised by content: {text.label(', '.join(one.name for one in formats()), 600)}."
-
-
-def _add_samples(store: Workspace) -> None:
-    for part in OFFERED:
-        Workspace.open_folder(state.SAMPLES / part, at=store.path).close()
 
 
 @panel

@@ -50,7 +50,7 @@ NEXT_STEPS = {
     ),
     "annotate": "No plan graph yet. Create one, import one, or get one suggested from runs.",
     "what_if_not": "No run in this workspace has a planning record",
-    "data": "Upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces in a supported format",
+    "data": "Upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces in a known format",
 }
 TITLES = {page: page.replace("_", " ").capitalize() for page in QUESTIONS} | {"what_if_not": "What-If-Not"}
 TABLES_BEHIND_A_VIEW = {"run", "failure_modes", "rankings"}
@@ -109,6 +109,7 @@ def test_every_page_of_the_app_is_tested_here() -> None:
 def test_an_empty_workspace_says_what_to_do_next(page: str, tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(tmp_path, monkeypatch, page)
     assert NEXT_STEPS[page] in said(app)
+    assert page in MEASURED or [one.key for one in app.button if one.key == "add_samples"]
     assert page in MEASURED or not app.dataframe
     assert not app.metric
 
