@@ -54,6 +54,29 @@ OTHERS = [
     ),
     Other("words", "notes.txt", b"hello\n", "text", "formats"),
     Other("nothing", "x.jsonl", b"", "an empty file", "repeat it"),
+    Other(
+        "a result alone",
+        "x.json",
+        json.dumps(
+            {"type": "result", "subtype": "success", "session_id": "s", "num_turns": 2, "result": "Done"}
+        ).encode(),
+        "the result of `claude -p` alone; `--output-format stream-json --verbose` records its calls, too",
+        "untaken formats",
+    ),
+    Other(
+        "traces by name",
+        "x.json",
+        json.dumps({"data": [{"id": "t", "observations": ["o1"]}], "meta": {}}).encode(),
+        "a list of Langfuse's traces that only names their observations; export each trace, or these",
+        "untaken formats",
+    ),
+    Other(
+        "logs alone",
+        "x.json",
+        json.dumps({"resourceLogs": []}).encode(),
+        "OTLP logs without their spans; convert both in one file",
+        "untaken formats",
+    ),
     Other("half a file", "x.json", b'{"a": [1, 2', "a JSON object with the fields a, cut short", "repeat it"),
     Other("an error page", "x.json", b"<html>502 Bad Gateway", "an HTML page", "repeat it"),
     Other("half an archive", "x.zip", b"PK\x03\x04\x14\0", "a zip archive, cut short or empty", "repeat it"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +11,7 @@ from typing import Final
 from untaken.errors import Finding, Severity, Where
 from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import Findings, clip
+from untaken.formats.readings import items, objects
 from untaken.formats.registry import importers, recognise
 from untaken.formats.sample import Sample, sample_of
 from untaken.formats.sources import HEAD_BYTES
@@ -33,6 +34,15 @@ _MAGIC: Final = (
     (b"<html", "an HTML page"),
     (b"<?xml", "an XML document"),
 )
+_PARTS: Final = (
+    (
+        ("subtype", "session_id", "result", "num_turns"),
+        "the result of `claude -p` alone; `--output-format stream-json --verbose` records its calls, too",
+    ),
+    (("resourceLogs",), "OTLP logs without their spans; convert both in one file"),
+    (("resourceMetrics",), "OTLP metrics, which are of no run"),
+)
+"""Fields of a part of a trace that is no run by itself, what it is, and what to do."""
 _OURS: Final = (
     (".heads.json", "the recorded heads of a ledger", "Name the ledger; its heads are read with it."),
     (".memory.jsonl", "a policy memory", "`untaken memory show` reads it; verbs take it with --memory."),
@@ -91,6 +101,10 @@ def _shape(sample: Sample) -> str:
     start = sample.head[:64].lstrip().lower()
     magic = next((what for mark, what in _MAGIC if start.startswith(mark.lower())), None)
     fields = _fields(sample.first)
+    if part := next((what for names, what in _PARTS if sample.first.keys() >= set(names)), None):
+        return part
+    if any(_only_names(trace) for trace in objects(sample.first.get("data"))[:1]):
+        return "a list of Langfuse's traces that only names their observations; export each trace, or these"
     if sample.shape == "text" and sample.name.lower().endswith(".csv"):
         columns = sample.text.partition("\n")[0].split(",")
         return f"a CSV table{_fields(column.strip() for column in columns)}{_TABLES}"
@@ -106,6 +120,12 @@ def _shape(sample: Sample) -> str:
             "lines": f"JSON Lines{fields}",
         }[sample.shape]
     )
+
+
+def _only_names(trace: Mapping[str, object]) -> bool:
+    """Whether the observations of a trace are their ids alone, as Langfuse lists traces."""
+    listed = items(trace.get("observations"))
+    return bool(listed) and all(isinstance(each, str) for each in listed)
 
 
 def _fields(record: Iterable[object]) -> str:
