@@ -167,6 +167,12 @@ def test_reasoning_is_a_message_of_its_own(tmp_path: Path) -> None:
     assert [(m.role, m.content) for m in run.of(Message)] == [("reasoning", "Hm."), ("assistant", "Yes.")]
 
 
+def test_an_empty_text_beside_reasoning_is_no_message(tmp_path: Path) -> None:
+    thought, silent = {"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": ""}
+    _, (run,) = read(tmp_path, log(sample(messages=[{"role": "assistant", "content": [thought, silent]}])))
+    assert [(m.role, m.content) for m in run.of(Message)] == [("reasoning", "Hm.")]
+
+
 def test_calls_of_sub_agents_come_after_the_messages(tmp_path: Path) -> None:
     event = {"event": "tool", "id": "c9", "function": "dig", "arguments": {}, "result": "x", "error": None}
     _, (run,) = read(tmp_path, log(sample(events=[event])))

@@ -189,9 +189,9 @@ def verdict_graph(
 
 def content_text(content: Any) -> Any:
     """The text of a content list where it holds text alone, else the content as it is."""
-    parts = [text(mapping(part).get("text")) for part in items(content)]
-    if parts and all(part is not None for part in parts):
-        return "\n".join(part for part in parts if part is not None)
+    parts = [mapping(part).get("text") for part in items(content)]
+    if parts and all(isinstance(part, str) for part in parts):
+        return "\n".join(each for part in parts if (each := text(part)))
     return content
 
 
