@@ -8,7 +8,7 @@ from components import figures
 from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
 from components.overview import better_ways, fix_first, three_numbers, unhandled_failures
-from components.shared import cards, first_steps, starting, state, tables, text
+from components.shared import cards, first_steps, options, starting, state, tables, text
 from untaken.answers import OrderedRun, review_order, review_table, sub_goal_failures
 from untaken.answers.first_page import (
     contradictory_runs,
@@ -83,11 +83,14 @@ if graphs:
     st.caption("Share of each agent's runs in which the sub-goal was completed. ★ critical.")
     graph = graphs[0]
     if len(graphs) > 1:
+        st.session_state["overview_graph"] = options.one("missed", graphs) or graph
         graph = st.selectbox(
             "Plan graph, most missed first",
             graphs,
             format_func=lambda name: text.one_line(name, 80),
             key="overview_graph",
+            on_change=options.changed,
+            args=("missed", "overview_graph"),
         )
     tables.figure(
         lambda: figures.sub_goal_bars(failures[failures["graph"] == graph], dark=state.is_dark()),
@@ -106,7 +109,7 @@ tables.table(
     name="Runs in review order",
     selectable=True,
     height=320,
-    whole=lambda: state.derived(review_table),
+    whole=state.later(review_table),
     columns={
         "why": st.column_config.TextColumn(width=420),
         "completion": st.column_config.ProgressColumn(

@@ -148,7 +148,7 @@ def _column(found: SideBySide, row: AlignedRow, run: ComparedRun, actions: Seque
     style = look_of(cell)
     target = {"run": run.digest} | ({"sub_goal": row.key} if found.basis == "sub_goal" else {})
     held = " · reference" if run.digest == found.reference else ""
-    st.page_link(state.RUN_PAGE, label=f"{text.label(run_name(run), 60)}{held}", query_params=target)
+    state.run_link(f"{text.label(run_name(run), 60)}{held}", **target)
     st.markdown(f"**{style.icon} {style.word}**")
     if cell.reason:
         st.caption(text.label(cell.reason, 200))
@@ -213,9 +213,7 @@ def _divergence(found: SideBySide, one: Divergence) -> None:
     goal = {"sub_goal": status.key} if status and status.key and found.basis == "sub_goal" else {}
     unknown = f", {one.unknown} not known or not required" if one.unknown else ""
     with st.container(border=True, gap="xsmall"):
-        st.page_link(
-            state.RUN_PAGE, label=text.label(run_name(run), 60), query_params={"run": one.digest} | goal
-        )
+        state.run_link(text.label(run_name(run), 60), one.digest, **goal)
         st.caption(f"Differs at {one.different} of {one.alike + one.different} {_what(found)}s{unknown}")
         kept = [split for split in one.splits if split.level in ("plan", "decision")] or one.splits[:1]
         for split in kept:

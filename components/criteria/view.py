@@ -11,7 +11,7 @@ import streamlit as st
 
 from components import figures
 from components.criteria import editing
-from components.shared import cards, state, tables, text
+from components.shared import cards, options, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import (
     CriteriaReview,
@@ -113,8 +113,14 @@ def source(found: Mapping[str, CriteriaReview]) -> CriteriaReview:
     """The source of the values shown; people choose where there are several."""
     first = next(iter(found))
     if len(found) > 1:
+        st.session_state["criteria_source"] = options.one("values", found) or first
         chosen = st.segmented_control(
-            "Values", list(found), format_func=SOURCES.__getitem__, default=first, key="criteria_source"
+            "Values",
+            list(found),
+            format_func=SOURCES.__getitem__,
+            key="criteria_source",
+            on_change=options.changed,
+            args=("values", "criteria_source"),
         )
         return found[str(chosen or first)]
     return found[first]
@@ -202,7 +208,15 @@ def attacks(review: CriteriaReview) -> None:
         of=_of_values(),
     )
     names = sorted(review.disturbed, key=lambda name: not review.disturbed[name])  # those with values first
-    attack = st.selectbox("Disturbance", names, key="criteria_attack", format_func=_attack_words)
+    st.session_state["criteria_attack"] = options.one("disturbance", names) or names[0]
+    attack = st.selectbox(
+        "Disturbance",
+        names,
+        key="criteria_attack",
+        format_func=_attack_words,
+        on_change=options.changed,
+        args=("disturbance", "criteria_attack"),
+    )
     drawn = partial(figures.original_vs_disturbed, review.disturbed[attack], dark=dark)
     tables.figure(drawn, key="disturbed", name="As recorded and disturbed", of=(attack, *_of_values()))
     tables.folded_table(

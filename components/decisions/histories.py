@@ -10,7 +10,7 @@ import streamlit as st
 
 from components import figures
 from components.decisions import choice_view
-from components.shared import cards, filters, into_view, state, tables
+from components.shared import cards, filters, into_view, options, state, tables
 from components.shared.panels import panel
 from untaken.answers import choice_review, count_choices
 from untaken.answers.choices import table_of_choices
@@ -71,8 +71,15 @@ def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
 
 def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | None) -> None:
     st.subheader("History of the alternatives", anchor=False)
+    measures = ("Advantage", "Delta")
+    st.session_state["measure"] = options.one("measure", measures) or "Advantage"
     measure = st.segmented_control(
-        "Measure", ("Advantage", "Delta"), default="Advantage", required=True, key="measure"
+        "Measure",
+        measures,
+        required=True,
+        key="measure",
+        on_change=options.changed,
+        args=("measure", "measure"),
     )
     st.caption(
         "The advantage compares the histories of both skills, over every run in memory, regardless of "
@@ -111,8 +118,16 @@ def _every_choice(choices: Sequence[Choice]) -> None:
 
 def _every_path(paths: pd.DataFrame, chosen: Choice | None) -> None:
     st.subheader("All alternatives", anchor=False)
-    if chosen and st.toggle("Only for the choice above", value=True, key="only_chosen"):
-        paths = paths[paths["choice"] == chosen.digest]
+    if chosen:
+        st.session_state["only_chosen"] = options.one("every_path", [options.ON]) is None
+        only = st.toggle(
+            "Only for the choice above",
+            key="only_chosen",
+            on_change=lambda: options.keep(
+                "every_path", [] if st.session_state["only_chosen"] else [options.ON]
+            ),
+        )
+        paths = paths[paths["choice"] == chosen.digest] if only else paths
     st.caption("Support is as of each run's start. Choose a row to open the run at that decision.")
     ordered = paths[COLUMNS].sort_values("delta", ascending=False, na_position="last", kind="stable")
     row = tables.table(

@@ -23,7 +23,6 @@ from untaken.answers.mode_analysis import (
     reviewed_runs,
     runs_to_read,
 )
-from untaken.corpus import runs_left_out
 from untaken.failure_modes import kept_taxonomy
 from untaken.failure_modes.reading import BY, By
 from untaken.present.numbers import counted
@@ -125,21 +124,16 @@ def pivot(found: ModeAnalysis) -> None:
         name="Failure mode rates",
         columns=RATES,
     )
+    run_ids = {digest: run.run_id for digest, run in state.listed().runs.items()}
+    findings = state.listed_findings()
     tables.download(
-        lambda: _document(found),
+        lambda: dump(modes_document(found, run_ids, findings=findings)).encode(),
         label="Failure modes (JSON)",
         file="modes.json",
         mime="application/json",
         key="modes-json",
     )
     review_panel.link_to_this()
-
-
-def _document(found: ModeAnalysis) -> bytes:
-    corpus = state.listed()
-    run_ids = {digest: run.run_id for digest, run in corpus.runs.items()}
-    findings = (*state.findings(), *runs_left_out(corpus))
-    return dump(modes_document(found, run_ids, findings=findings)).encode()
 
 
 def _runs_behind(found: ModeAnalysis) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from untaken.fix_first import FailurePattern, FixFirst, Kind
+from untaken.fix_first import ITEMS_SHOWN, FailurePattern, FixFirst, Kind
 from untaken.present.contexts import context_words
 from untaken.present.numbers import percent, signed
 from untaken.present.statuses import STAR
@@ -18,7 +18,6 @@ from ..shared.palette import Tokens, tokens
 from .parts import intervals, text_trace
 from .theme import message, themed
 
-MOST: Final = 6
 ROW: Final = 60
 """Pixels: two lines of words above a bar, so that a phone shows both."""
 BAR: Final = 0.26
@@ -35,7 +34,7 @@ def fix_first_bars(items: Sequence[FixFirst], *, marked: str | None = None, dark
 
     Each bar carries the item's digest.
     """
-    rows, look = list(items[:MOST]), tokens(dark)
+    rows, look = list(items[:ITEMS_SHOWN]), tokens(dark)
     if not rows:
         return message("Nothing of this kind to fix", dark=dark)
     figure = go.Figure()

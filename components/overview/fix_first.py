@@ -8,14 +8,14 @@ from typing import Final
 import streamlit as st
 
 from components import figures
-from components.figures.triage import MOST, gain_words
-from components.shared import state, tables, text
+from components.figures.triage import gain_words
+from components.shared import options, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import triage_table
 from untaken.answers.first_page import RunBehind, runs_behind, runs_behind_items, shown_items
 from untaken.counterfactual import SMALL_Q
 from untaken.errors import Unscored
-from untaken.fix_first import FailurePattern, FixFirst, Kind, Triage
+from untaken.fix_first import ITEMS_SHOWN, FailurePattern, FixFirst, Kind, Triage
 from untaken.present.contexts import context_words
 from untaken.present.numbers import counted
 from untaken.present.statuses import STAR
@@ -31,6 +31,8 @@ NONE: Final[dict[Kind, str]] = {
 NAMES: Final[dict[Kind, str]] = {"sub_goal": "Sub-goals to fix first", "decision": "Decisions to fix first"}
 COLUMNS: Final = 3
 ITEM: Final = "fix_first_item"
+AGENT: Final = "fix_first_agent"
+GROUPED: Final = "fix_first_patterns"
 
 
 @panel
@@ -42,13 +44,17 @@ def draw(found: Mapping[str | None, Triage]) -> None:
     """
     heading, side = st.columns([3, 1], vertical_alignment="bottom")
     heading.subheader("What to fix first", anchor=False)
+    agents = [agent for agent in found if agent is not None]
     with side:
+        st.session_state[AGENT] = options.one("fix_agent", agents)
         agent = st.selectbox(
             "In the runs of",
-            options=[agent for agent in found if agent is not None],
+            options=agents,
             index=None,
             format_func=lambda name: text.one_line(name, 60),
-            key="fix_first_agent",
+            key=AGENT,
+            on_change=options.changed,
+            args=("fix_agent", AGENT),
             placeholder="every agent",
         )
     seen = found[agent if agent in found else None]
@@ -56,7 +62,7 @@ def draw(found: Mapping[str | None, Triage]) -> None:
         st.info(f"Nothing to fix: {text.label(seen.reason, 240)}.")
         return
     by_pattern = _by_pattern(seen)
-    shown = {item.digest: item for kind in HEADINGS for item in _listed(seen, kind, by_pattern)[:MOST]}
+    shown = {item.digest: item for kind in HEADINGS for item in _listed(seen, kind, by_pattern)[:ITEMS_SHOWN]}
     if st.session_state.get(ITEM) not in shown:
         st.session_state[ITEM] = next(iter(shown))
     st.caption(
@@ -75,18 +81,21 @@ def _by_pattern(seen: Triage) -> bool:
     if not seen.patterns:
         return False
     many = len(seen.of_kind("sub_goal"))
-    views = {True: "Patterns over tasks", False: f"Each of {many:,} sub-goals"}
+    views = {"pattern": "Patterns over tasks", "sub_goal": f"Each of {many:,} sub-goals"}
+    usual = "pattern" if seen.by_pattern else "sub_goal"
+    st.session_state[GROUPED] = options.one("fix_by", views) or usual
     chosen = st.segmented_control(
         "Group by",
         list(views),
         format_func=views.__getitem__,
-        default=many > MOST,
         required=True,
-        key="fix_first_patterns",
+        key=GROUPED,
+        on_change=options.changed,
+        args=("fix_by", GROUPED),
         label_visibility="collapsed",
         help="Every task has its own plan graph: sub-goals that fail alike are one pattern.",
     )
-    return bool(chosen)
+    return chosen == "pattern"
 
 
 def _listed(seen: Triage, kind: Kind, by_pattern: bool) -> Sequence[FixFirst]:
@@ -99,7 +108,7 @@ def _figures(seen: Triage, by_pattern: bool) -> None:
     for place, kind in zip(places, kinds, strict=True):
         with place:
             items = _listed(seen, kind, by_pattern)
-            more = f" · the first {MOST} of {len(items):,}" if len(items) > MOST else ""
+            more = f" · the first {ITEMS_SHOWN} of {len(items):,}" if len(items) > ITEMS_SHOWN else ""
             st.caption(f"{HEADINGS[kind]} · {_over(seen, kind)}{more}")
             drawn = figures.fix_first_bars(items, marked=st.session_state[ITEM], dark=state.is_dark())
             tables.figure(drawn, key=f"fix-{kind}", name=NAMES[kind], on_pick=_pick)

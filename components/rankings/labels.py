@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from components import figures
-from components.shared import state, tables, text
+from components.shared import options, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import labelled_rates_table, rates_with_labels
 from untaken.errors import Unscored
@@ -26,8 +26,13 @@ def section() -> None:
         )
         return
     share = f"{whole.labels:,} of the {whole.items:,} sub-goals that a judge decided"
+    st.session_state["labels_on"] = options.one("labels", [options.ON]) is not None
     if not st.toggle(
-        "Correct the judge by people's labels", key="labels_on", help=f"People labelled {share}."
+        "Correct the judge by people's labels",
+        key="labels_on",
+        on_change=options.changed,
+        args=("labels", "labels_on"),
+        help=f"People labelled {share}.",
     ):
         st.caption(f"People labelled {share}. Off: rankings take each recorded verdict as it is.")
         return

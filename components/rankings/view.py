@@ -183,4 +183,5 @@ def rule(effect: RuleEffect) -> None:
 
 
 def _switched() -> None:
+    state.forget_scope()
     st.session_state["rules_missing"] = "drop" if st.session_state["rule_switch"] else "fail"

@@ -26,8 +26,7 @@ from untaken.answers.reviewing import (
     reviewer_disagreements_table,
     reviewer_pairs_table,
 )
-from untaken.corpus import runs_left_out
-from untaken.errors import Finding, Unscored
+from untaken.errors import Unscored
 from untaken.failure_modes import kept_taxonomy, mode_agreement
 from untaken.failure_modes.root_causes import RootCauseAgreement, ceiling_words
 from untaken.judging import ReviewerPair, Reviewers
@@ -182,11 +181,12 @@ def of_modes() -> None:
     taxonomy = kept_taxonomy(state.workspace().path)
     found = mode_agreement(state.listed().runs.values(), taxonomy)
     causes = state.derived(corpus_root_causes, of_all=state.lists_all())
+    findings = state.listed_findings()
     st.subheader("Failure modes")
     if causes:
         _root_causes(causes)
     tables.download(
-        lambda: dump(modes_agree_document(found, causes, taxonomy, findings=_findings())).encode(),
+        lambda: dump(modes_agree_document(found, causes, taxonomy, findings=findings)).encode(),
         label="Agreement on modes and root causes (JSON)",
         file="modes-agree.json",
         mime="application/json",
@@ -209,8 +209,3 @@ def of_modes() -> None:
             "kappa_low_reason": st.column_config.TextColumn("why κ has no interval"),
         },
     )
-
-
-def _findings() -> tuple[Finding, ...]:
-    """What goes with a document about the runs listed."""
-    return (*state.findings(), *runs_left_out(state.listed()))

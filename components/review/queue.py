@@ -25,7 +25,7 @@ from untaken.answers.reviewing import (
     review_document,
     with_reviews,
 )
-from untaken.corpus import Corpus, runs_left_out
+from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.failure_modes import Place
 from untaken.present.numbers import counted
@@ -177,15 +177,15 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
 def export(shown: Sequence[Case]) -> None:
     """The queue as the command line prints it, with the same runs, filters, order and rules."""
     of_all = state.lists_all()
-
-    def document() -> bytes:
-        found = state.derived(corpus_reviewers, of_all=of_all)
-        disagreements = state.derived(disagreement_queue, found, of_all=of_all)
-        findings = (*state.findings(), *runs_left_out(state.listed()))
-        return dump(review_document(shown, found, disagreements, findings=findings)).encode()
-
+    found = state.derived(corpus_reviewers, of_all=of_all)
+    disagreements = state.derived(disagreement_queue, found, of_all=of_all)
+    findings = state.listed_findings()
     tables.download(
-        document, label="Review (JSON)", file="review.json", mime="application/json", key="review-json"
+        lambda: dump(review_document(shown, found, disagreements, findings=findings)).encode(),
+        label="Review (JSON)",
+        file="review.json",
+        mime="application/json",
+        key="review-json",
     )
 
 

@@ -132,5 +132,6 @@ def _sibling(run: EvaluatedPath, other: Run) -> None:
                 "task": other.task_id,
                 "runs": f"{run.path.digest},{other.digest}",
                 "reference": other.digest,
-            },
+            }
+            | state.scope(),
         )

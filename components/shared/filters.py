@@ -1,4 +1,4 @@
-"""Filters over a table's columns; what is chosen stays for the session."""
+"""Filters over a table's columns; what is chosen is in the address."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from components.shared import text
+from components.shared import options, text
 
 
 def by_value(frame: pd.DataFrame, columns: Mapping[str, str], *, key: str) -> pd.DataFrame:
@@ -20,13 +20,16 @@ def by_value(frame: pd.DataFrame, columns: Mapping[str, str], *, key: str) -> pd
     """
     kept = frame
     for place, (name, words) in zip(st.columns(len(columns)), columns.items(), strict=True):
-        options = sorted(frame[name].dropna().unique().tolist())
+        offered = sorted(frame[name].dropna().unique().tolist())
+        st.session_state[f"{key}-{name}"] = options.asked(name, offered)
         with place:
             chosen = st.multiselect(
                 words,
-                options,
+                offered,
                 format_func=lambda value: text.one_line(value, 60),
                 key=f"{key}-{name}",
+                on_change=options.changed,
+                args=(name, f"{key}-{name}"),
                 placeholder="All",
             )
         if chosen:

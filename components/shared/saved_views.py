@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import navigation, state, text
+from components.shared import navigation, options, state, text
 from components.shared.panels import panel
 from untaken import limits
 from untaken.errors import UntakenError
@@ -16,7 +16,7 @@ OPENED: Final = "saved_view_opened"
 REFUSED: Final = "saved_view_refused"
 MIRRORED: Final = (
     *("selected_", "compare_", "memory_", "rules_", "review_filters", "review_order", "group"),
-    *(state.LISTED, state.ALL_READ, state.UNKNOWN),
+    *(options.KEPT, state.LISTED, state.ALL_READ, state.UNKNOWN),
 )
 """Keys of the session that write themselves back into an address without them."""
 TITLES: Final = dict(navigation.PAGES)

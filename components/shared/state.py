@@ -21,6 +21,7 @@ import streamlit as st
 
 from components.shared import evaluating, navigation, private_session, text
 from components.shared.panels import failing_alone
+from untaken import corpus as corpora
 from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.garbage import seldom_collected
@@ -232,10 +233,19 @@ def derived(make: Callable[..., Made], *given: object, of_all: bool = False) -> 
     `given`: further arguments of `make`, themselves derived from the same runs, or functions that derive them
     where they are needed.
     """
+    return later(make, *given, of_all=of_all)()
+
+
+def later(make: Callable[..., Made], *given: object, of_all: bool = False) -> Callable[[], Made]:
+    """`derived`, worked out when it is called: outside of the session, too, as a download is."""
     store, now = workspace(), rules()
     whose = (str(store.path), content(store), now.missing, now.globs, None if of_all else group_name())
-    made: Made = evaluating.derived(whose, evaluating.name_of(make), make, given, store)
-    return made
+
+    def derive() -> Made:
+        made: Made = evaluating.derived(whose, evaluating.name_of(make), make, given, store)
+        return made
+
+    return derive
 
 
 def drawn(make: Callable[[], Made], *what: str | None) -> Made:
@@ -282,6 +292,11 @@ def findings() -> tuple[Finding, ...]:
     """What was noticed while the workspace's ledgers were read."""
     store = workspace()
     return tuple(evaluating.read(str(store.path), content(store), store)[1])
+
+
+def listed_findings() -> tuple[Finding, ...]:
+    """What was noticed while the runs listed were read, and whose runs are left out."""
+    return (*findings(), *corpora.runs_left_out(listed()))
 
 
 def unread() -> tuple[Finding, ...]:

@@ -208,7 +208,10 @@ def _width(cells: pd.Series[Any]) -> int:
 
 
 def download(data: bytes | Callable[[], bytes], *, label: str, file: str, mime: str, key: str) -> None:
-    """A small download button; a function is called only when it is pressed."""
+    """A small download button; a function is called only when it is pressed.
+
+    It is called outside of the session: whatever it needs of `state` is asked for before, not in it.
+    """
     st.download_button(
         f"⤓ {label}",
         data,

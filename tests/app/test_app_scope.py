@@ -8,7 +8,7 @@ from pathlib import Path
 import desk
 import pytest
 from builders import a_run
-from sessions import go_to, said, sent, session
+from sessions import go_to, said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from components.shared import searching
@@ -222,3 +222,39 @@ def test_that_every_run_was_read_is_in_the_address(tmp_path: Path, monkeypatch: 
     theirs.query_params["all_read"] = "1"
     theirs.run()
     assert "3 of 3 runs read" in said(theirs)
+
+
+def test_the_rule_can_be_switched_back_where_the_address_names_it(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(two_benchmarks(tmp_path), monkeypatch, "rankings")
+    app.query_params["missing"] = "drop"
+    show_tab(app, "rankings_tabs", "Missing verdicts")
+    assert app.toggle(key="rule_switch").value
+    app.toggle(key="rule_switch").set_value(False).run()
+    assert not app.toggle(key="rule_switch").value
+    assert address(app) == USUAL
+
+
+def test_a_saved_view_drops_the_order_of_the_session(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(listing(tmp_path), monkeypatch, "review")
+    app.text_input(key="view_name").set_value("All").run()
+    app.button(key="view-save").click().run()
+    app.segmented_control(key="review_order").set_value("teaches").run()
+    app.segmented_control(key="listed_switch").set_value("all").run()
+    app.button(key="view-0").click().run()
+    assert app.segmented_control(key="review_order").value == "severity"
+    assert address(app) == USUAL
+
+
+def test_a_saved_view_of_agents_that_are_gone_says_so(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(listing(tmp_path), monkeypatch, "rankings")
+    app.selectbox(key="group").select("other").run()
+    app.text_input(key="view_name").set_value("Others").run()
+    app.button(key="view-save").click().run()
+    with Workspace(tmp_path) as store:
+        for file in store.files():
+            if file.name.startswith(("stray", "lost")):
+                store.remove(file.digest)
+    theirs = session(tmp_path, monkeypatch)
+    theirs.button(key="view-0").click().run()
+    assert not theirs.exception
+    assert "names a set of agents that is not in this workspace" in theirs.sidebar.warning[0].value

@@ -21,6 +21,7 @@ from components.compare import choice
 from components.memory import view
 from components.review import order
 from components.shared import navigation, state
+from components.shared.options import NAMES
 from untaken import answers as report
 from untaken import limits
 from untaken.answers import SCHEMAS, json_schema
@@ -296,7 +297,10 @@ def test_every_page_is_listed_and_no_other() -> None:
 def test_every_query_parameter_is_listed_and_no_other() -> None:
     assert [cells[0] for cells in rows(PAGES, "query parameter")] == [
         f"`{name}`"
-        for name in (*state.SELECTION, *choice.ADDRESS, *view.ADDRESS, *state.SCOPE, order.ADDRESS)
+        for name in (
+            *(*state.SELECTION, *choice.ADDRESS, *view.ADDRESS, *state.SCOPE, order.ADDRESS),
+            *NAMES,
+        )
     ]
     variables = {names(cells[0])[0] for cells in rows(PAGES, "environment variable")}
     assert variables == {state.FOLDER, state.DEMO, STORE, SETTING, KEY_SETTING, SIGN_IN}

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from untaken import html_report
 from untaken.answers.overview import overview
 from untaken.corpus import Corpus, evaluate_corpus
+from untaken.fix_first import triage
 from untaken.html.page import css
 from untaken.ledger import read_ledger
 from untaken.plans import load_graphs
@@ -317,3 +318,25 @@ def test_the_same_input_gives_the_same_bytes_under_any_hash_seed() -> None:
         for seed in ("1", "2")
     }
     assert len(outputs) == 1
+
+
+def test_what_fails_alike_in_many_tasks_is_what_to_fix_first_as_on_the_first_page() -> None:
+    """Eight tasks, each with a plan graph: one pattern of eight runs, not eight sub-goals of one."""
+    graphs = [
+        a_graph(
+            {"id": "look", "check": {"tool_call": {"name": "look"}}},
+            {"id": "pay", "title": "pay", "deps": ["look"], "check": {"tool_call": {"name": "pay"}}},
+            id=f"desk{n}",
+            tasks=[f"t{n}"],
+        )
+        for n in range(8)
+    ]
+    runs = [a_run(f"r{n}", task=f"t{n}").call("look").finish(False).run() for n in range(8)]
+    corpus = evaluate_corpus(runs, graphs)
+    found = triage(corpus)
+    assert found.by_pattern
+    assert [item.often.count for item in found.shown_first] == [8]
+    text = re.sub("<[^>]+>", "", html_report(corpus))
+    assert "which fails first in 8 of 8 scored runs" in text
+    assert "Fails first in 1 of 8" not in text
+    assert "Fails first in 1 of 8" in re.sub("<[^>]+>", "", html_report(corpus, full=True))

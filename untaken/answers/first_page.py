@@ -13,11 +13,18 @@ from untaken.answers.unhandled_failures import runs_not_detecting_errors
 from untaken.corpus import Corpus, runs_without_graph
 from untaken.discovery import teaches
 from untaken.errors import Unscored
-from untaken.fix_first import BetterWay, FailurePattern, FixFirst, Often, Triage, better_ways, triage_by_agent
+from untaken.fix_first import (
+    ITEMS_SHOWN,
+    BetterWay,
+    FailurePattern,
+    FixFirst,
+    Often,
+    Triage,
+    better_ways,
+    triage_by_agent,
+)
 from untaken.ranking import RankReport
 
-ITEMS_SHOWN: Final = 6
-"""Items to fix first of each kind that are shown, each with at most so many runs."""
 WAYS_SHOWN: Final = 3
 """Plan changes to fix first that are shown, each with at most so many runs."""
 CONTRADICTORY_SHOWN: Final = 3

@@ -6,6 +6,7 @@ from untaken.fix_first.listing import (
     triage_by_agent as triage_by_agent,
 )
 from untaken.fix_first.findings import (
+    ITEMS_SHOWN as ITEMS_SHOWN,
     FailurePattern as FailurePattern,
     FixFirst as FixFirst,
     Kind as Kind,

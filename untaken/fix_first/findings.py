@@ -17,6 +17,8 @@ ROUGH: Final = (
     "Items of one kind are comparable; across kinds the order is approximate."
 )
 """What to say wherever both kinds stand in one order."""
+ITEMS_SHOWN: Final = 6
+"""Items to fix first of each kind that are shown at first, each with at most so many runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +155,18 @@ class Triage:
     reason: str
     patterns: tuple[FailurePattern, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+
+    @property
+    def by_pattern(self) -> bool:
+        """Whether patterns are shown in the place of sub-goals: there are too many sub-goals to show all."""
+        return bool(self.patterns) and len(self.of_kind("sub_goal")) > ITEMS_SHOWN
+
+    @property
+    def shown_first(self) -> tuple[FixFirst, ...]:
+        """What a page or a report shows at first: `items`, or by their gain patterns and decisions."""
+        if not self.by_pattern:
+            return self.items
+        return tuple(sorted((*self.patterns, *self.of_kind("decision")), key=lambda item: -item.gain))
 
     def of_kind(self, kind: Kind) -> tuple[FixFirst, ...]:
         """The items of one kind, in order."""

@@ -32,17 +32,16 @@ _UNITS: Final = (
 
 def fix_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup:
     """What to fix, by expected gain."""
-    shown = found.items if full else found.items[:FOCUSED]
+    every = (*found.patterns, *found.items) if full and found.by_pattern else found.shown_first
+    shown = every if full else every[:FOCUSED]
     if not shown:
         why = short(found.reason, 240) or "nothing was found"
         return section("What to fix first", f"Nothing: {why}.")
     most = max(item.gain for item in shown) or 1.0
     cards = [_card(corpus, item, most, full=full) for item in shown]
-    left = (
-        f" {len(found.items) - len(shown)} more are in the full report."
-        if len(found.items) > len(shown)
-        else ""
-    )
+    left = f" {len(every) - len(shown)} more are in the full report." if len(every) > len(shown) else ""
+    if found.by_pattern:
+        left = f" Sub-goals that fail alike in several tasks are taken together as one pattern.{left}"
     note = f"By expected gain: how often it happens × how much it costs when it does. {_UNITS}{left}"
     return section("What to fix first", note, tag("ol", *cards, class_="fix"))
 

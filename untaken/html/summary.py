@@ -68,7 +68,7 @@ def _agree(seen: Overview) -> Markup | None:
 def _first(found: Triage) -> Markup | None:
     if not found.items:
         return together(f"Nothing to fix: {short(found.reason, 200)}.") if found.reason else None
-    item = found.items[0]
+    item = found.shown_first[0]
     often = f"{item.often.count:,} of {item.often.n:,}"
     if item.kind == "sub_goal":
         name = _strong(f"Fix first: “{short(item.title or item.sub_goal, 80)}”")

@@ -1,0 +1,65 @@
+"""Choices on a page that decide what it shows, and are in its address: filters, groups, what is left out.
+
+A click in the navigation clears the address: the session keeps them for each page, and writes them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import streamlit as st
+
+from components.shared import state
+
+NAMES: Final = (
+    *("fix_agent", "fix_by", "missed"),
+    *("task_id", "selected", "alternative", "choice_support", "verdict", "measure", "every_path"),
+    *("labels", "values", "disturbance"),
+)
+"""What of an address these are, beside the filters of Review and `agent`, which is one of Decisions, too."""
+KEPT: Final = "options_of_pages"
+ON: Final = "1"
+
+
+def asked(name: str, offered: Collection[str]) -> list[str]:
+    """The values of an option that are offered: of the address, else those kept for this page."""
+    kept = _kept()
+    if name in st.query_params:
+        kept[name] = st.query_params.get_all(name)
+    _write(name, kept.get(name, ()))
+    return [value for value in kept.get(name, ()) if value in offered]
+
+
+def one(name: str, offered: Collection[str]) -> str | None:
+    """The value of an option with one value at most."""
+    return next(iter(asked(name, offered)), None)
+
+
+def keep(name: str, values: Sequence[str]) -> None:
+    """Choose values of an option; none for what is usual."""
+    _kept()[name] = list(values)
+    _write(name, values)
+
+
+def changed(name: str, key: str) -> None:
+    """Choose what a widget holds now: some values, one, none, or whether it is on."""
+    value = st.session_state[key]
+    if isinstance(value, bool):
+        keep(name, [ON] if value else [])
+    elif isinstance(value, list):
+        keep(name, value)
+    else:
+        keep(name, [] if value is None else [str(value)])
+
+
+def _write(name: str, values: Sequence[str]) -> None:
+    if not values:
+        st.query_params.pop(name, None)
+    elif st.query_params.get_all(name) != list(values):
+        st.query_params[name] = list(values)
+
+
+def _kept() -> dict[str, list[str]]:
+    pages: dict[str, dict[str, list[str]]] = st.session_state.setdefault(KEPT, {})
+    return pages.setdefault(str(st.session_state.get(state.PAGE)), {})

@@ -1,0 +1,81 @@
+"""Choices on a page are in its address: a reload, a recipient and a click elsewhere lose none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import a_run
+from sessions import go_to, session
+from streamlit.testing.v1 import AppTest
+
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+GRAPH = """schema: untaken.plan/1
+id: desk{n}
+tasks: [t{n}]
+sub_goals:
+- {{id: look, title: Look it up, check: {{tool_call: {{name: look}}}}}}
+- {{id: pay, title: Pay back, deps: [look], check: {{tool_call: {{name: pay}}}}}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two agents that never pay, over eight tasks, each with a plan graph of its own."""
+    with Workspace(tmp_path) as store:
+        for n in range(8):
+            store.add(f"{n}.plan.yaml", GRAPH.format(n=n).encode())
+            for agent in ("ann", "bob"):
+                run = a_run(f"{agent}{n}", agent=agent, task=f"t{n}")
+                run.select("a", "b", context="c").select("b", "a", context="c").call("look")
+                store.add(f"{agent}{n}.jsonl", run.finish(success=agent == "ann").ledger())
+    return tmp_path
+
+
+def held(app: AppTest, name: str) -> list[str]:
+    value = app.query_params.get(name, [])
+    return value if isinstance(value, list) else [value]
+
+
+def test_what_the_overview_shows_first_is_in_its_address(folder: Path, monkeypatch: Patch) -> None:
+    app = session(folder, monkeypatch)
+    assert app.segmented_control(key="fix_first_patterns").value == "pattern"
+    app.selectbox(key="fix_first_agent").select("bob").run()
+    app.segmented_control(key="fix_first_patterns").set_value("sub_goal").run()
+    app.selectbox(key="overview_graph").select("desk3").run()
+    chosen = {"fix_agent": ["bob"], "fix_by": ["sub_goal"], "missed": ["desk3"]}
+    assert {name: held(app, name) for name in chosen} == chosen
+
+    theirs = session(folder, monkeypatch)
+    for name, value in chosen.items():
+        theirs.query_params[name] = value
+    theirs.run()
+    assert theirs.selectbox(key="fix_first_agent").value == "bob"
+    assert theirs.segmented_control(key="fix_first_patterns").value == "sub_goal"
+    assert theirs.selectbox(key="overview_graph").value == "desk3"
+
+    go_to(app, "data").query_params.clear()  # as a click in the navigation does
+    app = go_to(app, "overview")
+    assert app.selectbox(key="fix_first_agent").value == "bob"
+    assert {name: held(app, name) for name in chosen} == chosen
+    app.selectbox(key="fix_first_agent").set_value(None).run()
+    assert held(app, "fix_agent") == []
+
+
+def test_the_filters_of_decisions_are_in_its_address(folder: Path, monkeypatch: Patch) -> None:
+    app = session(folder, monkeypatch, "decisions")
+    app.query_params["view"] = "skills"
+    app.run()
+    app.multiselect(key="decisions-agent").set_value(["bob"]).run()
+    app.segmented_control(key="measure").set_value("Delta").run()
+    assert (held(app, "agent"), held(app, "measure")) == (["bob"], ["Delta"])
+    theirs = session(folder, monkeypatch, "decisions")
+    for name, value in (("view", "skills"), ("agent", ["bob", "nobody"]), ("measure", "Delta")):
+        theirs.query_params[name] = value
+    theirs.run()
+    assert not theirs.exception
+    assert theirs.multiselect(key="decisions-agent").value == ["bob"]
+    assert theirs.segmented_control(key="measure").value == "Delta"
+    assert [one.value for one in theirs.metric] == [one.value for one in app.metric]
