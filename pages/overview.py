@@ -7,8 +7,8 @@ import streamlit as st
 from components import figures
 from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
-from components.overview import better_ways, fix_first, three_numbers, unhandled_failures
-from components.shared import cards, first_steps, options, starting, state, tables, text
+from components.overview import better_ways, fix_first, missed_sub_goals, three_numbers, unhandled_failures
+from components.shared import cards, first_steps, starting, state, tables, text
 from untaken.answers import OrderedRun, review_order, review_table, sub_goal_failures
 from untaken.answers.first_page import (
     contradictory_runs,
@@ -76,28 +76,7 @@ if found.count:
     cards.run_links(found.items, empty="")
 unhandled_failures.links()
 
-failures = state.derived(sub_goal_failures)
-graphs = state.derived(graphs_by_misses)
-if graphs:
-    st.subheader("Which sub-goals are missed", anchor=False)
-    st.caption("Share of each agent's runs in which the sub-goal was completed. ★ critical.")
-    graph = graphs[0]
-    if len(graphs) > 1:
-        st.session_state["overview_graph"] = options.one("missed", graphs) or graph
-        graph = st.selectbox(
-            "Plan graph, most missed first",
-            graphs,
-            format_func=lambda name: text.one_line(name, 80),
-            key="overview_graph",
-            on_change=options.changed,
-            args=("missed", "overview_graph"),
-        )
-    tables.figure(
-        lambda: figures.sub_goal_bars(failures[failures["graph"] == graph], dark=state.is_dark()),
-        key="missed",
-        name="Sub-goals by agent",
-        of=(graph,),
-    )
+missed_sub_goals.draw(state.derived(sub_goal_failures), state.derived(graphs_by_misses))
 
 st.subheader("All runs in review order", anchor=False)
 first = state.derived(first_to_review, order)

@@ -32,7 +32,7 @@ def address(tmp_path: Path, serve: Callable[..., str]) -> str:
     with Workspace(tmp_path / "w") as store:
         store.add("desk.plan.yaml", GRAPH)
         for i in range(3):
-            run = a_run(f"r{i}", agent=f"agent {i}", task=f"t{i}").call("look")
+            run = a_run(f"r{i}", agent=f"agent {i}", task="t0").call("look")
             store.add(f"{i}.jsonl", run.finish(success=False).ledger())
     return serve(str(tmp_path / "w"))
 
