@@ -246,6 +246,8 @@ def _gunzip(stored: Iterator[bytes]) -> Iterator[bytes]:
         if not piece and not machine.eof:
             raise EOFError("the file is cut short")
         yield piece
+    if rest and _GZIP.startswith(rest):  # of the next member, only the first byte is there
+        raise EOFError("the file is cut short")
 
 
 def _unzstd(stored: Iterator[bytes]) -> Iterator[bytes]:
