@@ -11,7 +11,7 @@ from foreign_files import codes, put
 
 from untaken import Unscored
 from untaken.formats import Conversion, convert
-from untaken.ledger import Run, ToolCall, read_ledger
+from untaken.ledger import Run, ToolCall, Verdict, read_ledger
 from untaken.plans import load_graphs
 from untaken.subgoals import score_run
 
@@ -78,6 +78,25 @@ def test_success_is_a_reward_of_one(
     _, (run,) = read(tmp_path, files | ({"verifier/reward.txt": written} if written else {}))
     assert run.finished is not None
     assert run.finished.success is success
+
+
+def test_a_failed_test_says_which_assertion_failed_and_titles_leave_out_their_one_file(
+    tmp_path: Path,
+) -> None:
+    trace = "def test_works():\n>   assert found\nE   AssertionError: nothing installed\nE   assert None"
+    tests = report(**{"t.py::test_works": "failed", "t.py::test_other": "failed"})
+    tests["results"]["tests"][0] |= {"trace": trace, "message": "The test failed in the call phase"}
+    tests["results"]["tests"][1] |= {"message": "The test failed in the call phase"}
+    _, (run,) = read(tmp_path, {"result.json": RESULT, "verifier/ctrf.json": tests})
+    assert [verdict.reason for verdict in run.of(Verdict)] == [
+        "AssertionError: nothing installed\nassert None",
+        "The test failed in the call phase",
+    ]
+    graph, _ = load_graphs(tmp_path / "out" / "graphs").for_task("fix-it")
+    assert [(goal.id, goal.title) for goal in graph.sub_goals] == [
+        ("t.py::test_works", "test_works"),
+        ("t.py::test_other", "test_other"),
+    ]
 
 
 def test_without_a_trajectory_the_log_of_the_agent_is_read(tmp_path: Path) -> None:

@@ -185,17 +185,26 @@ def _tests(report: dict[str, Any]) -> list[Judged]:
         name = text(test.get("name"))
         if name is None:
             continue
-        why = first_text([test], ("message", "trace"))
+        why = _failed_assertion(text(test.get("trace"))) or first_text([test], ("message", "trace"))
         passed = STATUSES.get(str(test.get("status")))
         reason = why[:REASON_CHARS] if why and passed is False else None
         found.setdefault(name, Judged(sub_goal=name, passed=passed, reason=reason))
     return list(found.values())
 
 
+def _failed_assertion(trace: str | None) -> str:
+    """What pytest says went wrong: the message of a report only says in which phase."""
+    lines = (trace or "").splitlines()
+    return "\n".join(line[1:].strip() for line in lines if line.startswith("E  ")).strip()
+
+
 def _graph(task: str, tests: dict[str, None]) -> PlanGraph | None:
+    """Tests of one file go without its name in their titles: it is the same for all of them."""
     if not tests:
         return None
-    titled = [(name, name) for name in tests]
+    files = {name.partition("::")[0] for name in tests}
+    titled = [(name, name.partition("::")[2] if len(files) == 1 else name) for name in tests]
+    titled = [(name, title or name) for name, title in titled]
     return verdict_graph(f"harbor-{task}", titled, tasks=task_globs(task), format="harbor")
 
 
