@@ -22,7 +22,11 @@ def main() -> None:
     with st.container(key="compare-choice"):
         task = choice.choose_task(corpus)
         if task is None:
-            st.info("No task has two runs, so there is nothing to compare.")
+            st.info(
+                "No task has two runs, so there is nothing to compare. Run a task again, or with another "
+                "agent, and add both runs on the Data page."
+            )
+            st.page_link("pages/data.py", label="Go to Data", icon=":material/upload_file:")
             return
         found = choice.choose_runs(corpus, task)
     if found is None:

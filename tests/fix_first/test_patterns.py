@@ -79,6 +79,10 @@ def test_one_task_alone_makes_no_pattern() -> None:
         ({"rules": [{"tool": "search"}, {"tool": "find"}], "title": "Find it"}, "Find it"),
         ({"title": "Cancel 'W123' for user_77"}, "Cancel … for …"),
         ({"title": "The 'iris' data is loaded in `a.py`."}, "The … data is loaded in …"),
+        (
+            {"title": "test_cifar10_exists"},
+            "Test_cifar10_exists",
+        ),  # else it goes with every title in one word
         ({"title": ""}, "Goal"),
         ({"check": {"expr": "true"}, "rules": [{"tool": "search"}], "title": "Final state"}, "Final state"),
     ],

@@ -78,7 +78,11 @@ def subject_of(node: SubGoal) -> str:
     tools = {str(rule.tool) for rule in node.rules if rule.tool is not None}
     if node.check is None and len(tools) == 1:
         return tools.pop()
-    words = " ".join(SPECIFIC.sub("…", node.title or node.id).split()).casefold().rstrip(".")
+    title = node.title or node.id
+    shared = SPECIFIC.sub("…", title)
+    if not any(map(str.isalpha, shared)):  # all of it is special to one task
+        shared = title
+    words = " ".join(shared.split()).casefold().rstrip(".")
     return f"{words[:1].upper()}{words[1:]}"
 
 
