@@ -117,4 +117,4 @@ def test_the_long_table_sends_its_first_rows_only(tmp_path: Path, monkeypatch: P
     app = session(folder, monkeypatch)
     table = next(found for found in app.dataframe if found.proto.alt == "Runs in review order")
     assert len(table.value) == 200
-    assert "The first 200 of 252 rows" in said(app)
+    assert "The first 200 of 252 runs" in said(app)
