@@ -174,6 +174,10 @@ SHAPES = {
     },
     "what autogen saves of an agent": {"type": "AgentState", "llm_context": {"messages": AUTOGEN_MODEL}},
     "haystack": {"messages": HAYSTACK},
+    "a result of the AI SDK": {
+        "text": "Done.",
+        "response": {"modelId": "m", "messages": [GO, *SDK_MODEL[1:]]},
+    },
     "a session of the agent development kit": {"appName": "shop", "events": ADK},
     "a log of gemini": {"contents": GEMINI[:3], "response": {"candidates": [{"content": GEMINI[3]}]}},
     "a log of bedrock": {
@@ -497,3 +501,38 @@ def test_any_content_of_a_message_is_survived(
     _, runs = read(tmp_path_factory.mktemp("chat"), document)
     assert len(runs) == 1
     sniff("x.json", json.dumps([odd, around]).encode())
+
+
+def chat_of_autogen(**about: Any) -> dict[str, Any]:
+    """A chat as one of its two agents kept it: what it sent has the role `assistant`."""
+    calls = [
+        {
+            "id": f"c{day}",
+            "type": "function",
+            "function": {"name": "look", "arguments": json.dumps({"day": day})},
+        }
+        for day in (1, 2)
+    ]
+    answers = [{"tool_call_id": f"c{day}", "role": "tool", "content": f"day {day}"} for day in (1, 2)]
+    history = [
+        {"content": "Go.", "role": "assistant", "name": "boss"},
+        {"content": None, "role": "assistant", "name": "clerk", "tool_calls": calls},
+        {"content": "day 1\n\nday 2", "role": "tool", "name": "boss", "tool_responses": answers},
+        {"content": "Done.", "role": "user", "name": "clerk"},
+    ]
+    return {"chat_history": history, "human_input": [], **about}
+
+
+def test_a_chat_of_autogen_has_its_agents_and_an_answer_for_each_call(tmp_path: Path) -> None:
+    cost = {"usage_including_cached_inference": {"total_cost": 0.25}}
+    whole = chat_of_autogen(cost=cost)
+    for number, content in enumerate((whole, whole["chat_history"])):
+        _, (run,) = read(tmp_path / str(number), content)
+        assert told(run) == (
+            [("boss", "Go."), ("clerk", "Done.")],
+            [("look", {"day": 1}), ("look", {"day": 2})],
+            ["day 1", "day 2"],
+        )
+        assert [o.call_id for o in run.of(Observation)] == ["c1", "c2"]
+        assert run.finished is not None
+        assert run.finished.cost == (None if number else 0.25)

@@ -71,12 +71,12 @@ FIELDS: Final = (
     *("tool_calls[].id", "tool_calls[].name", "tool_calls[].args.**", "tool_calls[].function.name"),
     *("tool_calls[].function.arguments.**", "function_call.name", "function_call.arguments.**"),
     *("tool_call_id", "status", "call_id", "arguments.**", "input.**", "action.**", "output.**", "error.**"),
-    *("isError", "code", "queries.**", "summary.**", "response_metadata.model_name"),
+    *("isError", "tool_responses.**", "code", "queries.**", "summary.**", "response_metadata.model_name"),
     *(f"{usage}.{name}" for usage in (*USAGES, "response_metadata.token_usage")
       for names in TOKENS.values() for name in names),
 )  # fmt: skip
 """Places of one message that reach a run."""
-_WRAPPED_IN: Final = frozenset(("kwargs", "data", "from", "source", "author"))
+_WRAPPED_IN: Final = frozenset(("kwargs", "data", "from", "source", "author", "tool_responses"))
 """Names of which a message has one that a library wraps in something."""
 _CONTENT_IN: Final = frozenset(("content", "parts", "tool_calls", "function_call"))
 _USED_IN: Final = frozenset((*USAGES, "response_metadata"))
@@ -97,6 +97,11 @@ def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"type": message.get("type"), **message["data"]}
     if "role" not in message and str(message.get("from")) in SHAREGPT and "value" in message:
         return _sharegpt(message)
+    if answers := objects(message.get("tool_responses")):  # its content is all of them in one text
+        blocks = [
+            {**each, "type": "tool_result", "tool_use_id": each.get("tool_call_id")} for each in answers
+        ]
+        return {"role": "tool", "content": blocks}
     spoken = isinstance(message.get("source"), str) or str(message.get("type")) in AUTOGEN
     if "role" not in message and "content" in message and spoken:
         return _autogen(message)

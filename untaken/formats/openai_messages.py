@@ -56,6 +56,7 @@ NAMES: Final = (*SESSIONS, "id")
 MODELS: Final = ("model", "modelId", "modelVersion")
 REPLIED_BY: Final = (*MODELS, "model_name")
 COSTS: Final = ("response_cost", "cost")
+CHAT_COST: Final = "usage_including_cached_inference"
 STARTS: Final = ("startTime", "timestamp", "created_at")
 ERRORS: Final = ("error", "error_str")
 THREAD: Final = "thread.message"
@@ -83,7 +84,18 @@ PLACES: Final = Places(
         f"{home}{wrapped}{name}" for home in _HOMES for wrapped in ("", "data.", "kwargs.") for name in FIELDS
     ]
     + [f"{home}{name}" for home in ("[].", "messages[].") for name in LINES]
-    + [*NAMES, *MODELS, *COSTS, *STARTS, "endTime", "agent", "appName", "task_id", "success"]
+    + [
+        *NAMES,
+        *MODELS,
+        *COSTS,
+        f"cost.{CHAT_COST}.total_cost",
+        *STARTS,
+        "endTime",
+        "agent",
+        "appName",
+        "task_id",
+        "success",
+    ]
     + [f"{home}.{name}" for home in (*STATES, *REPLIES) for name in MODELS]
     + [f"{home}{name}.**" for home in ("", *(f"{s}." for s in STATES)) for name in SYSTEM]
     + [f"{home}{name}.**" for home in ("", "result.", "response.body.") for name in ERRORS]
@@ -107,13 +119,14 @@ def recognise(sample: Sample) -> Confidence:
 def _listed(record: Any) -> list[dict[str, Any]]:
     """The messages that a record holds; empty where it holds none."""
     if isinstance(record, list):
-        return _in_order(objects(record)) if any(map(is_message, record)) else []
+        return _by_name(_in_order(objects(record)), {}) if any(map(is_message, record)) else []
     document = mapping(record)
     state, response = _part(document, _STATES), _part(document, _REPLIES)
     answer = response or document
     parts = {name: answer[name] for name in ("choices", "candidates", "output") if items(answer.get(name))}
     spoken = mapping(answer.get("output")).get("message")
     reply = (replied(parts) if parts else []) or [each for each in (spoken, response) if is_message(each)][:1]
+    reply = reply or [each for each in objects(response.get("messages")) if is_message(each)]
     given = next((part[name] for name in GIVEN for part in (document, state) if part.get(name)), None)
     if isinstance(given, str) and reply:
         given = [{"role": "user", "content": given}]
@@ -123,7 +136,15 @@ def _listed(record: Any) -> list[dict[str, Any]]:
     instructions = next((part[name] for name in SYSTEM for part in (document, state) if part.get(name)), None)
     instructions = mapping(instructions).get("parts") or instructions
     system = [{"role": "system", "content": instructions}] if instructions else []
-    return [*system, *_in_order(asked), *reply]
+    return [*system, *_by_name(_in_order(asked), document), *reply]
+
+
+def _by_name(messages: list[dict[str, Any]], document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A chat of AutoGen under the names of its agents: its roles only say which of two agents kept it."""
+    if "human_input" not in document and not any("tool_responses" in each for each in messages):
+        return messages
+    spoken = ("user", "assistant")
+    return [{**m, "role": m["name"]} if m.get("name") and m.get("role") in spoken else m for m in messages]
 
 
 def _in_order(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -218,12 +239,19 @@ def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: F
         started=known[0] if known else None,
         finished=known[-1] if known else None,
         success=success if isinstance(success, bool) else None,
-        cost=next((cost for name in COSTS if (cost := amount(document.get(name), findings, name))), None),
+        cost=_cost(document, findings),
         steps=len(replies) or None,
         error=_error(document),
         metrics=usage,
         metadata={"format": "openai-messages"},
     )
+
+
+def _cost(document: Mapping[str, Any], findings: Findings) -> float | None:
+    """What a call or a chat cost; AutoGen counts it in an object."""
+    total = mapping(mapping(document.get("cost")).get(CHAT_COST)).get("total_cost")
+    amounts = [amount(document.get(name), findings, name) for name in COSTS]
+    return next(filter(None, (*amounts, amount(total, findings, "cost"))), None)
 
 
 def _about(document: dict[str, Any]) -> list[dict[str, Any]]:
