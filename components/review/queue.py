@@ -265,4 +265,4 @@ def _log(corpus: Corpus, digest: str) -> None:
 def _goals(corpus: Corpus, digest: str) -> list[str]:
     """The sub-goals of the run's plan graph."""
     score = corpus.scores[digest]
-    return [] if isinstance(score, Unscored) else [node.sub_goal for node in score.nodes]
+    return [] if isinstance(score, Unscored) else [node.sub_goal for node in score.results]

@@ -15,7 +15,7 @@ from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.failure_modes import Taxonomy, kept_taxonomy
 from untaken.present.statuses import STATUS
-from untaken.subgoals import NodeScore
+from untaken.subgoals import NodeResult
 from untaken.transcript import Transcript, align_transcripts
 
 HERE: Final = Path(__file__).parent
@@ -89,7 +89,7 @@ def transcript(
         at: `seq` of the event to begin with.
     """
     score = corpus.scores[digest]
-    nodes = () if isinstance(score, Unscored) else score.nodes
+    nodes = () if isinstance(score, Unscored) else score.results
     document, steps = _document(corpus, digest)
     if not steps:
         st.caption(NO_STEPS)
@@ -112,7 +112,7 @@ def transcript(
 def pair(corpus: Corpus, left: str, right: str, names: Sequence[str], *, key: str) -> None:
     """Two runs side by side, aligned by sub-goal and tool, with what differs marked."""
     known = corpus.scores[left]
-    nodes = () if isinstance(known, Unscored) else known.nodes
+    nodes = () if isinstance(known, Unscored) else known.results
     _mount(
         key,
         {
@@ -173,9 +173,8 @@ def _document(corpus: Corpus, *digests: str) -> tuple[str, bool]:
 def _shown(found: Transcript, corpus: Corpus) -> list[dict[str, Any]]:
     """The items as the browser takes them; an attempt that a later one completed is no failure."""
     score = corpus.scores[found.digest]
-    undone = (
-        set() if isinstance(score, Unscored) else {n.sub_goal for n in score.nodes if n.status == "attempted"}
-    )
+    nodes = () if isinstance(score, Unscored) else score.results
+    undone = {node.sub_goal for node in nodes if node.status == "attempted"}
     items: list[dict[str, Any]] = msgspec.to_builtins(found.items)
     for item in items:
         item["name"], item["title"] = text.one_line(item["name"], 80), text.one_line(item["title"], 200)
@@ -186,5 +185,5 @@ def _shown(found: Transcript, corpus: Corpus) -> list[dict[str, Any]]:
     return items
 
 
-def _title(node: NodeScore) -> str:
+def _title(node: NodeResult) -> str:
     return text.one_line(node.title or node.sub_goal, 70)

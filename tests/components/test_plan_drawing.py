@@ -10,11 +10,12 @@ import pytest
 from drawn import a_graph, a_score
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from untaken.answers.plan_drawing import READABLE, Drawing, draw, wrapped
 from untaken.present.plan_layout import PlanLayout
 from untaken.present.statuses import STATUS
-from untaken.subgoals.run_score import Status
+from untaken.subgoals.run_score import DetailLater, ScoreDetail, Status
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 
@@ -55,6 +56,16 @@ def test_what_went_wrong_is_never_hidden_in_a_branch(
     for box in drawing.boxes:
         if box.collapsed:
             assert not {status[goal] for goal in box.sub_goals} & {"attempted", "unscored"}
+
+
+def test_a_plan_is_coloured_by_results_without_a_look_at_the_record() -> None:
+    def look() -> ScoreDetail:
+        raise AssertionError("the record was read again")
+
+    graph = a_graph({"a": [], "b": ["a"]})
+    score = a_score(graph, {"a": "completed", "b": "attempted"})
+    drawing = draw(graph, structs.replace(score, detail=DetailLater(look)))
+    assert [box.status for box in drawing.boxes] == ["completed", "attempted"]
 
 
 def boxes_overlap(drawing: Drawing, layout: PlanLayout) -> bool:

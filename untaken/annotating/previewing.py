@@ -221,7 +221,7 @@ def _summary(seen: Sequence[_Compared], left: int, edited: PlanGraph, missing: M
 
 def _changes(one: _Compared) -> Iterator[StatusChange]:
     before, after = (
-        {node.sub_goal: node.status for node in score.nodes} if score else {}
+        {node.sub_goal: node.status for node in score.results} if score else {}
         for score in (one.before, one.after)
     )
     for name in dict.fromkeys([*after, *before]):
@@ -240,5 +240,5 @@ def _counts(score: RunScore | None) -> object:
     """What is counted of a run; words and evidence are not."""
     if score is None:
         return None
-    nodes = [(node.sub_goal, node.status, node.attempted, node.critical) for node in score.nodes]
+    nodes = [(node.sub_goal, node.status, node.attempted, node.critical) for node in score.results]
     return nodes, score.violations, score.mapped, score.extra

@@ -121,7 +121,7 @@ def draw(
 
     status: dict[str, StatusName] = {goal.id: "unscored" for goal in graph.sub_goals}
     status |= (
-        {node.sub_goal: shown_status(node) for node in score.nodes if node.sub_goal in status}
+        {node.sub_goal: shown_status(node) for node in score.results if node.sub_goal in status}
         if score
         else {}
     )

@@ -54,7 +54,7 @@ def run_facts(
     if isinstance(score, RunScore):
         known |= {
             "graph": score.graph_id,
-            "status": {node.sub_goal: node.status for node in score.nodes},
+            "status": {node.sub_goal: node.status for node in score.results},
             "diagnosis": score.diagnosis,
             "violations": [violation.sub_goal for violation in score.violations],
             "replans": score.replans if score.plans else None,

@@ -118,7 +118,7 @@ def contradictions_section(corpus: Corpus, found: Triage, *, full: bool) -> Mark
 
 def _despite(corpus: Corpus, digest: str, sub_goals: Sequence[str]) -> str:
     score = corpus.scores[digest]
-    titles = {} if isinstance(score, Unscored) else {n.sub_goal: n.title or n.sub_goal for n in score.nodes}
+    titles = {} if isinstance(score, Unscored) else {n.sub_goal: n.title or n.sub_goal for n in score.results}
     named = ", ".join(short(titles.get(goal, goal), 60) for goal in sub_goals[:3])
     more = f" and {len(sub_goals) - 3} more" if len(sub_goals) > 3 else ""
     return f"undone: {named}{more}" if sub_goals else "everything completed"

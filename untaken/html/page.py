@@ -23,7 +23,7 @@ from untaken.judging import LabelledRate, LabelledRates
 from untaken.present.numbers import counted, decimal, interval, percent, points
 from untaken.present.statuses import STAR, STATUS
 from untaken.ranking.groups import LEFT_OUT
-from untaken.subgoals import NodeScore, RunScore, Status
+from untaken.subgoals import NodeResult, RunScore, Status
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 TITLE = "What the agents achieved, and what to fix first"
@@ -159,11 +159,11 @@ def _span(value: Score, low: Score, high: Score, *, sign: bool) -> str:
 
 def sub_goals_section(corpus: Corpus) -> Markup | None:
     """How often each agent completed each sub-goal: a table for each plan graph."""
-    nodes: dict[str, dict[str, NodeScore]] = {}
+    nodes: dict[str, dict[str, NodeResult]] = {}
     tally: dict[str, dict[str, dict[str, Counter[Status]]]] = {}
     for score in corpus.scores.values():
-        if isinstance(score, RunScore) and score.nodes:
-            for node in score.nodes:
+        if isinstance(score, RunScore) and score.results:
+            for node in score.results:
                 nodes.setdefault(score.graph_id, {}).setdefault(node.sub_goal, node)
                 row = tally.setdefault(score.graph_id, {}).setdefault(node.sub_goal, {})
                 row.setdefault(score.agent, Counter())[node.status] += 1
@@ -180,7 +180,9 @@ def sub_goals_section(corpus: Corpus) -> Markup | None:
     return section("Every sub-goal, by agent", f"{note}.", *tables)
 
 
-def _table(graph: str, nodes: Mapping[str, NodeScore], tally: Mapping[str, Tally], *, folded: bool) -> Markup:
+def _table(
+    graph: str, nodes: Mapping[str, NodeResult], tally: Mapping[str, Tally], *, folded: bool
+) -> Markup:
     agents = sorted({agent for by_agent in tally.values() for agent in by_agent})
     rows = [
         row(
@@ -224,6 +226,6 @@ def unused_section(corpus: Corpus) -> Markup | None:
 def _why_not(score: RunScore | Unscored) -> str | None:
     if isinstance(score, Unscored):
         return score.reason
-    if not score.nodes and isinstance(score.completion, Unscored):
+    if not score.results and isinstance(score.completion, Unscored):
         return score.completion.reason
     return None

@@ -78,10 +78,10 @@ def described(graph: PlanGraph, score: RunScore | None) -> str:
     """What the picture shows, for who does not see it."""
     if score is None:
         return f"{len(graph.sub_goals)} sub-goals, {sum(goal.critical for goal in graph.sub_goals)} critical."
-    counts = Counter(shown_status(node) for node in score.nodes)
+    counts = Counter(shown_status(node) for node in score.results)
     parts = ", ".join(f"{counts[status]} {look.word}" for status, look in STATUS.items() if counts[status])
     titles = {goal.id: goal.title or goal.id for goal in graph.sub_goals}
-    undone = [n for n in score.nodes if n.critical and n.completed is False and n.status != "not_required"]
+    undone = [n for n in score.results if n.critical and n.completed is False and n.status != "not_required"]
     named = ", ".join(short(titles.get(n.sub_goal, n.sub_goal)) for n in undone)
     return f"{len(graph.sub_goals)} sub-goals: {parts}." + (
         f" Critical and not completed: {named}." if named else ""
@@ -203,7 +203,7 @@ def _words(graph: PlanGraph, score: RunScore | None) -> Iterator[str]:
     yield short(f"{graph.title or graph.id}, version {graph.version}", 60)
     if score is not None:
         yield short(f"Run {score.run_id} of {score.agent}", 60)
-        counts = Counter(shown_status(node) for node in score.nodes)
+        counts = Counter(shown_status(node) for node in score.results)
         yield from (f"{look.icon} {look.word}: {counts[s]}" for s, look in STATUS.items() if counts[s])
         if any(violation.kind == "critical" for violation in score.violations):
             yield "╌ reached without it"

@@ -15,7 +15,7 @@ from untaken.html.markup import Markup, row, run_list, section, short, table, ta
 from untaken.html.plan_picture import Picture, described, legend, plan_picture
 from untaken.plans import PlanGraph
 from untaken.present.statuses import STAR, STATUS, StatusName, shown_status
-from untaken.subgoals import NodeScore, RunScore
+from untaken.subgoals import NodeResult, RunScore
 
 FOCUSED: Final = 4
 """Patterns in the focused report."""
@@ -43,9 +43,9 @@ class RunPattern:
     runs: tuple[ReviewItem, ...]
 
     @property
-    def undone(self) -> tuple[NodeScore, ...]:
+    def undone(self) -> tuple[NodeResult, ...]:
         """The critical sub-goals known not to be completed; if there is none, any such sub-goals."""
-        nodes = [n for n in self.example.nodes if n.completed is False and n.status != "not_required"]
+        nodes = [n for n in self.example.results if n.completed is False and n.status != "not_required"]
         return tuple(n for n in nodes if n.critical) or tuple(nodes)
 
 
@@ -54,8 +54,8 @@ def run_patterns(corpus: Corpus) -> tuple[RunPattern, ...]:
     found: dict[object, list[ReviewItem]] = {}
     for item in review_queue(corpus):
         score = corpus.scores[item.digest]
-        if item.failing and isinstance(score, RunScore) and score.nodes:
-            statuses = tuple((node.sub_goal, shown_status(node)) for node in score.nodes)
+        if item.failing and isinstance(score, RunScore) and score.results:
+            statuses = tuple((node.sub_goal, shown_status(node)) for node in score.results)
             reached = frozenset((v.sub_goal, v.dependency) for v in score.violations if v.kind == "critical")
             key = (item.kind, score.graph_id, score.graph_version, statuses, reached)
             found.setdefault(key, []).append(item)
@@ -98,9 +98,9 @@ def patterns_section(corpus: Corpus, *, full: bool) -> Markup | None:
         f"{runs} runs failed or are contradictory; shown: {of_all}."
     )
     counts: Counter[StatusName] = Counter(
-        shown_status(node) for pattern in shown for node in pattern.example.nodes
+        shown_status(node) for pattern in shown for node in pattern.example.results
     )
-    critical = any(node.critical for pattern in shown for node in pattern.example.nodes)
+    critical = any(node.critical for pattern in shown for node in pattern.example.results)
     violated = any(v.kind == "critical" for pattern in shown for v in pattern.example.violations)
     cards = [_card(pattern, number, full=full) for number, pattern in enumerate(shown, start=1)]
     return section(

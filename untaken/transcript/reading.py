@@ -42,7 +42,7 @@ def transcript_of(run: Run, score: RunScore | Unscored, *, marks: Sequence[Event
     """
     texts = sum(isinstance(event, (ev.Message, ev.ToolCall, ev.Observation)) for event in run.events)
     limit = max(LEAST_CHARS, min(TEXT_CHARS, ALL_CHARS // max(texts, 1)))
-    titles = {} if isinstance(score, Unscored) else {node.sub_goal: node.title for node in score.nodes}
+    titles = {} if isinstance(score, Unscored) else {node.sub_goal: node.title for node in score.results}
     reader = _Reader(run, limit, titles)
     every: defaultdict[int, list[Mark]] = defaultdict(list)
     for some in (_sub_goal_marks(score), _plan_marks(run), *marks):
