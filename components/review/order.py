@@ -8,19 +8,17 @@ from typing import Final
 import streamlit as st
 
 from components.failure_modes import view
-from components.shared import state
+from components.shared import options, state
 from untaken.answers.mode_analysis import by_what_teaches_most
 from untaken.answers.reviewing import Case
 
 ORDERS: Final = {"severity": "Most severe first", "teaches": "Teaches most first"}
-KEPT: Final = "review_order_kept"
 ADDRESS: Final = "order"
 
 
 def ordered(cases: Sequence[Case]) -> tuple[Case, ...]:
     """The cases in the order asked for, below the control that asks."""
-    asked = st.query_params.get(ADDRESS) or st.session_state.get(KEPT)
-    st.session_state["review_order"] = asked if asked in ORDERS else "severity"
+    st.session_state["review_order"] = options.one(ADDRESS, ORDERS) or "severity"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         order = st.segmented_control(
             "Order",
@@ -40,13 +38,11 @@ def ordered(cases: Sequence[Case]) -> tuple[Case, ...]:
         )
     if drawn and (following := view.analysis().draw.following):
         state.open_run(following)
-    st.query_params.pop(ADDRESS, None)
     if order != "teaches":
         return tuple(cases)
-    st.query_params[ADDRESS] = "teaches"
     return by_what_teaches_most(view.analysis(), cases)
 
 
 def _keep() -> None:
-    st.session_state[KEPT] = st.session_state["review_order"]
-    st.query_params.pop(ADDRESS, None)
+    order = st.session_state["review_order"]
+    options.keep(ADDRESS, [] if order == "severity" else [order])

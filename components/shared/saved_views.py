@@ -15,7 +15,7 @@ from untaken.store.saved_views import SavedView, SavedViews
 OPENED: Final = "saved_view_opened"
 REFUSED: Final = "saved_view_refused"
 MIRRORED: Final = (
-    *("selected_", "compare_", "memory_", "rules_", "review_filters", "review_order", "group"),
+    *("selected_", "compare_", "memory_", "rules_", "review_filters", "group"),
     *(options.KEPT, state.LISTED, state.ALL_READ, state.UNKNOWN),
 )
 """Keys of the session that write themselves back into an address without them."""

@@ -245,6 +245,19 @@ def test_a_saved_view_drops_the_order_of_the_session(tmp_path: Path, monkeypatch
     assert address(app) == USUAL
 
 
+def test_an_order_that_a_link_brought_outlives_a_look_at_another_page(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = session(listing(tmp_path), monkeypatch, "review")
+    app.query_params["order"] = "teaches"
+    app.run()
+    app.query_params.clear()  # as a click in the navigation does
+    go_to(app, "run").query_params.clear()
+    app = go_to(app, "review")
+    assert app.segmented_control(key="review_order").value == "teaches"
+    assert app.query_params["order"] in ("teaches", ["teaches"])
+
+
 def test_a_saved_view_of_agents_that_are_gone_says_so(tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(listing(tmp_path), monkeypatch, "rankings")
     app.selectbox(key="group").select("other").run()
