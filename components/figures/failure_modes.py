@@ -69,7 +69,7 @@ def mode_matrix(
     heads = [text.folded(group, width=13, lines=2) for group in groups]
     column_names(figure, heads, look=look, tickangle=0)
     row_names(figure, [text.folded(names[mode], width=NAME_CHARS, lines=2) for mode in modes])
-    return themed(figure, dark=dark, height=HEAD + ROW * len(modes) + 16)
+    return themed(figure, dark=dark, height=HEAD + ROW * len(modes) + 16, margin=(8, 8, HEAD, 8))
 
 
 def mode_contrasts(

@@ -18,8 +18,8 @@ def draw() -> None:
     names = {group.name: state.group_words(group) for group in state.groups()}
     st.session_state["group"] = state.group_name()
     state.write_scope()
+    _warn_of_unknown()  # above the page: on a small screen the sidebar is closed
     with st.sidebar:
-        _warn_of_unknown()
         if len(names) > 1:
             st.selectbox(
                 "Agents compared",

@@ -1,0 +1,109 @@
+"""One scope in the address, on the screen and in every download: after a reload, for somebody else, later."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import desk
+import pytest
+from builders import a_run
+from conftest import new_profile, settle
+from playwright.sync_api import Browser, Page, expect
+
+from untaken.cli import main
+from untaken.store import Workspace
+
+Open = Callable[..., Page]
+LINK = "agents=other&listed=all&missing=drop&order=teaches&kind=failed"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Agents of a refund desk, and one that shares no task with them."""
+    with Workspace(tmp_path / "w") as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        for run in (desk.careful(1), desk.lucky(1), desk.failing(1), desk.stray()):
+            store.add(f"{run.run_id}.jsonl", run.ledger())
+        for n in (1, 2):
+            lost = a_run(f"lost-{n}", agent="stray", task="other").call("dance").finish(False)
+            store.add(f"lost-{n}.jsonl", lost.ledger())
+    return tmp_path / "w"
+
+
+def download(page: Page, label: str) -> str:
+    settle(page)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=f"⤓ {label}", exact=True).click()
+    return waiting.value.path().read_text(encoding="utf-8-sig")
+
+
+def printed(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> str:
+    main(["review", "--workspace", str(folder), *words, "--json"])
+    return capsys.readouterr().out
+
+
+def runs(document: str) -> list[str]:
+    return [case["run_id"] for case in json.loads(document)["cases"]]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words", "want"),
+    [
+        ("", ("--compared", "careful"), ["failing-1", "lucky-1"]),
+        ("agents=other", ("--compared", "other"), ["lost-1", "lost-2"]),
+        (
+            LINK,
+            ("--missing", "drop", "--order", "teaches", "--where", "kind=failed"),
+            ["lost-1", "lost-2", "failing-1"],
+        ),
+    ],
+)
+def test_the_review_that_a_page_exports_is_what_the_verb_prints(
+    folder: Path,
+    serve: Callable[..., str],
+    open_page: Open,
+    capsys: pytest.CaptureFixture[str],
+    asked: str,
+    words: Sequence[str],
+    want: list[str],
+) -> None:
+    """The download is made outside of the session, and is of its agents all the same."""
+    page = open_page(f"{serve(str(folder))}/review?{asked}")
+    exported = download(page, "Review (JSON)")
+    assert exported == printed(capsys, folder, *words)
+    assert sorted(runs(exported)) == sorted(want)
+
+
+def test_the_tables_of_the_overview_are_of_the_agents_compared(
+    folder: Path, serve: Callable[..., str], open_page: Open
+) -> None:
+    page = open_page(f"{serve(str(folder))}/?agents=other")
+    lines = download(page, "Runs in review order (CSV)").splitlines()
+    assert len(lines) == 1 + 3
+    assert all("stray" in line for line in lines[1:])
+
+
+def test_a_copied_link_shows_the_same_after_a_reload_to_somebody_else_and_on_another_server(
+    folder: Path, serve: Callable[..., str], open_page: Open, chromium: Browser
+) -> None:
+    address = serve(str(folder))
+    page = open_page(f"{address}/review?{LINK}")
+    words = "0 of 3 reviewed"
+    expect(page.get_by_text(words)).to_be_visible()
+    settle(page)
+    link = page.url
+    assert "listed=all" in link
+    page.reload()
+    expect(page.get_by_text(words)).to_be_visible()
+    settle(page)
+    assert page.url == link
+    for at in (link, link.replace(address, serve(str(folder)))):
+        with new_profile(chromium) as profile:
+            other = profile.new_page()
+            other.goto(at)
+            expect(other.get_by_text(words)).to_be_visible()
+            expect(other.get_by_role("radio", name="All agents")).to_be_checked()
+            expect(other.get_by_role("radio", name="Teaches most first")).to_be_checked()
+            expect(other.get_by_role("radio", name="are left out")).to_be_checked()
