@@ -65,7 +65,7 @@ def choose_task(corpus: Corpus) -> TaskRuns | None:
     if asked in every and asked not in offered:
         offered[asked] = every[asked]
         listed_runs.not_compared(corpus.runs[every[asked].digests[0]].agent)
-    elif _chosen("task"):
+    elif _chosen("task") and asked not in every:
         st.warning("The link names a task with fewer than two runs here.", icon=":material/link_off:")
     if not offered:
         return None

@@ -50,6 +50,32 @@ def test_one_step_back_from_a_run_is_the_queue_with_the_run_that_was_looked_at(
         assert selection(page).get("run", first) == selected
 
 
+def test_one_step_back_from_a_link_to_another_run_is_the_page_with_its_own_address(
+    demo: str, open_page: Open
+) -> None:
+    page = open_page(f"{demo}/run?sub_goal=order")
+    before = page.url
+    go_to(page, "Overview")
+    overview = page.url
+    with answered(page):
+        page.get_by_test_id("stMainBlockContainer").get_by_test_id("stPageLink").nth(2).click()
+    headline(page, "Run")
+    assert selection(page)["run"] not in before
+    with answered(page):
+        page.get_by_role("link", name="Compare with the other runs of this task").click()
+    headline(page, "Compare")
+    expect(page.get_by_text("fewer than two runs")).to_have_count(0)
+    for title in ("Run", "Overview"):
+        with answered(page):
+            page.go_back()
+        headline(page, title)
+        assert "task" not in selection(page)
+    assert page.url == overview
+    with answered(page):
+        page.go_back()
+    assert page.url == before
+
+
 def test_what_is_selected_in_a_run_is_no_step_of_its_own(demo: str, open_page: Open) -> None:
     page = open_page(f"{demo}/review")
     go_to(page, "Run")
