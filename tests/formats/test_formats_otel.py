@@ -388,3 +388,15 @@ def test_a_model_that_gave_nothing_said_nothing(tmp_path: Path, written: str, wa
     chat = span(2, "chat m", gen_ai__operation__name="chat", gen_ai__output__messages=written)
     _, (run,) = read(tmp_path, otlp(AGENT, chat))
     assert [m.content for m in run.of(Message)] == want
+
+
+@pytest.mark.parametrize(("status", "ok"), [("error", False), ("success", True)])
+def test_what_langchain_wrote_of_a_tool_is_its_arguments_and_its_answer(
+    tmp_path: Path, status: str, ok: bool
+) -> None:
+    answer = {"type": "tool", "content": "monday", "tool_call_id": "c1", "status": status}
+    tool = span(3, "look", openinference__span__kind="TOOL", tool__name="look", input__value="{'day': 1}",
+                output__value=json.dumps(answer))  # fmt: skip
+    _, (run,) = read(tmp_path, otlp(AGENT, CHAT, tool))
+    assert [(c.tool, c.arguments) for c in run.of(ToolCall)] == [("look", {"day": 1})]
+    assert [(o.content, o.ok) for o in run.of(Observation)] == [("monday", ok)]

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
-from untaken.formats.literals import parse_document
+from untaken.formats.literals import written_object
 from untaken.formats.losses import Findings, clip
 from untaken.formats.messages import MessageTranscript, asked, is_message, message_items, replied, tokens_of
 from untaken.formats.otel import SUCCESS
@@ -32,7 +32,6 @@ from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places, under
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
-from untaken.ledger.strict_json import JsonFault
 
 Node = Mapping[str, Any]
 
@@ -165,12 +164,7 @@ def _given(node: Node) -> Any:
     """What a tool was called with; the tracer of LangChain writes it as text, as Python does."""
     inputs = node.get("inputs")
     written = inputs.get("input") if isinstance(inputs, dict) and len(inputs) == 1 else None
-    if not isinstance(written, str) or written[:1] != "{":
-        return inputs
-    try:
-        return mapping(parse_document(written.encode(errors="replace"))) or inputs
-    except JsonFault:
-        return inputs
+    return mapping(written_object(written)) or inputs
 
 
 def _answer(node: Node, call_id: str | None, ended: datetime | None) -> Answered:

@@ -34,6 +34,17 @@ def parse_document(data: bytes) -> Any:
             raise fault from None
 
 
+def written_object(value: Any) -> Any:
+    """An object that is written as text, as JSON or as Python does; any other value as it is."""
+    if not isinstance(value, str) or value[:1] != "{":
+        return value
+    try:
+        read = parse_document(value.encode(errors="replace"))
+    except JsonFault:
+        return value
+    return read if isinstance(read, dict) else value
+
+
 def values_in(reply: str) -> Iterator[str]:
     """The texts in a reply that may be its value: each fenced block, then all between the outer braces."""
     blocks = reply.split("```", 2 * FENCES)[1::2]

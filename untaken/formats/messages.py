@@ -145,6 +145,14 @@ def is_langchain(record: Any) -> bool:
     return message is not record or any(mark in message for mark in marks)
 
 
+def langchain_answer(result: Any) -> Answered | None:
+    """What a tool gave back, where that is a message of LangChain, with a status of its own."""
+    message = unwrapped(mapping(result))
+    if _kind(message) != "tool" or not {"content", "tool_call_id"} <= message.keys():
+        return None
+    return next((item for item in message_items(message) if isinstance(item, Answered)), None)
+
+
 def is_message(record: Any) -> bool:
     """Whether a record is one message of a chat, or one item of a response."""
     message = unwrapped(mapping(record))

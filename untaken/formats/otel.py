@@ -16,8 +16,9 @@ from typing import Final, Literal
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
+from untaken.formats.literals import written_object
 from untaken.formats.losses import Findings
-from untaken.formats.messages import MessageTranscript
+from untaken.formats.messages import MessageTranscript, langchain_answer
 from untaken.formats.otel_messages import INPUTS, OUTPUTS, SDK_REPLY, span_inputs, span_outputs, tool_event
 from untaken.formats.otel_spans import (
     Span,
@@ -309,6 +310,7 @@ def _tool_items(span: Span) -> Iterator[Item]:
     tool = span.first(*TOOL_NAMES) or span.name.removeprefix("execute_tool ")
     call_id = text(span.first(*TOOL_IDS)) or span.id
     given = parsed(span.first(*TOOL_INPUTS) or tool_event(span, "gen_ai.tool.message", "content"))
+    given = written_object(given)  # the tracers of LangChain write it as Python does
     if isinstance(given, dict) and given.keys() == {"args", "kwargs"} and not given["args"]:
         given = given["kwargs"]
     if given is not None and not isinstance(given, dict):
@@ -322,8 +324,12 @@ def _tool_items(span: Span) -> Iterator[Item]:
         worked = {"success": True, "error": False}.get(str(span.first("gen_ai.tool.status")))
     if worked is None and span.first("error.type") is not None:
         worked = False
+    reply = langchain_answer(parsed(result))
+    if reply is not None and (worked is None or reply.ok is False):
+        worked = reply.ok
     if result is not None or worked is not None or span.end is not None:
         content = content_text(parsed(result)) if result is not None else span.message or ""
+        content = content if reply is None else reply.content
         yield Answered(content=content, source_id=call_id, ok=worked, at=span.end)
 
 
