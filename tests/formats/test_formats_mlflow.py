@@ -142,6 +142,12 @@ def test_a_failed_tool_and_a_failed_root_are_known(tmp_path: Path) -> None:
     assert (run.finished.error, run.finished.success) == ("boom", None)
 
 
+def test_what_langchain_wrote_of_a_tool_is_its_arguments_and_its_answer(tmp_path: Path) -> None:
+    answer = {"type": "tool", "content": "closed", "tool_call_id": "c1", "status": "error"}
+    _, (run,) = read(tmp_path, trace(AGENT, FIRST, span(2, "TOOL", "look", "{'day': 1}", answer)))
+    assert told(run)[1:] == ([("look", {"day": 1})], [("closed", False)])
+
+
 ASSESSED = [
     ("success", True, True),
     ("task_success", 0, False),

@@ -145,12 +145,14 @@ def is_langchain(record: Any) -> bool:
     return message is not record or any(mark in message for mark in marks)
 
 
-def langchain_answer(result: Any) -> Answered | None:
-    """What a tool gave back, where that is a message of LangChain, with a status of its own."""
+def tool_reply(result: Any, content: Any, *, ok: bool | None) -> tuple[Any, bool | None]:
+    """What a tool gave back, and whether it worked: as a message of LangChain says, where it is one."""
     message = unwrapped(mapping(result))
-    if _kind(message) != "tool" or not {"content", "tool_call_id"} <= message.keys():
-        return None
-    return next((item for item in message_items(message) if isinstance(item, Answered)), None)
+    if _kind(message) == "tool" and {"content", "tool_call_id"} <= message.keys():
+        for item in message_items(message):
+            if isinstance(item, Answered):
+                return item.content, item.ok if ok is None or item.ok is False else ok
+    return content, ok
 
 
 def is_message(record: Any) -> bool:

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
+from untaken.formats.literals import written_object
 from untaken.formats.losses import Findings
-from untaken.formats.messages import MessageTranscript, asked, replied
+from untaken.formats.messages import MessageTranscript, asked, replied, tool_reply
 from untaken.formats.otel import SUCCESS, TASK
 from untaken.formats.otel_spans import Span, spans_of
 from untaken.formats.readings import amount, first_text, mapping, number, objects, parsed, text, totals
@@ -167,10 +168,12 @@ def _items(root: Span, spans: Sequence[Span]) -> Iterator[Item]:
             yield from transcript.of(asked(given), span.start)
             yield from transcript.of(replied(reply), span.end)
         elif _kind(span) == "TOOL":
+            given = written_object(given)  # the tracer of LangChain writes it as Python does
             arguments = given if isinstance(given, dict) or given is None else {"input": given}
             yield Called(tool=span.name, arguments=arguments, source_id=span.id, at=span.start)
             ok = {"ok": True, "error": False}.get(span.status)
             content = reply if reply is not None else span.message or ""
+            content, ok = tool_reply(reply, content, ok=ok)
             yield Answered(content=content, source_id=span.id, ok=ok, at=span.end)
     yield from transcript.of(replied(root.attributes.get(OUTPUTS)), root.end)
 

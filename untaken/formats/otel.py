@@ -18,7 +18,7 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.literals import written_object
 from untaken.formats.losses import Findings
-from untaken.formats.messages import MessageTranscript, langchain_answer
+from untaken.formats.messages import MessageTranscript, tool_reply
 from untaken.formats.otel_messages import INPUTS, OUTPUTS, SDK_REPLY, span_inputs, span_outputs, tool_event
 from untaken.formats.otel_spans import (
     Span,
@@ -324,12 +324,9 @@ def _tool_items(span: Span) -> Iterator[Item]:
         worked = {"success": True, "error": False}.get(str(span.first("gen_ai.tool.status")))
     if worked is None and span.first("error.type") is not None:
         worked = False
-    reply = langchain_answer(parsed(result))
-    if reply is not None and (worked is None or reply.ok is False):
-        worked = reply.ok
+    content = content_text(parsed(result)) if result is not None else span.message or ""
+    content, worked = tool_reply(parsed(result), content, ok=worked)
     if result is not None or worked is not None or span.end is not None:
-        content = content_text(parsed(result)) if result is not None else span.message or ""
-        content = content if reply is None else reply.content
         yield Answered(content=content, source_id=call_id, ok=worked, at=span.end)
 
 
