@@ -146,6 +146,17 @@ SHAPES = {
     "langchain": LANGCHAIN,
     "langchain with data": [{"type": each["type"], "data": each} for each in LANGCHAIN],
     "langchain constructors": CONSTRUCTORS,
+    "older langchain": [
+        LANGCHAIN[0],
+        {"type": "ai", "content": "", "additional_kwargs": {"tool_calls": CHAT[1]["tool_calls"]}},
+        *LANGCHAIN[2:],
+    ],
+    "older langchain with functions": [
+        LANGCHAIN[0],
+        {"type": "ai", "content": "", "additional_kwargs": {"function_call": FUNCTIONS[1]["function_call"]}},
+        {"type": "function", "name": "look", "content": "monday", "additional_kwargs": {}},
+        LANGCHAIN[3],
+    ],
     "content blocks": BLOCKS,
     "the AI SDK's messages for models": SDK_MODEL,
     "the AI SDK's messages for pages": SDK_PAGE,

@@ -68,6 +68,7 @@ TIMES: Final = ("timestamp", "created_at", "createdAt")
 FIELDS: Final = (
     *("role", "type", "id", "name", "content.**", "parts.**", "refusal", "reasoning_content", "thought"),
     *(*TIMES, "model", "assistant_id", "toolCalls.**", "toolCallId", "from", "value.**", "source", "author"),
+    *(f"additional_kwargs.{name}" for name in ("tool_calls.**", "function_call.**")),
     *("tool_calls[].id", "tool_calls[].name", "tool_calls[].args.**", "tool_calls[].function.name"),
     *("tool_calls[].function.arguments.**", "function_call.name", "function_call.arguments.**"),
     *("tool_call_id", "status", "call_id", "arguments.**", "input.**", "action.**", "output.**", "error.**"),
@@ -339,7 +340,8 @@ def _chat(
     blocks: Iterable[Mapping[str, Any]],
     at: datetime | None,
 ) -> Iterator[Item]:
-    called = objects(parsed(message.get("tool_calls"))) or objects(message.get("toolCalls"))
+    more = mapping(message.get("additional_kwargs"))  # where LangChain keeps what a provider calls so
+    called = next((each for part in (message, more) for each in _calls(part) if each), [])
     if (thought := message.get("reasoning_content")) is not None:
         yield from _message("reasoning", thought, at)
     if called:  # the same calls are among the blocks
@@ -354,8 +356,15 @@ def _chat(
         yield from _message(role, content, at)
     if (refusal := message.get("refusal")) is not None:
         yield from _message(role, refusal, at)
-    for call in (*called, *objects([message.get("function_call")])):
+    single = message.get("function_call") or (None if called else more.get("function_call"))
+    for call in (*called, *objects([single])):
         yield _called(mapping(call.get("function")) or call, at, call)
+
+
+def _calls(part: Mapping[str, Any]) -> Iterator[list[dict[str, Any]]]:
+    """The lists of calls that a message, or a part of it, may have."""
+    yield objects(parsed(part.get("tool_calls")))
+    yield objects(part.get("toolCalls"))
 
 
 def _first(part: Mapping[str, Any], names: Iterable[str]) -> Any:
