@@ -206,6 +206,16 @@ def test_weak_and_reverse_advantages_are_not_listed() -> None:
     )
 
 
+def test_scored_runs_without_evidence_on_a_critical_sub_goal_are_called_so() -> None:
+    graph = a_graph({"id": "a", "check": {"tool_call": {"name": "a"}}}, {"id": "b", "critical": True})
+    corpus = evaluate_corpus(
+        [a_run().call("z").finish(success=True).run()], GraphSet.of((graph,)), missing="drop", resamples=0
+    )
+    found = triage(corpus)
+    assert (found.items, found.scored, found.unscored) == ((), 0, 1)
+    assert found.reason.startswith("no run has evidence on a sub-goal that counts;")
+
+
 def test_an_empty_corpus_has_nothing_to_fix_and_says_so() -> None:
     found = triage(evaluate_corpus([], GraphSet.of(()), resamples=0))
     assert (found.items, found.scored) == ((), 0)

@@ -400,3 +400,11 @@ def test_what_langchain_wrote_of_a_tool_is_its_arguments_and_its_answer(
     _, (run,) = read(tmp_path, otlp(AGENT, CHAT, tool))
     assert [(c.tool, c.arguments) for c in run.of(ToolCall)] == [("look", {"day": 1})]
     assert [(o.content, o.ok) for o in run.of(Observation)] == [("monday", ok)]
+
+
+@pytest.mark.parametrize("name", ["gen_ai__tool__status", "tool__status"])
+def test_a_tool_may_say_its_status_itself(tmp_path: Path, name: str) -> None:
+    tool = span(3, "t", gen_ai__operation__name="execute_tool", gen_ai__tool__name="look", **{name: "error"})
+    tool["status"] = {}
+    _, (run,) = read(tmp_path, otlp(AGENT, CHAT, tool))
+    assert [o.ok for o in run.of(Observation)] == [False]

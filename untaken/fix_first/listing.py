@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from untaken.corpus import Corpus
 from untaken.counterfactual.choices import SMALL_Q
-from untaken.errors import UntakenError
+from untaken.errors import Unscored, UntakenError
 from untaken.fix_first.decisions import decisions_to_fix
 from untaken.fix_first.findings import Conflict, FixFirst, Triage
 from untaken.fix_first.sub_goals import SubGoalsToFix, sub_goals_to_fix
@@ -63,7 +63,7 @@ def _triage(corpus: Corpus, agents: Collection[str], digests: Mapping[str, None]
         evaluated=evaluated,
         not_evaluated=len(digests) - evaluated,
         harmless=sub_goals.harmless,
-        reason="" if items else f"{_no_sub_goal(sub_goals)}; {no_decision(evaluated)}",
+        reason="" if items else f"{_no_sub_goal(sub_goals, corpus, digests)}; {no_decision(evaluated)}",
         patterns=sub_goals.patterns,
         conflicts=conflicts(corpus, items),
     )
@@ -74,9 +74,11 @@ def _order(item: FixFirst) -> tuple[object, ...]:
     return (-item.gain, -item.often.count, item.kind, *(name or "" for name in names))
 
 
-def _no_sub_goal(sub_goals: SubGoalsToFix) -> str:
+def _no_sub_goal(sub_goals: SubGoalsToFix, corpus: Corpus, digests: Iterable[str]) -> str:
     if not sub_goals.scored:
-        return "no run is scored against a plan graph"
+        scored = any(not isinstance(corpus.scores[digest], Unscored) for digest in digests)
+        where = "has evidence on a sub-goal that counts" if scored else "is scored against a plan graph"
+        return f"no run {where}"
     if sub_goals.harmless:
         return f"no sub-goal that failed in the {sub_goals.scored} scored runs blocks a critical one"
     return f"no required sub-goal is known to have failed in the {sub_goals.scored} scored runs"

@@ -91,6 +91,7 @@ TOOL_OUTPUTS: Final = (
     *("gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "gcp.vertex.agent.tool_response"),
     *("traceloop.entity.output", "langfuse.observation.output", "gen_ai.output", "output.value"),
 )
+TOOL_STATUS: Final = ("gen_ai.tool.status", "tool.status")
 SUCCESS: Final = ("success", "task_success", "task_completion", "outcome")
 """Names of evaluations that are taken as the run's success."""
 TOKENS: Final = {
@@ -112,7 +113,7 @@ COSTS: Final = (
     ("gen_ai.usage.output_cost", "llm.cost.completion"),
 )
 READ: Final = (
-    *("gen_ai.operation.name", "gen_ai.plan", "gen_ai.tool.status", "error.type", "ai.operationId", "events"),
+    *("gen_ai.operation.name", "gen_ai.plan", *TOOL_STATUS, "error.type", "ai.operationId", "events"),
     *("untaken.run_id", "untaken.steps", "untaken.input.new", "gen_ai.system_instructions"),
     *(*KIND_NAMES, *MODEL_NAMES, *AGENT_NAMES, *SESSION, *TASK, *TOOL_NAMES, *TOOL_IDS, *TOOL_INPUTS),
     *(*TOOL_OUTPUTS, *INPUTS, *OUTPUTS, *SDK_REPLY, *(n for names in TOKENS.values() for n in names)),
@@ -321,7 +322,7 @@ def _tool_items(span: Span) -> Iterator[Item]:
         result = tool_event(span, "gen_ai.choice", "message")
     worked = {"ok": True, "error": False}.get(span.status)
     if worked is None:
-        worked = {"success": True, "error": False}.get(str(span.first("gen_ai.tool.status")))
+        worked = {"success": True, "error": False}.get(str(span.first(*TOOL_STATUS)))
     if worked is None and span.first("error.type") is not None:
         worked = False
     content = content_text(parsed(result)) if result is not None else span.message or ""
