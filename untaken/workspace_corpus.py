@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Final, NamedTuple
 
 from untaken import limits
+from untaken.background_reading import BackgroundReading
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual.evaluate import ABORTED
 from untaken.errors import Finding
@@ -18,7 +19,6 @@ from untaken.garbage import seldom_collected
 from untaken.judging import findings_of, texts_to_judges
 from untaken.ledger import Run, unread_runs
 from untaken.ledger.run import TEXTS_TO_JUDGES
-from untaken.looking_process import Looking
 from untaken.memories import POLICY, remembered
 from untaken.memory import applied_digest
 from untaken.plans import GraphSet
@@ -60,7 +60,7 @@ class WorkspaceCorpus:
         self._graphs: GraphSet | None = None
         self._learnt = ""
         self._corpus: Corpus | None = None
-        self._looking: Looking | None = None
+        self._looking: BackgroundReading | None = None
         self._reading, self._starting = Lock(), Lock()
 
     @property
@@ -155,7 +155,7 @@ class WorkspaceCorpus:
         with self._starting:
             if not (self._looking and self._looking.at_work):
                 self._opened = replace(opened, tables_due=False)
-                self._looking = Looking(store.path, opened.unkept, keeps=True, looks=False)
+                self._looking = BackgroundReading(store.path, opened.unkept, keeps=True, looks=False)
 
     def _current_graphs(self, store: Workspace) -> GraphSet:
         """The plan graphs; the very ones that runs were scored against, while they are the same."""
@@ -198,7 +198,7 @@ class WorkspaceCorpus:
             keep(store, {digest: file for digest, file in new.items() if digest not in left}, corpus.graphs)
         with self._starting:
             if left and not (self._looking and self._looking.at_work):
-                self._looking = Looking(store.path, sorted(left), keeps=self._keeps)
+                self._looking = BackgroundReading(store.path, sorted(left), keeps=self._keeps)
 
 
 def _unseen(run: Run) -> bool:

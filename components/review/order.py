@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.failure_modes import view
 from components.shared import options, state
-from untaken.answers.mode_analysis import by_what_teaches_most
+from untaken.answers.mode_analysis import most_informative_first
 from untaken.answers.reviewing import Case
 
 ORDERS: Final = {"severity": "Most severe first", "teaches": "Teaches most first"}
@@ -40,7 +40,7 @@ def ordered(cases: Sequence[Case]) -> tuple[Case, ...]:
         state.open_run(following)
     if order != "teaches":
         return tuple(cases)
-    return by_what_teaches_most(view.analysis(), cases)
+    return most_informative_first(view.analysis(), cases)
 
 
 def _keep() -> None:

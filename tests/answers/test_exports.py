@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from untaken.answers import EXPORTED, dump
-from untaken.answers.mode_analysis import cases_that_teach_most
+from untaken.answers.mode_analysis import most_informative_cases
 from untaken.answers.reviewing import (
     chosen_cases,
     corpus_reviewers,
@@ -133,7 +133,7 @@ def test_an_exported_review_is_what_the_verb_prints(
         found, reviews = corpus_reviewers(corpus), store.reviews.every()
         cases = with_reviews(failing_cases(corpus, found), reviews)
         if order == "teaches":
-            cases = cases_that_teach_most(corpus, Taxonomy(), reviews, cases)
+            cases = most_informative_cases(corpus, Taxonomy(), reviews, cases)
         shown = chosen_cases(cases, {"status": ["new"], "kind": ["failed", "lucky", "broken"]})
         findings = (*reading, *runs_left_out(corpus))
         exported = dump(review_document(shown, found, disagreement_queue(corpus, found), findings=findings))

@@ -13,7 +13,8 @@ MANNERED = re.compile(
     r"told|untold|brought|mended|mend|mends|stands|stood|lies|noticed|unnoticed|"
     r"parted|parting|partings|whoever|weightiest|weightier|said|unsaid|anew|booth|"
     r"mind|minds|shelf|shelves|desk|chart|concord|crossroads|witness|chamber|foretold|"
-    r"foretell|unheeding|vain|hopeless|peoples|wherein|rubric|rubrics|pull|pulls|addressing"
+    r"foretell|unheeding|vain|hopeless|peoples|wherein|rubric|rubrics|pull|pulls|addressing|"
+    r"speech|speeches|holdings|ablating"
 )
 PUBLIC = {"concord_table", "CONCORD"}
 """Documented in docs/interface.md: a table's name and its columns, which other people's code uses."""

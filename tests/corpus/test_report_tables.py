@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from untaken import answers as report
-from untaken.answers import choices, decisions, runs, standings
+from untaken.answers import choices, decisions, ranking_tables, runs
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored
 from untaken.plans import GraphSet
@@ -24,14 +24,14 @@ TABLES = {
     report.sub_goals_table: runs.SUB_GOALS,
     report.decisions_table: decisions.DECISIONS,
     report.choices_table: choices.CHOICES,
-    report.agents_table: standings.AGENTS,
-    report.rankings_table: standings.RANKINGS,
-    report.pairs_table: standings.PAIRS,
-    report.pass_k_table: standings.PASS_K,
-    report.agreement_table: standings.AGREEMENT,
-    report.discordant_table: standings.DISCORDANT,
-    report.contradictions_table: standings.CONTRADICTIONS,
-    report.sub_goal_failures: standings.FAILURES,
+    report.agents_table: ranking_tables.AGENTS,
+    report.rankings_table: ranking_tables.RANKINGS,
+    report.pairs_table: ranking_tables.PAIRS,
+    report.pass_k_table: ranking_tables.PASS_K,
+    report.agreement_table: ranking_tables.AGREEMENT,
+    report.discordant_table: ranking_tables.DISCORDANT,
+    report.contradictions_table: ranking_tables.CONTRADICTIONS,
+    report.sub_goal_failures: ranking_tables.FAILURES,
 }
 VOCABULARY = [
     "run_id",

@@ -14,8 +14,8 @@ import pytest
 from untaken.answers import crafter_ablation_document, read_ablation
 from untaken.answers.documents import entry
 from untaken.answers.schemas import json_schema
-from untaken.crafter.ablating import ablation, summarise
 from untaken.crafter.ablation import ARMS, FULL, PUBLISHED, Ablation, arms_of, remarks
+from untaken.crafter.ablation_analysis import ablation, summarise
 from untaken.crafter.loop import Episode, WinSettings
 from untaken.crafter.simulator import ACHIEVEMENTS, crafter_score
 from untaken.crafter.simulator.playing import Setup

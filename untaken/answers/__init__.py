@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from untaken.answers.documents import dump as dump
     from untaken.answers.formats import ExportDocument as ExportDocument
     from untaken.answers.exports import EXPORTED as EXPORTED
-    from untaken.answers.holdings import (
+    from untaken.answers.workspace_files import (
         audit_table as audit_table,
         files_table as files_table,
     )
@@ -138,8 +138,8 @@ if TYPE_CHECKING:
         score_document as score_document,
         verify_document as verify_document,
     )
-    from untaken.answers.single import RunReport as RunReport, run_report as run_report
-    from untaken.answers.standings import (
+    from untaken.answers.single_run import RunReport as RunReport, run_report as run_report
+    from untaken.answers.ranking_tables import (
         agents_table as agents_table,
         agreement_table as agreement_table,
         contradictions_table as contradictions_table,

@@ -7,9 +7,9 @@ from typing import Final
 
 from untaken.answers.counterfactuals import counterfactual_document
 from untaken.answers.documents import DocumentPart
+from untaken.answers.ranking_tables import missing_rule
 from untaken.answers.rankings import rank_document
 from untaken.answers.scores import score_document
-from untaken.answers.standings import missing_rule
 from untaken.corpus import OF_THE_RANKING, Corpus, runs_left_out
 from untaken.counterfactual import THRESHOLD, Weights, abort_unread
 from untaken.errors import Finding

@@ -20,7 +20,7 @@ import msgspec
 from untaken.answers import first_page
 from untaken.answers.frame import MEANINGS
 from untaken.answers.overview import Overview, graphs_by_misses
-from untaken.answers.standings import sub_goal_failures
+from untaken.answers.ranking_tables import sub_goal_failures
 from untaken.corpus import corpus_doubts
 from untaken.errors import Finding
 from untaken.extras import load_extra

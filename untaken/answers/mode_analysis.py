@@ -136,13 +136,13 @@ def analyse_modes(
     )
 
 
-def by_what_teaches_most(found: ModeAnalysis, cases: Iterable[Case]) -> tuple[Case, ...]:
+def most_informative_first(found: ModeAnalysis, cases: Iterable[Case]) -> tuple[Case, ...]:
     """Failing runs with those to read next first, in the order of reading; then the others as given."""
     place = {one.run: at for at, one in enumerate(found.order)}
     return tuple(sorted(cases, key=lambda case: place.get(case.item.digest, len(place))))
 
 
-def cases_that_teach_most(
+def most_informative_cases(
     corpus: Corpus,
     taxonomy: Taxonomy,
     reviews: Mapping[str, Review],
@@ -150,11 +150,11 @@ def cases_that_teach_most(
     *,
     all_read: bool = False,
 ) -> tuple[Case, ...]:
-    """`by_what_teaches_most` of a corpus and its reviews; `all_read`: every run counts as read."""
+    """`most_informative_first` of a corpus and its reviews; `all_read`: every run counts as read."""
     known = runs_to_read(corpus)
     reviewed = known.unbroken if all_read else reviewed_runs(reviews)
     found = analyse_modes(corpus, known, taxonomy, reviewed=reviewed)
-    return by_what_teaches_most(found, cases)
+    return most_informative_first(found, cases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,7 +96,7 @@ def _play(
     episodes = _played(jobs, args.workers, console)
     played = {name: episodes[at :: len(arms)] for at, name in enumerate(arms)}
     if args.ablation:
-        from untaken.crafter.ablating import ablation  # noqa: PLC0415 (slow: imports NumPy)
+        from untaken.crafter.ablation_analysis import ablation  # noqa: PLC0415 (slow: imports NumPy)
 
         _print_ablation(ablation(arms[FULL], played), console)
     else:
@@ -147,7 +147,7 @@ def _played(jobs: Sequence[EpisodeJob], workers: int, console: Console) -> list[
 def _print_run(
     setup: Setup, jobs: Sequence[EpisodeJob], episodes: Sequence[Episode], console: Console
 ) -> None:
-    from untaken.crafter.ablating import summarise  # noqa: PLC0415 (slow: imports NumPy)
+    from untaken.crafter.ablation_analysis import summarise  # noqa: PLC0415 (slow: imports NumPy)
 
     arm = summarise(setup.agent, episodes)
     console.columns(

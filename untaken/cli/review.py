@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from untaken.answers.mode_analysis import cases_that_teach_most
+from untaken.answers.mode_analysis import most_informative_cases
 from untaken.answers.reviewing import (
     FIELDS,
     META,
@@ -81,7 +81,7 @@ def review(args: argparse.Namespace, console: Console) -> int:
         shown = tuple(case for case in with_reviews(everything, reviews) if case.item.digest in kept)
         if args.order == "teaches":
             taxonomy = kept_taxonomy(workspace.path)
-            shown = cases_that_teach_most(corpus, taxonomy, reviews, shown, all_read=args.all_read)
+            shown = most_informative_cases(corpus, taxonomy, reviews, shown, all_read=args.all_read)
     queue = disagreement_queue(corpus, found)
     _print(shown, found, queue, args.top or None, console)
     console.say(rules_in_words(args.missing, args.verdicts))

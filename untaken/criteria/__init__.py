@@ -36,7 +36,7 @@ from untaken.criteria.files import (
     parse_criteria as parse_criteria,
     save_criteria as save_criteria,
 )
-from untaken.criteria.kept import (
+from untaken.criteria.stored_criteria import (
     change_criteria as change_criteria,
     forget_replies as forget_replies,
     has_people as has_people,

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
+from untaken.atomic_file import write_whole
 from untaken.criteria.criterion import CriteriaSet, Criterion
 from untaken.errors import UntakenError, Where
 from untaken.formats.literals import parse_document
-from untaken.kept_file import write_whole
 from untaken.ledger.strict_json import JsonFault
 
 FILE_BYTES = 1024 * 1024

@@ -14,9 +14,9 @@ import msgspec
 import yaml
 from msgspec import to_builtins
 
+from untaken.atomic_file import change_file, write_whole
 from untaken.errors import UntakenError, Where
 from untaken.failure_modes.failure_mode import FailureMode, Taxonomy
-from untaken.kept_file import change_file, write_whole
 from untaken.plans.strict_document import decode, read_yaml
 from untaken.plans.yaml_text import text as unambiguous
 

@@ -10,10 +10,10 @@ from typing import Final
 import msgspec
 from msgspec import structs
 
+from untaken.atomic_file import change_file
 from untaken.errors import UntakenError, Where
 from untaken.failure_modes.files import plain_yaml
 from untaken.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueStatus
-from untaken.kept_file import change_file
 from untaken.plans.expressions import check_expression
 from untaken.plans.strict_document import decode, read_yaml
 

@@ -76,7 +76,7 @@ def _pattern(corpus: Corpus, items: Sequence[ReviewItem]) -> RunPattern | None:
     return RunPattern(kind=items[0].kind, graph=graph, example=score, runs=tuple(items))
 
 
-def worth_a_look(found: Sequence[RunPattern]) -> tuple[RunPattern, ...]:
+def patterns_to_show(found: Sequence[RunPattern]) -> tuple[RunPattern, ...]:
     """The most frequent ones, of contradictions and of failures as many as there are, by turns."""
     contradicting = [c for c in found if c.kind in ("lucky", "unlucky")]
     failed = [c for c in found if c.kind not in ("lucky", "unlucky")]
@@ -87,7 +87,7 @@ def worth_a_look(found: Sequence[RunPattern]) -> tuple[RunPattern, ...]:
 def patterns_section(corpus: Corpus, *, full: bool) -> Markup | None:
     """The pictures with their legend, or ``None`` where nothing went wrong."""
     found = run_patterns(corpus)
-    shown = found if full else worth_a_look(found)
+    shown = found if full else patterns_to_show(found)
     if not shown:
         return None
     runs, seen = sum(len(c.runs) for c in found), sum(len(c.runs) for c in shown)

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Final
 
 from untaken.errors import Finding, Where
+from untaken.judging.injection_phrases import PHRASES, SQUEEZED
 from untaken.judging.readings import readings, squeezed
 from untaken.judging.rendering import texts_in
-from untaken.judging.speeches import SPEECHES, SQUEEZED
 from untaken.ledger import Run, as_mapping
 from untaken.ledger.events import AFTER_RUN, Event, Message, Observation, SkillSelection
 from untaken.ledger.run import TEXTS_TO_JUDGES
@@ -42,8 +42,8 @@ def addresses_judge(text: str) -> str | None:
 def _addresses(text: str) -> str | None:
     for reading in readings(text):
         lowered = reading.lower()
-        for speech in SPEECHES:
-            if found := speech.find(lowered):
+        for phrase in PHRASES:
+            if found := phrase.find(lowered):
                 as_written = reading if len(reading) == len(lowered) else lowered
                 return as_written[found.start() : found.end()][:QUOTE_CHARS]
         if hidden := _taken_apart(lowered):

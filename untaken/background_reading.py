@@ -25,10 +25,10 @@ from untaken.store import Workspace
 
 _AT_ONCE: Final = 100
 """Ledgers that are in memory together."""
-_ENTRY: Final = "from untaken.looking_process import work; work()"
+_ENTRY: Final = "from untaken.background_reading import work; work()"
 
 
-class LookingJob(msgspec.Struct, frozen=True, kw_only=True):
+class ReadingJob(msgspec.Struct, frozen=True, kw_only=True):
     """What a process is to read: ledgers of a workspace, by digest.
 
     `keeps`: whether their tables are kept; `looks`: whether it looks for possible prompt injections.
@@ -44,8 +44,8 @@ Texts = tuple[tuple[int, str], ...]
 """What was found in a run, as it is kept with the run (`TEXTS_TO_JUDGES`)."""
 
 
-class Looking:
-    """A process that reads ledgers once more; the arguments are those of `LookingJob`.
+class BackgroundReading:
+    """A process that reads ledgers once more; the arguments are those of `ReadingJob`.
 
     Attributes:
         found: what it has found so far, by digest of the run; also of runs with nothing to be found.
@@ -53,7 +53,7 @@ class Looking:
 
     def __init__(self, folder: Path, ledgers: Sequence[str], *, keeps: bool, looks: bool = True) -> None:
         self.found: dict[str, Texts] = {}
-        job = LookingJob(folder=str(folder), ledgers=tuple(ledgers), keeps=keeps, looks=looks)
+        job = ReadingJob(folder=str(folder), ledgers=tuple(ledgers), keeps=keeps, looks=looks)
         self._listener = Thread(target=self._listen, args=(job,), daemon=True)
         self._listener.start()
 
@@ -66,7 +66,7 @@ class Looking:
         """Until it has ended."""
         self._listener.join()
 
-    def _listen(self, job: LookingJob) -> None:
+    def _listen(self, job: ReadingJob) -> None:
         with subprocess.Popen(  # noqa: S603 - fixed words
             [sys.executable, "-c", _ENTRY],
             stdin=subprocess.PIPE,
@@ -88,7 +88,7 @@ def work() -> None:
     A workspace that cannot be read ends it: the pages say what is wrong.
     """
     output = output_to_app()
-    job = msgspec.json.decode(sys.stdin.buffer.readline(), type=LookingJob)
+    job = msgspec.json.decode(sys.stdin.buffer.readline(), type=ReadingJob)
     end_with_app()
     with suppress(UntakenError, OSError), Workspace(job.folder) as store:
         wanted = set(job.ledgers)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandingRow:
+class RankedAgentRow:
     """One agent under one metric."""
 
     metric: str
@@ -102,7 +102,7 @@ def _agent_columns() -> dict[str, Column[AgentScore]]:
 
 AGENTS: Final[Columns[AgentScore]] = _agent_columns()
 
-RANKINGS: Final[Columns[StandingRow]] = {
+RANKINGS: Final[Columns[RankedAgentRow]] = {
     "metric": text("the metric that ranks the agents", "metric"),
     "agent": text("the ranked agent", "ranked.agent"),
     "value": figure("mean over tasks of the mean over repeats", "ranked.value"),
@@ -208,7 +208,7 @@ def agents_table(corpus: Corpus) -> pd.DataFrame:
 def rankings_table(corpus: Corpus) -> pd.DataFrame:
     """One row per metric and agent, best first (columns: `RANKINGS`)."""
     rows = [
-        StandingRow(metric=metric, ranked=ranked)
+        RankedAgentRow(metric=metric, ranked=ranked)
         for metric, standings in corpus.ranking.metrics.items()
         for ranked in standings
     ]

@@ -12,13 +12,13 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from untaken.atomic_file import change_file, write_whole
 from untaken.criteria.criterion import CriteriaSet, Criterion, QuantifierRun
 from untaken.criteria.deterministic import ledger_criteria
 from untaken.criteria.editing import Edit, add
 from untaken.criteria.files import criteria_bytes, load_criteria, parse_criteria
 from untaken.criteria.recorded import CRITERIA, REPLIES, read_quantifier_runs
 from untaken.errors import Finding, UntakenError, Where
-from untaken.kept_file import change_file, write_whole
 from untaken.ledger.strict_json import JsonFault, parse_json
 
 FILE: Final = "criteria.json"

@@ -20,7 +20,7 @@ from untaken.criteria import (
     ledger_criteria,
     take_in_criteria,
 )
-from untaken.criteria.kept import FILE
+from untaken.criteria.stored_criteria import FILE
 from untaken.errors import UntakenError
 
 CLARITY = {"name": "Clarity", "accepted_values": ["bad", "good"]}
