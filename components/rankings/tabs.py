@@ -12,7 +12,7 @@ from components import figures
 from components.figures.agents import ranked_metrics
 from components.rankings import labels, pair_view, view
 from components.rankings.words import metric_words
-from components.shared import cards, state, tables, text
+from components.shared import cards, options, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import (
     agents_table,
@@ -66,6 +66,7 @@ def draw(corpus: Corpus) -> None:
     views = _views(corpus)
     if st.session_state.get(pair_view.TABS) not in views:
         st.session_state.pop(pair_view.TABS, None)
+    options.open_tab(pair_view.TABS, list(views))
     for place, show in zip(
         st.tabs(list(views), key=pair_view.TABS, on_change="rerun"), views.values(), strict=True
     ):

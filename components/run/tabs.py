@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.review import panel as review_panel
 from components.run import events, evidence, plan_changes
-from components.shared import state
+from components.shared import options, state
 from components.shared.panels import panel
 from components.transcript import view
 from untaken.answers import RunReport
@@ -39,6 +39,7 @@ def show(corpus: Corpus, report: RunReport) -> None:
         st.session_state[LINKED] = linked
         if linked[1] or linked[2]:
             st.session_state[KEY] = "Plan changes" if linked[2] else "Decision points"
+    options.open_tab(KEY, list(views))
     for tab, draw in zip(st.tabs(list(views), key=KEY, on_change="rerun"), views.values(), strict=True):
         if tab.open:
             with tab:

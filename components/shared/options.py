@@ -15,7 +15,7 @@ from components.shared import state
 NAMES: Final = (
     *("fix_agent", "fix_by", "missed"),
     *("task_id", "selected", "alternative", "choice_support", "verdict", "measure", "every_path"),
-    *("labels", "values", "disturbance"),
+    *("labels", "values", "disturbance", "tab"),
 )
 """What of an address these are, beside the filters of Review and `agent`, which is one of Decisions, too."""
 KEPT: Final = "options_of_pages"
@@ -51,6 +51,15 @@ def changed(name: str, key: str) -> None:
         keep(name, value)
     else:
         keep(name, [] if value is None else [str(value)])
+
+
+def open_tab(key: str, offered: Sequence[str]) -> None:
+    """Open the tab that the address names, before these tabs are drawn; write down which is open."""
+    asked_for = one("tab", offered)
+    if asked_for and st.session_state.get(key) not in offered:
+        st.session_state[key] = asked_for
+    now = st.session_state.get(key)
+    keep("tab", [] if now is None or now == offered[0] else [now])
 
 
 def _write(name: str, values: Sequence[str]) -> None:

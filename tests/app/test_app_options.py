@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from sessions import go_to, session
+from sessions import go_to, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from untaken.store import Workspace
@@ -79,3 +79,19 @@ def test_the_filters_of_decisions_are_in_its_address(folder: Path, monkeypatch: 
     assert theirs.multiselect(key="decisions-agent").value == ["bob"]
     assert theirs.segmented_control(key="measure").value == "Delta"
     assert [one.value for one in theirs.metric] == [one.value for one in app.metric]
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "tab"), [("run", "run_tabs", "Events"), ("rankings", "rankings_tabs", "Standings")]
+)
+def test_the_open_tab_is_in_the_address(
+    folder: Path, monkeypatch: Patch, page: str, key: str, tab: str
+) -> None:
+    app = show_tab(session(folder, monkeypatch, page), key, tab)
+    assert held(app, "tab") == [tab]
+    theirs = session(folder, monkeypatch, "data")
+    theirs.query_params["tab"] = tab
+    theirs = go_to(theirs, page)
+    assert theirs.session_state[key] == tab
+    show_tab(theirs, key, {"run": "Transcript", "rankings": "Who is really better?"}[page])
+    assert held(theirs, "tab") == []
