@@ -280,6 +280,7 @@ def headline(page: sync_api.Page, name: str) -> None:
 
 
 def selection(page: sync_api.Page) -> dict[str, str]:
-    """What the address says is selected."""
+    """What the address says is selected, besides the agents compared: they are in every address."""
     settle(page)
-    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+    asked = parse_qs(urlsplit(page.url).query)
+    return {name: values[0] for name, values in asked.items() if name != "agents"}
