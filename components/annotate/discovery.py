@@ -16,7 +16,7 @@ from components.shared.reviewer import ask_reviewer, author
 from untaken import discovery
 from untaken.annotating import runs_of
 from untaken.answers import support_table
-from untaken.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph, Source, unusable
+from untaken.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph, Source, teaches, unusable
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.plans import PlanGraph, diff_graphs, escape_glob, graph_digest
@@ -28,9 +28,11 @@ SOURCES: dict[Source, str] = {"actions": "Tools that were called", "plans": "Pla
 @panel
 def first() -> None:
     """Draw the draft for the runs that have no plan graph, with the ways to accept, edit or leave it."""
-    st.caption("For runs without a plan graph. Accept the draft as it is, edit it first, or leave it.")
+    runs = list(first_graph.chosen_runs())
+    ways = "Accept the draft as it is, edit it first, or leave it." if any(map(teaches, runs)) else ""
+    st.caption(f"For {counted(len(runs), 'run')} without a plan graph. {ways}")
     ask_reviewer()
-    _suggest(None, list(first_graph.chosen_runs()))
+    _suggest(None, runs)
 
 
 @panel

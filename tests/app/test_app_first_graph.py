@@ -93,6 +93,7 @@ def test_where_every_run_failed_a_plan_is_written_for_a_task(
         assert "and none of these did" in said(app)
         app = go_to(pressed(app, "first_graph"), "annotate")
         assert "None of these does." in said(app)
+        assert "Accept the draft" not in said(app)
     else:
         assert not [one for one in app.button if one.key == "first_graph"]  # it could not draft anything
     app = signed(go_to(pressed(app, "write_plan"), "annotate"))
