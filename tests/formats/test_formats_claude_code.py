@@ -199,3 +199,30 @@ def test_any_content_of_a_line_is_survived(
     odd["message"]["usage"] = given_["usage"]
     done, _ = read(tmp_path_factory.mktemp("claude"), line("b", None, "user", "Go."), odd)
     assert done.losses[0].records == 2
+
+
+def test_a_log_of_cursor_has_its_calls_and_its_name(tmp_path: Path) -> None:
+    def call(number: int, kind: str, done: dict[str, Any] | None = None) -> dict[str, Any]:
+        about = {"args": {"path": "a"}, **({"result": done} if done else {})}
+        state = "completed" if done else "started"
+        line = {"type": "tool_call", "subtype": state, "call_id": f"c{number}", "session_id": "s"}
+        return {**line, "timestamp_ms": 1_760_000_000_000 + number, "tool_call": {kind: about}}
+
+    spoken = {"role": "user", "content": [{"type": "text", "text": "Go."}]}
+    lines = [
+        {"type": "system", "subtype": "init", "session_id": "s", "model": "m"},
+        {"type": "user", "message": spoken, "session_id": "s"},
+        *(call(1, "readToolCall"), call(1, "readToolCall", {"success": {"content": "x"}})),
+        *(call(2, "shellToolCall"), call(2, "shellToolCall", {"error": {"message": "no"}})),
+        {"type": "result", "subtype": "success", "is_error": False, "result": "Done.", "session_id": "s"},
+    ]
+    _, (run,) = read(tmp_path, *lines)
+    assert run.agent == "cursor/m"
+    assert [(c.tool, c.arguments) for c in run.of(ToolCall)] == [
+        ("read", {"path": "a"}),
+        ("shell", {"path": "a"}),
+    ]
+    assert [(o.ok, o.content) for o in run.of(Observation)] == [
+        (True, {"content": "x"}),
+        (False, {"message": "no"}),
+    ]

@@ -126,3 +126,27 @@ def test_a_file_without_a_session_or_without_messages_is_refused(tmp_path: Path,
     done, runs = read(tmp_path, content)
     assert runs == []
     assert "not-this-format" in codes(done)
+
+
+def test_a_stream_has_its_calls_and_whole_replies(tmp_path: Path) -> None:
+    def at(second: int, kind: str, **more: Any) -> dict[str, Any]:
+        return {"type": kind, "timestamp": f"2026-01-01T00:00:{second:02}.000Z", **more}
+
+    lines = [
+        at(0, "init", session_id="s9", model="m"),
+        at(1, "message", role="user", content="Go."),
+        at(2, "tool_use", tool_name="look", tool_id="c1", parameters={"day": 1}),
+        at(3, "tool_result", tool_id="c1", status="error", output="", error={"message": "closed"}),
+        at(4, "message", role="assistant", content="I am ", delta=True),
+        at(4, "message", role="assistant", content="done.", delta=True),
+        at(5, "result", status="success", stats={"input_tokens": 5, "output_tokens": 2}),
+    ]
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    assert sniff("x.bin", content.encode()) == "gemini-cli"
+    _, (run,) = converted("gemini-cli", tmp_path / "out", put(tmp_path / "in" / "o.jsonl", content))
+    assert (run.run_id, run.agent) == ("gemini-cli/s9", "gemini-cli/m")
+    assert [(m.role, m.content) for m in run.of(Message)] == [("user", "Go."), ("assistant", "I am done.")]
+    assert [(c.tool, c.arguments) for c in run.of(ToolCall)] == [("look", {"day": 1})]
+    assert [(o.ok, o.content) for o in run.of(Observation)] == [(False, "closed")]
+    assert run.finished is not None
+    assert (run.finished.metrics or {})["input_tokens"] == 5

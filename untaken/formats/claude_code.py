@@ -1,4 +1,4 @@
-"""Claude Code: session files (JSON lines, a tree) and the stream-json log of ``claude -p``.
+"""Claude Code: session files (JSON lines, a tree), and stream-json logs of ``claude -p`` and Cursor's CLI.
 
 A session file is a tree: going back in it begins another branch, and the run is the branch that ends last.
 Lines of sub-agents (side chains, or files of their own) are runs of their own. Neither kind of file says
@@ -14,7 +14,7 @@ from typing import Any, Final
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.readings import amount, mapping, moment, objects, text, totals, whole
+from untaken.formats.readings import amount, mapping, moment, objects, parsed, text, totals, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -38,6 +38,7 @@ PLACES: Final = Places(
         *("message.content[].name", "message.content[].input.**", "message.content[].tool_use_id"),
         *("message.content[].content.**", "message.content[].is_error"),
         *(f"message.usage.{name}" for name in TOKENS),
+        *("call_id", "tool_call.**", "timestamp_ms"),
         *("is_error", "num_turns", "total_cost_usd", "duration_ms", "result", "isApiErrorMessage"),
     ],
     dropped=["toolUseResult.**", "snapshot.**", "usage.**", "modelUsage.**", "message.usage.**"],
@@ -133,6 +134,25 @@ def _named(line: Line, key: str) -> list[str]:
     return [found for block in blocks if (found := text(block.get(key)))]
 
 
+def _of_cursor(line: Line) -> Line:
+    """A line of Cursor's log in the form of Claude Code's: calls have lines of their own in it."""
+    line = {"timestamp": line.get("timestamp_ms"), **line} if "timestamp_ms" in line else line
+    if line.get("type") != "tool_call":
+        return line
+    kind, call = next(iter(mapping(line.get("tool_call")).items()), ("", None))
+    about = mapping(call)
+    name = text(about.get("name")) or kind.removesuffix("ToolCall")
+    call_id, given = line.get("call_id"), parsed(about.get("args", about.get("arguments")))
+    blocks = [{"type": "tool_use", "id": call_id, "name": name, "input": given}]
+    if line.get("subtype") == "completed":
+        result = about.get("result")
+        worked, content = next(iter(mapping(result).items()), (None, result))
+        failed = None if worked is None else worked != "success"
+        blocks += [{"type": "tool_result", "tool_use_id": call_id, "content": content, "is_error": failed}]
+    role = "user" if line.get("subtype") == "completed" else "assistant"
+    return {**line, "type": role, "message": {"role": role, "content": blocks}}
+
+
 def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -> TraceRun:
     spoken = _spoken(lines)
     moments = [at for line in lines if (at := moment(line.get("timestamp"), findings, "timestamp"))]
@@ -141,6 +161,10 @@ def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -
     model = next(
         (m for line in spoken if (m := text(mapping(line["message"]).get("model"))) and m[0] != "<"), None
     )
+    cursor = any("tool_call" in line or "request_id" in line for line in lines)
+    if cursor:
+        model = next((text(line.get("model")) for line in lines if line.get("type") == "system"), None)
+    program = "cursor" if cursor else "claude-code"
     metrics = _tokens(spoken, findings)
     if (seconds := amount(result.get("duration_ms"), findings, "duration_ms")) is not None:
         metrics["total_time"] = seconds / 1000
@@ -155,7 +179,7 @@ def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -
         failed = text(result.get("result")) or subtype
     return TraceRun(
         run_id=run_id,
-        agent=f"claude-code/{model}" if model else "claude-code",
+        agent=f"{program}/{model}" if model else program,
         task_id=session,
         record=[line.get("message") for line in spoken],
         model=model,
@@ -223,7 +247,7 @@ def _block(block: Mapping[str, Any], role: str, at: Any, called: set[str]) -> It
 
 
 def _read(file: TraceFile) -> list[TraceRun]:
-    lines = [line for line in file.records() if isinstance(line, dict)]
+    lines = [_of_cursor(line) for line in file.records() if isinstance(line, dict)]
     runs = session_runs(lines, file.findings)
     if lines and not runs:
         file.refuse("there is no message of a session in it")

@@ -1,20 +1,23 @@
 """Sessions of Gemini CLI: one JSON object, or a log whose lines add, replace and take back messages.
 
+Also the log of ``gemini -p … --output-format stream-json``: an ``init`` line, then what was said and called.
+
 A message is written again when its calls have ended, under the same id; the last version counts. What was
 taken back by a rewind is left out. What a compression drops from the model's view was still done, and stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, groupby
 from typing import Any, Final
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
-from untaken.formats.readings import first_text, mapping, moment, objects, text, totals
+from untaken.formats.readings import amount, first_text, mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sessions import session_run
 from untaken.formats.tidy import Places
@@ -29,6 +32,7 @@ TOKENS: Final = {
     "cached": "cached_tokens",
     "thoughts": "reasoning_tokens",
 }
+STREAM_TOKENS: Final = {"input_tokens": "input_tokens", "output_tokens": "output_tokens"}
 _MESSAGE: Final = (
     *("id", "timestamp", "type", "content.**", "model", *(f"tokens.{key}" for key in TOKENS)),
     *(f"thoughts[].{name}" for name in ("subject", "description")),
@@ -37,6 +41,17 @@ _MESSAGE: Final = (
 PLACES: Final = Places(
     kept=[
         *("sessionId", "startTime", "kind", "$rewindTo"),
+        *(
+            "session_id",
+            "role",
+            "tool_name",
+            "tool_id",
+            "parameters.**",
+            "output.**",
+            "status",
+            "error.message",
+        ),
+        *("stats.input_tokens", "stats.output_tokens", "stats.duration_ms"),
         *(f"{home}{name}" for home in ("", "messages[].", "$set.messages[].") for name in _MESSAGE),
     ],
     dropped=["projectHash", "$set.lastUpdated", "lastUpdated"],
@@ -68,13 +83,14 @@ class _Session:
 
 def recognise(sample: Sample) -> Confidence:
     """The names that its first line, or the object, always has."""
-    return Confidence.CERTAIN if sample.has("sessionId", "projectHash") else Confidence.NO
+    streamed = sample.first.get("type") == "init" and {"session_id", "model"} <= sample.first.keys()
+    return Confidence.CERTAIN if streamed or sample.has("sessionId", "projectHash") else Confidence.NO
 
 
-def _sessions(file: TraceFile) -> Iterator[_Session]:
+def _sessions(file: TraceFile, records: Iterable[Any]) -> Iterator[_Session]:
     """The sessions of a file: usually one."""
     session: _Session | None = None
-    for value in file.records():
+    for value in records:
         record = mapping(value)
         if "sessionId" in record:
             if session is not None and session.about["sessionId"] != record["sessionId"]:
@@ -142,8 +158,58 @@ def _answer(call: Mapping[str, Any]) -> Any:
     return next((only[name] for name in ("output", "error") if only.keys() == {name}), response)
 
 
+def _streamed(lines: Sequence[Mapping[str, Any]], findings: Findings) -> TraceRun:
+    """The run of a stream, which begins with its ``init`` line."""
+    about, result = lines[0], next((each for each in lines if each.get("type") == "result"), {})
+    stats = mapping(result.get("stats"))
+    metrics = totals([stats], STREAM_TOKENS, findings, "stats.")
+    if (duration := amount(stats.get("duration_ms"), findings, "stats.duration_ms")) is not None:
+        metrics["total_time"] = duration / 1000
+    return session_run(
+        "gemini-cli",
+        text(about.get("session_id")) or "session",
+        [item for line in _whole(lines) for item in _stream_items(line, findings)],
+        model=text(about.get("model")),
+        started=moment(about.get("timestamp"), findings, "timestamp"),
+        record=list(lines),
+        error=text(mapping(result.get("error")).get("message")) if result.get("status") == "error" else None,
+        metrics=metrics,
+    )
+
+
+def _whole(lines: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The lines of a stream, the pieces of a reply put together."""
+    for piece, group in groupby(lines, lambda line: (line.get("delta") is True, line.get("type"))):
+        if piece == (True, "message"):
+            first, *others = group
+            yield {**first, "content": "".join(str(each.get("content") or "") for each in (first, *others))}
+        else:
+            yield from group
+
+
+def _stream_items(line: Mapping[str, Any], findings: Findings) -> Iterator[Item]:
+    at, call_id = moment(line.get("timestamp"), findings, "timestamp"), text(line.get("tool_id"))
+    match line.get("type"):
+        case "message":
+            yield Utterance(role=text(line.get("role")) or "unknown", content=line.get("content"), at=at)
+        case "tool_use":
+            yield Called(
+                tool=line.get("tool_name"), arguments=line.get("parameters"), source_id=call_id, at=at
+            )
+        case "tool_result":
+            content = line.get("output") or mapping(line.get("error")).get("message")
+            yield Answered(content=content, source_id=call_id, ok=ENDED.get(str(line.get("status"))), at=at)
+        case _:
+            return
+
+
 def _read(file: TraceFile) -> Iterator[TraceRun]:
-    for session in _sessions(file):
+    records = iter(file.records())
+    first = next(records, None)
+    if mapping(first).get("type") == "init":
+        yield _streamed([mapping(first), *map(mapping, records)], file.findings)
+        return
+    for session in _sessions(file, chain([] if first is None else [first], records)):
         if session.messages:
             yield _run(session, file.stem, file.findings)
         else:
