@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from components.criteria import editing, proposing, view
 from components.criteria.agreement import agreement
-from components.shared import cards, state
+from components.shared import cards, listed_runs, state
 
 cards.headline("Criteria", "Is it good beyond success?")
+listed_runs.of_every_agent()
 known = view.criteria()
 found = view.reviews()
 counts = view.unique_counts()

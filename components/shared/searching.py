@@ -40,7 +40,7 @@ def search() -> None:
             st.info("Nothing found.")
         if left := state.not_listed():
             st.caption(
-                f"{counted(left, 'run')} of agents that are not compared left out. “All agents” on the "
+                f"Not searched: {counted(left, 'run')} of agents that are not compared. “All agents” on the "
                 "Review or Run page includes them."
             )
         more = "" if whole else " The search stopped early: add words to find more."

@@ -276,3 +276,8 @@ def test_a_saved_view_of_agents_that_are_gone_says_so(tmp_path: Path, monkeypatc
     theirs.button(key="view-0").click().run()
     assert not theirs.exception
     assert "names a set of agents that is not in this workspace" in warnings(theirs)[0]
+
+
+def test_a_page_about_all_agents_says_so(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(two_benchmarks(tmp_path), monkeypatch, "criteria")
+    assert "Over the runs of all agents, whichever are compared." in said(app)
