@@ -56,6 +56,7 @@ def draw() -> None:
             st.code(RECORDED, language="python")
 
 
+@panel
 def offer_samples() -> None:
     """A button that adds the sample runs to the workspace."""
     if st.button("Add the samples", key="add_samples", type="primary"):

@@ -43,7 +43,7 @@ def test_a_page_without_a_server_that_opens_ahead_does_not_wait() -> None:
 
 def test_the_start_page_loads_ahead_what_shows_the_first_numbers_and_nothing_long() -> None:
     page = start_page()
-    scripts = json.loads(re.findall(r"of (\[.*?\])", page)[0])
+    scripts = json.loads(re.findall(r"script of (\[.*?\])", page)[0])
     assert [script.split("/")[-1].split(".")[0] for script in scripts] == list(NEEDED)
     files = [Path(st.__file__).parent / "static" / script for script in scripts]
     assert all(file.stat().st_size < 500_000 for file in files)
