@@ -87,7 +87,9 @@ def _next(missing: frozenset[str]) -> tuple[str, ...]:
 def _body(seen: LocalView, ways: Ways, task: str | None) -> float:
     """What the body lacks: (9 − n)² / 9 for each of its four, ways to what is low, lost time, death."""
     most = rules().most
-    lacking = sum([(most[part] - seen.inventory[part]) ** 2 / most[part] for part in _BODY])
+    lacking = 0.0
+    for part in _BODY:  # `sum` rounds in another way since Python 3.12
+        lacking += (most[part] - seen.inventory[part]) ** 2 / most[part]
     for part, remedy in _REMEDIES.items():
         if seen.inventory[part] <= LOW:
             lacking += ways.to(remedy)
