@@ -15,7 +15,7 @@ import msgspec
 import pandas as pd
 
 from untaken import answers
-from untaken.answers.kept import FIRST_PAGE, is_kept, keep_answer, load_kept
+from untaken.answers.stored_answers import FIRST_PAGE, is_kept, keep_answer, load_kept
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import UntakenError
 from untaken.fix_first import triage_by_agent

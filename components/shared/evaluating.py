@@ -1,6 +1,6 @@
 """What all sessions share of a workspace: its runs, read and evaluated, and what pages show of them.
 
-Everything is cached by the workspace's content and the rules; some answers are kept (`untaken.answers.kept`).
+Everything is cached by the workspace's content and the rules; some answers are kept (`untaken.answers.stored_answers`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,15 @@ from typing import Final, TypeVar
 import streamlit as st
 
 from components.shared import arriving
-from untaken.answers.kept import FIRST_PAGE, OF_READINGS, Basis, are_kept, is_kept, keep_answer, load_kept
+from untaken.answers.stored_answers import (
+    FIRST_PAGE,
+    OF_READINGS,
+    Basis,
+    are_kept,
+    is_kept,
+    keep_answer,
+    load_kept,
+)
 from untaken.cli.app import TEMPORARY
 from untaken.corpus import Corpus, part_of
 from untaken.errors import Finding, UntakenError

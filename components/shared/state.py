@@ -228,7 +228,7 @@ def is_listed(digest: str) -> bool:
 def derived(make: Callable[..., Made], *given: object, of_all: bool = False) -> Made:
     """The result of `make`, an engine function, for the compared (or all) runs; computed once and shared.
 
-    Some are kept in the workspace (`untaken.answers.kept`): then no run is read for them.
+    Some are kept in the workspace (`untaken.answers.stored_answers`): then no run is read for them.
 
     `given`: further arguments of `make`, themselves derived from the same runs, or functions that derive them
     where they are needed.

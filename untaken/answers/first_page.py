@@ -1,4 +1,4 @@
-"""What the first page of the app shows, small enough to be kept (`untaken.answers.kept`)."""
+"""What the first page of the app shows, small enough to be kept (`untaken.answers.stored_answers`)."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from untaken.ledger.reader import read_runs_as
 from untaken.ledger.run_lines import RunLines
 from untaken.plans import GraphSet, PlanGraph
 from untaken.scaling.chunks import chunks
+from untaken.scaling.decoded_once import decoded_once
 from untaken.scaling.distant import DistantRun, Ledger, RunRecord, RunSource, Same, ScoreRecord, events_in
-from untaken.scaling.held import held
 from untaken.scaling.packing import pack, unpack
 from untaken.scaling.places import Place, at_hand, find_ledgers, size_of
 from untaken.scaling.pool import Cluster
@@ -406,7 +406,7 @@ def read_part(shared: bytes, chunk: bytes) -> bytes:
         Packed, for each ledger: (record, where its lines are) of each run, and what was noticed. What many
         scores share goes once.
     """
-    scoring: Scoring | None = held(shared, unpack)
+    scoring: Scoring | None = decoded_once(shared, unpack)
 
     def sent(run: Run, source: RunSource, scored: tuple[ScoreRecord, ...]) -> tuple[RunRecord, Any]:
         return RunRecord.of(run, scored), source.spans

@@ -20,8 +20,8 @@ from untaken.garbage import seldom_collected
 from untaken.ledger import Run, Verdict
 from untaken.limits import MIB
 from untaken.scaling.chunks import chunks
+from untaken.scaling.decoded_once import decoded_once
 from untaken.scaling.distant import RunSource, ScoreRecord
-from untaken.scaling.held import held
 from untaken.scaling.packing import pack, unpack
 from untaken.scaling.places import Place, size_of
 from untaken.scaling.pool import Cluster
@@ -175,7 +175,7 @@ def stream_part(shared: bytes, chunk: bytes) -> bytes:
     Returns:
         The `Ledger` of each, packed.
     """
-    scoring, make = held(shared, unpack)
+    scoring, make = decoded_once(shared, unpack)
 
     def passed(run: Run, _: RunSource, scored: tuple[ScoreRecord, ...]) -> tuple[Passed, bytes]:
         return Passed.of(run, scored[0], chosen=bool(scoring.verdicts)), _made(run, scored[0], make)

@@ -9,7 +9,7 @@ Value = TypeVar("Value")
 _last: tuple[bytes, object] | None = None
 
 
-def held(shared: bytes, decode: Callable[[bytes], Value]) -> Value:
+def decoded_once(shared: bytes, decode: Callable[[bytes], Value]) -> Value:
     """`decode` of these very bytes, kept until others come: every chunk of a call gets the same object."""
     global _last  # noqa: PLW0603 - the one value that a worker keeps between its chunks
     kept = _last
