@@ -1,6 +1,7 @@
 """What all sessions share of a workspace: its runs, read and evaluated, and what pages show of them.
 
-Everything is cached by the workspace's content and the rules; some answers are kept (`untaken.answers.stored_answers`).
+Everything is cached by the workspace's content and the rules; some answers are kept
+(`untaken.answers.stored_answers`).
 """
 
 from __future__ import annotations

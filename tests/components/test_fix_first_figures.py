@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from components import figures
-from components.figures.triage import MOST
-from untaken.fix_first import FixFirst, Often
+from untaken.fix_first import ITEMS_SHOWN, FixFirst, Often
 
 SUB_GOAL = FixFirst(
     kind="sub_goal",
@@ -99,9 +98,9 @@ def test_an_axis_says_what_kind_of_gain_it_is() -> None:
 
 
 def test_the_chosen_item_is_highlighted_and_only_the_first_are_drawn() -> None:
-    many = [replace(SUB_GOAL, digest=f"d{i}") for i in range(MOST + 3)]
+    many = [replace(SUB_GOAL, digest=f"d{i}") for i in range(ITEMS_SHOWN + 3)]
     figure = figures.fix_first_bars(many, marked="d2")
-    assert len(figure.data[0].x) == MOST
+    assert len(figure.data[0].x) == ITEMS_SHOWN
     (band,) = figure.layout.shapes
     assert band.y0 < 2 < band.y1 == pytest.approx(band.y0 + 1)
 
