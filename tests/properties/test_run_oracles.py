@@ -131,7 +131,10 @@ class Oracle:
             return min(known, default=None)
         if goal == "close":
             return self.verdict[0] if self.verdict else None
-        return self.state[goal][0] if goal in self.state else None
+        if goal == "book":
+            return next((act.at for act in self.tried(goal) if act.counts), None)
+        tried = self.tried(goal)  # a state that was so before is no completion until then
+        return max(self.state[goal][0], tried[0].at) if goal in self.state and tried else None
 
     def recovered(self) -> float | None:
         failed = [act for act in self.acts if act.failures]
@@ -187,6 +190,8 @@ PLANNED = [("plan", "p"), ("act", "book", True), ("act", "book", False), ("plan"
 
 @given(stories)
 @example([*PLANNED[:1], ("act", "pay", False), ("state", "pay", True), ("plan", "q"), ("state", "pay", True)])
+@example([*PLANNED[:1], ("act", "x", False), ("state", "y", True), ("plan", "q"), ("act", "y", False)])
+@example([*PLANNED[:1], ("act", "book", False), ("plan", "q"), ("act", "book", False), ("again", True)])
 @example([*PLANNED, ("act", "book", False)])  # done before, and failing ever since
 @example([*PLANNED, ("act", "book", True)])
 @example([("act", "book", "transient"), ("again", False), *PLANNED[:1], ("plan", "q"), ("act", "book", True)])
