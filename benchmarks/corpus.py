@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import gc
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from io import BytesIO
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -129,42 +129,46 @@ def stages(data: bytes, heads: dict[str, Head], graphs: GraphSet) -> dict[str, S
     }
 
 
+STAGE = "--stage"
 ALONE = "read", "read and evaluate it"
 """Stages that begin with the bytes."""
 
 
-def measure(runs: int, rounds: int) -> None:
-    """Print the table."""
+def measure_stage(name: str, runs: int, rounds: int) -> dict[str, Any]:
+    """CPU seconds of a stage and of the floor before it, in this process."""
     lines, heads = a_ledger(runs)
     data = b"".join(line + b"\n" for line in lines)
     graph = GRAPH.replace(b"id: refund\n", b'id: refund\ntasks: ["*"]\n', 1)
     graphs = GraphSet.of([parse_graph(graph, name="bench", format="yaml")])
-    gc.freeze()  # the lines are no part of what a process that evaluates them holds
+    ready = stages(data, heads, graphs)[name]
+    held = [] if name in ALONE else read_ledger(BytesIO(data), heads=heads)
+    times, bases = [], []
+    for _ in range(rounds):
+        bases.append(cpu(lambda: floor(lines)))
+        times.append(cpu(ready(held)))
+        gc.collect()
+    sizes = {"events_per_run": len(lines) // runs, "bytes_per_run": len(data) // runs}
+    return {"times": times, "bases": bases, "peak_mb": peak_mb(), **sizes}
 
-    def one(name: str) -> tuple[list[float], list[float], int | None]:
-        ready = stages(data, heads, graphs)[name]
-        held = [] if name in ALONE else read_ledger(BytesIO(data), heads=heads)
-        times, bases = [], []
-        for _ in range(rounds):
-            bases.append(cpu(lambda: floor(lines)))
-            times.append(cpu(ready(held)))
-            gc.collect()
-        return times, bases, peak_mb()
 
-    ratios, bases, peak = {"floor": 1.0}, list[float](), None
-    for name in stages(data, heads, graphs):
-        times, under, most = in_a_process(lambda name=name: one(name))
-        ratios[name] = median(time / base for time, base in zip(times, under, strict=True))
-        bases += under
-        peak = most if name == "read and evaluate it" else peak
+def measure(runs: int, rounds: int) -> None:
+    """Print the table."""
+    ratios, bases, found = {"floor": 1.0}, list[float](), dict[str, Any]()
+    for name in stages(b"", {}, GraphSet.of([])):
+        command = [sys.executable, __file__, STAGE, name, str(runs), str(rounds)]
+        one = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        ratios[name] = median(t / base for t, base in zip(one["times"], one["bases"], strict=True))
+        bases += one["bases"]
+        found = one if name == "read and evaluate it" else found
     base = median(bases)
-    about = f"{runs:,} runs, {len(lines) // runs} events and {len(data) / runs / 1000:.0f} kB each"
+    events, size = found["events_per_run"], found["bytes_per_run"]
+    about = f"{runs:,} runs, {events} events and {size / 1000:.0f} kB each"
     found = {
         "runs": runs,
         "rounds": rounds,
-        "events_per_run": len(lines) // runs,
-        "bytes_per_run": len(data) // runs,
-        "peak_mb": peak,
+        "events_per_run": events,
+        "bytes_per_run": size,
+        "peak_mb": found["peak_mb"],
         "floor_ms_per_run": base * 1000 / runs,
         "ratio_to_floor": ratios,
     }
@@ -174,18 +178,6 @@ def measure(runs: int, rounds: int) -> None:
         print(f"{name:22} {ratio:7.2f} {ratio * base * 1000 / runs:12.3f}")
     (HERE / "corpus.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     write_page(about, ratios, base * 1e6 / runs)
-
-
-def in_a_process(work: Callable[[], Any]) -> Any:
-    """What `work` returns in a process of its own, which holds the results of no other stage."""
-    fork = get_context("fork")
-    ours, theirs = fork.Pipe(duplex=False)
-    child = fork.Process(target=lambda: theirs.send(work()))
-    child.start()
-    theirs.close()
-    result = ours.recv()
-    child.join()
-    return result
 
 
 def peak_mb() -> int | None:
@@ -205,4 +197,8 @@ def write_page(about: str, ratios: dict[str, float], floor_us: float) -> None:
 
 
 if __name__ == "__main__":
-    measure(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000, int(sys.argv[2]) if len(sys.argv) > 2 else 3)
+    if sys.argv[1:2] == [STAGE]:
+        print(json.dumps(measure_stage(sys.argv[2], *map(int, sys.argv[3:]))))
+    else:
+        given = [int(word) for word in sys.argv[1:]]
+        measure(*given, *(10_000, 3)[len(given) :])
