@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from random import Random
 from typing import Any
+from weakref import finalize
 
 from sample_runs.refund_desk.tickets import Decision, Ticket
 from sample_runs.refund_desk.world import open_database
@@ -81,6 +82,7 @@ class Desk:
         """Open a fresh database; `weather` seeds the outages, the same ones for every agent."""
         self.ticket = ticket
         self.database = open_database([(ticket.id, ticket.customer, ticket.order_ref, ticket.body)])
+        finalize(self, self.database.close)
         self._weather = weather
         self._calls: dict[str, int] = {}
 
