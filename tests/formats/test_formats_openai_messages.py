@@ -8,13 +8,10 @@ from typing import Any
 
 import pytest
 from foreign_files import codes, converted, put
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from untaken import limits
 from untaken.formats import Confidence, Conversion, sample_of, sniff
 from untaken.formats.openai_messages import recognise
-from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, ToolCall
+from untaken.ledger import Message, Observation, Plan, Run, ToolCall
 
 RECORDED = Path(__file__).parent / "recorded"
 GO = {"role": "user", "content": "Go."}
@@ -463,87 +460,3 @@ def test_what_langgraph_wrote_is_read(tmp_path: Path, name: str) -> None:
     assert run.finished is not None
     assert run.finished.metrics == {"input_tokens": 40.0, "output_tokens": 20.0}
     assert codes(done).keys() == {"missing-outcome", "synthetic-timestamps"}
-
-
-def test_a_short_file_that_calls_thousands_of_tools_fills_no_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits, "DECISIONS_CHARS", 2_000)
-    calls = [
-        {"id": f"c{n}", "type": "function", "function": {"name": f"tool{n:02}", "arguments": "{}"}}
-        for n in range(60)
-    ]
-    done, (run,) = read(tmp_path, [GO, {"role": "assistant", "content": None, "tool_calls": calls}])
-    assert len(run.of(ToolCall)) == 60
-    listed = sum(len(name) for each in run.of(SkillSelection) for name in each.alternatives)
-    assert 0 < listed <= 2_000
-    assert codes(done)["decisions-left-out"] == 1
-
-
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
-)
-NAMES = (
-    "content",
-    "tool_calls",
-    "function_call",
-    "type",
-    "data",
-    "output",
-    "status",
-    "usage",
-    "timestamp",
-    "error",
-)
-
-
-@settings(max_examples=40)
-@given(st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, values)), values)
-def test_any_content_of_a_message_is_survived(
-    tmp_path_factory: pytest.TempPathFactory, odd: dict[str, Any], around: Any
-) -> None:
-    document = {
-        "messages": [GO, {"role": "assistant", **odd}, odd, around],
-        "model": around,
-        "response": around,
-    }
-    _, runs = read(tmp_path_factory.mktemp("chat"), document)
-    assert len(runs) == 1
-    sniff("x.json", json.dumps([odd, around]).encode())
-
-
-def chat_of_autogen(**about: Any) -> dict[str, Any]:
-    """A chat as one of its two agents kept it: what it sent has the role `assistant`."""
-    calls = [
-        {
-            "id": f"c{day}",
-            "type": "function",
-            "function": {"name": "look", "arguments": json.dumps({"day": day})},
-        }
-        for day in (1, 2)
-    ]
-    answers = [{"tool_call_id": f"c{day}", "role": "tool", "content": f"day {day}"} for day in (1, 2)]
-    history = [
-        {"content": "Go.", "role": "assistant", "name": "boss"},
-        {"content": None, "role": "assistant", "name": "clerk", "tool_calls": calls},
-        {"content": "day 1\n\nday 2", "role": "tool", "name": "boss", "tool_responses": answers},
-        {"content": "Done.", "role": "user", "name": "clerk"},
-    ]
-    return {"chat_history": history, "human_input": [], **about}
-
-
-def test_a_chat_of_autogen_has_its_agents_and_an_answer_for_each_call(tmp_path: Path) -> None:
-    cost = {"usage_including_cached_inference": {"total_cost": 0.25}}
-    whole = chat_of_autogen(cost=cost)
-    for number, content in enumerate((whole, whole["chat_history"])):
-        _, (run,) = read(tmp_path / str(number), content)
-        assert told(run) == (
-            [("boss", "Go."), ("clerk", "Done.")],
-            [("look", {"day": 1}), ("look", {"day": 2})],
-            ["day 1", "day 2"],
-        )
-        assert [o.call_id for o in run.of(Observation)] == ["c1", "c2"]
-        assert run.finished is not None
-        assert run.finished.cost == (None if number else 0.25)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from builders import a_run
 
-from untaken.ranking import comparable_groups
+from untaken.errors import UntakenError
+from untaken.ranking import agents_compared_with, comparable_groups
 
 
 def runs(*pairs: tuple[str, str]) -> list:
@@ -39,3 +41,12 @@ def test_a_group_of_broken_runs_alone_comes_last() -> None:
 
 def test_no_runs_no_groups() -> None:
     assert comparable_groups([]) == ()
+
+
+def test_who_asks_for_an_unknown_agent_reads_a_few_names_not_thousands() -> None:
+    alone = runs(*((f"agent-{n:03}", f"task-{n:03}") for n in range(300)))
+    with pytest.raises(UntakenError) as refused:
+        agents_compared_with(alone, "nobody")
+    assert refused.value.code == "agent-unknown"
+    assert refused.value.hint is not None
+    assert refused.value.hint.count("agent-") == 10

@@ -4,17 +4,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from untaken.errors import Unscored, UntakenError
-from untaken.ledger import RunFinished, read_ledger
-from untaken.plans import load_graphs
-from untaken.subgoals import MissingRule, RunScore, score_outcome, score_run
-from untaken.subgoals.run_score import ScoreDetail
-from untaken.subgoals.scoring import score_together
+from untaken.ledger import RunFinished
+from untaken.subgoals import RunScore, score_outcome, score_run
 
 
 def ready(name: str, *deps: str, critical: bool = False, **fields) -> dict:
@@ -480,53 +475,3 @@ def test_what_a_violation_requires_is_not_also_what_it_comes_before() -> None:
     graph = a_graph(*steps, ready("refund", "eligibility"))
     score = score_run(did("refund", failed=("eligibility",)).finish().run(), graph)
     assert score.diagnosis_advice == "Require 'policy', 'eligibility' before the agent can reach 'refund'."
-
-
-SAMPLES = Path(__file__).parents[2] / "sample_runs"
-
-
-@pytest.mark.parametrize("missing", ["fail", "drop"])
-def test_a_graph_that_scored_many_runs_scores_each_like_one_that_scored_none(missing: MissingRule) -> None:
-    """What follows from a pattern of results is remembered with the graph."""
-    path = SAMPLES / "graphs" / "refund-desk.plan.yaml"
-    runs = [run for ledger in sorted(SAMPLES.glob("ledgers/*.jsonl")) for run in read_ledger(ledger)][::3]
-    (used,) = load_graphs(path).graphs
-    for run in runs:
-        score_run(run, used, missing=missing)
-    for run in runs:
-        (fresh,) = load_graphs(path).graphs
-        assert score_run(run, used, missing=missing) == score_run(run, fresh, missing=missing)
-
-
-@pytest.mark.parametrize("missing", ["fail", "drop"])
-def test_a_detail_worked_out_with_the_score_is_the_one_worked_out_later(missing: MissingRule) -> None:
-    (graph,) = load_graphs(SAMPLES / "graphs" / "refund-desk.plan.yaml").graphs
-    runs = [run for ledger in sorted(SAMPLES.glob("ledgers/*.jsonl")) for run in read_ledger(ledger)][::3]
-    at_once = list(score_together(runs, graph, missing=missing, detailed=True))
-    assert all(isinstance(score.detail.held, ScoreDetail) for score in at_once)
-    assert at_once == list(score_together(runs, graph, missing=missing))
-
-
-@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]])
-def test_options_of_a_group_that_is_not_required_are_not_required(order: list[int]) -> None:
-    nodes = [
-        {"id": "told", "check": {"verdict": True}},
-        {"id": "mail", "critical": True, "check": {"tool_call": {"name": "mail"}}},
-        {"id": "call", "check": {"tool_call": {"name": "call"}}},
-        {"id": "write", "any_of": ["told", "mail"]},
-        {"id": "reach", "any_of": ["write", "call"]},
-    ]
-    after = {"id": "close", "deps": ["mail"], "check": {"tool_call": {"name": "close"}}}
-    graph = a_graph(*(nodes[place] for place in order), after)
-    run = a_run().call("mail").observe(ok=False).call("call").call("close").finish(success=True)
-    score = score_run(run.run(), graph)
-    assert {n.sub_goal: n.status for n in score.nodes} == {
-        "told": "not_required",
-        "mail": "not_required",
-        "write": "not_required",
-        "call": "completed",
-        "reach": "completed",
-        "close": "completed",
-    }
-    assert (score.required, score.completed, score.violations) == (2, 2, ())
-    assert score.node("mail").reason == "not required: 'write' is not required"

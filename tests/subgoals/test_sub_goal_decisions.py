@@ -292,3 +292,28 @@ def test_a_group_that_a_verdict_alone_completed_needs_only_its_own_dependencies(
     score = score_run(a_run().finish().verdict("first", met).verdict("x", True).run(), graph)
     assert score.node("x").status == "completed"
     assert (score.completed_with_deps, score.completed_with_deps_all) == want
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]])
+def test_options_of_a_group_that_is_not_required_are_not_required(order: list[int]) -> None:
+    nodes = [
+        {"id": "told", "check": {"verdict": True}},
+        {"id": "mail", "critical": True, "check": {"tool_call": {"name": "mail"}}},
+        {"id": "call", "check": {"tool_call": {"name": "call"}}},
+        {"id": "write", "any_of": ["told", "mail"]},
+        {"id": "reach", "any_of": ["write", "call"]},
+    ]
+    after = {"id": "close", "deps": ["mail"], "check": {"tool_call": {"name": "close"}}}
+    graph = a_graph(*(nodes[place] for place in order), after)
+    run = a_run().call("mail").observe(ok=False).call("call").call("close").finish(success=True)
+    score = score_run(run.run(), graph)
+    assert {n.sub_goal: n.status for n in score.nodes} == {
+        "told": "not_required",
+        "mail": "not_required",
+        "write": "not_required",
+        "call": "completed",
+        "reach": "completed",
+        "close": "completed",
+    }
+    assert (score.required, score.completed, score.violations) == (2, 2, ())
+    assert score.node("mail").reason == "not required: 'write' is not required"

@@ -95,7 +95,7 @@ class FileLoss:
     def lines(self) -> tuple[str, ...]:
         """The loss in words, one line a kind, for a reader who decides whether to trust the import."""
         found = f"{counted(self.records, 'record')}, {counted(self.runs, 'run')}"
-        words = [f"{found}; {self.kept} of {counted(self.held, 'value')} kept"]
+        words = [f"{found}; {self.kept:,} of {counted(self.held, 'value')} kept"]
         words += [f"dropped: {f.path} {_counted(f.dropped, f.dropped_at)}" for f in self.fields if f.dropped]
         words += [
             f"not recorded, default used: {place} {_counted(n, self.defaulted_at.get(place, ()))}"

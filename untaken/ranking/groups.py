@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from untaken.errors import Finding, UntakenError
@@ -79,7 +80,7 @@ def agents_compared_with(runs: Iterable[Run], name: str) -> Group:
     for group in groups:
         if name in group.agents:
             return group
-    known = ", ".join(agent for group in groups for agent in group.agents[:MOST_NAMED])
+    known = ", ".join(islice((agent for group in groups for agent in group.agents), MOST_NAMED))
     raise UntakenError(
         "agent-unknown", f"no run is of an agent or a task {name!r}", hint=f"Agents: {known or 'none'}."
     )
