@@ -45,6 +45,8 @@ MERMAID_NODES_WRITTEN: Final = 200_000
 SUB_GOALS: Final = 5_000
 WEIGHT: Final = 1_000_000
 """Largest weight of one sub-goal."""
+TIMES: Final = 1_000
+"""Most calls that one sub-goal asks for."""
 EDGES: Final = 50_000
 RULES_PER_SUB_GOAL: Final = 200
 TOOL_PATTERNS: Final = 500

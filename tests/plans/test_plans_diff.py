@@ -205,3 +205,19 @@ def test_every_pair_of_rivals_that_swapped_is_listed() -> None:
 
     found: GraphDiff = diff_graphs(many(range(300)), many(range(299, -1, -1)))
     assert len(found.reordered) == 300 * 299 // 2
+
+
+CONDITIONS: list[dict[str, Any]] = [
+    {"when": "state.member"},
+    {"when_at": "step"},
+    {"needs_action": False},
+    {"times": 2},
+    {"evidence": "message"},
+]
+
+
+@pytest.mark.parametrize("fields", CONDITIONS, ids=lambda fields: next(iter(fields)))
+def test_each_part_of_a_condition_is_a_difference(fields: dict[str, Any]) -> None:
+    (name, value) = next(iter(fields.items()))
+    (sub_goal,) = diff_graphs(a_graph(*DESK), changed(1, **fields)).changed
+    assert [(change.field, change.after) for change in sub_goal.fields] == [(name, value)]

@@ -39,6 +39,14 @@ sub_goals:
     deps: [intent, order]
     critical: true
     check: {expr: "state.decision == state.expected_decision", "on": step}
+    when: "state.decision != null"
+    when_at: step
+    needs_action: false
+    evidence: message
+  - id: twice
+    deps: [eligibility]
+    check: {tool_call: {name: notify, arguments: {text: {equals: Your refund is done}}}}
+    times: 2
 metadata: {source: "2024-01-02", weight: 1}
 """
 WRITTEN = REFUND.replace(
@@ -57,6 +65,9 @@ SHORT = [
     ("check: {outcome: {}}", "check: {outcome: true}"),
     ('check: {verdict: "human:*"}', 'check: {verdict: {by: ["human:*"]}}'),
     ('check: {verdict: ["human:*", test]}', 'check: {verdict: {by: ["human:*", test]}}'),
+    ("times: 2, check: {tool_call: {name: x}}", "check: {tool_call: {name: x}}, times: 2"),
+    ("check: {times: 2, tool_call: {name: x}}", "check: {tool_call: {name: x}}, times: 2"),
+    ("check: {tool_call: {name: x, times: 2}}", "check: {tool_call: {name: x}}, times: 2"),
     ("deps: [1], any_of: [1]", 'deps: ["1"], any_of: ["1"]'),
 ]
 

@@ -81,6 +81,12 @@ ERRORS = [
         "says": "the check of 'a'",
     },
     {
+        "desc": "a condition that cannot be read",
+        "nodes": [{"id": "a", "when": "state.x =="}],
+        "code": "expression-unreadable",
+        "says": "`when` of 'a'",
+    },
+    {
         "desc": "a rule that matches everything",
         "nodes": [{"id": "a", "rules": [{}]}],
         "code": "graph-rule-empty",
@@ -144,6 +150,24 @@ WARNINGS = [
         "nodes": [{"id": "a", "check": {"tool_call": {"name": "x", "compare_args": ["y"]}}}],
         "code": "graph-compare-args-unused",
         "says": "call_keys",
+    },
+    {
+        "desc": "when_at without a condition",
+        "nodes": [{"id": "a", "when_at": "step"}],
+        "code": "graph-setting-unused",
+        "says": "`when_at` of 'a' has no effect: it has no `when`",
+    },
+    {
+        "desc": "a number of calls where none is asked for",
+        "nodes": [{"id": "a", "times": 2}],
+        "code": "graph-setting-unused",
+        "says": "`times` of 'a' has no effect",
+    },
+    {
+        "desc": "a call that needs no action",
+        "nodes": [{"id": "a", "check": {"tool_call": {"name": "x"}}, "needs_action": False}],
+        "code": "graph-setting-unused",
+        "says": "`needs_action` of 'a' has no effect",
     },
 ]
 

@@ -177,7 +177,8 @@ def _field(node: SubGoal, field: str, value: Any) -> SubGoal:
     """The sub-goal with another value for a field, read as strictly as from a file, shorthand included."""
     document = spelled_out({"sub_goals": [{"id": node.id, **_given(field, value)}]})
     read = _read(document["sub_goals"][0], SubGoal)
-    return replace(node, **{field: getattr(read, field)})
+    times = {"times": read.times} if read.times is not None else {}  # may be written inside the check
+    return replace(node, **{field: getattr(read, field), **times})
 
 
 def _graph_field(graph: PlanGraph, field: str, value: Any) -> PlanGraph:

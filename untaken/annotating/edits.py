@@ -17,7 +17,21 @@ from untaken.plans.plan_graph import Id, SubGoal
 from untaken.plans.strict_document import decode, read_json
 
 Field = Literal[
-    "title", "description", "deps", "critical", "weight", "kind", "any_of", "check", "rules", "metadata"
+    "title",
+    "description",
+    "deps",
+    "critical",
+    "weight",
+    "kind",
+    "any_of",
+    "check",
+    "when",
+    "when_at",
+    "needs_action",
+    "times",
+    "evidence",
+    "rules",
+    "metadata",
 ]
 """What `Set` can set of a sub-goal."""
 GraphField = Literal["title", "tasks", "mutates", "hand_over", "metadata"]

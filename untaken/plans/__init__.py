@@ -3,7 +3,6 @@
 from untaken.plans.calls import (
     call_counts as call_counts,
     call_matches as call_matches,
-    json_equal as json_equal,
 )
 from untaken.plans.diff import GraphDiff as GraphDiff, diff_graphs as diff_graphs
 from untaken.plans.expressions import (
@@ -27,6 +26,7 @@ from untaken.plans.graph_set import (
     load_graphs as load_graphs,
 )
 from untaken.plans.mapping import Mapping as Mapping, map_actions as map_actions, rule_fits as rule_fits
+from untaken.plans.patterns import json_equal as json_equal
 from untaken.plans.plan_graph import (
     AnswerSpec as AnswerSpec,
     Check as Check,

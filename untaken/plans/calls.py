@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
 from untaken.ledger.events import Observation, ToolCall
-from untaken.plans.patterns import TEXT_KINDS, Pattern, expected_arguments, text_of, text_pattern
+from untaken.plans.patterns import (
+    TEXT_KINDS,
+    Pattern,
+    contains,
+    expected_arguments,
+    json_equal,
+    text_of,
+    text_pattern,
+)
 from untaken.plans.plan_graph import AnswerSpec, Rule, ToolCallSpec
-
-_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-"""Types of most values, checked first because checks for a mapping or a list are slower."""
-_MAPPING: Final = (dict, Mapping)
-"""A plain `dict` first: the check for the abstract class is slow."""
 
 
 def call_matches(spec: ToolCallSpec, call: ToolCall) -> bool:
@@ -106,44 +109,5 @@ def chars_of(call: ToolCall, answer: Observation | None) -> int:
     return len(msgspec.json.encode(call.arguments)) + len(text or "")
 
 
-def json_equal(a: Any, b: Any) -> bool:
-    """Equality of JSON values: 1 equals 1.0, but neither ``true`` nor "1"; `a` may hold patterns."""
-    if type(a) in _SCALARS:
-        return _same_scalar(a, b)
-    if isinstance(a, _MAPPING) and isinstance(b, _MAPPING):
-        return a.keys() == b.keys() and all(json_equal(value, b[key]) for key, value in a.items())
-    if _is_list(a) and _is_list(b):
-        return len(a) == len(b) and all(map(json_equal, a, b))
-    return a.fits(b) if type(a) is Pattern else _same_scalar(a, b)
-
-
-def contains(actual: Any, expected: Any) -> bool:
-    """True where `actual` says all that `expected` says: mappings may hold more, lists no more items."""
-    if type(expected) in _SCALARS:
-        return _same_scalar(actual, expected)
-    if isinstance(expected, _MAPPING) and isinstance(actual, _MAPPING):
-        for key, value in expected.items():  # a generator inside all() takes twice as long
-            if key not in actual or not contains(actual[key], value):
-                return False
-        return True
-    if _is_list(expected) and _is_list(actual):
-        return len(actual) == len(expected) and all(map(contains, actual, expected))
-    return expected.fits(actual) if type(expected) is Pattern else _same_scalar(actual, expected)
-
-
 def _only(arguments: Mapping[str, Any], keys: set[str]) -> dict[str, Any]:
     return {key: value for key, value in arguments.items() if key in keys}
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
-
-
-def _same_scalar(a: Any, b: Any) -> bool:
-    if type(a) is type(b):
-        return bool(a == b)
-    if isinstance(a, bool) or isinstance(b, bool):
-        return a is b
-    if isinstance(a, int | float) and isinstance(b, int | float):
-        return a == b
-    return False

@@ -10,8 +10,8 @@ from typing import Any, Final
 import msgspec
 
 from untaken import limits
-from untaken.plans.calls import json_equal
 from untaken.plans.globs import matches_glob, unescaped
+from untaken.plans.patterns import json_equal
 from untaken.plans.plan_graph import PlanGraph, Rule, SubGoal
 from untaken.plans.structure import edges
 
@@ -23,6 +23,11 @@ _OF_SUB_GOAL: Final = (
     "weight",
     "kind",
     "check",
+    "when",
+    "when_at",
+    "needs_action",
+    "times",
+    "evidence",
     "rules",
     "any_of",
     "metadata",

@@ -32,7 +32,7 @@ def expected_call_faults(spec: ToolCallSpec | Rule, whose: str, path: Path) -> I
                 message=f"{whose} expects {argument!r} to be exactly {expected!r}, not a pattern",
                 path=where,
                 hint="For a pattern write {glob: …}, {contains: …} or {regex: …}; "
-                "write {literal: …} to match exactly this text.",
+                "write {literal: …} for a text that only looks like one.",
                 severity="warning",
             )
     if spec.answer is not None:

@@ -15,8 +15,9 @@ from untaken import limits
 from untaken.errors import Finding, Where
 from untaken.ledger.events import ActionMapping, Message, Observation, Plan, ToolCall
 from untaken.ledger.run import Run
-from untaken.plans.calls import answer_fits, call_matches, chars_of, contains, expected_of, reads_text
+from untaken.plans.calls import answer_fits, call_matches, chars_of, expected_of, reads_text
 from untaken.plans.globs import matches_glob
+from untaken.plans.patterns import contains
 from untaken.plans.plan_graph import PlanGraph, Rule, ToolCallSpec
 
 Authority = Literal["tag", "rule", "check", "plan", "judge"]

@@ -13,6 +13,8 @@ Pattern = Annotated[str, Meta(min_length=1, max_length=limits.PATTERN_CHARS)]
 Match = Literal["exact", "subset", "call_keys"]
 When = Literal["final", "step"]
 Answered = Literal["ok", "any"]
+Evidence = Literal["message"]
+Times = Annotated[int, Meta(ge=1, le=limits.TIMES)]
 
 
 class AnswerSpec(
@@ -82,7 +84,12 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 class SubGoal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A node: what must be achieved, after what, and how one can tell.
 
-    `weight` is its share of `completion_weighted`, relative to the other sub-goals.
+    `when`, an expression over the state, makes it required only in runs where that holds: at the end
+    (`when_at` ``final``) or after any step (``step``). With `needs_action` false, a check that passes
+    completes it without a mapped action. `times` is how many different calls its tool-call check asks for;
+    without it, one call may serve several sub-goals. `evidence` says where a judge finds it: in what the
+    agent writes (``message``). `weight` is its share of `completion_weighted`, relative to the other
+    sub-goals.
     """
 
     id: Id
@@ -92,6 +99,11 @@ class SubGoal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     critical: bool = False
     weight: Annotated[float, Meta(ge=0, le=limits.WEIGHT)] = 1.0
     check: Check | None = None
+    when: str | None = None
+    when_at: When = "final"
+    needs_action: bool = True
+    times: Times | None = None
+    evidence: Evidence | None = None
     rules: Annotated[list[Rule], Meta(max_length=limits.RULES_PER_SUB_GOAL)] = []
     any_of: list[Id] = []
     kind: Literal["action", "subgoal"] = "subgoal"

@@ -1,7 +1,8 @@
 """What people write by hand in fewer words than the schema: spelled out before it is read.
 
 ``check: outcome`` and ``check: verdict``; ``verdict: "human:*"``, or a list of such globs, for whose verdict
-is needed; ``outcome: {}``; whole numbers for ids. Everything else is left to the schema, faults included.
+is needed; ``outcome: {}``; ``times`` inside the check or its tool call; whole numbers for ids. Everything
+else is left to the schema, faults included.
 """
 
 from __future__ import annotations
@@ -22,9 +23,19 @@ def spelled_out(document: dict[str, Any]) -> dict[str, Any]:
 
 def _sub_goal(item: dict[str, Any]) -> dict[str, Any]:
     lists = {key: [*map(_text, item[key])] for key in _IDS if isinstance(item.get(key), list)}
-    check = {"check": _check(item["check"])} if "check" in item else {}
     own = {"id": _text(item["id"])} if "id" in item else {}
-    return item | own | lists | check
+    times, check = _times(item.get("check"))
+    counted = {} if times is None or "times" in item else {"times": times}
+    return item | own | lists | counted | ({"check": _check(check)} if "check" in item else {})
+
+
+def _times(check: Any) -> tuple[Any, Any]:
+    """How often a check asks for its call, and the check without that."""
+    for place in (check, check.get("tool_call")) if isinstance(check, dict) else ():
+        if isinstance(place, dict) and "times" in place:
+            rest = {key: value for key, value in place.items() if key != "times"}
+            return place["times"], rest if place is check else {**check, "tool_call": rest}
+    return None, check
 
 
 def _check(check: Any) -> Any:

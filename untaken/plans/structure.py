@@ -20,6 +20,11 @@ _LATER: Mapping[str, Any] = {
     "answered": "ok",
     "answer": None,
     "weight": 1.0,
+    "when": None,
+    "when_at": "final",
+    "needs_action": True,
+    "times": None,
+    "evidence": None,
     "mutates": [],
     "hand_over": [],
 }

@@ -12,7 +12,7 @@ from untaken.errors import Finding, UntakenError
 from untaken.plans.expected_calls import expected_call_faults, too_many_regexes
 from untaken.plans.expressions import check_expression
 from untaken.plans.fault import Fault
-from untaken.plans.plan_graph import Check, PlanGraph, Rule, SubGoal
+from untaken.plans.plan_graph import PlanGraph, Rule, SubGoal
 from untaken.plans.structure import cycle_in_words, cycles, path_in_words, waiting_for_a_cycle
 
 _NAMED = 5
@@ -34,6 +34,7 @@ def faults(graph: PlanGraph) -> list[Fault]:
     found = [*_ids(graph), *_dependencies(graph), *_cycles(graph), *_any_of(graph)]
     for i, node in enumerate(graph.sub_goals):
         found += _check(node, ("sub_goals", i, "check"))
+        found += _condition(node, ("sub_goals", i))
         for j, rule in enumerate(node.rules):
             found += _rule(node, rule, ("sub_goals", i, "rules", j))
     found += [*_disconnected(graph), *_unchecked(graph)]
@@ -158,7 +159,7 @@ def _check(node: SubGoal, path: tuple[str | int, ...]) -> Iterator[Fault]:
             message=f"the check of {node.id!r} must be one of expr, tool_call, verdict, outcome; {found}",
             path=path,
         )
-    yield from _expression(node, check, path)
+    yield from _expression(f"the check of {node.id!r}", check.expr, (*path, "expr"))
     if check.on == "step" and (_given(check.verdict) or check.outcome):
         yield Fault(
             code="graph-check-on",
@@ -181,18 +182,36 @@ def _given(part: object) -> bool:
     return part is not None and part is not False
 
 
-def _expression(node: SubGoal, check: Check, path: tuple[str | int, ...]) -> Iterator[Fault]:
-    if check.expr is None:
+def _expression(whose: str, expression: str | None, path: tuple[str | int, ...]) -> Iterator[Fault]:
+    if expression is None:
         return
     try:
-        check_expression(check.expr)
+        check_expression(expression)
     except UntakenError as error:
-        yield Fault(
-            code=error.code,
-            message=f"the check of {node.id!r}: {error.message}",
-            path=(*path, "expr"),
-            hint=error.hint,
-        )
+        yield Fault(code=error.code, message=f"{whose}: {error.message}", path=path, hint=error.hint)
+
+
+def _condition(node: SubGoal, path: tuple[str | int, ...]) -> Iterator[Fault]:
+    """When a sub-goal is required, and settings that change nothing beside its check."""
+    yield from _expression(f"`when` of {node.id!r}", node.when, (*path, "when"))
+    calls = node.check is not None and node.check.tool_call is not None
+    decided = bool(node.check and (node.check.expr is not None or node.check.outcome))
+    for field, unused, why in (
+        ("when_at", node.when_at != "final" and node.when is None, "it has no `when`"),
+        ("times", node.times is not None and not calls, "only a tool_call check counts calls"),
+        (
+            "needs_action",
+            not node.needs_action and not decided,
+            "only an expression or the outcome can be met without an action",
+        ),
+    ):
+        if unused:
+            yield Fault(
+                code="graph-setting-unused",
+                message=f"`{field}` of {node.id!r} has no effect: {why}",
+                path=(*path, field),
+                severity="warning",
+            )
 
 
 def _rule(node: SubGoal, rule: Rule, path: tuple[str | int, ...]) -> Iterator[Fault]:

@@ -12,9 +12,9 @@ from msgspec import Struct
 from untaken.errors import UntakenError
 from untaken.ledger.events import Observation, ToolCall, readable
 from untaken.plans import evaluate_expression
-from untaken.plans.calls import answer_patterns, contains, expected_of, json_equal
+from untaken.plans.calls import answer_patterns, expected_of
 from untaken.plans.expression_source import FieldPath, Token, read_source
-from untaken.plans.patterns import Pattern, text_of
+from untaken.plans.patterns import Pattern, contains, json_equal, text_of
 from untaken.plans.plan_graph import ToolCallSpec
 
 ABSENT: Final = "not set"
@@ -63,6 +63,8 @@ def shown(value: Any) -> str:
         return ABSENT
     if isinstance(value, str):
         value = value[: VALUE_CHARS + 1]
+    if isinstance(value, Pattern) and value.kind == "equals":
+        return shown(value.value)
     if isinstance(value, Pattern):
         return "any value" if value.kind == "any" else f"{value.kind} {shown(value.text)}"
     text = (readable([value]) or "")[1:-1]
