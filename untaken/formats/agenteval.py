@@ -66,8 +66,9 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         digest = sha256("".join(log.sha256 for _, _, log in read).encode()).hexdigest()
         with intake.ledger(f"{_category(read[0][1], read[0][0])}-{digest[:8]}") as write:
             for source, record, log in read:
-                if (run := _run(source, record, intake, log)) is not None:
-                    write(run, log)
+                with intake.contained(log):
+                    if (run := _run(source, record, intake, log)) is not None:
+                        write(run, log)
 
 
 def _read(source: Source, intake: Intake) -> tuple[Source, dict[str, Any], FileLog] | None:

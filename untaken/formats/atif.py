@@ -188,7 +188,8 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
             else:
                 file.refuse("there are no steps: no ATIF trajectory")
     for chain in _chains(read):
-        _write(chain, intake)
+        with intake.contained(chain[0].log):
+            _write(chain, intake)
 
 
 def _chains(read: dict[str, AtifTrajectory]) -> Iterator[list[AtifTrajectory]]:

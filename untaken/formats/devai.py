@@ -140,7 +140,8 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         log = intake.open(source)
         content = intake.text(source, log)
         if content is not None:
-            _sort(source, content, log, tasks_found)
+            with intake.contained(log):
+                _sort(source, content, log, tasks_found)
     _take_missing_plans(tasks_found)
     graphs = {
         task: intake.graphs.add(plan_graph(plan.sheet, plan.log.findings), plan.log)

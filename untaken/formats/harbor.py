@@ -255,28 +255,36 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
     tests: dict[str, dict[str, None]] = defaultdict(dict)
     for trial in _trials(sources):
         reader = _Reader(trial, intake)
-        result, config = reader.document(RESULT), reader.document(CONFIG)
-        log = reader.log(trial.main)
-        if not text(result.get("task_name")):
-            if not text(config.get("trial_name")):
-                message = "no task name: not a Harbor trial result"
-                log.findings.add("not-this-format", message, severity="error")
-                continue
-            message = "no result of the trial: its configuration names task and agent"
-            log.findings.add("missing-result", message, run=trial.name)
-        run = _run(reader, result, config)
-        run.verdicts = _tests(reader.document("verifier/ctrf.json"))
-        tests[run.task_id] |= dict.fromkeys(verdict.sub_goal for verdict in run.verdicts)
-        if not run.verdicts:
-            message = "no test report: only the reward records the outcome"
-            log.findings.add("missing-test-report", message, severity="note")
-        read.append((reader, run))
+        with intake.contained(reader.log(trial.main)):
+            if (run := _trial_run(reader)) is not None:
+                tests[run.task_id] |= dict.fromkeys(verdict.sub_goal for verdict in run.verdicts)
+                read.append((reader, run))
     for reader, run in read:
-        run.graph = _graph(run.task_id, tests[run.task_id])
         log = reader.log(reader.trial.main)
-        tidier = Tidier(PLACES, log.findings)
-        others = [other for other in reader.logs.values() if other is not log]
-        write_traces([run], reader.trial.name, intake=intake, log=log, tidier=tidier, about=others)
+        with intake.contained(log):
+            run.graph = _graph(run.task_id, tests[run.task_id])
+            tidier = Tidier(PLACES, log.findings)
+            others = [other for other in reader.logs.values() if other is not log]
+            write_traces([run], reader.trial.name, intake=intake, log=log, tidier=tidier, about=others)
+
+
+def _trial_run(reader: _Reader) -> TraceRun | None:
+    """The run of a trial with the verdicts of its tests; ``None``, with a finding, for what is no trial."""
+    trial, log = reader.trial, reader.log(reader.trial.main)
+    result, config = reader.document(RESULT), reader.document(CONFIG)
+    if not text(result.get("task_name")):
+        if not text(config.get("trial_name")):
+            message = "no task name: not a Harbor trial result"
+            log.findings.add("not-this-format", message, severity="error")
+            return None
+        message = "no result of the trial: its configuration names task and agent"
+        log.findings.add("missing-result", message, run=trial.name)
+    run = _run(reader, result, config)
+    run.verdicts = _tests(reader.document("verifier/ctrf.json"))
+    if not run.verdicts:
+        message = "no test report: only the reward records the outcome"
+        log.findings.add("missing-test-report", message, severity="note")
+    return run
 
 
 IMPORTER: Final = Importer(

@@ -294,7 +294,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
     for source in sources:
         intake.step(source.name)
         log = intake.open(source)
-        with _opened(source, intake, log) as log_file:
+        with intake.contained(log), _opened(source, intake, log) as log_file:
             if log_file is not None:
                 _write(log_file, source, intake, log)
 

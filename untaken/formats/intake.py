@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -21,6 +21,9 @@ from untaken.formats.output import Output, RunSink, ledger_name
 from untaken.formats.readings import cut_name
 from untaken.formats.recording import RunDraft
 from untaken.formats.sources import Source
+
+UNFORESEEN: Final = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What an importer raises at a value that it did not expect; a broken disk raises something else."""
 
 
 class WriteRun(Protocol):
@@ -77,6 +80,16 @@ class Intake:
         log = FileLog(source.name)
         self.logs.append(log)
         return log
+
+    @contextmanager
+    def contained(self, log: FileLog) -> Iterator[None]:
+        """Lets an error that an importer did not foresee affect one file: it is named, and others go on."""
+        try:
+            yield
+        except UNFORESEEN as error:
+            message = f"the importer failed at a value: {type(error).__name__}: {clip(error)}"
+            hint = "The rest of this file is not read. This is a fault of Untaken: please report it."
+            log.findings.add("importer-failed", message, hint=hint, severity="error")
 
     def reader(self, source: Source, log: FileLog, *, copies: bool = False) -> JsonReader | None:
         """A reader of the file; ``None``, with a finding, where it cannot be had or its bytes came before.

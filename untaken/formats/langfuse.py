@@ -82,7 +82,7 @@ def trace_run(
     """The run of one trace."""
     spans = [_span(each, trace_id, findings) for each in observations]
     known = {span.id for span in spans}
-    tops = [span for span in observations if (_first(span, "parentObservationId") or "") not in known]
+    tops = [span for span in observations if (text(_first(span, "parentObservationId")) or "") not in known]
     root = _root(trace, trace_id, tops, findings)
     run = otel.trace_run([root, *spans], findings)
     run.run_id, run.metadata["format"] = f"langfuse/{trace_id}", "langfuse"

@@ -57,7 +57,7 @@ def recognise(sample: Sample) -> Confidence:
 def _is_event(record: Any) -> bool:
     event = mapping(record)
     older = ("action" in event and "args" in event) or {"observation", "content", "extras"} <= event.keys()
-    return (older and "source" in event) or (event.get("kind") in SDK and "timestamp" in event)
+    return (older and "source" in event) or (text(event.get("kind")) in SDK and "timestamp" in event)
 
 
 def _is_state(document: Mapping[str, Any]) -> bool:
@@ -215,12 +215,13 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
             continue
         first, *others = files
         name = folders[-1] if folders else first.stem
-        runs = list(_runs(records, name, first.findings))
-        if not runs:
-            first.refuse("it has no events of OpenHands")
         stem = f"{name}-{first.log.sha256[:8]}"
         logs = [file.log for file in others]
-        write_traces(runs, stem, intake=intake, log=first.log, tidier=first.tidier, about=logs)
+        with intake.contained(first.log):
+            runs = list(_runs(records, name, first.findings))
+            if not runs:
+                first.refuse("it has no events of OpenHands")
+            write_traces(runs, stem, intake=intake, log=first.log, tidier=first.tidier, about=logs)
 
 
 def _is_part(source: Source) -> bool:

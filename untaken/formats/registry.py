@@ -14,6 +14,7 @@ from typing import Final
 from untaken.errors import UntakenError
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
+from untaken.formats.intake import UNFORESEEN
 from untaken.formats.sample import Confidence, Sample, sample_of
 
 BUILT_IN: Final = (
@@ -96,7 +97,7 @@ def recognise(sample: Sample) -> str | None:
     """The name of the format whose recogniser is surest; ``None`` where each of them says no."""
     found, best = None, Confidence.NO
     for name, importer in importers().items():
-        sure = importer.recognise(sample)
+        sure = _sure(importer, sample)
         if sure > best:  # of equals, the first
             found, best = name, sure
             if sure >= Confidence.CERTAIN:
@@ -104,9 +105,17 @@ def recognise(sample: Sample) -> str | None:
     return found
 
 
+def _sure(importer: Importer, sample: Sample) -> Confidence:
+    """How sure a recogniser is; one that fails at a value does not know the file."""
+    try:
+        return importer.recognise(sample)
+    except UNFORESEEN:
+        return Confidence.NO
+
+
 def equally_sure(sample: Sample) -> list[str]:
     """The formats whose recognisers are surest; several where it is ambiguous, none where each says no."""
-    sure = {name: importer.recognise(sample) for name, importer in importers().items()}
+    sure = {name: _sure(importer, sample) for name, importer in importers().items()}
     best = max(sure.values())
     return [name for name, how in sure.items() if how is best] if best > Confidence.NO else []
 

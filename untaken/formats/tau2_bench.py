@@ -112,14 +112,17 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
     survey = _Survey()
     for source in sources:
         intake.step(source.name)
-        _look(source, intake, survey)
+        ignored = FileLog(source.name)
+        with intake.contained(ignored):
+            _look(source, intake, survey, ignored)
     for source in sources:
         intake.step(source.name)
-        _write(source, intake, survey)
+        log = intake.open(source)
+        with intake.contained(log):
+            _write(source, intake, survey, log)
 
 
-def _look(source: Source, intake: Intake, survey: _Survey) -> None:
-    ignored = FileLog(source.name)
+def _look(source: Source, intake: Intake, survey: _Survey, ignored: FileLog) -> None:
     reader = intake.reader(source, ignored)
     if reader is None:
         return
@@ -140,8 +143,7 @@ def _look(source: Source, intake: Intake, survey: _Survey) -> None:
         glance = _Glance()
 
 
-def _write(source: Source, intake: Intake, survey: _Survey) -> None:
-    log = intake.open(source)
+def _write(source: Source, intake: Intake, survey: _Survey, log: FileLog) -> None:
     reader = intake.reader(source, log)
     if reader is None:
         return

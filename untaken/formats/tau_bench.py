@@ -53,9 +53,11 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 
 def look(source: Source, survey: Survey, intake: Intake) -> None:
     """Takes the records of a file into account."""
-    file = TraceFile.opened(source, intake, PLACES, FileLog(source.name))
-    for record in _records(file) if file else ():
-        survey.add(record, named_file(source.stem))
+    log = FileLog(source.name)
+    file = TraceFile.opened(source, intake, PLACES, log)
+    with intake.contained(log):
+        for record in _records(file) if file else ():
+            survey.add(record, named_file(source.stem))
 
 
 def write(source: Source, survey: Survey, intake: Intake, labels: AgentRxLabels | None = None) -> None:
@@ -64,7 +66,7 @@ def write(source: Source, survey: Survey, intake: Intake, labels: AgentRxLabels 
     if file is None:
         return
     runs = TauRecords(named_file(source.stem), survey, intake=intake, log=file.log, tidier=file.tidier)
-    with intake.ledger(file.ledger) as write_run:
+    with intake.contained(file.log), intake.ledger(file.ledger) as write_run:
         for record in _records(file):
             if (run := runs.run(record)) is not None:
                 if labels is not None:

@@ -140,8 +140,10 @@ def converter(
             file = TraceFile.opened(source, intake, places)
             if file is None:
                 continue
-            log, tools = file.log, _tools(source, intake) if file.log.bytes > _READ_TWICE_FROM else None
-            write_traces(read(file), file.ledger, intake=intake, log=log, tidier=file.tidier, tools=tools)
+            log = file.log
+            with intake.contained(log):
+                tools = _tools(source, intake) if log.bytes > _READ_TWICE_FROM else None
+                write_traces(read(file), file.ledger, intake=intake, log=log, tidier=file.tidier, tools=tools)
 
     def _tools(source: Source, intake: Intake) -> dict[str, set[str]]:
         """The tools of each task: known before the runs are read again, none of them is kept in memory."""

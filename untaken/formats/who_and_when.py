@@ -70,7 +70,7 @@ def _write(source: Source, labels: AgentRxLabels, intake: Intake) -> None:
     if file is None:
         return
     log = file.log
-    with intake.ledger(file.ledger) as write:
+    with intake.contained(log), intake.ledger(file.ledger) as write:
         for element in file.reader.values():
             record, held = file.tidier.record(element.value, "")
             log.records += 1
