@@ -16,7 +16,7 @@ from untaken.errors import Unscored
 from untaken.failure_modes.assignments import Place, RunModes, modes_of
 from untaken.failure_modes.failure_mode import Taxonomy
 from untaken.formats.recording import EPOCH
-from untaken.ledger import Run, readable
+from untaken.ledger import Run
 from untaken.subgoals import RunScore
 
 By = Literal["agent", "task", "sub_goal", "version", "model"]
@@ -25,8 +25,6 @@ WHOLE_RUN: Final = "whole run"
 """Where a mode was assigned to no sub-goal, and to no event that serves one."""
 NO_VERSION: Final = "no version"
 NO_MODEL: Final = "no model"
-VERSION_KEYS: Final = ("version", "agent_version")
-"""Keys of RUN_STARTED.metadata that name the agent's version; the first one there counts."""
 _CLOCKLESS: Final = EPOCH + timedelta(days=366)
 """Importers write times up to here where a trace has none."""
 
@@ -38,7 +36,7 @@ class ReadRun:
     Attributes:
         run: its content digest.
         success: ``None`` where no outcome is recorded.
-        version: of the agent, as the run's metadata names it; `NO_VERSION` where it does not.
+        version: of the agent, as the run records it; `NO_VERSION` where it does not.
         started: ``None`` for a run whose trace carried no clock.
         sub_goals: the required ones, in graph order.
         modes: (mode, sub-goal or `WHOLE_RUN`), each once.
@@ -102,10 +100,8 @@ def modes_seen(runs: Iterable[ReadRun]) -> tuple[str, ...]:
 
 
 def version_of(run: Run) -> str:
-    """The version of the agent, as RUN_STARTED.metadata names it under one of `VERSION_KEYS`."""
-    metadata = run.started.metadata or {}
-    named = (readable(metadata.get(key)) for key in VERSION_KEYS)
-    return next((name[:200] for name in named if name), NO_VERSION)
+    """The version of the agent that a run records, else `NO_VERSION`."""
+    return (run.version or NO_VERSION)[:200]
 
 
 def started_at(run: Run) -> datetime | None:

@@ -114,6 +114,7 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
         success=truth(exported.get("success"), findings, "extra.untaken.success"),
         record=[document.get("steps") for document in parts],
         model=text(agent.get("model_name")),
+        version=text(agent.get("version")),
         items=[item for step in steps for item in _items(step, findings)],
         started=moments[0] if moments else None,
         finished=moments[-1] if moments else None,

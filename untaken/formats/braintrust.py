@@ -29,6 +29,7 @@ USAGE: Final = {
     "gen_ai.usage.output_tokens": ("completion_tokens", "output_tokens"),
     "gen_ai.usage.cache_read.input_tokens": ("prompt_cached_tokens",),
 }
+VERSIONS: Final = ("agent_version", "version")
 COSTS: Final = ("estimated_cost", "cost")
 PLACES: Final = Places(
     kept=[
@@ -37,7 +38,8 @@ PLACES: Final = Places(
             *("span_attributes.purpose", "created", "input.**", "output.**", "error.**", "scores.**"),
             "origin.id",
         ),
-        *(f"metadata.{name}" for name in ("model", "task_id", "session_id")),
+        *(f"metadata.{name}" for name in ("model", "task_id", "session_id", "prompt.version")),
+        *(f"metadata.{name}" for name in VERSIONS),
         *(f"metrics.{name}" for names in (("start", "end"), COSTS, *USAGE.values()) for name in names),
     ],
     dropped=["metadata.**", "expected.**", "context.**", "facets.**"],
@@ -90,6 +92,8 @@ def _span(row: Row, trace: str, is_root: bool, findings: Findings) -> Span:
         "gen_ai.request.model": metadata.get("model"),
         "gen_ai.usage.cost": next((cost for cost in costs if cost), None),
         "session.id": metadata.get("session_id"),
+        "agent.version": first_text([metadata], VERSIONS) if is_root else None,
+        "gen_ai.prompt.version": mapping(metadata.get("prompt")).get("version"),
         "task.id": first_text([metadata, {"task_id": mapping(row.get("origin")).get("id")}], ("task_id",)),
         **{name: next((metrics[k] for k in keys if k in metrics), None) for name, keys in USAGE.items()},
     }

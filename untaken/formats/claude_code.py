@@ -14,7 +14,7 @@ from typing import Any, Final
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.readings import amount, mapping, moment, objects, parsed, text, totals, whole
+from untaken.formats.readings import amount, first_text, mapping, moment, objects, parsed, text, totals, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -33,6 +33,7 @@ PLACES: Final = Places(
     kept=[
         *("type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "parent_tool_use_id", "timestamp"),
         *("isSidechain", "agentId", "sessionId", "session_id", "version", "model", "cwd"),
+        "claude_code_version",
         *("message.id", "message.role", "message.model", "message.content", "message.content[].type"),
         *("message.content[].text", "message.content[].thinking", "message.content[].id"),
         *("message.content[].name", "message.content[].input.**", "message.content[].tool_use_id"),
@@ -183,6 +184,7 @@ def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -
         task_id=session,
         record=[line.get("message") for line in spoken],
         model=model,
+        version=None if cursor else first_text(lines, ("version", "claude_code_version")),
         items=_items(spoken, findings),
         started=moments[0] if moments else None,
         finished=moments[-1] if moments else None,

@@ -92,6 +92,7 @@ def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRu
         task_id=session,
         record=[_payload(line) for line in spoken],
         model=model,
+        version=text(meta.get("cli_version")),
         items=[
             *([Utterance(role="system", content=system, at=started)] if system else []),
             *_items(own, events, findings),
@@ -198,7 +199,6 @@ def _metadata(meta: Mapping[str, Any]) -> dict[str, Any]:
         "parent": _parent(meta),
         "role": text(spawned.get("agent_role")),
         "cwd": text(meta.get("cwd")),
-        "version": text(meta.get("cli_version")),
         "originator": text(meta.get("originator")),
     }
     return {"format": "codex", **{name: value for name, value in known.items() if value is not None}}

@@ -54,7 +54,7 @@ SHELLS: Final = ("bash", "powershell")
 STOPS: Final = {"session.error": "message", "abort": "reason", ENDED: "errorReason"}
 """Events that end a turn without a reply, and the member that says why."""
 _DATA: Final = (
-    *("sessionId", "startTime", "selectedModel", "newModel", "currentModel", "model"),
+    *("sessionId", "copilotVersion", "startTime", "selectedModel", "newModel", "currentModel", "model"),
     *(
         "parentToolCallId",
         "role",
@@ -130,6 +130,7 @@ def _run(events: Sequence[Event], name: str, parent: str | None, findings: Findi
         name,
         _items(events, findings),
         model=first_text(acts, ("model",)) or first_text(data, ("newModel", "selectedModel", "currentModel")),
+        version=first_text(data, ("copilotVersion",)),
         started=moment(first_text(data, ("startTime",)), findings, "startTime"),
         about={"parent": parent},
         record=events,

@@ -225,6 +225,7 @@ def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> Tra
     run.record = result
     run.agent = f"{agent}/{model}" if model else agent
     run.model = model
+    run.version = text(info.get("version")) or run.version
     run.task_id = text(result.get("task_name")) or _configured_task(config) or reader.trial.name
     run.success = None if reward is None else abs(reward - 1) < SUCCESS_WITHIN
     run.cost = amount(outcome.get("cost_usd"), log.findings, "agent_result.cost_usd")

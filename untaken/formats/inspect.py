@@ -70,6 +70,7 @@ class EvalInfo:
     task: str
     agent: str
     model: str | None
+    version: str | None
     scorer: str | None
     run_id: str
     status: str
@@ -84,10 +85,20 @@ class EvalInfo:
             task=text(about.get("task")) or "unknown",
             agent="/".join(part for part in (solver, model) if part) or "unknown-agent",
             model=model,
+            version=_version(about),
             scorer=next((name for score in scored if (name := text(score.get("name")))), None),
             run_id=text(about.get("run_id")) or text(about.get("eval_id")) or "log",
             status=text(header.get("status")) or "started",
         )
+
+
+def _version(about: Mapping[str, Any]) -> str | None:
+    """The commit of the code with task and solver; without one, the packages that are recorded."""
+    revision = mapping(about.get("revision"))
+    if commit := text(revision.get("commit")):
+        return f"{commit}+changes" if revision.get("dirty") is True else commit
+    packages = sorted(mapping(about.get("packages")).items())
+    return ", ".join(f"{name} {text(number)}" for name, number in packages) or None
 
 
 def recognise(sample: Sample) -> Confidence:
@@ -124,6 +135,7 @@ def _sample_run(sample: Mapping[str, Any], about: EvalInfo, findings: Findings) 
         task_repeat=epoch,
         record=sample.get("messages"),
         model=about.model,
+        version=about.version,
         items=_items(objects(sample.get("messages")), events, findings),
         started=moments[0] if moments else None,
         finished=moments[-1] if moments else None,

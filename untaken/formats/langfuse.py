@@ -36,6 +36,7 @@ NAMES: Final = {
     "costs": ("costDetails", "cost_details"),
     "cost": ("totalCost", "total_cost", "calculatedTotalCost"),
     "sessionId": ("sessionId", "session_id"),
+    "promptVersion": ("promptVersion", "prompt_version"),
     "stringValue": ("stringValue", "string_value"),
 }
 """What is read, by the names that the API and the exports of the pages give it."""
@@ -44,7 +45,17 @@ USAGE: Final = {
     "gen_ai.usage.output_tokens": ("output", "completionTokens", "outputTokens"),
     "gen_ai.usage.cache_read.input_tokens": ("input_cached_tokens", "cache_read_input_tokens"),
 }
-_TRACE: Final = ("id", "name", "timestamp", "input.**", "output.**", "metadata.**", *NAMES["sessionId"])
+_TRACE: Final = (
+    "id",
+    "name",
+    "version",
+    "release",
+    "timestamp",
+    "input.**",
+    "output.**",
+    "metadata.**",
+    *NAMES["sessionId"],
+)
 _OBSERVATION: Final = (
     *("id", "type", "name", "level", "input.**", "output.**", "metadata.**"),
     *(
@@ -105,6 +116,8 @@ def _root(
         "gen_ai.agent.name": trace.get("name"),
         "gen_ai.usage.cost": amount(_first(trace, "cost"), findings, "totalCost") or None,
         "session.id": _first(trace, "sessionId"),
+        "langfuse.version": trace.get("version"),
+        "langfuse.release": trace.get("release"),
         "task.id": about.get("task_id"),
         "langfuse.observation.input": trace.get("input"),
         "langfuse.observation.output": trace.get("output"),
@@ -140,6 +153,7 @@ def _span(observation: Mapping[str, Any], trace_id: str, findings: Findings) -> 
         "langfuse.observation.input": observation.get("input"),
         "langfuse.observation.output": observation.get("output"),
         "gen_ai.request.model": _first(observation, "model"),
+        "langfuse.observation.prompt.version": _first(observation, "promptVersion"),
         "gen_ai.usage.cost": cost or None,
         **{name: next((usage[k] for k in keys if k in usage), None) for name, keys in USAGE.items()},
     }

@@ -38,6 +38,9 @@ Node = Mapping[str, Any]
 MODELS: Final = ("llm", "chat_model")
 OBJECTS: Final = ("inputs", "outputs", "extra", "feedback_stats", "serialized", "events")
 TOKENS: Final = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
+VERSIONS: Final = ("revision_id", "agent_version", "version")
+PROMPT_VERSIONS: Final = ("lc_hub_commit_hash", "prompt_version")
+"""Names in the metadata of a run; the first is LangSmith's own."""
 PLACES: Final = Places(
     kept=[
         *("id", "run_id", "trace_id", "parent_run_id", "dotted_order", "name", "run_type"),
@@ -45,6 +48,7 @@ PLACES: Final = Places(
         *("error", "status", "inputs.**", "outputs.**", "reference_example_id", "total_cost"),
         "feedback_stats.**",
         *under("extra.metadata.", "task_id thread_id session_id"),
+        *(f"extra.metadata.{name}" for name in (*VERSIONS, *PROMPT_VERSIONS)),
         *("extra.metadata.ls_model_name", "extra.invocation_params.model", *TOKENS),
     ],
     dropped=["serialized.**", "events.**", "extra.runtime.**", "extra.options.**", "manifest.**"],
@@ -108,6 +112,8 @@ def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
         task_id=task or trace,
         record=ordered,
         model=next((m for node in models if (m := _model(node))), None),
+        version=first_text(map(_metadata, ordered), VERSIONS),
+        prompt_version=first_text(map(_metadata, ordered), PROMPT_VERSIONS),
         items=list(_items(root, ordered, findings)),
         started=_at(root, "start_time", findings),
         finished=_at(root, "end_time", findings),

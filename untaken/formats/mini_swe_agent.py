@@ -31,7 +31,7 @@ PLACES: Final = Places(
     kept=[
         *(f"messages[].{name}" for name in (*FIELDS, *(f"extra.{name}" for name in EXTRA))),
         *("info.exit_status", "info.submission", "info.model_stats.instance_cost"),
-        *("info.model_stats.api_calls", "info.config.model.model_name", "instance_id"),
+        *("info.model_stats.api_calls", "info.config.model.model_name", "info.mini_version", "instance_id"),
     ],
     dropped=[f"info.config.{name}.**" for name in ("agent", "environment", "model.model_kwargs")],
 )
@@ -62,6 +62,7 @@ def _run(document: Mapping[str, Any], stem: str, findings: Findings) -> TraceRun
         task_id=task,
         record=messages,
         model=model,
+        version=text(info.get("mini_version")),
         items=list(_items(messages, times, findings)),
         started=known[0] if known else None,
         finished=known[-1] if known else None,

@@ -34,6 +34,9 @@ OUTPUTS: Final = "mlflow.spanOutputs"
 USAGE: Final = "mlflow.chat.tokenUsage"
 MODEL: Final = "mlflow.llm.model"
 TRACE: Final = "mlflow.traceRequestId"
+VERSIONS: Final = ("mlflow.source.git.commit", "mlflow.modelId")
+"""The commit of the code that was traced, or the logged model that is a version of the agent."""
+PROMPTS: Final = "mlflow.linkedPrompts"
 _SPAN: Final = (
     *("name", "trace_id", "span_id", "parent_span_id", "parent_id", "context.span_id", "context.trace_id"),
     *("start_time_unix_nano", "end_time_unix_nano", "start_time", "end_time", "status.**", "status_code"),
@@ -45,6 +48,7 @@ PLACES: Final = Places(
         *("info.assessments[].feedback.value", "info.assessments[].valid"),
         *(f"info.{part}.{name}" for part in PARTS for name in (*TASK, "mlflow.trace.tokenUsage")),
         *(f"info.{part}.{name}" for part in PARTS for name in ("mlflow.trace.cost", "mlflow.trace.session")),
+        *(f"info.{part}.{name}" for part in PARTS for name in (*VERSIONS, PROMPTS)),
         *(f"data.spans[].{name}" for name in _SPAN),
     ],
     dropped=["data.spans[].events.**", "data.spans[].links.**"],
@@ -114,6 +118,8 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
         task_id=first_text([about], TASK) or trace,
         record=document,
         model=next((m for span in models if (m := _model(span))), None),
+        version=first_text([about], VERSIONS),
+        prompt_version=first_text(objects(parsed(about.get(PROMPTS))), ("version",)),
         items=list(_items(root, ordered)),
         started=root.start or ordered[0].start,
         finished=max(ends, default=None),

@@ -41,7 +41,7 @@ _INFO: Final = (
     *("id", "sessionID", "role", "time.created", "modelID", "model.modelID", "summary", "cost"),
     *("error.name", "error.message", "error.data.message", *(f"tokens.{name}" for name in TOKENS)),
 )
-_ABOUT: Final = ("id", "parentID", "time.created", "revert.messageID", "revert.partID")
+_ABOUT: Final = ("id", "parentID", "version", "time.created", "revert.messageID", "revert.partID")
 PLACES: Final = Places(
     kept=[
         *(f"info.{name}" for name in (*_ABOUT, *_INFO)),
@@ -115,6 +115,7 @@ def _run(about: Mapping[str, Any], messages: list[Message], stem: str, findings:
         text(about.get("id")) or stem,
         [item for message in messages for item in _items(message, findings)],
         model=first_text([*infos, *(mapping(info.get("model")) for info in infos)], ("modelID",)),
+        version=text(about.get("version")),
         started=moment(mapping(about.get("time")).get("created"), findings, "info.time.created"),
         about={"parent": text(about.get("parentID"))},
         record=messages,

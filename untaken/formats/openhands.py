@@ -18,7 +18,7 @@ from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
-from untaken.formats.readings import amount, items, mapping, moment, objects, text
+from untaken.formats.readings import amount, first_text, items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places
@@ -29,6 +29,8 @@ SPOKEN: Final = frozenset(("message", "system", "think", "finish"))
 """Older actions by which somebody only says something."""
 UNSEEN: Final = frozenset(("agent_state_changed", "change_agent_state", "recall", "condensation", "null"))
 SDK: Final = frozenset(("ActionEvent", "ObservationEvent", "MessageEvent", "SystemPromptEvent"))
+VERSIONS: Final = ("openhands_version", "git_commit")
+"""What its system message, or the settings of an evaluation, call its version."""
 INTERNAL: Final = frozenset(("thought", "confirmation_state", "security_risk"))
 _EVENT: Final = (
     *("id", "timestamp", "source", "action.**", "args.**", "observation.**", "content.**", "cause"),
@@ -41,6 +43,7 @@ PLACES: Final = Places(
     kept=[
         *(f"{home}{name}" for home in ("", "history[].", "history[][].") for name in _EVENT),
         *("instance_id", "metrics.accumulated_cost", "metadata.llm_config.model", "resolved"),
+        "metadata.git_commit",
         *("report.resolved", "test_result.report.resolved", "test_result.resolved", "agent.llm.model"),
         "stats.usage_to_metrics.agent.accumulated_cost",
     ],
@@ -110,6 +113,7 @@ def _run(
         task_id=task,
         record=events,
         model=model,
+        version=first_text([*(mapping(e.get("args")) for e in events), about], VERSIONS),
         items=list(_items(events, findings)),
         started=times[0] if times else None,
         finished=times[-1] if times else None,

@@ -77,6 +77,12 @@ AGENT_NAMES: Final = (
 )
 SESSION: Final = ("session.id", "gen_ai.conversation.id", "langfuse.session.id")
 TASK: Final = ("task.id", "task_id", "gen_ai.task.id", "metadata.task_id", "langfuse.trace.metadata.task_id")
+VERSIONS: Final = ("gen_ai.agent.version", "agent.version", "langfuse.version", "langfuse.release")
+SERVICE_VERSION: Final = "service.version"
+PROMPT_VERSIONS: Final = (
+    *("gen_ai.prompt.version", "llm.prompt_template.version", "langfuse.observation.prompt.version"),
+    "traceloop.prompt.version",
+)
 TOOL_NAMES: Final = (
     *("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.toolCall.name"),
     "traceloop.entity.name",
@@ -115,7 +121,18 @@ COSTS: Final = (
 READ: Final = (
     *("gen_ai.operation.name", "gen_ai.plan", *TOOL_STATUS, "error.type", "ai.operationId", "events"),
     *("untaken.run_id", "untaken.steps", "untaken.input.new", "gen_ai.system_instructions"),
-    *(*KIND_NAMES, *MODEL_NAMES, *AGENT_NAMES, *SESSION, *TASK, *TOOL_NAMES, *TOOL_IDS, *TOOL_INPUTS),
+    *(
+        *KIND_NAMES,
+        *MODEL_NAMES,
+        *AGENT_NAMES,
+        *SESSION,
+        *TASK,
+        *VERSIONS,
+        *PROMPT_VERSIONS,
+        *TOOL_NAMES,
+        *TOOL_IDS,
+        *TOOL_INPUTS,
+    ),
     *(*TOOL_OUTPUTS, *INPUTS, *OUTPUTS, *SDK_REPLY, *(n for names in TOKENS.values() for n in names)),
     *(name for names in COSTS for name in names),
 )
@@ -127,7 +144,7 @@ EVENTS: Final = (
 PLACES: Final = Places(
     kept=[
         *("trace_id", "span_id", "parent_id", "name", "start_time", "end_time", "status.code"),
-        *("status.message", "resource.service.name", "events[].name"),
+        *("status.message", "resource.service.name", "resource.service.version", "events[].name"),
         *(f"attributes.{name}.**" for name in READ),
         *(f"events[].attributes.{name}.**" for name in EVENTS),
     ]
@@ -198,6 +215,9 @@ def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
         task_id=next((t for span in agents if (t := text(span.first(*TASK)))), None) or root.trace or "trace",
         record=[(span.id, span.attributes) for span in ordered],
         model=model,
+        version=next((v for span in agents if (v := text(span.first(*VERSIONS)))), None)
+        or text(root.resource.get(SERVICE_VERSION)),
+        prompt_version=next((v for s in ordered if (v := text(s.first(*PROMPT_VERSIONS)))), None),
         items=list(_items(root, ordered, kinds)),
         started=root.start or ordered[0].start,
         finished=max(ends) if ends else None,

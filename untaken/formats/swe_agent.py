@@ -15,7 +15,7 @@ from typing import Any, Final
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.readings import amount, mapping, objects, text, totals
+from untaken.formats.readings import amount, first_text, mapping, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, under
@@ -33,7 +33,7 @@ PLACES: Final = Places(
         "environment",
         *under("trajectory[].", "thought action observation execution_time"),
         *under("history[].", "role content.** is_demo"),
-        *under("info.", "exit_status submission model_stats.instance_cost"),
+        *under("info.", "exit_status submission model_stats.instance_cost swe_agent_hash swe_agent_version"),
         *(f"info.model_stats.{name}" for name in STATISTICS),
     ],
     dropped=["trajectory[].state.**", "trajectory[].query.**", "replay_config.**", "info.**"],
@@ -69,6 +69,7 @@ def _run(document: dict[str, Any], source: Source, findings: Findings) -> TraceR
     return TraceRun(
         run_id=f"swe-agent/{folder or 'run'}/{path.stem}",
         agent=_agent(folder),
+        version=first_text([info], ("swe_agent_hash", "swe_agent_version")),
         task_id=path.stem,
         record=document.get("trajectory"),
         items=[*_prompt(document), *(item for step in steps for item in _items(step))],

@@ -165,6 +165,7 @@ class Simulations:
             task_repeat=trial,
             graph=graph,
             model=document.model,
+            version=document.metadata.get("git_commit"),
             metadata={
                 **document.metadata,
                 "timestamps": "recorded" if recorded else "synthesised",

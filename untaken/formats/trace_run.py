@@ -86,6 +86,7 @@ class TraceRun:
 
     Attributes:
         run_id, agent, task_id: as they are to be kept.
+        version, prompt_version: of the agent and its prompt, never of the format or of what kept the trace.
         record: what the run was read from; the same record again is the same run.
         items: in order.
         success, cost, error, limit: how it ended; `cost` in US dollars, ``None`` where it is not priced.
@@ -102,6 +103,8 @@ class TraceRun:
     items: list[Item] = field(default_factory=list)
     task_repeat: int | None = None
     model: str | None = None
+    version: str | None = None
+    prompt_version: str | None = None
     kind: Literal["agent", "workflow"] | None = None
     started: datetime | None = None
     finished: datetime | None = None
@@ -214,6 +217,8 @@ def _draft(trace: TraceRun, tools: set[str], intake: Intake, log: FileLog, tidie
         task_repeat=trace.task_repeat,
         graph=graph,
         model=trace.model,
+        version=trace.version,
+        prompt_version=trace.prompt_version,
         kind=trace.kind,
         metadata=trace.metadata or None,
     )

@@ -51,6 +51,11 @@ def _name(value: Any) -> str:
     return (text(value) or "").rpartition("/")[2].partition(":")[0]
 
 
+def _digest(value: Any) -> str | None:
+    """The version of an op or an object, out of its address."""
+    return (text(value) or "").rpartition("/")[2].partition(":")[2] or None
+
+
 def trace_run(trace: str, calls: Sequence[Call], findings: Findings) -> TraceRun:
     """The run of one trace, or of one example of an evaluation."""
     above = _above(calls)
@@ -129,6 +134,7 @@ def _span(call: Call, trace: str, kind: str, findings: Findings, *, root: bool) 
         agent = _name(inputs.get("model")) if is_example else text(call.get("display_name"))
         attributes |= {
             "gen_ai.agent.name": agent or name,
+            "agent.version": _digest(inputs.get("model") if is_example else call.get("op_name")),
             "task.id": task,
             "session.id": call.get("thread_id"),
         }

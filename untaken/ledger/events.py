@@ -28,6 +28,9 @@ Probability = Annotated[float, Meta(ge=0.0, le=1.0)]
 Layers = Annotated[tuple[Name, ...], Meta(min_length=1, max_length=limits.CONTEXT_LAYERS)]
 """Hashes of one situation, from fine to coarse; the first is its context hash (`check_layers`)."""
 
+Version = str | int | float
+"""A release, a commit, a number: compared as text."""
+
 GENESIS = "0" * 64
 """The `prev` of a run's first event."""
 
@@ -49,7 +52,10 @@ class MemoryReference(Struct, frozen=True, kw_only=True, gc=False, omit_defaults
 
 
 class RunStarted(Event, frozen=True, kw_only=True, tag="RUN_STARTED", gc=False, omit_defaults=True):
-    """First event of a run: who does what."""
+    """First event of a run: who does what.
+
+    `version` is that of the agent (its code, program or release), `prompt_version` that of its prompt.
+    """
 
     agent: Name
     task_id: Name
@@ -58,6 +64,8 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="RUN_STARTED", gc=False, 
     model: str | None = None
     kind: Literal["agent", "workflow"] | None = None
     policy_memory: MemoryReference | None = None
+    version: Version | None = None
+    prompt_version: Version | None = None
     metadata: dict[str, Any] | None = None
 
 

@@ -25,11 +25,14 @@ from untaken.ledger.events import (
     Sha256,
     SkillSelection,
     ToolCall,
+    readable,
 )
 
 IntegrityVerdict = Literal["INTACT", "UNANCHORED", "TRUNCATED", "ALTERED", "MALFORMED"]
 BROKEN: frozenset[IntegrityVerdict] = frozenset({"TRUNCATED", "ALTERED", "MALFORMED"})
 E = TypeVar("E", bound=Event)
+VERSION_KEYS: Final = ("version", "agent_version")
+"""Keys of RUN_STARTED.metadata that name the agent's version; the first one there counts."""
 TEXTS_TO_JUDGES: Final = "texts_to_judges"
 """Where a run keeps what `untaken.judging` has found in its texts: (seq, quote) of each."""
 
@@ -191,6 +194,20 @@ class Run:
     def agent(self) -> str:
         """Who ran."""
         return self.started.agent
+
+    @property
+    def version(self) -> str | None:
+        """The version of the agent: as RUN_STARTED records it, else under a name of `VERSION_KEYS`."""
+        return self._recorded(self.started.version, VERSION_KEYS)
+
+    @property
+    def prompt_version(self) -> str | None:
+        """The version of its prompt: as RUN_STARTED records it, else as its metadata does."""
+        return self._recorded(self.started.prompt_version, ("prompt_version",))
+
+    def _recorded(self, field: object, keys: Sequence[str]) -> str | None:
+        metadata = self.started.metadata or {}
+        return next((named for each in (field, *map(metadata.get, keys)) if (named := readable(each))), None)
 
     @property
     def task_id(self) -> str:
