@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from foreign_files import CLAUDE_LINE, CODEX_LINE, FILES, OTEL_SPAN, converted, put
 
 CODEX_META = {
