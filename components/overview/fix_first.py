@@ -26,7 +26,10 @@ HEADINGS: Final[dict[Kind, str]] = {
 }
 NONE: Final[dict[Kind, str]] = {
     "sub_goal": "◆ Sub-goals: no failed sub-goal blocks one that counts",
-    "decision": f"⇄ Decisions by the history of skills: no supported better alternative with q ≤ {SMALL_Q:g}",
+    "decision": (
+        "⇄ Decisions by the history of skills: no alternative is supported to succeed more often "
+        f"(q ≤ {SMALL_Q:g})"
+    ),
 }
 NAMES: Final[dict[Kind, str]] = {"sub_goal": "Sub-goals to fix first", "decision": "Decisions to fix first"}
 COLUMNS: Final = 3

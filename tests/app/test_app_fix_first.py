@@ -92,7 +92,10 @@ def test_the_list_of_one_agent_is_its_own(tmp_path: Path, monkeypatch: Patch) ->
     picker(app, "In the runs of").set_value("failing").run()
     (item,) = expected("failing")
     assert {asked["run"] for asked in links(app, "sub_goal")} == set(item.runs)
-    assert "history of skills: no supported better alternative with q ≤ 0.1 · 4 evaluated runs" in said(app)
+    assert (
+        "history of skills: no alternative is supported to succeed more often (q ≤ 0.05) · 4 evaluated runs"
+        in said(app)
+    )
 
 
 def test_for_an_agent_with_nothing_to_fix_the_page_says_so(tmp_path: Path, monkeypatch: Patch) -> None:

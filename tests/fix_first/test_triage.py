@@ -202,7 +202,7 @@ def test_weak_and_reverse_advantages_are_not_listed() -> None:
     assert not found.items
     assert found.reason == (
         "no run is scored against a plan graph; "
-        "no supported better alternative with q ≤ 0.1 in the 4 evaluated runs"
+        "no alternative is supported to succeed more often (q ≤ 0.05) in the 4 evaluated runs"
     )
 
 

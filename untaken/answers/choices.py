@@ -157,7 +157,7 @@ class ChoiceCounts:
     Attributes:
         compared: with an interval; `ahead` and `behind`: supported, with the alternative's history the better
             or the worse one.
-        ahead_small_q: of those ahead, the ones with a small q: `Choice.to_fix`.
+        ahead_small_q: of those ahead, the ones that succeeded more often: `Choice.succeeds`.
         weak: too few runs, or an interval that covers 0; `unknown`: no history of the alternative.
     """
 
@@ -177,7 +177,7 @@ def count_choices(made: Sequence[Choice]) -> ChoiceCounts:
         choices=len(made),
         compared=sum(number(c.low) is not None for c in made),
         ahead=directions.count("better"),
-        ahead_small_q=sum(c.to_fix for c in made),
+        ahead_small_q=sum(c.succeeds > 0 for c in made),
         behind=directions.count("worse"),
         weak=supports.count("weak"),
         unknown=supports.count("none"),

@@ -19,6 +19,7 @@ from msgspec import Struct
 from untaken import stats
 from untaken.counterfactual.evaluate import Evaluations
 from untaken.counterfactual.levels import Situation, coarse_contexts
+from untaken.counterfactual.parts import ScoreParts
 from untaken.counterfactual.paths import THRESHOLD, PathDelta
 from untaken.counterfactual.run_evaluation import Direction, RunEvaluation, Support
 from untaken.counterfactual.scoring import Weights
@@ -35,8 +36,8 @@ Key = tuple[str, str, str]
 Pair = tuple[frozenset[str], str]
 """Two skills in a context, whichever was selected."""
 
-SMALL_Q: Final = 0.10
-"""A choice is listed as one to fix up to this q: of those listed, at most so large a share is chance."""
+SMALL_Q: Final = 0.05
+"""An alternative is said to succeed more (or less) often up to this q (§2e)."""
 UNSEEN = Unscored("no run chose this alternative in this context")
 NO_DELTA = Unscored("the alternative had no history when any of the runs began")
 
@@ -59,6 +60,7 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
         direction: what is supported: the alternative is ``better`` or ``worse``; ``None`` where nothing is.
         q: adjusted by Benjamini and Hochberg, the share of false ones to expect among all choices with a `q`
             as small as this; over a family of `q_family` pairs of skills. Unscored without an interval.
+        parts: what the two differ in, in units, each with its interval between runs of one task and agent.
         taken, other: histories of the selected skill and of the alternative; ``None`` without any.
         deltas: the source's delta at each point that has one: history against that run's own outcome.
         may_be_better, was_better, equivalent, unknown: number of points with that verdict.
@@ -78,6 +80,7 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
     support_reason: str
     q: Score
     q_family: int
+    parts: ScoreParts
     taken: Record | None
     other: Record | None
     deltas: tuple[float, ...]
@@ -93,9 +96,19 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
     direction: Direction | None = None
 
     @property
-    def to_fix(self) -> bool:
-        """Whether the alternative is supported as better, however many comparisons were made (`SMALL_Q`)."""
-        return self.direction == "better" and not isinstance(self.q, Unscored) and self.q <= SMALL_Q
+    def succeeds(self) -> int:
+        """1 where the alternative is supported to succeed more often at a small q, -1 less often, else 0.
+
+        By success alone: whatever the score says, the interval of the difference in success excludes 0.
+        """
+        small = self.direction is not None and not isinstance(self.q, Unscored) and self.q <= SMALL_Q
+        way = self.parts.success.sign
+        return way if small and way == (1 if self.direction == "better" else -1) else 0
+
+    @property
+    def called(self) -> str:
+        """What may be said of the alternative, the part that differs first (§2e)."""
+        return self.parts.called(self.succeeds)
 
     @property
     def n_selected(self) -> int:
@@ -157,7 +170,11 @@ def choices(
         comparer = PairComparer(one.snapshot() if isinstance(one, PolicyMemory) else one, weights)
         met = _met({digest: runs[digest] for digest in digests}, evaluations, comparer)
         trusts, adjusted = comparer.trusts(met, threshold), _adjusted(comparer, met)
-        made += [_choice(key, seen, comparer, trusts[key], adjusted) for key, seen in met.items()]
+        differ = comparer.parts(met)
+        made += [
+            _choice(key, seen, comparer, trust=trusts[key], adjusted=adjusted, parts=differ[key])
+            for key, seen in met.items()
+        ]
     return tuple(sorted(made, key=_weight))
 
 
@@ -178,7 +195,16 @@ class PairComparer:
     """Choices under one snapshot: histories, levels and trusts, all computed at once."""
 
     def __init__(self, snapshot: Snapshot, weights: Weights) -> None:
+        from untaken.counterfactual.pairs import (  # noqa: PLC0415 (slow: it loads NumPy)
+            Pair,
+            compare_pairs,
+            levels_compared,
+        )
+        from untaken.counterfactual.parts_compared import parts_between  # noqa: PLC0415
+
         self._snapshot, self._weights = snapshot, weights
+        self._compare, self._pair = compare_pairs, Pair
+        self._levels, self._parts = levels_compared, parts_between
 
     def record(self, skill: str, context_hash: str) -> Record | None:
         """The skill's history in the context."""
@@ -186,17 +212,17 @@ class PairComparer:
 
     def levels(self, situations: Iterable[Situation]) -> dict[Situation, int]:
         """The layer at which two skills are compared, in each situation."""
-        from untaken.counterfactual.pairs import levels_compared  # noqa: PLC0415 (slow: it loads NumPy)
+        return self._levels(self._snapshot, situations, self._weights)
 
-        return levels_compared(self._snapshot, situations, self._weights)
+    def parts(self, keys: Iterable[Key]) -> dict[Key, ScoreParts]:
+        """What the two skills of each choice differ in."""
+        return self._parts(self._snapshot, keys)
 
     def trusts(self, keys: Iterable[Key], threshold: float) -> dict[Key, AdvantageEstimate | None]:
         """The advantage of each alternative, and what it is worth; ``None`` where it was never chosen."""
-        from untaken.counterfactual.pairs import Pair, compare_pairs  # noqa: PLC0415 (slow: it loads NumPy)
-
         asked = list(keys)
-        pairs = [Pair(context, selected, alternative) for selected, alternative, context in asked]
-        return dict(zip(asked, compare_pairs(self._snapshot, pairs, self._weights, threshold), strict=True))
+        pairs = [self._pair(context, selected, alternative) for selected, alternative, context in asked]
+        return dict(zip(asked, self._compare(self._snapshot, pairs, self._weights, threshold), strict=True))
 
 
 def _met(
@@ -257,8 +283,10 @@ def _choice(
     key: Key,
     met: Met,
     comparer: PairComparer,
+    *,
     trust: AdvantageEstimate | None,
     adjusted: Mapping[Pair, float],
+    parts: ScoreParts,
 ) -> Choice:
     selected, alternative, context_hash = key
     verdicts = [path.verdict for path in met.paths]
@@ -277,6 +305,7 @@ def _choice(
         direction=trust.direction if trust else None,
         q=adjusted.get(_pair(key), Unscored("the advantage has no interval")),
         q_family=len(adjusted),
+        parts=parts,
         taken=comparer.record(selected, context_hash),
         other=comparer.record(alternative, context_hash),
         deltas=tuple(delta for delta in deltas if delta is not None),

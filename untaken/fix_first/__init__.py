@@ -1,5 +1,13 @@
 """What to fix first: sub-goals and decisions by expected gain, each with its runs (§5)."""
 
+from untaken.fix_first.advice import (
+    Advice as Advice,
+    CheaperChoice as CheaperChoice,
+    ChoiceAdvice as ChoiceAdvice,
+    Saving as Saving,
+    SkillTakers as SkillTakers,
+    advice as advice,
+)
 from untaken.fix_first.listing import (
     no_decision as no_decision,
     triage as triage,

@@ -12,6 +12,7 @@ from untaken.corpus import Corpus
 from untaken.counterfactual.choices import Choice, Point
 from untaken.counterfactual.levels import level_words
 from untaken.errors import number
+from untaken.fix_first.advice import SkillTakers
 from untaken.fix_first.findings import FixFirst, Often
 from untaken.fix_first.patterns import often_of
 
@@ -39,8 +40,9 @@ def decisions_to_fix(
         {d: corpus.runs[d].task_id for d in digests if corpus.evaluations.status(d) == "evaluated"}
     )
     found: dict[tuple[str, str], list[FixFirst]] = {}
+    takers = SkillTakers(corpus)
     for choice in made:
-        advantage = _supported(choice)
+        advantage = None if choice.succeeds > 0 and takers.costs(choice) else _supported(choice)
         points = _points(corpus, choice, sample) if advantage else {}
         if advantage and points:
             item = _item(corpus, choice, advantage, points, sample)
@@ -50,7 +52,7 @@ def decisions_to_fix(
 
 def _supported(choice: Choice) -> Advantage | None:
     mean, low, high, q = (number(figure) for figure in (choice.advantage, choice.low, choice.high, choice.q))
-    if not choice.to_fix or mean is None or low is None or high is None or q is None:
+    if choice.succeeds <= 0 or mean is None or low is None or high is None or q is None:
         return None
     return Advantage(mean=mean, ends=(low, high), q=q)
 

@@ -88,7 +88,8 @@ def no_decision(evaluated: int) -> str:
     """Why no decision is listed."""
     if not evaluated:
         return "no run has decisions that can be evaluated"
-    return f"no supported better alternative with q ≤ {SMALL_Q:g} in the {evaluated} evaluated runs"
+    where = f"in the {evaluated} evaluated runs"
+    return f"no alternative is supported to succeed more often (q ≤ {SMALL_Q:g}) {where}"
 
 
 def conflicts(corpus: Corpus, items: Iterable[FixFirst]) -> tuple[Conflict, ...]:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         TOO_FEW as TOO_FEW,
         Situation as Situation,
         Statement as Statement,
+        option_in as option_in,
+        situations as situations,
     )
 
 # It computes, and SciPy is slow to load.
