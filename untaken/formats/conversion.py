@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -224,7 +223,8 @@ def _other_records(sample: Sample, importer: Importer) -> str | None:
     """The format of a record that is surely not of the importer's format; one is looked at of each shape."""
     shapes = {frozenset(record): record for record in sample.records if isinstance(record, dict)}
     for record in shapes.values() if len(shapes) > 1 else ():
-        alone = replace(sample, shape="object", records=(record,), text=json.dumps(record))
+        text = json.dumps(record)
+        alone = Sample(name=sample.name, head=sample.head, text=text, shape="object", records=(record,))
         if importer.recognise(alone) is Confidence.NO and (other := recognise(alone)):
             return other
     return None

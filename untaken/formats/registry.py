@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -15,7 +17,7 @@ from untaken.errors import UntakenError
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import UNFORESEEN
-from untaken.formats.sample import Confidence, Sample, sample_of
+from untaken.formats.sample import Confidence, Sample, sample_of, shape_of
 
 BUILT_IN: Final = (
     "native",
@@ -94,7 +96,29 @@ def formats() -> list[FormatInfo]:
 
 
 def recognise(sample: Sample) -> str | None:
-    """The name of the format whose recogniser is surest; ``None`` where each of them says no."""
+    """The name of the format whose recogniser is surest; ``None`` where each of them says no.
+
+    Where the beginning of a file leaves it open, an outline of the whole is looked at.
+    """
+    found, best = _surest(sample)
+    for later in _outlines(sample) if best < Confidence.LIKELY else ():
+        if (surer := _surest(later))[1] > best:
+            found, best = surer
+    return found
+
+
+def _outlines(sample: Sample) -> Iterator[Sample]:
+    """The outline of a file, then without the records before each that is of another shape than the last."""
+    outline = sample.outline()
+    if outline is None:
+        return
+    yield outline
+    for number, (before, record) in enumerate(pairwise(outline.records), start=1):
+        if shape_of(record) != shape_of(before):
+            yield replace(outline, records=outline.records[number:])
+
+
+def _surest(sample: Sample) -> tuple[str | None, Confidence]:
     found, best = None, Confidence.NO
     for name, importer in importers().items():
         sure = _sure(importer, sample)
@@ -102,7 +126,7 @@ def recognise(sample: Sample) -> str | None:
             found, best = name, sure
             if sure >= Confidence.CERTAIN:
                 break
-    return found
+    return found, best
 
 
 def _sure(importer: Importer, sample: Sample) -> Confidence:
@@ -117,6 +141,9 @@ def equally_sure(sample: Sample) -> list[str]:
     """The formats whose recognisers are surest; several where it is ambiguous, none where each says no."""
     sure = {name: _sure(importer, sample) for name, importer in importers().items()}
     best = max(sure.values())
+    for outline in _outlines(sample) if best < Confidence.LIKELY else ():
+        sure = {name: max(how, _sure(importers()[name], outline)) for name, how in sure.items()}
+        best = max(sure.values())
     return [name for name, how in sure.items() if how is best] if best > Confidence.NO else []
 
 

@@ -1,4 +1,4 @@
-"""What a recogniser sees of a file: its first bytes, and the JSON records in them as far as they go."""
+"""What a recogniser sees of a file: its first bytes with their JSON records, or an outline of it all."""
 
 from __future__ import annotations
 
@@ -7,18 +7,31 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from untaken import limits
-from untaken.formats.jsontext import JsonReader, decode_text
+from untaken.errors import UntakenError
+from untaken.formats.jsontext import JsonReader, decode_text, decoded_pieces
 from untaken.formats.losses import Findings
-from untaken.formats.sources import HEAD_BYTES, ZIP, InMemory, OnDisk, Source, head, is_compressed
+from untaken.formats.sources import (
+    HEAD_BYTES,
+    ZIP,
+    InMemory,
+    OnDisk,
+    Source,
+    SourcePlace,
+    decompressed_pieces,
+    head,
+    is_compressed,
+)
 
 RECORDS: Final = 50
 """Records parsed of one file, and faults after which no more are looked for."""
@@ -26,6 +39,15 @@ STORED_BYTES: Final = 4 * HEAD_BYTES
 """Bytes of a file on disk that are looked at: a Zstandard block, which opens as a whole, may take 128 KiB."""
 MEMBERS: Final = 1_000
 """Members listed of one zip archive."""
+OUTLINED_BYTES: Final = 64 * limits.MIB
+"""Bytes read through for an outline."""
+OUTLINED_RECORDS: Final = 20_000
+"""Records read through for an outline: of each shape, only the first `ALIKE` are kept."""
+ALIKE: Final = 3
+TEXT_CHARS: Final = 500
+"""Characters that an outline keeps of a text."""
+NAMES: Final = 200
+"""Members that an outline keeps of an object."""
 UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Possessive, so that no text costs more than one pass.
 _TOKEN: Final = re.compile(r'[{}\[\],]|"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
@@ -65,6 +87,7 @@ class Sample:
         records: the first JSON records: the object, the elements of the array, the lines. Where the sample
             ends inside a record, that record holds what was complete before.
         members: names of the files in a zip archive.
+        outline: gives a sample of the whole file, where this one is of its beginning; see `outline_of`.
     """
 
     name: str
@@ -73,6 +96,7 @@ class Sample:
     shape: Shape = "empty"
     records: tuple[Any, ...] = ()
     members: tuple[str, ...] = ()
+    outline: Callable[[], Sample | None] = field(default=lambda: None, compare=False, repr=False)
 
     @property
     def first(self) -> Mapping[str, Any]:
@@ -97,20 +121,13 @@ class Sample:
 
 def sample_of(name: str, data: bytes | Path) -> Sample:
     """The sample of a file."""
-    if isinstance(data, Path):
-        with data.open("rb") as stream:
-            start = head(stream.read(STORED_BYTES))
-    else:
-        start = head(data)
-    if start.startswith(ZIP):
-        return Sample(name=name, head=start, shape="zip", members=_members(data))
-    if not start.strip():
-        return Sample(name=name, head=start)
-    if b"\0" in start and not start.startswith(UTF_16):
-        return Sample(name=name, head=start, shape="binary")
-    text = decode_text(start, Findings(None))
-    shape, records = _records(text)
-    return Sample(name=name, head=start, text=text, shape=shape, records=records)
+    if not isinstance(data, Path):
+        place: SourcePlace = InMemory(content=data)
+        return _sampled(name, head(data), data, lambda: decompressed_pieces(place.pieces(), place.size, name))
+    place = OnDisk(path=data)
+    with data.open("rb") as stream:
+        start = head(stream.read(STORED_BYTES))
+    return _sampled(name, start, data, lambda: decompressed_pieces(place.pieces(), place.size, name))
 
 
 def source_sample(source: Source) -> Sample:
@@ -120,7 +137,96 @@ def source_sample(source: Source) -> Sample:
     if isinstance(source.place, InMemory) and not is_compressed(source.place.content):
         return sample_of(source.name, source.place.content)
     start = source.head()
-    return sample_of(source.name, source.read() if start.startswith(ZIP) else start)
+    return _sampled(source.name, start, source.read() if start.startswith(ZIP) else start, source.pieces)
+
+
+def _sampled(name: str, start: bytes, archive: bytes | Path, pieces: Callable[[], Iterator[bytes]]) -> Sample:
+    """The sample of a file that begins so, with the bytes of it where it is an archive."""
+    if start.startswith(ZIP):
+        return Sample(name=name, head=start, shape="zip", members=_members(archive))
+    if not start.strip():
+        return Sample(name=name, head=start)
+    if b"\0" in start and not start.startswith(UTF_16):
+        return Sample(name=name, head=start, shape="binary")
+    text = decode_text(start, Findings(None))
+    shape, records = _records(text)
+
+    @cache
+    def outline() -> Sample | None:
+        if shape == "text" or (len(start) < HEAD_BYTES and len(records) < RECORDS):
+            return None
+        found = outline_of(pieces())
+        text = "\n".join(map(json.dumps, found))
+        return Sample(name=name, head=start, text=text, shape=shape, records=tuple(found)) if found else None
+
+    return Sample(name=name, head=start, text=text, shape=shape, records=records, outline=outline)
+
+
+def outline_of(pieces: Iterable[bytes]) -> list[Any]:
+    """The records of a JSON file, shortened: bounded by what the file is made of, not by its first bytes.
+
+    Of long texts the beginning is kept, of lists and of records the first ones of each shape, so that neither
+    a text of megabytes nor a thousand summaries hide what comes after them.
+    """
+    reader = JsonReader("", Findings(None), decoded_pieces(_bounded(pieces)))
+    found: list[Any] = []
+    with suppress(UntakenError, RecursionError):
+        if reader.peek() == "{":
+            found += _first_object(reader)
+        alike = Counter(map(shape_of, found))
+        for element in islice(reader.values(), OUTLINED_RECORDS):
+            alike[shape := shape_of(element.value)] += 1
+            if alike[shape] <= ALIKE:
+                found.append(_outlined(element.value, 0))
+            if len(found) >= RECORDS:
+                break
+    return found
+
+
+def _bounded(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    left = OUTLINED_BYTES
+    for piece in pieces:
+        yield piece
+        left -= len(piece)
+        if left < 0:
+            return
+
+
+def _first_object(reader: JsonReader) -> list[dict[str, Any]]:
+    """The first object of a file, of whose members one at a time is in memory."""
+    members: dict[str, Any] = {}
+    for name in reader.members():
+        value = _outlined(reader.member(name), 0)
+        if len(members) < NAMES:
+            members[name] = value
+    return [members]
+
+
+def _outlined(value: Any, depth: int) -> Any:
+    """A value with its long texts, lists and objects shortened."""
+    if isinstance(value, str):
+        return value[:TEXT_CHARS]
+    if isinstance(value, dict):
+        return {name: _outlined(each, depth + 1) for name, each in islice(value.items(), NAMES)}
+    if not isinstance(value, list):
+        return value
+    alike: Counter[Any] = Counter()
+    kept = []
+    for each in value:
+        alike[shape := shape_of(each)] += 1
+        if alike[shape] <= ALIKE:
+            kept.append(_outlined(each, depth + 1))
+        if len(kept) >= RECORDS:
+            break
+    return kept
+
+
+def shape_of(value: Any) -> Any:
+    """What tells records apart: the names of their members, and the type that they say."""
+    if not isinstance(value, dict):
+        return type(value)
+    kind = value.get("type")
+    return frozenset(value), kind if isinstance(kind, str) else None
 
 
 def _members(data: bytes | Path) -> tuple[str, ...]:
