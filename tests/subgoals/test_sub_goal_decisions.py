@@ -32,7 +32,7 @@ CASES = [
     # desc, sub-goal, run, status, attempted, decided_by, words in the reason
     ("expression holds", EXPR, a_run().call("act").state(done=True).finish(), "completed", True, "expr", "meets"),
     ("expression fails", EXPR, a_run().call("act").state(done=False).finish(), "attempted", True, "expr", "not meet"),
-    ("expression holds, nobody acted on it", EXPR, a_run().call("other").state(done=True).finish(), "skipped", False, "expr", "never attempted"),
+    ("expression holds, nobody acted on it", EXPR, a_run().call("other").state(done=True).finish(), "skipped", False, "expr", "its check holds, but no mapped action was seen"),
     ("expression without its field", EXPR, a_run().call("act").finish(), "unscored", True, "none", "state.done"),
     ("expression, no actions recorded", EXPR, a_run().state(done=True).finish(), "unscored", None, "none", "no actions"),
     ("expression fails, no actions recorded", EXPR, a_run().state(done=False).finish(), "unscored", None, "none", "no actions"),
@@ -85,7 +85,7 @@ CASES = [
     ("nor can a verdict fail a check that passed", EXPR, a_run().call("act").state(done=True).finish().verdict("x", False), "completed", True, "expr", "meets"),
     ("a verdict where the check is undecided", EXPR, a_run().call("act").finish().verdict("x", True), "completed", True, "verdict:human:ann", "met"),
     ("text rule matched", {"id": "x", "check": {"expr": "state.done"}, "rules": [{"text": "*hello*"}]}, a_run().say("Hello there").state(done=True).finish(), "completed", True, "expr", "meets"),
-    ("text rule, messages without a match", {"id": "x", "check": {"expr": "state.done"}, "rules": [{"text": "*hello*"}]}, a_run().say("bye").state(done=True).finish(), "skipped", False, "expr", "never"),
+    ("text rule, messages without a match", {"id": "x", "check": {"expr": "state.done"}, "rules": [{"text": "*hello*"}]}, a_run().say("bye").state(done=True).finish(), "skipped", False, "expr", "no mapped action was seen"),
 ]  # fmt: skip
 
 

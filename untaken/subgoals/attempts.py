@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
 from untaken import plans
+from untaken.plans import ToolCallSpec
 from untaken.subgoals.compiled import CompiledGraph
 from untaken.subgoals.trace import Trace
 
@@ -76,7 +78,18 @@ def _served(compiled: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Ma
         if calls and trace.affords(spec):
             also = [call.seq for call in calls if plans.call_matches(spec, call)]
             mapped[name] = sorted({*mapped[name], *also})
+    for name, spec in specs:
+        if name in mapped and (after := compiled.criteria[name].after):
+            used = _used_before(spec, after, trace)
+            mapped[name] = [seq for seq in mapped[name] if seq not in used]
     return {name: tuple(seqs) for name, seqs in mapped.items() if seqs}
+
+
+def _used_before(spec: ToolCallSpec, after: int, trace: Trace) -> set[int]:
+    """The first calls as expected: earlier sub-goals with the same call need them for themselves."""
+    calls = trace.calls_of(spec.name) if trace.affords(spec) else ()
+    good = (c for c in calls if plans.call_matches(spec, c) and plans.call_counts(spec, trace.answer(c)))
+    return {call.seq for call in islice(good, after)}
 
 
 def _through_options(options: list[Attempt]) -> Attempt:

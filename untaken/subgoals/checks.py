@@ -16,6 +16,7 @@ from untaken.plans import Mapping, call_counts, call_matches
 from untaken.plans.plan_graph import ToolCallSpec, VerdictSpec
 from untaken.subgoals.attempts import Attempt
 from untaken.subgoals.compiled import CompiledSubGoal
+from untaken.subgoals.conditions import Conditions
 from untaken.subgoals.differences import (
     FieldDifference,
     answer_differences,
@@ -23,7 +24,7 @@ from untaken.subgoals.differences import (
     nearest_call,
     shown,
 )
-from untaken.subgoals.expressions import ExpressionResults
+from untaken.subgoals.expressions import ExpressionResults, shown_expression
 from untaken.subgoals.missed import NEVER, Cause, Unserved, why_missed
 from untaken.subgoals.trace import Trace
 from untaken.subgoals.verdicts import RECORDED, ruling, whose_count
@@ -43,6 +44,7 @@ class NodeDecision(Struct, frozen=True, kw_only=True, gc=False):
     differences: tuple[FieldDifference, ...] = ()
     nearest: int | None = None
     missed: Cause | None = None
+    holds: bool = False
 
 
 DecisionsById = abc.Mapping[str, NodeDecision]
@@ -50,6 +52,8 @@ _PLAIN: Final = {
     completed: NodeDecision(completed=completed, by="", reason="") for completed in (True, False, None)
 }
 """Decisions that are not put in words, and rest on no moment."""
+_HOLDS: Final = NodeDecision(completed=False, by="", reason="", holds=True)
+"""Its check holds, but no mapped action was seen; not put in words."""
 
 
 def _plain(completed: bool | Unscored | None, at: int | None = None) -> NodeDecision:
@@ -67,6 +71,7 @@ class CheckRunner:
         success: the run's own outcome.
         expressions: results of the graph's expressions.
         mapping: what the run's actions are mapped to.
+        required: whether each conditional sub-goal is required.
         verdicts: globs over VERDICT.by; empty lets everybody speak. With the literal ``test`` among them,
             recorded test verdicts replace expression and tool-call checks.
         in_words: whether decisions say who decided what, and why; else only what is completed, and since
@@ -79,6 +84,7 @@ class CheckRunner:
         success: bool | Unscored,
         expressions: ExpressionResults,
         mapping: Mapping,
+        required: Conditions,
         verdicts: Sequence[str],
         *,
         in_words: bool,
@@ -88,12 +94,20 @@ class CheckRunner:
         self._success = success
         self._expressions = expressions
         self._mapping = mapping
+        self._required = required
         self._verdicts = (verdicts,) if isinstance(verdicts, str) else tuple(verdicts)
         self._recorded = RECORDED in self._verdicts
         self._in_words = in_words
 
     def decide(self, criterion: CompiledSubGoal, attempt: Attempt) -> None:
-        """Decide one sub-goal; the check's answer counts before any verdict."""
+        """Decide one sub-goal; the check's answer counts before any verdict.
+
+        One that may not be required in this run is decided by its condition alone.
+        """
+        required = self._required.get(criterion.node.id, True)
+        if required is not True:
+            self.decisions[criterion.node.id] = self._not_required(criterion, required)
+            return
         checked = self._by_check(criterion, attempt)
         if checked is not None and checked.completed is not None:
             decision = checked
@@ -110,16 +124,16 @@ class CheckRunner:
             return self._by_options(criterion)
         if kind in ("none", "verdict") or (self._recorded and kind != "outcome"):
             return None
-        if attempt.made is False:
+        if attempt.made is False and criterion.needs_action:
             return self._missed(criterion)
         if kind == "outcome":
             return self._by_outcome()
-        if attempt.made is None:
+        if attempt.made is None and criterion.needs_action:
             if not self._in_words:
                 return _PLAIN[None]
             return NodeDecision(completed=None, by="none", reason=f"attempts are unknown: {attempt.unknown}")
         if criterion.call is not None:
-            return self._by_call(criterion.call)
+            return self._by_call(criterion, criterion.call)
         return self._by_expression(criterion, attempt)
 
     def _fails(self, criterion: CompiledSubGoal, attempt: Attempt) -> bool:
@@ -136,12 +150,33 @@ class CheckRunner:
     def _unserved(self) -> Unserved:
         return Unserved(self._trace.calls, self._mapping)
 
+    def _not_required(self, criterion: CompiledSubGoal, required: bool | Unscored) -> NodeDecision:
+        """Its condition does not hold, or cannot be decided: no check and no verdict says more."""
+        if not self._in_words:
+            return _PLAIN[None]
+        if isinstance(required, Unscored):
+            why = f"whether it is required could not be decided: {required.reason}"
+        else:
+            when = "at the end" if criterion.node.when_at == "final" else "at any step"
+            why = f"not required: {shown_expression(criterion.when)} does not hold {when}"
+        return NodeDecision(completed=None, by="none", reason=why)
+
     def _missed(self, criterion: CompiledSubGoal) -> NodeDecision:
         """The result without a mapped action, with the likelier cause."""
+        if self._expressions.holds(criterion):
+            if not self._in_words:
+                return _HOLDS
+            return NodeDecision(
+                completed=False,
+                by="expr",
+                reason="its check holds, but no mapped action was seen",
+                missed="plan",
+                holds=True,
+            )
         if not self._in_words:
             return _PLAIN[False]
         if criterion.call is not None and self._trace.calls_of(criterion.call.name):
-            other = self._other_arguments(criterion.call, self._trace.calls_of(criterion.call.name))
+            other = self._by_call(criterion, criterion.call)
             reason = f"{NEVER}, likely the agent's doing: {other.reason}"
             return structs.replace(other, reason=reason, evidence=(), missed="agent")
         found = why_missed(criterion.node, self._unserved)
@@ -163,7 +198,11 @@ class CheckRunner:
         return NodeDecision(completed=None, by="none", reason=f"no evidence: it has {what}")
 
     def _by_options(self, criterion: CompiledSubGoal) -> NodeDecision:
-        options = {name: self.decisions[name] for name in criterion.options if name in self.decisions}
+        options = {
+            name: self.decisions[name]
+            for name in criterion.options
+            if name in self.decisions and self._required.get(name, True) is not False
+        }
         done = {name: decision for name, decision in options.items() if decision.completed}
         at = min([d.at for d in done.values() if d.at is not None], default=None)
         if not self._in_words:
@@ -225,7 +264,8 @@ class CheckRunner:
             differences=result.differences,
         )
 
-    def _by_call(self, spec: ToolCallSpec) -> NodeDecision:
+    def _by_call(self, criterion: CompiledSubGoal, spec: ToolCallSpec) -> NodeDecision:
+        """Enough calls as expected, after those that earlier sub-goals with the same call need."""
         if not self._trace.affords(spec):
             if not self._in_words:
                 return _PLAIN[None]
@@ -233,19 +273,35 @@ class CheckRunner:
                 completed=None, by="none", reason="the run has too many calls to compare them all"
             )
         calls = self._trace.calls_of(spec.name)
-        unclear: ToolCall | None = None
+        enough = criterion.after + criterion.times
+        clear: list[ToolCall] = []
+        unclear: list[ToolCall] = []
         refused: list[ToolCall] = []
         for call in filter(partial(call_matches, spec), calls):
             counts = call_counts(spec, self._trace.answer(call))
-            if counts:
-                return self._called(spec, call)
-            if counts is None:
-                unclear = unclear or call
-            else:
-                refused.append(call)
-        if unclear is not None:
-            return self._called(spec, unclear, doubt=_doubt(self._trace.answer(unclear)))
+            (clear if counts else unclear if counts is None else refused).append(call)
+            if len(clear) == enough:
+                return self._called(spec, clear[criterion.after :])
+        if len(clear) + len(unclear) >= enough:
+            made = (clear + unclear)[criterion.after : enough]
+            return self._called(spec, made, doubt=_doubt(self._trace.answer(unclear[0])))
+        if clear or unclear:
+            return self._too_few(criterion, clear + unclear)
         return self._refused(spec, refused) if refused else self._other_arguments(spec, calls)
+
+    def _too_few(self, criterion: CompiledSubGoal, made: Sequence[ToolCall]) -> NodeDecision:
+        """Called as expected, but not as often."""
+        if not self._in_words:
+            return _PLAIN[False]
+        wanted = _times(criterion.times)
+        beside = f" after {_times(criterion.after)} for other sub-goals" if criterion.after else ""
+        return NodeDecision(
+            completed=False,
+            by="tool_call",
+            reason=f"{made[0].tool} was called as expected {_times(len(made))}; "
+            f"it must be called {wanted}{beside}",
+            evidence=self._exchanges(made[:NEAR_MISSES]),
+        )
 
     def _refused(self, spec: ToolCallSpec, refused: Sequence[ToolCall]) -> NodeDecision:
         """Called as expected, but not answered so: the last such call is the nearest."""
@@ -270,7 +326,7 @@ class CheckRunner:
         if found is None:
             return NodeDecision(completed=False, by="tool_call", reason=f"{spec.name} was never called")
         nearest, differences = found
-        times = "once" if len(calls) == 1 else f"{len(calls)} times"
+        times = _times(len(calls))
         described = differences_in_words(differences)
         place = f" (nearest: event {nearest.seq})" if len(calls) > 1 else ""
         return NodeDecision(
@@ -282,17 +338,20 @@ class CheckRunner:
             nearest=nearest.seq,
         )
 
-    def _called(self, spec: ToolCallSpec, call: ToolCall, *, doubt: str = "") -> NodeDecision:
-        """The call was made as expected. A doubt about its answer is named; where the check asks for what an
+    def _called(self, spec: ToolCallSpec, made: Sequence[ToolCall], *, doubt: str = "") -> NodeDecision:
+        """The calls were made as expected. A doubt about an answer is named; where the check asks for what an
         answer says, nothing is decided by a call without it.
         """
+        at = max(call.seq for call in made)
         if not self._in_words:
-            return _plain(None if doubt and spec.answer is not None else True, call.seq)
-        described = f"{spec.name} was called as expected" + (f"; {doubt}" if doubt else "")
+            return _plain(None if doubt and spec.answer is not None else True, at)
+        times = "" if len(made) == 1 else f" {_times(len(made))}"
+        described = f"{spec.name} was called as expected{times}" + (f"; {doubt}" if doubt else "")
         if doubt and spec.answer is not None:
-            return NodeDecision(completed=None, by="none", reason=described, evidence=self._exchanges([call]))
-        evidence = (call.seq,) if spec.answer is None else self._exchanges([call])
-        return NodeDecision(completed=True, by="tool_call", reason=described, evidence=evidence, at=call.seq)
+            return NodeDecision(completed=None, by="none", reason=described, evidence=self._exchanges(made))
+        seqs = tuple(sorted(call.seq for call in made))
+        evidence = seqs if spec.answer is None else self._exchanges(made)
+        return NodeDecision(completed=True, by="tool_call", reason=described, evidence=evidence, at=at)
 
     def _exchanges(self, calls: Sequence[ToolCall]) -> tuple[int, ...]:
         """The calls with the answers to them."""
@@ -355,6 +414,11 @@ class CheckRunner:
         ]
         during = [verdict.seq for verdict in verdicts if verdict.seq <= self._trace.last]
         return max(cited, default=None) if cited else min(during, default=None)
+
+
+def _times(count: int) -> str:
+    """``once``, ``3 times``."""
+    return "once" if count == 1 else f"{count} times"
 
 
 def _spoken(verdicts: Sequence[Verdict], *, passed: bool) -> str:

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from untaken.errors import UntakenError
-from untaken.plans import topological
+from untaken.plans import ancestors, topological
 from untaken.plans.expression_source import read_source
 from untaken.plans.plan_graph import Check, PlanGraph, SubGoal, ToolCallSpec
 
@@ -29,6 +30,10 @@ class CompiledSubGoal(Struct, frozen=True, kw_only=True):
         expression: what its check tries on the state; empty where it tries nothing. `stepwise`: after each
             step.
         fields: top-level fields of the state that its expression reads; none where it reads the whole state.
+        when: the condition under which it is required; empty where it always is. `when_fields`: the fields
+            of the state that the condition reads.
+        times: different calls that its check asks for; `after`: how many calls like that earlier sub-goals
+            need for themselves.
     """
 
     node: SubGoal
@@ -43,6 +48,15 @@ class CompiledSubGoal(Struct, frozen=True, kw_only=True):
     expression: str
     stepwise: bool
     fields: tuple[str, ...]
+    when: str = ""
+    when_fields: tuple[str, ...] = ()
+    times: int = 1
+    after: int = 0
+
+    @property
+    def needs_action(self) -> bool:
+        """Whether a check that passes is no completion without a mapped action."""
+        return self.node.needs_action or self.kind not in ("expr", "outcome")
 
     def could_differ(self, moved: set[str]) -> bool:
         """Whether its expression could give another result now that these fields of the state changed."""
@@ -61,7 +75,7 @@ class CompiledGraph(Struct, frozen=True, kw_only=True):
         reads_messages: whether any rule looks at messages.
         reads_state: whether any expression needs the state; `fields`: the top-level fields of it that they
             read, ``None`` where one looks at the state as a whole. `stepwise`: the criteria that try theirs
-            after each step.
+            after each step. `conditional`: those that are required in some runs only.
     """
 
     graph: PlanGraph
@@ -74,6 +88,7 @@ class CompiledGraph(Struct, frozen=True, kw_only=True):
     reads_state: bool
     fields: frozenset[str] | None
     stepwise: tuple[CompiledSubGoal, ...]
+    conditional: tuple[CompiledSubGoal, ...]
 
 
 def compiled_graph(graph: PlanGraph) -> CompiledGraph:
@@ -110,8 +125,13 @@ def _prepare(graph: PlanGraph) -> CompiledGraph:
         options[node.id] = tuple(option for option in dict.fromkeys(node.any_of) if option in known)
         for option in options[node.id]:
             groups[option].append(node.id)
-    criteria = {node.id: _criterion(node, known, options, groups[node.id]) for node in graph.sub_goals}
+    after = _calls_before(graph)
+    criteria = {
+        node.id: _criterion(node, known, options, groups[node.id], after.get(node.id, 0))
+        for node in graph.sub_goals
+    }
     reads = [set(one.fields) for one in criteria.values() if one.kind == "expr"]
+    reads += [set(one.when_fields) for one in criteria.values() if one.when]
     return CompiledGraph(
         graph=graph,
         criteria=criteria,
@@ -123,11 +143,38 @@ def _prepare(graph: PlanGraph) -> CompiledGraph:
         reads_state=bool(reads),
         fields=frozenset().union(*reads) if all(reads) else None,
         stepwise=tuple(criterion for criterion in criteria.values() if criterion.stepwise),
+        conditional=tuple(criterion for criterion in criteria.values() if criterion.when),
     )
 
 
+def _calls_before(graph: PlanGraph) -> Mapping[str, int]:
+    """By sub-goal, the calls that earlier ones which expect the same call need for themselves.
+
+    Earlier: a dependency, or before it in the graph where both say `times`.
+    """
+    alike: dict[bytes, list[SubGoal]] = defaultdict(list)
+    for node in graph.sub_goals:
+        if node.check is not None and node.check.tool_call is not None:
+            alike[msgspec.json.encode(node.check.tool_call, order="sorted")].append(node)
+    repeated = [nodes for nodes in alike.values() if len(nodes) > 1]
+    behind = ancestors(graph) if repeated else {}
+    return {
+        node.id: sum(
+            other.times or 1
+            for place, other in enumerate(nodes)
+            if other.id in behind[node.id] or (place < at and None not in (node.times, other.times))
+        )
+        for nodes in repeated
+        for at, node in enumerate(nodes)
+    }
+
+
 def _criterion(
-    node: SubGoal, known: set[str], options: Mapping[str, tuple[str, ...]], groups: Sequence[str]
+    node: SubGoal,
+    known: set[str],
+    options: Mapping[str, tuple[str, ...]],
+    groups: Sequence[str],
+    after: int,
 ) -> CompiledSubGoal:
     kind, check = check_kind(node), node.check or Check()
     return CompiledSubGoal(
@@ -142,16 +189,20 @@ def _criterion(
         call=check.tool_call,
         expression=check.expr or "",
         stepwise=kind == "expr" and check.on == "step",
-        fields=_fields(node),
+        fields=_fields(check.expr),
+        when=node.when or "",
+        when_fields=_fields(node.when),
+        times=node.times or 1,
+        after=after,
     )
 
 
-def _fields(node: SubGoal) -> tuple[str, ...]:
-    """Top-level fields that the expression reads; empty where it looks at the state as a whole."""
-    if node.check is None or node.check.expr is None:
+def _fields(expression: str | None) -> tuple[str, ...]:
+    """Top-level fields that an expression reads; empty where it looks at the state as a whole."""
+    if expression is None:
         return ()
     try:
-        paths = read_source(node.check.expr).paths
+        paths = read_source(expression).paths
     except UntakenError:  # the same fault makes the check itself unscored, with its reason
         return ()
     whole = any(not path.segments for path in paths)

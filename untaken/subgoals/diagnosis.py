@@ -39,7 +39,8 @@ def diagnose(
 ) -> Diagnosed:
     """The first that holds, the gravest first.
 
-    ``unscored``: nothing is known. ``violation``: a sub-goal reached without a critical dependency.
+    ``unscored``: nothing is known, or all that is missing are sub-goals whose check holds without a mapped
+    action. ``violation``: a sub-goal reached without a critical dependency whose check does not hold.
     ``clean``: nothing required is known to be missing. ``not_detecting_errors``: something is missing,
     observations failed, and the plan was recorded but never revised. ``skipping``: more of what is missing
     was never attempted than was attempted without success; ``inside``: at least as much was attempted
@@ -50,11 +51,12 @@ def diagnose(
     if not known:
         what = "none of the required sub-goals has any evidence" if nodes else "no sub-goal is required"
         return Diagnosed(diagnosis="unscored", reason=what)
-    if critical:
+    held = {node.sub_goal for node in nodes if node.holds}
+    if skipped := [violation for violation in critical if violation.dependency not in held]:
         return Diagnosed(
             diagnosis="violation",
-            reason=_violation_sentence(critical),
-            advice=_require([v.dependency for v in critical], [v.sub_goal for v in critical]),
+            reason=_violation_sentence(skipped),
+            advice=_require([v.dependency for v in skipped], [v.sub_goal for v in skipped]),
         )
     missing = [node for node in known if not node.completed]
     if not missing:
@@ -74,6 +76,15 @@ def _why_missing(
     compiled: CompiledGraph,
     unrevised: Unrevised | None,
 ) -> Diagnosed:
+    held = [node.sub_goal for node in missing if node.holds]
+    if len(held) == len(missing):
+        return Diagnosed(
+            diagnosis="unscored",
+            reason=f"{len(held)} of {len(nodes)} required sub-goals not completed: the check of "
+            f"{_some(held)} holds, but no mapped action was seen",
+            advice="Correct the plan: map an action to it, or write `needs_action: false`.",
+        )
+    missing = [node for node in missing if not node.holds]
     incomplete = [node.sub_goal for node in missing if node.attempted is True]
     never = [node.sub_goal for node in missing if node.attempted is False]
     inside, skipped = len(incomplete), len(never)

@@ -59,20 +59,28 @@ class ExpressionResults:
         self._in_words = in_words
         if not compiled.reads_state:
             return
-        waiting = [(attempts[c.node.id].events[0], c) for c in compiled.stepwise if attempts[c.node.id].made]
+        waiting = [
+            (_begun(c, attempts[c.node.id]), c)
+            for c in compiled.stepwise
+            if attempts[c.node.id].made or not c.needs_action
+        ]
         if waiting:
             waiting.sort(key=itemgetter(0), reverse=True)
             self._walk(waiting, ends)
         self._fold.forward(trace.last)
 
     def result(self, criterion: CompiledSubGoal, attempt: Attempt) -> ExpressionResult:
-        """The result for one attempted sub-goal."""
+        """The result for one sub-goal that was attempted, or needs no action."""
         if (held := self._during.get(criterion.node.id)) is not None:
             return self._compared(held, criterion) if held.passed is False else held
         passed = _evaluate(criterion, self._fold.state)
         words = "the final state meets" if passed is True else "the final state does not meet"
-        found = self._explain(criterion, passed, words, begun=attempt.events[0])
+        found = self._explain(criterion, passed, words, begun=_begun(criterion, attempt))
         return self._compared(found, criterion) if passed is False else found
+
+    def holds(self, criterion: CompiledSubGoal) -> bool:
+        """Whether the final state meets it, whatever was attempted."""
+        return bool(criterion.expression) and _evaluate(criterion, self._fold.state) is True
 
     def fails(self, criterion: CompiledSubGoal) -> bool:
         """Whether the final state is known not to meet it, whatever was attempted."""
@@ -85,7 +93,7 @@ class ExpressionResults:
             return found
         differences = state_differences(criterion.expression, self._fold.state)
         words = differences_in_words(differences)
-        reason = found.reason.replace(_shown(criterion.expression), f"its check: {words}")
+        reason = found.reason.replace(shown_expression(criterion.expression), f"its check: {words}")
         return structs.replace(found, reason=reason if words else found.reason, differences=differences)
 
     def _walk(self, coming: list[tuple[int, CompiledSubGoal]], ends: Sequence[int]) -> None:
@@ -140,18 +148,33 @@ class ExpressionResults:
             return ExpressionResult(passed=passed, at=at)
         return ExpressionResult(
             passed=passed,
-            reason=f"{words} {_shown(criterion.expression)}",
+            reason=f"{words} {shown_expression(criterion.expression)}",
             evidence=tuple(sorted(set(evidence if criterion.fields else sorted(evidence)[-1:]))),
             at=at,
         )
 
 
+def _begun(criterion: CompiledSubGoal, attempt: Attempt) -> int:
+    """From which event on its expression counts: its first action, or the run's begin."""
+    return attempt.events[0] if attempt.events and criterion.needs_action else 0
+
+
 def _evaluate(criterion: CompiledSubGoal, state: JsonObject) -> bool | Unscored:
-    """`evaluate_expression`, remembered where all it reads are small scalars."""
-    values = [state.get(field, _ABSENT) for field in criterion.fields]
+    return evaluated(criterion.expression, criterion.fields, state)
+
+
+def evaluated(expression: str, fields: tuple[str, ...], state: JsonObject) -> bool | Unscored:
+    """`evaluate_expression`, remembered where all it reads are small scalars.
+
+    Args:
+        expression: over the state.
+        fields: the top-level fields that it reads; none where it reads the whole state.
+        state: the run's state.
+    """
+    values = [state.get(field, _ABSENT) for field in fields]
     if values and all(map(_small, values)):
-        return _remembered(criterion.expression, criterion.fields, *values)
-    return evaluate_expression(criterion.expression, state)
+        return _remembered(expression, fields, *values)
+    return evaluate_expression(expression, state)
 
 
 def _small(value: object) -> bool:
@@ -167,5 +190,6 @@ def _remembered(expression: str, fields: tuple[str, ...], *values: object) -> bo
     return evaluate_expression(expression, read)
 
 
-def _shown(expression: str) -> str:
+def shown_expression(expression: str) -> str:
+    """An expression in a reason, cut at `SHOWN_CHARS`."""
     return expression if len(expression) <= SHOWN_CHARS else expression[: SHOWN_CHARS - 1] + "…"

@@ -15,7 +15,7 @@ from untaken.plans.plan_graph import Rule, SubGoal
 from untaken.subgoals.differences import ABSENT, COMPARED_CALLS, FieldDifference, shown
 from untaken.subgoals.tool_names import CLOSE, alike
 
-Cause = Literal["agent", "mapping"]
+Cause = Literal["agent", "mapping", "plan"]
 NEVER: Final = "never attempted"
 NAMED: Final = 3
 MOST_RULES: Final = 8

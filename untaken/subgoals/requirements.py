@@ -11,16 +11,17 @@ from untaken import limits
 from untaken.subgoals.attempts import Attempt, AttemptsById
 from untaken.subgoals.checks import DecisionsById, NodeDecision
 from untaken.subgoals.compiled import CompiledGraph, CompiledSubGoal
+from untaken.subgoals.conditions import Conditions
 from untaken.subgoals.run_score import NodeResult, NodeScore, Status, Violation
 
 _SATISFIED: Final = frozenset({"completed", "not_required"})
 
 
 def node_results(
-    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById
+    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById, required: Conditions
 ) -> tuple[NodeResult, ...]:
     """How every sub-goal ended, in graph order."""
-    unused = _unused_options(compiled, attempts, decisions)
+    unused = _not_required(compiled, attempts, decisions, required)
     return tuple(
         NodeResult(
             sub_goal=name,
@@ -31,18 +32,19 @@ def node_results(
             completed=decisions[name].completed,
             weight=criterion.node.weight,
             groups=criterion.groups,
+            holds=decisions[name].holds,
         )
         for name, criterion in compiled.criteria.items()
     )
 
 
 def node_scores(
-    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById
+    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById, required: Conditions
 ) -> tuple[NodeScore, ...]:
     """Every sub-goal's score, in graph order."""
     scores = []
-    unused = _unused_options(compiled, attempts, decisions)
-    for result in node_results(compiled, attempts, decisions):
+    unused = _not_required(compiled, attempts, decisions, required)
+    for result in node_results(compiled, attempts, decisions, required):
         name = result.sub_goal
         attempt, decision = attempts[name], decisions[name]
         not_needed = unused.get(name)
@@ -77,14 +79,17 @@ def _reason(attempt: Attempt, decision: NodeDecision) -> str:
     return decision.reason
 
 
-def _unused_options(
-    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById
+def _not_required(
+    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById, required: Conditions
 ) -> dict[str, str]:
-    """Why options of groups need not be completed: of groups first, since theirs need not be either."""
-    unused: dict[str, str] = {}
+    """Why sub-goals need not be completed: their condition does not hold, or another option is enough.
+
+    Groups first, since the options of one that is not required need not be completed either.
+    """
+    unused = {name: decisions[name].reason for name, one in required.items() if one is False}
     for name in reversed(compiled.options_first):
         criterion = compiled.criteria[name]
-        if criterion.groups and not decisions[name].completed:
+        if criterion.groups and name not in unused and not decisions[name].completed:
             instead = [
                 _instead(criterion, place, decisions, unused) for place in range(len(criterion.groups))
             ]
@@ -165,7 +170,8 @@ def critical_violations(compiled: CompiledGraph, nodes: Mapping[str, NodeResult]
         behind[name] = mask
     found: list[Violation] = []
     for name, node in nodes.items():
-        mask = behind[name] if node.completed or node.attempted else 0
+        reached = node.status != "not_required" and (node.completed or node.attempted)
+        mask = behind[name] if reached else 0
         while mask and len(found) < limits.VIOLATIONS:
             lowest = mask & -mask
             mask ^= lowest
@@ -184,10 +190,17 @@ def _reached_without(node: NodeResult, dependency: str) -> Violation:
     )
 
 
-def order_violations(compiled: CompiledGraph, attempts: AttemptsById) -> list[Violation]:
-    """A sub-goal first attempted before a direct dependency was; at most `limits.VIOLATIONS`."""
+def order_violations(
+    compiled: CompiledGraph, attempts: AttemptsById, required: Conditions
+) -> list[Violation]:
+    """A sub-goal first attempted before a direct dependency was; at most `limits.VIOLATIONS`.
+
+    Where the condition of either does not hold, there is no order to keep.
+    """
     found: list[Violation] = []
     for name, dep in compiled.edges:
+        if required and False in (required.get(name), required.get(dep)):
+            continue
         events, before = attempts[name].events, attempts[dep].events
         if events and before and events[0] < before[0] and len(found) < limits.VIOLATIONS:
             message = f"{name!r} began at event {events[0]}, before {dep!r} at event {before[0]}"

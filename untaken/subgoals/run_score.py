@@ -25,6 +25,7 @@ class NodeResult(Struct, frozen=True, kw_only=True, gc=False):
         completed: ``None`` where there is no evidence either way.
         weight: in `completion_weighted`.
         groups: ids of the `any_of` groups that list it: they count instead of it.
+        holds: its check holds, but no mapped action was seen: the plan is the likelier cause, never the agent.
     """
 
     sub_goal: str
@@ -35,6 +36,7 @@ class NodeResult(Struct, frozen=True, kw_only=True, gc=False):
     completed: bool | None
     weight: float = 1.0
     groups: tuple[str, ...] = ()
+    holds: bool = False
 
 
 class NodeScore(NodeResult, frozen=True, kw_only=True, gc=False):
@@ -48,7 +50,8 @@ class NodeScore(NodeResult, frozen=True, kw_only=True, gc=False):
         completed_at: `seq` after which it was completed, where a moment is known.
         differences: of a failed check, what it expects beside what the run holds, field by field.
         nearest: `seq` of the call that `differences` looks at.
-        missed: of a sub-goal without any action, which is likelier the cause: the agent or the mapping.
+        missed: of a sub-goal without any action, which is likelier the cause: the agent, the mapping, or the
+            plan, which asks for an action though its check holds.
     """
 
     decided_by: str

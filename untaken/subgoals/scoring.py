@@ -15,6 +15,7 @@ from untaken.present.numbers import counted
 from untaken.subgoals.attempts import AttemptsById, attempts
 from untaken.subgoals.checks import CheckRunner, DecisionsById
 from untaken.subgoals.compiled import CompiledGraph, compiled_graph
+from untaken.subgoals.conditions import Conditions, conditions
 from untaken.subgoals.diagnosis import Diagnosed, Unrevised, diagnose
 from untaken.subgoals.expressions import ExpressionResults
 from untaken.subgoals.progress import progress, recovered
@@ -159,6 +160,7 @@ class _Judged(Struct, frozen=True, kw_only=True, gc=False):
     traces: Sequence[Trace]
     mappings: Sequence[Mapping]
     attempts: Sequence[AttemptsById]
+    required: Sequence[Conditions]
     decisions: Sequence[DecisionsById]
     actions: Sequence[Sequence[int]]
     ends: Sequence[Sequence[int]]
@@ -179,9 +181,12 @@ def _judge(runs: Sequence[Run], graph: PlanGraph, verdicts: Sequence[str], *, in
         ExpressionResults(compiled, trace, made, steps, in_words=in_words)
         for trace, made, steps in zip(traces, tried, ends, strict=True)
     ]
+    required = [conditions(compiled, trace.states if compiled.conditional else ()) for trace in traces]
     runners = [
-        CheckRunner(trace, run.success, result, mapping, verdicts, in_words=in_words)
-        for run, trace, result, mapping in zip(runs, traces, results, mappings, strict=True)
+        CheckRunner(trace, run.success, result, mapping, needed, verdicts, in_words=in_words)
+        for run, trace, result, mapping, needed in zip(
+            runs, traces, results, mappings, required, strict=True
+        )
     ]
     for name in compiled.options_first:
         criterion = compiled.criteria[name]
@@ -192,6 +197,7 @@ def _judge(runs: Sequence[Run], graph: PlanGraph, verdicts: Sequence[str], *, in
         traces=traces,
         mappings=mappings,
         attempts=tried,
+        required=required,
         decisions=[runner.decisions for runner in runners],
         actions=actions,
         ends=ends,
@@ -213,7 +219,7 @@ class _Detail(Struct, frozen=True, kw_only=True):
 
 def _detail(judged: _Judged, at: int, missing: MissingRule) -> ScoreDetail:
     """The detail of one of some runs judged in words."""
-    nodes = node_scores(judged.compiled, judged.attempts[at], judged.decisions[at])
+    nodes = node_scores(judged.compiled, judged.attempts[at], judged.decisions[at], judged.required[at])
     done = [node for node in counted_nodes(nodes, missing) if node.completed]
     return ScoreDetail(nodes=nodes, progress=progress(done, judged.actions[at], judged.ends[at]))
 
@@ -229,10 +235,15 @@ def _assemble(
     judged = _judge(runs, graph, verdicts, in_words=again is None)
     compiled, columns = judged.compiled, (judged.traces, judged.attempts, judged.decisions)
     consequences = [
-        _consequences(compiled, tried, decisions, missing)
-        for tried, decisions in zip(judged.attempts, judged.decisions, strict=True)
+        _consequences(compiled, tried, decisions, required, missing)
+        for tried, decisions, required in zip(
+            judged.attempts, judged.decisions, judged.required, strict=True
+        )
     ]
-    orders = [order_violations(compiled, tried) for tried in judged.attempts]
+    orders = [
+        order_violations(compiled, tried, required)
+        for tried, required in zip(judged.attempts, judged.required, strict=True)
+    ]
     rates = [recovered(compiled, *each) for each in zip(*columns, strict=True)]
     details: list[ScoreDetail] | list[_Detail] = (
         [_detail(judged, at, missing) for at in range(len(runs))]
@@ -294,15 +305,21 @@ class _Consequences(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def _consequences(
-    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById, missing: MissingRule
+    compiled: CompiledGraph,
+    attempts: AttemptsById,
+    decisions: DecisionsById,
+    required: Conditions,
+    missing: MissingRule,
 ) -> _Consequences:
-    """Worked out once for each pattern of attempts and decisions."""
+    """Worked out once for each pattern of attempts, decisions and conditions."""
     kept: dict[object, _Consequences] = compiled.graph.__dict__.setdefault("consequences", {})
     made = [attempts[name].made for name in compiled.options_first]
-    pattern = missing, *made, *[decisions[name].completed for name in compiled.options_first]
+    ended = [2 if decisions[name].holds else decisions[name].completed for name in compiled.options_first]
+    not_required = tuple([name for name, one in required.items() if one is False])
+    pattern = missing, not_required, *made, *ended
     found = kept.get(pattern)
     if found is None:
-        results = node_results(compiled, attempts, decisions)
+        results = node_results(compiled, attempts, decisions, required)
         by_id = {result.sub_goal: result for result in results}
         critical = tuple(critical_violations(compiled, by_id))
         found = _Consequences(
