@@ -233,8 +233,10 @@ def doubts_of(
     runs: Iterable[Run], scores: Mapping[str, RunScore | Unscored], graphs: GraphSet
 ) -> tuple[GraphDoubt, ...]:
     """Where these runs contradict their plan graphs (§4)."""
-    found = ((run, scores[run.digest]) for run in runs)
-    return graph_doubts(graphs.graphs, ((run, s) for run, s in found if isinstance(s, RunScore)))
+    found = [(run, scores[run.digest]) for run in runs]
+    unscored = frozenset[str]().union(*(run.tools for run, s in found if not isinstance(s, RunScore)))
+    scored = ((run, s) for run, s in found if isinstance(s, RunScore))
+    return graph_doubts(graphs.graphs, scored, tools=unscored)
 
 
 def countable(

@@ -18,6 +18,9 @@ SHOWN: Final = 3
 @panel
 def show(doubts: Sequence[GraphDoubt]) -> None:
     """One warning with the first few, the others folded; nothing where there are none."""
+    for note in (doubt for doubt in doubts if doubt.severity == "note"):
+        st.caption(text.label(f"{note.message[:1].upper()}{note.message[1:]}.", 400))
+    doubts = [doubt for doubt in doubts if doubt.severity != "note"]
     if not doubts:
         return
     with st.container(border=True, gap="xsmall", key="graph-doubts"):

@@ -24,7 +24,8 @@ def test_a_misspelled_tool_is_reported_before_anybody_is_blamed(
 ) -> None:
     with Workspace(tmp_path) as store:
         store.add("refund.plan.yaml", GRAPH)
-        store.add("runs.jsonl", a_run().call("search_orders").finish().ledger())
+        runs = [a_run(f"r{n}").call("search_orders").finish().ledger() for n in range(5)]
+        store.add("runs.jsonl", b"".join(runs))
     app = go_to(session(tmp_path, monkeypatch, "data"), page)
     shown = [text.value for text in app.text if "serch_orders" in text.value]
     assert len(shown) == 1

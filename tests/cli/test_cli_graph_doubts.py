@@ -16,7 +16,7 @@ tasks: [task]
 sub_goals:
   - {id: order, critical: true, check: {tool_call: {name: serch_orders}}}
 """
-SAID = "a check of 'order' names the tool 'serch_orders', which none of 2 runs calls"
+SAID = "a check of 'order' names the tool 'serch_orders', which none of 5 runs calls"
 VERBS = {
     "score": "score {w}/l.jsonl --graphs {w}/g.plan.yaml",
     "rank": "rank {w}/l.jsonl --graphs {w}/g.plan.yaml --resamples 0",
@@ -29,7 +29,7 @@ VERBS = {
 @pytest.fixture
 def world(tmp_path: Path) -> Path:
     (tmp_path / "g.plan.yaml").write_text(GRAPH)
-    runs = [a_run(f"r{n}").call("search_orders").finish() for n in range(2)]
+    runs = [a_run(f"r{n}").call("search_orders").finish() for n in range(5)]
     (tmp_path / "l.jsonl").write_bytes(b"".join(run.ledger() for run in runs))
     return tmp_path
 

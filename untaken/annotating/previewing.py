@@ -139,7 +139,8 @@ def preview(
         seen.append(_Compared(run=run, before=before, after=after))
         if progress and (len(seen) % 50 == 0 or len(seen) == len(concerned)):
             progress(len(seen), len(concerned), "scoring runs again")
-    return _summary(seen, len(concerned) - len(seen), edited, missing)
+    tools = frozenset[str]().union(*(run.tools for run, _, _ in pairs))
+    return _summary(seen, len(concerned) - len(seen), edited, missing, tools)
 
 
 def with_graph(graphs: GraphSet, graph: PlanGraph) -> GraphSet:
@@ -197,7 +198,9 @@ class _Scoring:
         return score_run(run, graph, missing=self.missing, verdicts=self.verdicts) if graph else None
 
 
-def _summary(seen: Sequence[_Compared], left: int, edited: PlanGraph, missing: MissingRule) -> Preview:
+def _summary(
+    seen: Sequence[_Compared], left: int, edited: PlanGraph, missing: MissingRule, tools: frozenset[str]
+) -> Preview:
     olds = [one.before for one in seen if one.before]
     news = [one.after for one in seen if one.after]
     then, now = ({one.agent: one for one in score_agents(scores)} for scores in (olds, news))
@@ -212,7 +215,9 @@ def _summary(seen: Sequence[_Compared], left: int, edited: PlanGraph, missing: M
             AgentEffect(agent=a, before=then.get(a), after=now.get(a)) for a in sorted({*then, *now})
         ),
         scores={score.digest: score for score in news},
-        doubts=graph_doubts([edited], ((one.run, one.after) for one in seen if one.after is not None)),
+        doubts=graph_doubts(
+            [edited], ((one.run, one.after) for one in seen if one.after is not None), tools=tools
+        ),
         unmapped_before=sum(len(score.extra) for score in olds),
         unmapped_after=sum(len(score.extra) for score in news),
         missing=missing,

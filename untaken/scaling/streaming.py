@@ -63,7 +63,7 @@ class Passed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     run_id: str
     broken: bool
     findings: tuple[Finding, ...]
-    end: RunEnd | None
+    end: RunEnd
     authors: frozenset[str]
 
     @classmethod
@@ -75,10 +75,11 @@ class Passed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             run_id=run.run_id,
             broken=run.integrity.broken,
             findings=record.findings,
-            end=None
-            if score is None
-            else RunEnd(
-                tools=run.tools, graph_id=score.graph_id, results=score.results, success=score.success
+            end=RunEnd(
+                tools=run.tools,
+                graph_id="" if score is None else score.graph_id,
+                results=() if score is None else score.results,
+                success=run.success,
             ),
             authors=frozenset([verdict.by for verdict in run.of(Verdict)]) if chosen else NOBODY,
         )
@@ -124,9 +125,9 @@ def stream_runs(
                 seen.add(passed.digest)
                 authors |= passed.authors
                 of_runs |= dict.fromkeys(passed.findings)
-                if (end := passed.end) is not None:
-                    key = end.tools, end.graph_id, id(end.results), end.success
-                    ends.append(alike.setdefault(key, end))
+                end = passed.end
+                key = end.tools, end.graph_id, id(end.results), end.success
+                ends.append(alike.setdefault(key, end))
                 if not passed.broken:
                     take(made)
             if progress:

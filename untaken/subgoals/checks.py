@@ -71,9 +71,9 @@ class CheckRunner:
         success: the run's own outcome.
         expressions: results of the graph's expressions.
         mapping: what the run's actions are mapped to.
-        required: whether each conditional sub-goal is required.
         verdicts: globs over VERDICT.by; empty lets everybody speak. With the literal ``test`` among them,
             recorded test verdicts replace expression and tool-call checks.
+        required: whether each conditional sub-goal is required.
         in_words: whether decisions say who decided what, and why; else only what is completed, and since
             when.
     """
@@ -84,9 +84,9 @@ class CheckRunner:
         success: bool | Unscored,
         expressions: ExpressionResults,
         mapping: Mapping,
-        required: Conditions,
         verdicts: Sequence[str],
         *,
+        required: Conditions,
         in_words: bool,
     ) -> None:
         self.decisions: dict[str, NodeDecision] = {}

@@ -1,4 +1,4 @@
-"""In which runs a conditional sub-goal is required: its `when`, tried on the run's state (§4b)."""
+"""In which runs a conditional sub-goal is required: its `when`, tried on the run's state (§4)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class NodeResult(Struct, frozen=True, kw_only=True, gc=False):
         completed: ``None`` where there is no evidence either way.
         weight: in `completion_weighted`.
         groups: ids of the `any_of` groups that list it: they count instead of it.
-        holds: its check holds, but no mapped action was seen: the plan is the likelier cause, never the agent.
+        holds: its check holds, but no mapped action was seen: the plan is the cause, never the agent.
     """
 
     sub_goal: str

@@ -183,10 +183,8 @@ def _judge(runs: Sequence[Run], graph: PlanGraph, verdicts: Sequence[str], *, in
     ]
     required = [conditions(compiled, trace.states if compiled.conditional else ()) for trace in traces]
     runners = [
-        CheckRunner(trace, run.success, result, mapping, needed, verdicts, in_words=in_words)
-        for run, trace, result, mapping, needed in zip(
-            runs, traces, results, mappings, required, strict=True
-        )
+        CheckRunner(trace, run.success, result, mapping, verdicts, required=needed, in_words=in_words)
+        for run, trace, result, mapping, needed in zip(runs, traces, results, mappings, required, strict=True)
     ]
     for name in compiled.options_first:
         criterion = compiled.criteria[name]
@@ -236,9 +234,7 @@ def _assemble(
     compiled, columns = judged.compiled, (judged.traces, judged.attempts, judged.decisions)
     consequences = [
         _consequences(compiled, tried, decisions, required, missing)
-        for tried, decisions, required in zip(
-            judged.attempts, judged.decisions, judged.required, strict=True
-        )
+        for tried, decisions, required in zip(judged.attempts, judged.decisions, judged.required, strict=True)
     ]
     orders = [
         order_violations(compiled, tried, required)
