@@ -73,7 +73,7 @@ def test_every_shape_of_the_same_trace_gives_the_same_run(tmp_path: Path, shape:
     assert [(o.content, o.ok) for o in run.of(Observation)] == [("monday", None)]
     assert run.finished is not None
     assert (run.run_id, run.started.model, run.finished.cost) == ("langfuse/tr", "m", 0.25)
-    assert run.finished.metrics == {"input_tokens": 5.0, "output_tokens": 2.0, "cached_tokens": 1.0}
+    assert run.finished.metrics == {"input_tokens": 6.0, "output_tokens": 2.0, "cached_tokens": 1.0}
     assert run.finished.success is None
 
 

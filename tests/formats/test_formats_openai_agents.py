@@ -65,7 +65,13 @@ def test_what_the_sdk_exported_is_read(tmp_path: Path) -> None:
     assert run.finished is not None
     assert stopped.finished is not None
     assert (run.agent, run.started.model, run.finished.steps) == ("refund desk", "gpt-x", 4)
-    assert run.finished.metrics == {"input_tokens": 40.0, "output_tokens": 20.0, "guardrail:polite": False}
+    assert run.finished.metrics == {
+        "input_tokens": 40.0,
+        "cached_tokens": 0.0,
+        "output_tokens": 20.0,
+        "reasoning_tokens": 0.0,
+        "guardrail:polite": False,
+    }
     assert (run.finished.success, run.finished.error) == (None, None)
     assert (stopped.agent, stopped.finished.error) == ("closed desk", "Guardrail tripwire triggered")
     assert stopped.finished.metrics == {"guardrail:strict": True}

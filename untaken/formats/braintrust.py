@@ -13,9 +13,11 @@ from untaken.formats import otel
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
+from untaken.formats.otel_kinds import usage_attributes
 from untaken.formats.otel_spans import Span, below, span_of
 from untaken.formats.readings import amount, first_text, items, mapping, objects, text
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.spending import usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import TraceRun
@@ -25,9 +27,11 @@ Row = Mapping[str, Any]
 KINDS: Final = {"llm": "generation", "tool": "tool"}
 SCORERS: Final = frozenset(("score", "scorer"))
 USAGE: Final = {
-    "gen_ai.usage.input_tokens": ("prompt_tokens", "input_tokens"),
-    "gen_ai.usage.output_tokens": ("completion_tokens", "output_tokens"),
-    "gen_ai.usage.cache_read.input_tokens": ("prompt_cached_tokens",),
+    "input_tokens": ("prompt_tokens", "input_tokens"),
+    "output_tokens": ("completion_tokens", "output_tokens"),
+    "cached_tokens": ("prompt_cached_tokens",),
+    "cache_creation_tokens": ("prompt_cache_creation_tokens",),
+    "reasoning_tokens": ("completion_reasoning_tokens",),
 }
 VERSIONS: Final = ("agent_version", "version")
 COSTS: Final = ("estimated_cost", "cost")
@@ -57,9 +61,9 @@ def recognise(sample: Sample) -> Confidence:
 
 def trace_run(trace: str, rows: Sequence[Row], findings: Findings) -> TraceRun:
     """The run of one trace."""
-    rows = _without_scorers(rows) or rows
-    known = {text(row.get("span_id")) for row in rows}
-    root = next((row for row in rows if _parent(row) not in known), rows[0])
+    own = _without_scorers(rows) or rows
+    known = {text(row.get("span_id")) for row in own}
+    root = next((row for row in own if _parent(row) not in known), own[0])
     run = otel.trace_run([_span(row, trace, row is root, findings) for row in rows], findings)
     run.run_id, run.metadata["format"] = f"braintrust/{trace}", "braintrust"
     return run
@@ -69,12 +73,14 @@ def _parent(row: Row) -> str | None:
     return next(filter(None, map(text, items(row.get("span_parents")))), None)
 
 
+def _is_scorer(about: Mapping[str, Any]) -> bool:
+    return not SCORERS.isdisjoint((str(about.get("type")), str(about.get("purpose"))))
+
+
 def _without_scorers(rows: Sequence[Row]) -> list[Row]:
     """The rows without those of scorers, and of what scorers called."""
     about = {text(row.get("span_id")) or "": (row, mapping(row.get("span_attributes"))) for row in rows}
-    scorers = [
-        n for n, (_, each) in about.items() if {str(each.get("type")), str(each.get("purpose"))} & SCORERS
-    ]
+    scorers = [name for name, (_, each) in about.items() if _is_scorer(each)]
     out = below({name: _parent(row) for name, (row, _) in about.items()}, scorers)
     return [row for row in rows if (text(row.get("span_id")) or "") not in out]
 
@@ -85,7 +91,9 @@ def _span(row: Row, trace: str, is_root: bool, findings: Findings) -> Span:
     choices = [each for each in objects(output) if "message" in each]
     costs = (amount(metrics.get(name), findings, f"metrics.{name}") for name in COSTS)
     attributes = {
-        "langfuse.observation.type": KINDS.get(str(about.get("type")), "other"),
+        "langfuse.observation.type": "evaluator"
+        if _is_scorer(about)
+        else KINDS.get(str(about.get("type")), "other"),
         "langfuse.observation.input": row.get("input"),
         "langfuse.observation.output": {"choices": choices} if choices else output,
         "gen_ai.agent.name": about.get("name") if is_root else None,
@@ -95,7 +103,7 @@ def _span(row: Row, trace: str, is_root: bool, findings: Findings) -> Span:
         "agent.version": first_text([metadata], VERSIONS) if is_root else None,
         "gen_ai.prompt.version": mapping(metadata.get("prompt")).get("version"),
         "task.id": first_text([metadata, {"task_id": mapping(row.get("origin")).get("id")}], ("task_id",)),
-        **{name: next((metrics[k] for k in keys if k in metrics), None) for name, keys in USAGE.items()},
+        **usage_attributes(usage(metrics, findings, USAGE, place="metrics.")),
     }
     message = (
         first_text([mapping(error)], ("message", "name")) or text(error) or ("it failed" if error else None)

@@ -8,23 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from untaken.formats import otel
+from untaken.formats import otel, spending
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
+from untaken.formats.otel_kinds import usage_attributes
 from untaken.formats.otel_spans import Span, span_of
 from untaken.formats.readings import amount, mapping, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.spending import Amounts
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import TraceRun
 
-KINDS: Final = {
-    "GENERATION": "generation",
-    "TOOL": "tool",
-    "AGENT": "agent",
-    **dict.fromkeys(("SPAN", "EVENT", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"), "other"),
-}
+KINDS: Final = frozenset(
+    (
+        *("GENERATION", "TOOL", "AGENT", "SPAN", "EVENT", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING"),
+        "GUARDRAIL",
+    )
+)
 NAMES: Final = {
     "traceId": ("traceId", "trace_id"),
     "parentObservationId": ("parentObservationId", "parent_observation_id"),
@@ -32,7 +34,7 @@ NAMES: Final = {
     "endTime": ("endTime", "end_time"),
     "statusMessage": ("statusMessage", "status_message"),
     "model": ("model", "providedModelName", "provided_model_name"),
-    "usage": ("usageDetails", "usage_details", "usage"),
+    "details": ("usageDetails", "usage_details"),
     "costs": ("costDetails", "cost_details"),
     "cost": ("totalCost", "total_cost", "calculatedTotalCost"),
     "sessionId": ("sessionId", "session_id"),
@@ -41,10 +43,11 @@ NAMES: Final = {
 }
 """What is read, by the names that the API and the exports of the pages give it."""
 USAGE: Final = {
-    "gen_ai.usage.input_tokens": ("input", "promptTokens", "inputTokens"),
-    "gen_ai.usage.output_tokens": ("output", "completionTokens", "outputTokens"),
-    "gen_ai.usage.cache_read.input_tokens": ("input_cached_tokens", "cache_read_input_tokens"),
+    "input_tokens": ("input", "inputUsage", "input_usage", *spending.USAGE["input_tokens"]),
+    "output_tokens": ("output", "outputUsage", "output_usage", *spending.USAGE["output_tokens"]),
 }
+"""Sums as the pages and older versions of Langfuse give them."""
+SUMS: Final = ("inputUsage", "input_usage", "outputUsage", "output_usage")
 _TRACE: Final = (
     "id",
     "name",
@@ -57,9 +60,9 @@ _TRACE: Final = (
     *NAMES["sessionId"],
 )
 _OBSERVATION: Final = (
-    *("id", "type", "name", "level", "input.**", "output.**", "metadata.**"),
+    *("id", "type", "name", "level", "input.**", "output.**", "metadata.**", "usage.**", *SUMS),
     *(
-        name if key not in ("usage", "costs") else f"{name}.**"
+        name if key not in ("details", "costs") else f"{name}.**"
         for key, names in NAMES.items()
         for name in names
     ),
@@ -144,18 +147,18 @@ def _evaluation(score: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _span(observation: Mapping[str, Any], trace_id: str, findings: Findings) -> Span:
-    usage, costs = (mapping(parsed(_first(observation, key))) for key in ("usage", "costs"))
+    costs = mapping(parsed(_first(observation, "costs")))
     cost = amount(costs.get("total", _first(observation, "cost")), findings, "costDetails.total")
     recorded = mapping(mapping(parsed(observation.get("metadata"))).get("attributes"))
     attributes = {
         **recorded,
-        "langfuse.observation.type": KINDS.get(str(observation.get("type"))),
+        "langfuse.observation.type": str(observation.get("type")).lower(),
         "langfuse.observation.input": observation.get("input"),
         "langfuse.observation.output": observation.get("output"),
         "gen_ai.request.model": _first(observation, "model"),
         "langfuse.observation.prompt.version": _first(observation, "promptVersion"),
         "gen_ai.usage.cost": cost or None,
-        **{name: next((usage[k] for k in keys if k in usage), None) for name, keys in USAGE.items()},
+        **usage_attributes(_usage(observation, findings)),
     }
     plain = {
         "trace_id": trace_id,
@@ -171,6 +174,50 @@ def _span(observation: Mapping[str, Any], trace_id: str, findings: Findings) -> 
         "attributes": attributes,
     }
     return span_of(plain, findings)
+
+
+def _usage(observation: Mapping[str, Any], findings: Findings) -> Amounts:
+    """The tokens of an observation: its details, which are disjoint, else sums of input and output.
+
+    Details whose total is that of input and output alone were written by a program that counts the parts
+    inside of them.
+    """
+    details = {
+        key: value
+        for key, each in mapping(parsed(_first(observation, "details"))).items()
+        if (value := amount(each, findings, "usageDetails")) is not None
+    }
+    wholes: dict[str, float] = {}
+    parts: dict[str, float] = {}
+    extra = 0.0
+    for key, value in details.items():
+        if key in ("input", "output"):
+            wholes[f"{key}_tokens"] = value
+        elif (figure := _figure(key)) is not None:
+            whole, part = figure
+            extra += value
+            wholes[whole], parts[part] = wholes.get(whole, 0), parts.get(part, 0) + value
+    if not wholes:
+        older = mapping(parsed(observation.get("usage")))
+        sums = {name: observation[name] for name in SUMS if name in observation}
+        return spending.usage({**sums, **older, **details}, findings, {**spending.USAGE, **USAGE})
+    disjoint = not (extra and details.get("total") == sum(wholes.values()))
+    for key, value in details.items() if disjoint else ():
+        if key not in ("input", "output") and (figure := _figure(key)) is not None:
+            wholes[figure[0]] += value
+    return {**wholes, **{part: value for part, value in parts.items() if part in spending.PARTS}}
+
+
+def _figure(key: str) -> tuple[str, str] | None:
+    """The whole that a detail is of, and the part of it that it is; ``None`` for a total or a count."""
+    if key.startswith("output") or "reasoning" in key:
+        return "output_tokens", "reasoning_tokens" if "reasoning" in key else key
+    if not key.startswith("input") and "cache" not in key:
+        return None
+    if "cache" not in key:
+        return "input_tokens", key
+    written = "creation" in key or "write" in key
+    return "input_tokens", "cache_creation_tokens" if written else "cached_tokens"
 
 
 def _read(file: TraceFile) -> Iterator[TraceRun]:

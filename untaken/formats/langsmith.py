@@ -7,7 +7,7 @@ the calls are those that the messages name.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from untaken.formats.importer import Importer
 from untaken.formats.literals import written_object
 from untaken.formats.losses import Findings, clip
 from untaken.formats.messages import MessageTranscript, asked, is_message, message_items, replied, tokens_of
+from untaken.formats.model_calls import CallSpan, ModelCalls
 from untaken.formats.otel import SUCCESS
 from untaken.formats.readings import (
     amount,
@@ -26,9 +27,9 @@ from untaken.formats.readings import (
     objects,
     parsed,
     text,
-    totals,
 )
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.spending import USAGE, added, usage
 from untaken.formats.tidy import Places, under
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
@@ -37,7 +38,12 @@ Node = Mapping[str, Any]
 
 MODELS: Final = ("llm", "chat_model")
 OBJECTS: Final = ("inputs", "outputs", "extra", "feedback_stats", "serialized", "events")
-TOKENS: Final = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
+TOKENS: Final = {
+    **USAGE,
+    "cached_tokens": ("prompt_token_details.cache_read",),
+    "cache_creation_tokens": ("prompt_token_details.cache_creation",),
+    "reasoning_tokens": ("completion_token_details.reasoning",),
+}
 VERSIONS: Final = ("revision_id", "agent_version", "version")
 PROMPT_VERSIONS: Final = ("lc_hub_commit_hash", "prompt_version")
 """Names in the metadata of a run; the first is LangSmith's own."""
@@ -49,7 +55,8 @@ PLACES: Final = Places(
         "feedback_stats.**",
         *under("extra.metadata.", "task_id thread_id session_id"),
         *(f"extra.metadata.{name}" for name in (*VERSIONS, *PROMPT_VERSIONS)),
-        *("extra.metadata.ls_model_name", "extra.invocation_params.model", *TOKENS),
+        *("extra.metadata.ls_model_name", "extra.invocation_params.model"),
+        *(key for keys in TOKENS.values() for key in keys),
     ],
     dropped=["serialized.**", "events.**", "extra.runtime.**", "extra.options.**", "manifest.**"],
 )
@@ -102,26 +109,30 @@ def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
     ordered = sorted(runs, key=lambda n: text(n.get("dotted_order")) or text(n.get("start_time")) or "")
     known = {text(node.get("id")) for node in ordered}
     root = next((node for node in ordered if text(node.get("parent_run_id")) not in known), ordered[0])
-    models = [node for node in ordered if node.get("run_type") in MODELS]
+    calls = ModelCalls([_call_span(node, findings) for node in ordered])
+    models = [ordered[place] for place in calls.heads]
+    run_id = f"langsmith/{trace}"
+    total = {} if root.get("run_type") in MODELS else _used(root, findings)
+    spent = calls.spent(total, run=run_id, findings=findings)
     success, feedback = _feedback(root, findings)
     session = first_text([_metadata(root)], ("thread_id", "session_id"))
     task = text(_metadata(root).get("task_id")) or text(root.get("reference_example_id"))
     return TraceRun(
-        run_id=f"langsmith/{trace}",
+        run_id=run_id,
         agent=text(root.get("name")) or "unknown-agent",
         task_id=task or trace,
         record=ordered,
         model=next((m for node in models if (m := _model(node))), None),
         version=first_text(map(_metadata, ordered), VERSIONS),
         prompt_version=first_text(map(_metadata, ordered), PROMPT_VERSIONS),
-        items=list(_items(root, ordered, findings)),
+        items=list(_items(root, ordered, {id(node) for node in models}, findings)),
         started=_at(root, "start_time", findings),
         finished=_at(root, "end_time", findings),
         success=success,
-        cost=amount(root.get("total_cost"), findings, "total_cost"),
+        cost=spent.cost,
         steps=len(models) or None,
         error=_error(root),
-        metrics={**_tokens(root, models, findings), **feedback},
+        metrics={**spent.tokens, **feedback},
         metadata={"format": "langsmith", **({"session": session} if session else {})},
     )
 
@@ -142,20 +153,40 @@ def _feedback(root: Node, findings: Findings) -> tuple[bool | None, dict[str, fl
     return next((value == 1 for value in named if value in (0, 1)), None), found
 
 
-def _tokens(root: Node, models: Sequence[Node], findings: Findings) -> dict[str, float | bool]:
-    """The totals of the root, else the sums over the models' replies."""
-    if known := totals([root], TOKENS, findings):
-        return known
-    outputs = [mapping(node.get("outputs")) for node in models]
-    return tokens_of([each for output in outputs for each in (replied(output) or [output])], findings)
+def _used(node: Node, findings: Findings) -> dict[str, float]:
+    """What a run says was spent in it; a cost of 0 says that the model has no price."""
+    found = usage(node, findings, TOKENS)
+    cost = amount(node.get("total_cost"), findings, "total_cost")
+    return {**found, "cost": cost} if cost else found
 
 
-def _items(root: Node, ordered: Sequence[Node], findings: Findings) -> Iterator[Item]:
+def _call_span(node: Node, findings: Findings) -> CallSpan:
+    kind, output = node.get("run_type"), mapping(node.get("outputs"))
+    used = _used(node, findings)
+    if kind in MODELS:  # of what is around them, the outputs are those of the model
+        replies = tokens_of(replied(output), findings) or tokens_of([output], findings)
+        used = {**added(replies), **used}
+    return CallSpan(
+        id=text(node.get("id")) or "",
+        parent=text(node.get("parent_run_id")) or "",
+        role="model" if kind in MODELS else "tool" if kind == "tool" else "other",
+        start=_at(node, "start_time", findings),
+        end=_at(node, "end_time", findings),
+        maker=("", text(node.get("name")) or ""),
+        speaks=bool(node.get("inputs") or output),
+        failed=_error(node) is not None,
+        usage=used,
+        words=lambda: (asked(node.get("inputs")), replied(output)),
+    )
+
+
+def _items(root: Node, ordered: Sequence[Node], calls: Collection[int], findings: Findings) -> Iterator[Item]:
+    """What was said and done; of the runs of models, only those of `calls` are read."""
     transcript = MessageTranscript(calls=not any(node.get("run_type") == "tool" for node in ordered))
     yield from transcript.of(asked(root.get("inputs")), _at(root, "start_time", findings))
     for node in ordered:
         began, ended = _at(node, "start_time", findings), _at(node, "end_time", findings)
-        if node.get("run_type") in MODELS:
+        if id(node) in calls:
             yield from transcript.of(asked(node.get("inputs")), began)
             yield from transcript.of(replied(node.get("outputs")), ended)
         elif node.get("run_type") == "tool":

@@ -8,14 +8,15 @@ Google's Agent Development Kit, and ShareGPT turns.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 import msgspec
 
 from untaken.formats.losses import Findings
-from untaken.formats.readings import amount, items, mapping, objects, parsed, text
+from untaken.formats.readings import items, mapping, objects, parsed, text
+from untaken.formats.spending import USAGE, Amounts, usage
 from untaken.formats.trace_run import Answered, Called, Item, Utterance
 
 ROLES: Final = {
@@ -47,6 +48,7 @@ AUTOGEN: Final = {"SystemMessage": "system", "FunctionExecutionResultMessage": "
 SPOKEN_PARTS: Final = frozenset(
     ("text", "input_text", "output_text", "refusal", "summary_text", "reasoning_text")
 )
+TOOL_ROLES: Final = ("tool", "function")
 THOUGHTS: Final = frozenset(("thinking", "reasoning"))
 CALLS: Final = frozenset(
     ("tool_use", "server_tool_use", "tool_call", "server_tool_call", "tool-call", "toolUse", "functionCall")
@@ -59,10 +61,6 @@ CALL_IDS: Final = ("tool_use_id", "toolCallId", "toolUseId", "toolUseID", "call_
 CALL_NAMES: Final = ("name", "toolName", "tool_name")
 CALL_INPUTS: Final = ("input", "arguments", "args", "server_tool_call")
 CALL_OUTPUTS: Final = ("content", "output", "response", "result", "errorText", "run")
-TOKENS: Final = {
-    "input_tokens": ("input_tokens", "prompt_tokens", "inputTokens", "promptTokenCount"),
-    "output_tokens": ("output_tokens", "completion_tokens", "outputTokens", "candidatesTokenCount"),
-}
 USAGES: Final = ("usage", "usage_metadata", "usageMetadata", "models_usage")
 TIMES: Final = ("timestamp", "created_at", "createdAt")
 FIELDS: Final = (
@@ -74,15 +72,18 @@ FIELDS: Final = (
     *("tool_call_id", "status", "call_id", "arguments.**", "input.**", "action.**", "output.**", "error.**"),
     *("isError", "tool_responses.**", "code", "queries.**", "summary.**", "response_metadata.model_name"),
     *(f"{usage}.{name}" for usage in (*USAGES, "response_metadata.token_usage")
-      for names in TOKENS.values() for name in names),
+      for names in USAGE.values() for name in names),
 )  # fmt: skip
 """Places of one message that reach a run."""
+PROMPTS: Final = ("prompt", "query", "question")
+"""Names of what somebody asks an agent, where it is given as an argument."""
 _WRAPPED_IN: Final = frozenset(("kwargs", "data", "from", "source", "author", "tool_responses"))
 """Names of which a message has one that a library wraps in something."""
 _CONTENT_IN: Final = frozenset(("content", "parts", "tool_calls", "function_call"))
 _USED_IN: Final = frozenset((*USAGES, "response_metadata"))
 _ASKED_OR_ANSWERED: Final = CALLS | ANSWERS
 _OTHER_BLOCKS: Final = _ASKED_OR_ANSWERED | THOUGHTS
+_DEFINED_BY: Final = frozenset(("parameters", "input_schema", "inputSchema", "args_schema"))
 _CALL: Final = "_call"
 _OUTPUT: Final = "_call_output"
 
@@ -146,14 +147,20 @@ def is_langchain(record: Any) -> bool:
     return message is not record or any(mark in message for mark in marks)
 
 
+def tool_message(result: Any) -> Answered | None:
+    """What a tool gave back, where it gave it as a message of LangChain."""
+    message = unwrapped(mapping(result))
+    if _kind(message) != "tool" or not {"content", "tool_call_id"} <= message.keys():
+        return None
+    return next((item for item in message_items(message) if isinstance(item, Answered)), None)
+
+
 def tool_reply(result: Any, content: Any, *, ok: bool | None) -> tuple[Any, bool | None]:
     """What a tool gave back, and whether it worked: as a message of LangChain says, where it is one."""
-    message = unwrapped(mapping(result))
-    if _kind(message) == "tool" and {"content", "tool_call_id"} <= message.keys():
-        for item in message_items(message):
-            if isinstance(item, Answered):
-                return item.content, item.ok if ok is None or item.ok is False else ok
-    return content, ok
+    item = tool_message(result)
+    if item is None:
+        return content, ok
+    return item.content, item.ok if ok is None or item.ok is False else ok
 
 
 def is_message(record: Any) -> bool:
@@ -183,7 +190,9 @@ def message_items(message: Mapping[str, Any], at: datetime | None = None) -> Ite
         yield _output(message, at)
     elif kind.endswith(_CALL) and kind != "tool_call":
         yield from _response_call(message, kind.removesuffix(_CALL), at)
-    elif role in ("tool", "function") and not any(_kind(block) in ANSWERS for block in blocks):
+    elif role in TOOL_ROLES and _is_definition(message, content):
+        return  # some tracers add the tools that a model may call to the messages it was called with
+    elif role in TOOL_ROLES and not any(_kind(block) in ANSWERS for block in blocks):
         ok = _worked(message, "")
         call_id = text(message.get("tool_call_id")) or text(message.get("toolCallId"))
         yield Answered(content=_flat(content), source_id=call_id, ok=ok, at=at)
@@ -191,28 +200,56 @@ def message_items(message: Mapping[str, Any], at: datetime | None = None) -> Ite
         yield from _chat(message, role, content, blocks, at)
 
 
-def tokens_of(messages: Iterable[Mapping[str, Any]], findings: Findings) -> dict[str, float | bool]:
-    """Tokens in and out, summed over the messages (or replies) that say their usage."""
-    found: dict[str, float | bool] = {}
+def _is_definition(message: Mapping[str, Any], content: Any) -> bool:
+    """Whether a message of a tool says what the tool is for, instead of what it gave."""
+    if message.get("tool_call_id") or message.get("toolCallId"):
+        return False
+    given = parsed(content)
+    tools = objects(given) if isinstance(given, list) else [mapping(given)]
+    functions = [mapping(tool.get("function")) or tool for tool in tools]
+    return bool(functions) and all(
+        isinstance(each.get("name"), str) and not _DEFINED_BY.isdisjoint(each) for each in functions
+    )
+
+
+def with_answers(items: Iterable[Item]) -> Iterator[Item]:
+    """The items of a conversation; who speaks under the name of a tool answers the oldest call of it."""
+    waiting: dict[str, dict[str, str | None]] = {}
+    tools: dict[str, str] = {}
+    for number, item in enumerate(items):
+        if isinstance(item, Called) and isinstance(item.tool, str):
+            key = item.source_id or f"#{number}"
+            tools[key] = item.tool
+            waiting.setdefault(item.tool, {})[key] = item.source_id
+        elif isinstance(item, Answered) and item.source_id:
+            waiting.get(tools.get(item.source_id, ""), {}).pop(item.source_id, None)
+        elif isinstance(item, Utterance) and (calls := waiting.get(item.role)):
+            source_id = calls.pop(next(iter(calls)))
+            yield Answered(content=item.content, source_id=source_id, at=item.at)
+            continue
+        yield item
+
+
+def tokens_of(messages: Iterable[Mapping[str, Any]], findings: Findings) -> list[Amounts]:
+    """What each of the messages (or replies) that say their usage used, as `spending.usage` reads it."""
+    found: list[Amounts] = []
     for message in map(unwrapped, messages):
         if _USED_IN.isdisjoint(message):
             continue
         metadata = mapping(message.get("response_metadata"))
         usages = (*(message.get(name) for name in USAGES), metadata.get("token_usage"))
         counts = next((each for each in usages if isinstance(each, dict)), None)
-        if counts is None:
-            continue
-        for name, keys in TOKENS.items():
-            read = (amount(counts.get(key), findings, key) for key in keys)
-            known = next((value for value in read if value is not None), None)
-            if known is not None:
-                found[name] = found.get(name, 0) + known
+        if counts is not None and (used := usage(counts, findings)):
+            found.append(used)
     return found
 
 
 def asked(value: Any) -> list[dict[str, Any]]:
     """The messages that a model was called with, out of what a trace records as its input."""
-    return _messages(value, ("messages", "input", "inputs", "contents"), "user")
+    called = mapping(value)
+    if called.keys() in ({"args"}, {"args", "kwargs"}):  # what a traced function was called with
+        return [m for arg in items(called["args"]) for m in asked(arg)] or asked(called.get("kwargs"))
+    return _messages(value, ("messages", "input", "inputs", "contents", *PROMPTS), "user")
 
 
 def replied(value: Any) -> list[dict[str, Any]]:
@@ -251,16 +288,18 @@ class MessageTranscript:
     Args:
         calls: whether the messages are where calls and answers are known from; false where a trace records
             its tools by themselves.
+        tools: names of tools that are recorded by themselves: who speaks under one of them is that tool.
     """
 
-    def __init__(self, *, calls: bool) -> None:
+    def __init__(self, *, calls: bool, tools: Collection[str] = ()) -> None:
         self._calls = calls
+        self._tools = frozenset(tools)
         self._known: Counter[bytes] = Counter()
 
     def of(self, messages: Iterable[Mapping[str, Any]], at: datetime | None) -> Iterator[Item]:
         """The items of a conversation so far that did not come before."""
         here: Counter[bytes] = Counter()
-        for item in (item for message in messages for item in message_items(message, at)):
+        for item in self._items(messages, at):
             key = _key(item)
             here[key] += 1
             if here[key] > self._known[key]:
@@ -270,10 +309,14 @@ class MessageTranscript:
 
     def reply(self, messages: Iterable[Mapping[str, Any]], at: datetime | None) -> Iterator[Item]:
         """The items that a model gave, or that it was newly given: new even if the same came before."""
-        for item in (item for message in messages for item in message_items(message, at)):
+        for item in self._items(messages, at):
             self._known[_key(item)] += 1
             if self._calls or isinstance(item, Utterance):
                 yield item
+
+    def _items(self, messages: Iterable[Mapping[str, Any]], at: datetime | None) -> Iterator[Item]:
+        found = with_answers(item for message in messages for item in message_items(message, at))
+        return (item for item in found if not (isinstance(item, Utterance) and item.role in self._tools))
 
 
 def items_known(so_far: Iterable[Item], conversation: Sequence[Item]) -> int | None:

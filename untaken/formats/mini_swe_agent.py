@@ -18,6 +18,7 @@ from untaken.formats.losses import Findings
 from untaken.formats.messages import FIELDS, is_message, message_items, tokens_of
 from untaken.formats.readings import amount, mapping, moment, objects, text, whole
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.spending import spend
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
@@ -55,7 +56,8 @@ def _run(document: Mapping[str, Any], stem: str, findings: Findings) -> TraceRun
     times = [moment(extra.get("timestamp"), findings, "timestamp") for extra in extras]
     known = [at for at in times if at is not None]
     calls = amount(stats.get("api_calls"), findings, "info.model_stats.api_calls")
-    usage = tokens_of((mapping(extra.get("response")) for extra in extras), findings)
+    used = tokens_of([mapping(extra.get("response")) for extra in extras], findings)
+    spent = spend(used, run=f"{agent}/{task}", findings=findings)
     return TraceRun(
         run_id=f"{agent}/{task}",
         agent=agent,
@@ -70,7 +72,7 @@ def _run(document: Mapping[str, Any], stem: str, findings: Findings) -> TraceRun
         steps=sum(message.get("role") == "assistant" for message in messages),
         error=None if ended == "Submitted" else ended,
         limit=ended if ended and ended.endswith("Exceeded") else None,
-        metrics=usage if calls is None else {**usage, "model_calls": calls},
+        metrics=spent.tokens if calls is None else {**spent.tokens, "model_calls": calls},
         metadata={
             "format": "mini-swe-agent",
             "exit_status": ended or "",

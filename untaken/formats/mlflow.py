@@ -16,22 +16,25 @@ from untaken.formats.importer import Importer
 from untaken.formats.literals import written_object
 from untaken.formats.losses import Findings
 from untaken.formats.messages import MessageTranscript, asked, replied, tool_reply
+from untaken.formats.model_calls import CallSpan, ModelCalls
 from untaken.formats.otel import SUCCESS, TASK
-from untaken.formats.otel_spans import Span, spans_of
-from untaken.formats.readings import amount, first_text, mapping, number, objects, parsed, text, totals
+from untaken.formats.otel_spans import Span, below, spans_of
+from untaken.formats.readings import amount, first_text, mapping, number, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.spending import Spending, amounts, named_apart, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
 
 MODELS: Final = ("CHAT_MODEL", "LLM")
-TOKENS: Final = {name: name for name in ("input_tokens", "output_tokens")}
+GRADER: Final = "EVALUATOR"
 PARTS: Final = ("trace_metadata", "request_metadata", "tags")
 """Where the attributes of a trace are, in the present form and the older one."""
 KIND: Final = "mlflow.spanType"
 INPUTS: Final = "mlflow.spanInputs"
 OUTPUTS: Final = "mlflow.spanOutputs"
-USAGE: Final = "mlflow.chat.tokenUsage"
+TOKENS: Final = "mlflow.chat.tokenUsage"
+COST: Final = "mlflow.llm.cost"
 MODEL: Final = "mlflow.llm.model"
 TRACE: Final = "mlflow.traceRequestId"
 VERSIONS: Final = ("mlflow.source.git.commit", "mlflow.modelId")
@@ -40,7 +43,10 @@ PROMPTS: Final = "mlflow.linkedPrompts"
 _SPAN: Final = (
     *("name", "trace_id", "span_id", "parent_span_id", "parent_id", "context.span_id", "context.trace_id"),
     *("start_time_unix_nano", "end_time_unix_nano", "start_time", "end_time", "status.**", "status_code"),
-    *("status_message", *(f"attributes.{name}.**" for name in (KIND, INPUTS, OUTPUTS, USAGE, MODEL, TRACE))),
+    *(
+        "status_message",
+        *(f"attributes.{name}.**" for name in (KIND, INPUTS, OUTPUTS, TOKENS, COST, MODEL, TRACE)),
+    ),
 )
 PLACES: Final = Places(
     kept=[
@@ -108,7 +114,8 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
     about = {name: value for part in PARTS for name, value in mapping(info.get(part)).items()}
     known = (info.get("trace_id"), info.get("request_id"), root.attributes.get(TRACE))
     trace = next((found for each in known if (found := text(each))), name)
-    models = [span for span in ordered if _kind(span) in MODELS]
+    own, spent = _own_and_spent(ordered, root, about, f"mlflow/{trace}", findings)
+    models = [span for span, kind in own if kind in MODELS]
     success, judged = _assessments(info, findings)
     ends = [span.end for span in spans if span.end is not None]
     session = text(about.get("mlflow.trace.session"))
@@ -120,16 +127,14 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
         model=next((m for span in models if (m := _model(span))), None),
         version=first_text([about], VERSIONS),
         prompt_version=first_text(objects(parsed(about.get(PROMPTS))), ("version",)),
-        items=list(_items(root, ordered)),
+        items=list(_items(root, own)),
         started=root.start or ordered[0].start,
         finished=max(ends, default=None),
         success=success,
-        cost=amount(
-            mapping(parsed(about.get("mlflow.trace.cost"))).get("total_cost"), findings, "total_cost"
-        ),
+        cost=spent.cost,
         steps=len(models) or None,
         error=(root.message or "the root span has the status error") if root.status == "error" else None,
-        metrics={**_tokens(about, models, findings), **judged},
+        metrics={**spent.tokens, **judged},
         metadata={"format": "mlflow", **({"session": session} if session else {})},
     )
 
@@ -157,23 +162,60 @@ def _assessments(info: Mapping[str, Any], findings: Findings) -> tuple[bool | No
     return success, found
 
 
-def _tokens(about: Mapping[str, Any], models: Sequence[Span], findings: Findings) -> dict[str, float | bool]:
-    """The trace's own totals, else the sums over its models."""
-    total = mapping(parsed(about.get("mlflow.trace.tokenUsage")))
-    usages = [total] if total else [mapping(span.attributes.get(USAGE)) for span in models]
-    return totals(usages, TOKENS, findings)
+def _own_and_spent(
+    spans: Sequence[Span], root: Span, about: Mapping[str, Any], run: str, findings: Findings
+) -> tuple[list[tuple[Span, str]], Spending]:
+    """The agent's spans with their kinds, frames around calls of models without; and what was spent.
+
+    The totals of the trace are one more record of it.
+    """
+    graders = [span.id for span in spans if _kind(span) == GRADER and span is not root]
+    out = below({span.id: span.parent for span in spans}, graders)
+    own, others = ([span for span in spans if (span.id in out) is apart] for apart in (False, True))
+    graded = ModelCalls([_call_span(span, Findings(None)) for span in others])
+    grading = graded.spent({}, run=run, findings=Findings(None))
+    calls = ModelCalls([_call_span(span, findings) for span in own])
+    total = usage(mapping(parsed(about.get("mlflow.trace.tokenUsage"))), findings)
+    cost = mapping(parsed(about.get("mlflow.trace.cost"))).get("total_cost")
+    if (priced := amount(cost, findings, "total_cost")) is not None:
+        total["cost"] = priced
+    spent = calls.spent(total, run=run, findings=findings, apart=[amounts(grading)])
+    heads = set(calls.heads)
+    kinds = [(s, _kind(s) if _kind(s) not in MODELS or n in heads else "") for n, s in enumerate(own)]
+    tokens = {**spent.tokens, **named_apart("grader", grading)}
+    return kinds, Spending(tokens=tokens, cost=spent.cost)
 
 
-def _items(root: Span, spans: Sequence[Span]) -> Iterator[Item]:
-    transcript = MessageTranscript(calls=not any(_kind(span) == "TOOL" for span in spans))
-    if not any(_kind(span) in MODELS for span in spans):
+def _call_span(span: Span, findings: Findings) -> CallSpan:
+    kind = _kind(span)
+    given, reply = (span.attributes.get(name) for name in (INPUTS, OUTPUTS))
+    used = usage(mapping(span.attributes.get(TOKENS)), findings)
+    cost = amount(mapping(span.attributes.get(COST)).get("total_cost"), findings, COST)
+    return CallSpan(
+        id=span.id,
+        parent=span.parent,
+        role="model" if kind in MODELS else "tool" if kind == "TOOL" else "other",
+        start=span.start,
+        end=span.end,
+        maker=("", span.name),
+        speaks=bool(given or reply),
+        failed=span.status == "error",
+        usage={**used, "cost": cost} if cost else used,
+        words=lambda: (asked(given), replied(reply)),
+    )
+
+
+def _items(root: Span, own: Sequence[tuple[Span, str]]) -> Iterator[Item]:
+    kinds = {kind for _, kind in own}
+    transcript = MessageTranscript(calls="TOOL" not in kinds, tools={s.name for s, k in own if k == "TOOL"})
+    if kinds.isdisjoint(MODELS):
         yield from transcript.of(asked(root.attributes.get(INPUTS)), root.start)
-    for span in spans:
+    for span, kind in own:
         given, reply = span.attributes.get(INPUTS), span.attributes.get(OUTPUTS)
-        if _kind(span) in MODELS:
+        if kind in MODELS:
             yield from transcript.of(asked(given), span.start)
             yield from transcript.of(replied(reply), span.end)
-        elif _kind(span) == "TOOL":
+        elif kind == "TOOL":
             given = written_object(given)  # the tracer of LangChain writes it as Python does
             arguments = given if isinstance(given, dict) or given is None else {"input": given}
             yield Called(tool=span.name, arguments=arguments, source_id=span.id, at=span.start)

@@ -7,16 +7,18 @@ leaves out what a response span said; where a processor of one's own added it, i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.messages import FIELDS, TOKENS, MessageTranscript, asked, replied
-from untaken.formats.readings import first_text, mapping, moment, objects, text, totals
+from untaken.formats.messages import FIELDS, MessageTranscript, asked, replied
+from untaken.formats.model_calls import CallSpan, ModelCalls
+from untaken.formats.readings import first_text, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.spending import USAGE, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
@@ -24,9 +26,9 @@ from untaken.formats.trace_run import Answered, Called, Item, TraceRun
 Span = Mapping[str, Any]
 
 MODELS: Final = ("generation", "response")
-USAGE: Final = {key: name for name, keys in TOKENS.items() for key in keys}
 INPUTS: Final = ("input", "_input")
 OUTPUTS: Final = ("output", "response", "_response")
+_USAGE: Final = tuple(key for keys in USAGE.values() for key in keys)
 _SPAN: Final = (
     *("object", "id", "trace_id", "parent_id", "started_at", "ended_at", "workflow_name", "error.message"),
     *("metadata.task_id", "group_id"),
@@ -37,7 +39,7 @@ _SPAN: Final = (
     *(f"span_data.{side}[].{name}" for side in ("input", "_input", "output") for name in FIELDS),
     *(f"span_data.{side}.output[].{name}" for side in ("response", "_response") for name in FIELDS),
     *("span_data.input", "span_data.data.sdk_span_type"),
-    *(f"span_data.usage.{key}" for key in USAGE),
+    *(f"span_data.{home}usage.{key}" for home in ("", "response.", "_response.") for key in _USAGE),
 )
 PLACES: Final = Places(
     kept=[f"{home}{name}" for home in ("", "data[].") for name in _SPAN],
@@ -74,31 +76,62 @@ def trace_run(trace: Mapping[str, Any], spans: Sequence[Span], findings: Finding
     """The run of one trace."""
     ordered = sorted(spans, key=lambda span: (text(span.get("started_at")) or "", text(span.get("id")) or ""))
     trace_id = text(trace.get("id")) or first_text(ordered, ("trace_id",)) or "trace"
-    models = [span for span in ordered if _type(span) in MODELS]
+    calls = ModelCalls([_call_span(span, findings) for span in ordered])
+    models = [ordered[place] for place in calls.heads]
+    run_id = f"openai-agents/{trace_id}"
+    spent = calls.spent({}, run=run_id, findings=findings)
     agents = (text(_data(span).get("name")) for span in ordered if _type(span) == "agent")
     ends = [at for span in ordered if (at := _at(span, "ended_at", findings))]
     metadata = {"format": "openai-agents", "workflow": text(trace.get("workflow_name"))}
-    usages = [mapping(_data(span).get("usage")) for span in models]
     metadata["group"] = text(trace.get("group_id"))
     return TraceRun(
-        run_id=f"openai-agents/{trace_id}",
+        run_id=run_id,
         agent=next((a for a in agents if a), None) or metadata["workflow"] or "unknown-agent",
         task_id=text(mapping(trace.get("metadata")).get("task_id")) or trace_id,
         record=[trace, ordered],
         model=next((m for span in models if (m := _model(span))), None),
-        items=list(_items(ordered, findings)),
+        items=list(_items(ordered, {id(span) for span in models}, findings)),
         started=next((at for span in ordered if (at := _at(span, "started_at", findings))), None),
         finished=max(ends) if ends else None,
         steps=len(models) or None,
         error=next((e for span in ordered if _type(span) != "function" and (e := _error(span))), None),
-        metrics={**totals(usages, USAGE, findings), **_guardrails(ordered)},
+        metrics={**spent.tokens, **_guardrails(ordered)},
         metadata={name: value for name, value in metadata.items() if value is not None},
     )
 
 
+def _call_span(span: Span, findings: Findings) -> CallSpan:
+    data, kind = _data(span), _type(span)
+    counts = mapping(data.get("usage")) or mapping(_response(span).get("usage"))
+    given, reply = _given_and_reply(span)
+    return CallSpan(
+        id=text(span.get("id")) or "",
+        parent=text(span.get("parent_id")) or "",
+        role="model" if kind in MODELS else "tool" if kind == "function" else "other",
+        start=_at(span, "started_at", findings),
+        end=_at(span, "ended_at", findings),
+        maker=(kind, text(data.get("name")) or ""),
+        reply=text(data.get("response_id")),
+        speaks=given is not None or reply is not None,
+        failed=span.get("error") is not None,
+        usage=usage(counts, findings, place="span_data.usage.") if kind in MODELS else {},
+        words=lambda: (asked(given), replied(reply)),
+    )
+
+
+def _given_and_reply(span: Span) -> tuple[Any, Any]:
+    """What a model was given and gave, as recorded."""
+    data = _data(span)
+    given = next((data[name] for name in INPUTS if data.get(name)), None)
+    return given, next((data[name] for name in OUTPUTS if data.get(name)), None)
+
+
+def _response(span: Span) -> dict[str, Any]:
+    return mapping(_data(span).get("response")) or mapping(_data(span).get("_response"))
+
+
 def _model(span: Span) -> str | None:
-    response = mapping(_data(span).get("response")) or mapping(_data(span).get("_response"))
-    return text(_data(span).get("model")) or text(response.get("model"))
+    return text(_data(span).get("model")) or text(_response(span).get("model"))
 
 
 def _error(span: Span) -> str | None:
@@ -114,15 +147,15 @@ def _guardrails(spans: Sequence[Span]) -> dict[str, bool]:
     return found
 
 
-def _items(spans: Sequence[Span], findings: Findings) -> Iterator[Item]:
+def _items(spans: Sequence[Span], calls: Collection[int], findings: Findings) -> Iterator[Item]:
+    """What was said and done; of the spans of models, only those of `calls` are read."""
     transcript = MessageTranscript(calls=not any(_type(span) == "function" for span in spans))
     silent = 0
     for span in spans:
         data, began, ended = _data(span), _at(span, "started_at", findings), _at(span, "ended_at", findings)
         kind = _type(span)
-        if kind in MODELS:
-            given = next((data[name] for name in INPUTS if data.get(name)), None)
-            reply = next((data[name] for name in OUTPUTS if data.get(name)), None)
+        if kind in MODELS and id(span) in calls:
+            given, reply = _given_and_reply(span)
             silent += given is None and reply is None
             yield from transcript.of(asked(given), began)
             yield from transcript.of(replied(reply), ended)

@@ -26,9 +26,11 @@ from untaken.formats.messages import (
     replied,
     tokens_of,
     unwrapped,
+    with_answers,
 )
 from untaken.formats.readings import amount, first_text, items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.spending import spend
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Called, TraceRun, Utterance
@@ -225,7 +227,7 @@ def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: F
     times = [_time(each, TIMES, findings) or began for each in messages]
     known = [at for at in (began, *times, ended) if at is not None]
     success = document.get("success")
-    usage = tokens_of(messages, findings) or tokens_of((document, response), findings)
+    used = tokens_of(messages, findings) or tokens_of((document, response), findings)
     return TraceRun(
         run_id=f"openai-messages/{session or name}",
         agent=first_text(about, ("agent", "appName"))
@@ -235,14 +237,18 @@ def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: F
         task_id=first_text(about, ("task_id",)) or session or name,
         record=messages,
         model=model,
-        items=[item for each, at in zip(messages, times, strict=True) for item in message_items(each, at)],
+        items=list(
+            with_answers(
+                item for each, at in zip(messages, times, strict=True) for item in message_items(each, at)
+            )
+        ),
         started=known[0] if known else None,
         finished=known[-1] if known else None,
         success=success if isinstance(success, bool) else None,
         cost=_cost(document, findings),
         steps=len(replies) or None,
         error=_error(document),
-        metrics=usage,
+        metrics=spend(used, run=name, findings=findings).tokens,
         metadata={"format": "openai-messages"},
     )
 

@@ -9,16 +9,29 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, Literal
+from typing import Any, Final
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.literals import written_object
 from untaken.formats.losses import Findings
-from untaken.formats.messages import MessageTranscript, tool_reply
+from untaken.formats.messages import MessageTranscript, tool_message, tool_reply
+from untaken.formats.otel_kinds import (
+    AGENT_NAMES,
+    COSTS,
+    KIND_NAMES,
+    MODEL_NAMES,
+    TOKENS,
+    TOOL_IDS,
+    TOOL_NAMES,
+    TOOL_OUTPUTS,
+    KnownSpans,
+    kind_of,
+    own_spans,
+)
 from untaken.formats.otel_messages import INPUTS, OUTPUTS, SDK_REPLY, span_inputs, span_outputs, tool_event
 from untaken.formats.otel_spans import (
     Span,
@@ -31,7 +44,6 @@ from untaken.formats.otel_spans import (
     span_of,
 )
 from untaken.formats.readings import (
-    amount,
     cut_name,
     items,
     mapping,
@@ -47,34 +59,7 @@ from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, Planned, TraceRun, Utterance, content_text
 
-Kind = Literal["model", "tool", "agent", "plan", "other"]
-
-OPERATIONS: Final[Mapping[str, Kind]] = {
-    **dict.fromkeys(("chat", "text_completion", "generate_content", "call_llm", "completion"), "model"),
-    "execute_tool": "tool",
-    **dict.fromkeys(("invoke_agent", "create_agent", "invoke_workflow"), "agent"),
-    "plan": "plan",
-}
 LIST_MARK: Final = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
-KINDS: Final[Mapping[str, Kind]] = {
-    **dict.fromkeys(("llm", "chat", "completion", "generation"), "model"),
-    "tool": "tool",
-    **dict.fromkeys(("agent", "workflow"), "agent"),
-}
-"""Kinds of OpenInference, OpenLLMetry and Langfuse."""
-KIND_NAMES: Final = (
-    "openinference.span.kind",
-    "traceloop.span.kind",
-    "llm.request.type",
-    "langfuse.observation.type",
-)
-SDK_MODELS: Final = (".doGenerate", ".doStream")
-"""How the AI SDK ends the names of the operations that call a model."""
-MODEL_NAMES: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id")
-AGENT_NAMES: Final = (
-    *("gen_ai.agent.name", "agent.name", "agent_name", "graph.node.id"),
-    *("ai.telemetry.functionId", "traceloop.workflow.name", "traceloop.entity.name"),
-)
 SESSION: Final = ("session.id", "gen_ai.conversation.id", "langfuse.session.id")
 TASK: Final = ("task.id", "task_id", "gen_ai.task.id", "metadata.task_id", "langfuse.trace.metadata.task_id")
 VERSIONS: Final = ("gen_ai.agent.version", "agent.version", "langfuse.version", "langfuse.release")
@@ -83,44 +68,23 @@ PROMPT_VERSIONS: Final = (
     *("gen_ai.prompt.version", "llm.prompt_template.version", "langfuse.observation.prompt.version"),
     "traceloop.prompt.version",
 )
-TOOL_NAMES: Final = (
-    *("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.toolCall.name"),
-    "traceloop.entity.name",
-)
-TOOL_IDS: Final = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id")
 TOOL_INPUTS: Final = (
     *("gen_ai.tool.call.arguments", "gen_ai.tool.args", "tool.parameters", "tool_call.function.arguments"),
     *("tool_arguments", "ai.toolCall.args", "gcp.vertex.agent.tool_call_args", "traceloop.entity.input"),
     *("langfuse.observation.input", "input.value"),
 )
-TOOL_OUTPUTS: Final = (
-    *("gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "gcp.vertex.agent.tool_response"),
-    *("traceloop.entity.output", "langfuse.observation.output", "gen_ai.output", "output.value"),
-)
 TOOL_STATUS: Final = ("gen_ai.tool.status", "tool.status")
 SUCCESS: Final = ("success", "task_success", "task_completion", "outcome")
 """Names of evaluations that are taken as the run's success."""
-TOKENS: Final = {
-    "input_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
-    "output_tokens": (
-        "gen_ai.usage.output_tokens",
-        "gen_ai.usage.completion_tokens",
-        "llm.token_count.completion",
-    ),
-    "cached_tokens": (
-        "gen_ai.usage.cache_read.input_tokens",
-        "gen_ai.usage.cache_read_input_tokens",
-        "llm.token_count.prompt_details.cache_read",
-    ),
-}
-COSTS: Final = (
-    ("gen_ai.usage.cost", "llm.cost.total", "operation.cost"),
-    ("gen_ai.usage.input_cost", "llm.cost.prompt"),
-    ("gen_ai.usage.output_cost", "llm.cost.completion"),
-)
 READ: Final = (
     *("gen_ai.operation.name", "gen_ai.plan", *TOOL_STATUS, "error.type", "ai.operationId", "events"),
-    *("untaken.run_id", "untaken.steps", "untaken.input.new", "gen_ai.system_instructions"),
+    *(
+        "gen_ai.response.id",
+        "untaken.run_id",
+        "untaken.steps",
+        "untaken.input.new",
+        "gen_ai.system_instructions",
+    ),
     *(
         *KIND_NAMES,
         *MODEL_NAMES,
@@ -137,6 +101,8 @@ READ: Final = (
     *(name for names in COSTS for name in names),
 )
 """Every attribute that the importer reads."""
+_FRAMES: Final = 20
+"""How many spans around the calls of models are asked for what was said."""
 EVENTS: Final = (
     *("content", "message", "role", "id", "tool_calls", "gen_ai.evaluation.name", "gen_ai.event.content"),
     *("gen_ai.evaluation.score.value", "gen_ai.evaluation.score.label", *INPUTS, *OUTPUTS),
@@ -144,7 +110,13 @@ EVENTS: Final = (
 PLACES: Final = Places(
     kept=[
         *("trace_id", "span_id", "parent_id", "name", "start_time", "end_time", "status.code"),
-        *("status.message", "resource.service.name", "resource.service.version", "events[].name"),
+        *(
+            "status.message",
+            "resource.service.name",
+            "resource.service.version",
+            "scope.name",
+            "events[].name",
+        ),
         *(f"attributes.{name}.**" for name in READ),
         *(f"events[].attributes.{name}.**" for name in EVENTS),
     ]
@@ -166,73 +138,46 @@ def recognise(sample: Sample) -> Confidence:
     return Confidence.CERTAIN if agents else Confidence.LIKELY
 
 
-def _kind(span: Span) -> Kind:
-    operation = text(span.attributes.get("gen_ai.operation.name"))
-    if operation is not None:
-        return OPERATIONS.get(operation, "other")
-    kind = text(span.first(*KIND_NAMES))
-    if kind is not None:
-        return KINDS.get(kind.lower(), "other")
-    sdk = text(span.first("ai.operationId"))
-    if sdk is not None:
-        return "tool" if sdk == "ai.toolCall" else "model" if sdk.endswith(SDK_MODELS) else "agent"
-    if span.first("gen_ai.tool.name", "tool.name") is not None:
-        return "tool"
-    if span.first(*MODEL_NAMES) is not None:
-        return "model"
-    return "agent" if span.first(*AGENT_NAMES) is not None else "other"
-
-
-def _kinds(spans: Sequence[Span]) -> dict[str, Kind]:
-    """The kind of each span; a model's span inside of another one repeats it and is left out."""
-    kinds = {span.id: _kind(span) for span in spans}
-    repeated: dict[str, Kind] = {
-        span.id: "other" for span in spans if kinds[span.id] == kinds.get(span.parent) == "model"
-    }
-    return kinds | repeated
-
-
 def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
     """The run of one trace."""
     ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min, span.id))
     known = {span.id for span in ordered}
-    root = next((span for span in ordered if span.parent not in known), ordered[0])
-    kinds = _kinds(ordered)
-    models = [span for span in ordered if kinds[span.id] == "model"]
+    roots = [span for span in ordered if span.parent not in known] or ordered[:1]
+    root, trace = roots[0], roots[0].trace or "trace"
+    run_id = text(root.first("untaken.run_id")) or f"otel/{trace}"
+    own, spent = own_spans(ordered, roots, run_id, findings)
+    models = [span for span, kind in own if kind == "model"]
     model = next((m for s in (*models, root) if (m := text(s.first(*MODEL_NAMES)))), None)
-    agents = [root, *(span for span in ordered if kinds[span.id] == "agent")]
+    agents = [root, *(span for span, kind in own if kind == "agent")]
     named = next((name for span in agents if (name := text(span.first(*AGENT_NAMES)))), None)
     _note_conventions(ordered, findings)
     success, metrics = _evaluations(ordered, findings)
     ends = [span.end for span in ordered if span.end is not None]
     session = text(root.first(*SESSION))
     return TraceRun(
-        run_id=text(root.first("untaken.run_id")) or f"otel/{root.trace or 'trace'}",
-        agent=named
-        or text(root.resource.get("service.name"))
-        or _agent_span(ordered, kinds)
-        or "unknown-agent",
-        task_id=next((t for span in agents if (t := text(span.first(*TASK)))), None) or root.trace or "trace",
+        run_id=run_id,
+        agent=named or text(root.resource.get("service.name")) or _agent_span(own) or "unknown-agent",
+        task_id=next((t for span in agents if (t := text(span.first(*TASK)))), None) or trace,
         record=[(span.id, span.attributes) for span in ordered],
         model=model,
         version=next((v for span in agents if (v := text(span.first(*VERSIONS)))), None)
         or text(root.resource.get(SERVICE_VERSION)),
         prompt_version=next((v for s in ordered if (v := text(s.first(*PROMPT_VERSIONS)))), None),
-        items=list(_items(root, ordered, kinds)),
+        items=list(_items(root, own)),
         started=root.start or ordered[0].start,
         finished=max(ends) if ends else None,
         success=success,
-        cost=_cost(root, models, findings),
+        cost=spent.cost,
         steps=whole(root.first("untaken.steps"), findings, "untaken.steps") or len(models) or None,
         error=(root.message or "the root span has the status error") if root.status == "error" else None,
-        metrics={**(_tokens(models, findings) or _tokens([root], findings)), **metrics},
+        metrics={**spent.tokens, **metrics},
         metadata={"format": "otel", "trace": root.trace, **({"session": session} if session else {})},
     )
 
 
-def _agent_span(spans: Sequence[Span], kinds: Mapping[str, Kind]) -> str | None:
+def _agent_span(own: KnownSpans) -> str | None:
     """The name of the first span of an agent, where nothing else names it."""
-    names = (span.name.removeprefix("invoke_agent ") for span in spans if kinds[span.id] == "agent")
+    names = (span.name.removeprefix("invoke_agent ") for span, kind in own if kind == "agent")
     return next(names, None)
 
 
@@ -270,49 +215,40 @@ def _passed(value: float | None, label: str | None, findings: Findings) -> bool 
     return bool(value) if value in (0, 1) else None
 
 
-def _tokens(models: Sequence[Span], findings: Findings) -> dict[str, float | bool]:
-    found: dict[str, float | bool] = {}
-    for name, attributes in TOKENS.items():
-        each = [number(span.first(*attributes), findings, name) for span in models]
-        if known := [value for value in each if value is not None]:
-            found[name] = sum(known)
-    return found
-
-
-def _cost(root: Span, models: Sequence[Span], findings: Findings) -> float | None:
-    """What the spans of models cost, else what the root says: agents between them repeat the sum.
-
-    Totals where spans have them, else input and output.
-    """
-    total, *parts = COSTS
-    for among in (models, [root]):
-        for names in ((total,), parts):
-            each = [amount(span.first(*name), findings, name[0]) for span in among for name in names]
-            known = [value for value in each if value is not None]
-            if known:
-                return sum(known)
-    return None
-
-
-def _items(root: Span, spans: Sequence[Span], kinds: Mapping[str, Kind]) -> Iterator[Item]:
-    transcript = MessageTranscript(calls="tool" not in kinds.values())
-    if "model" not in kinds.values():
-        yield from transcript.of(span_inputs(root), root.start)
-    for span in spans:
-        match kinds[span.id]:
+def _items(root: Span, own: KnownSpans) -> Iterator[Item]:
+    kinds = {kind for _, kind in own}
+    tools = {str(tool) for span, kind in own if kind == "tool" and (tool := span.first(*TOOL_NAMES))}
+    transcript = MessageTranscript(calls="tool" not in kinds, tools=tools)
+    found: list[Item] = []
+    for span, kind in own:
+        match kind:
             case "model":
                 fresh = span.first("untaken.input.new") is True  # others repeat what was said
-                yield from (transcript.reply if fresh else transcript.of)(span_inputs(span), span.start)
-                yield from transcript.reply(span_outputs(span), span.end)
+                found += (transcript.reply if fresh else transcript.of)(span_inputs(span), span.start)
+                found += transcript.reply(span_outputs(span), span.end)
             case "tool":
-                yield from _tool_items(span)
+                found += _tool_items(span)
             case "plan":
                 if steps := _plan_steps(span):
-                    yield Planned(sub_goals=steps, at=span.start)
+                    found.append(Planned(sub_goals=steps, at=span.start))
             case _:
                 pass
-    if "model" not in kinds.values():
-        yield from transcript.of(span_outputs(root), root.end)
+    roles = {item.role for item in found if isinstance(item, Utterance)}
+    if "user" not in roles:  # the spans of models may have no content, or there are none
+        yield from transcript.of(_around(root, own, span_inputs), root.start)
+    yield from found
+    if "assistant" not in roles:
+        yield from transcript.of(_around(root, own, span_outputs), root.end)
+
+
+def _around(
+    root: Span, own: KnownSpans, messages: Callable[[Span], list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """What the root was given or gave, or the first span of an agent or a chain that has it."""
+    around = {span.parent for span, _ in own}
+    frames = (s for s, kind in own if kind in ("agent", "frame") or (kind == "other" and s.id in around))
+    spans = [root, *frames]
+    return next(filter(None, map(messages, spans[:_FRAMES])), [])
 
 
 def _plan_steps(span: Span) -> tuple[str, ...]:
@@ -329,7 +265,9 @@ def _plan_steps(span: Span) -> tuple[str, ...]:
 
 def _tool_items(span: Span) -> Iterator[Item]:
     tool = span.first(*TOOL_NAMES) or span.name.removeprefix("execute_tool ")
-    call_id = text(span.first(*TOOL_IDS)) or span.id
+    result = span.first(*TOOL_OUTPUTS)
+    reply = tool_message(parsed(result))
+    call_id = text(span.first(*TOOL_IDS)) or (reply.source_id if reply else None) or span.id
     given = parsed(span.first(*TOOL_INPUTS) or tool_event(span, "gen_ai.tool.message", "content"))
     given = written_object(given)  # the tracers of LangChain write it as Python does
     if isinstance(given, dict) and given.keys() == {"args", "kwargs"} and not given["args"]:
@@ -337,7 +275,6 @@ def _tool_items(span: Span) -> Iterator[Item]:
     if given is not None and not isinstance(given, dict):
         given = {"input": given}
     yield Called(tool=tool, arguments=given, source_id=call_id, at=span.start)
-    result = span.first(*TOOL_OUTPUTS)
     if result is None:
         result = tool_event(span, "gen_ai.choice", "message")
     worked = {"ok": True, "error": False}.get(span.status)
@@ -373,7 +310,7 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
             events[found.trace].append(found)
     for trace in traces.keys() & events.keys():
         traces[trace] = _with_events(traces[trace], events[trace])
-    agents = [spans for spans in traces.values() if any(_kind(span) != "other" for span in spans)]
+    agents = [spans for spans in traces.values() if any(kind_of(span) != "other" for span in spans)]
     if not agents:
         file.refuse(f"there is no span of an agent in it; looked for {', '.join(MARKS)}")
     elif others := len(traces) - len(agents):

@@ -41,6 +41,21 @@ DETAILS: Final = (
     "gen_ai.content.completion",
 )
 """Events whose attributes are those of the span."""
+_NOTHING: Final[tuple[Any, ...]] = ("", "[]", "{}", "null", [], {})
+
+
+def speaks(span: Span) -> bool:
+    """Whether a span has what was said to a model or by it."""
+    values = (span.first(name) for name in (*INPUTS, *OUTPUTS, *SDK_REPLY, "input.value", "output.value"))
+    named = (name.split(".") for name in (event.name for event in span.events))
+    return (
+        any(value not in _NOTHING for value in values if value is not None)
+        or any(
+            parts[0] == "gen_ai" and (parts[-1] in ("message", CHOICE) or ".".join(parts) in DETAILS)
+            for parts in named
+        )
+        or bool(objects(parsed(span.first("events"))))
+    )
 
 
 def span_inputs(span: Span) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from untaken.formats.losses import Findings
-from untaken.formats.readings import items, mapping, moment, objects, parsed, text
+from untaken.formats.readings import first_text, items, mapping, moment, objects, parsed, text
 
 Status = Literal["ok", "error", "unset"]
 
@@ -51,7 +51,10 @@ class SpanEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """One span; ids are texts as written, without ``0x``. `parent` is empty for a root."""
+    """One span; ids are texts as written, without ``0x``. `parent` is empty for a root.
+
+    `scope` is the instrumentation that wrote it.
+    """
 
     trace: str
     id: str
@@ -64,6 +67,7 @@ class Span:
     attributes: Mapping[str, Any]
     resource: Mapping[str, Any]
     events: tuple[SpanEvent, ...]
+    scope: str = ""
 
     def first(self, *names: str) -> Any:
         """The first of the attributes that is there."""
@@ -301,6 +305,8 @@ def span_of(span: Mapping[str, Any], findings: Findings) -> Span:
         message=text(status.get("message")),
         attributes=mapping(span.get("attributes")),
         resource=mapping(span.get("resource")),
+        scope=first_text([mapping(span.get("scope")), mapping(span.get("instrumentation_scope"))], ("name",))
+        or "",
         events=tuple(
             SpanEvent(name=text(event.get("name")) or "", attributes=mapping(event.get("attributes")))
             for event in objects(span.get("events"))

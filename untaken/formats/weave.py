@@ -14,9 +14,11 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import is_message, message_items, replied, tokens_of
+from untaken.formats.otel_kinds import usage_attributes
 from untaken.formats.otel_spans import Span, below, span_of
 from untaken.formats.readings import first_text, mapping, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.spending import added
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Called, TraceRun
@@ -67,14 +69,15 @@ def trace_run(trace: str, calls: Sequence[Call], findings: Findings) -> TraceRun
         call.get("id") for call in calls if _name(call.get("op_name")).removesuffix(".score") in scores
     ]
     out = below(above, filter(None, map(text, scorers)))
-    calls = [call for call in calls if text(call.get("id")) not in out]
-    models = _models(calls, above)
-    tools = {text(item.tool) for call in calls if text(call.get("id")) in models for item in _replies(call)}
+    own = [call for call in calls if text(call.get("id")) not in out]
+    models = _models(own, above) | _models([call for call in calls if text(call.get("id")) in out], above)
+    tools = {text(item.tool) for call in own if text(call.get("id")) in models for item in _replies(call)}
     spans = []
     for call in calls:
         kind = text(mapping(mapping(call.get("attributes")).get("weave")).get("kind"))
         is_tool = kind == "tool" or (kind is None and _name(call.get("op_name")) in tools)
         kind = "generation" if text(call.get("id")) in models else "tool" if is_tool else "other"
+        kind = "evaluator" if call.get("id") in scorers else kind
         spans.append(_span(call, trace, kind, findings, root=call is root))
     run = otel.trace_run(spans, findings)
     run.run_id, run.metadata["format"] = f"weave/{trace}", "weave"
@@ -86,21 +89,22 @@ def _above(calls: Sequence[Call]) -> dict[str, str | None]:
 
 
 def _models(calls: Sequence[Call], above: Mapping[str, str | None]) -> set[str]:
-    """The calls of models: those of that kind, or that were given messages; of one in another, the inner."""
+    """The calls of models: those of that kind, or that were given messages and called no such call."""
     found: set[str] = set()
+    likely: set[str] = set()
     for call in calls:
         inputs = mapping(call.get("inputs"))
         given = any(is_message(each) for name in ASKED for each in objects(inputs.get(name)))
         kind = mapping(mapping(call.get("attributes")).get("weave")).get("kind")
         if (name := text(call.get("id"))) and (kind == "llm" or (given and kind is None)):
-            found.add(name)
+            (found if kind == "llm" else likely).add(name)
     outer: set[str] = set()
-    for model in found:
+    for model in found | likely:
         at = above.get(model)
         while at is not None and at not in outer:
             outer.add(at)
             at = above.get(at)
-    return found - outer
+    return found | (likely - outer)
 
 
 def _replies(call: Call) -> Iterator[Called]:
@@ -114,7 +118,7 @@ def _span(call: Call, trace: str, kind: str, findings: Findings, *, root: bool) 
     summary = mapping(call.get("summary"))
     about, failed = mapping(summary.get("weave")), text(call.get("exception"))
     used = [{"usage": each} for each in mapping(summary.get("usage")).values()]
-    tokens = tokens_of(used or [mapping(output)], findings) if kind == "generation" else {}
+    tokens = added(tokens_of(used or [mapping(output)], findings)) if kind == "generation" else {}
     prices = [mapping(each) for each in mapping(about.get("costs")).values()]
     costs = totals(prices, dict.fromkeys(COSTS, "cost"), findings)
     is_example = name == EXAMPLE and root
@@ -127,7 +131,7 @@ def _span(call: Call, trace: str, kind: str, findings: Findings, *, root: bool) 
         else output,
         "gen_ai.request.model": first_text([inputs, given], ("model",)) if kind == "generation" else None,
         "gen_ai.usage.cost": costs.get("cost") if kind == "generation" else None,
-        **{f"gen_ai.usage.{each}": count for each, count in tokens.items()},
+        **usage_attributes(tokens),
     }
     if root:
         task = first_text([mapping(call.get("attributes")), {"task_id": _row(example)}], ("task_id",))
