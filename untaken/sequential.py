@@ -1,18 +1,22 @@
-"""A gate that may be looked at after every run: pass, fail, or keep going (§5).
+"""A gate that may be looked at after every run, also while others are in flight (§5).
 
 An ordinary gate that is asked again after every run sooner or later fails an agent that has not changed. Here
 each verdict holds at every look (`untaken.stats.betting`): a requirement that is met is ever failed, and one
 that is not ever passed, with a probability of at most 5%.
+
+*Worst case.* Values count in the order in which their runs started, whenever these finish. While a run is in
+flight its value is the least it can be where *pass* is looked for, and the most where *fail* is. So slow
+failures pass nobody, and no verdict is revoked: what finishes later can only add to its evidence.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from datetime import datetime, timedelta
 from statistics import fmean
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from untaken import stats
 from untaken.errors import Score, Unscored, UntakenError
@@ -20,6 +24,9 @@ from untaken.gate import Requirement, refuse_unknown
 from untaken.ledger import Run
 from untaken.ranking import METRICS
 from untaken.subgoals import RunScore
+
+if TYPE_CHECKING:
+    from untaken.stats.betting import Decided
 
 SequentialVerdict = Literal["pass", "fail", "keep_going", "unscored"]
 MARGIN: Final = 0.1
@@ -34,11 +41,14 @@ class SequentialCheck:
         baseline: the agent it is compared with; ``None`` where it is held to a requirement.
         requirement: what is asked, in the form ``metric>=bound``.
         bound: of the requirement; of a comparison, the least difference that passes.
-        value: the mean so far; of a comparison, the agent's minus the baseline's.
+        time_limit: seconds; a run that does not finish within them has failed. ``None`` without a limit.
+        value: the mean of what has finished; of a comparison, the agent's minus the baseline's.
         low, high: interval of the mean; each end holds at every look with 95% confidence.
-        n: values so far: tasks; of a comparison, pairs of runs of one task.
-        decided_at: after how many of them the verdict was reached; later ones do not change it.
+        n: values so far: tasks; of a comparison, pairs of runs of one task. Those in flight are included.
+        unfinished: how many of these are in flight, and count against each verdict.
+        decided_at: how many values were enough for the verdict; later ones do not change it.
         left_out: tasks or runs without a value, or without a partner.
+        repeats: ids of runs that do not count, because the agent ran their task before; untrusted text.
     """
 
     agent: str
@@ -46,14 +56,30 @@ class SequentialCheck:
     requirement: str
     metric: str
     bound: float
+    time_limit: float | None
     value: Score
     low: Score
     high: Score
     verdict: SequentialVerdict
     n: int
+    unfinished: int
     decided_at: int | None
     left_out: int
+    repeats: tuple[str, ...]
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeLimit:
+    """Runs that do not finish within `limit` of their start have failed, whatever they do later.
+
+    Attributes:
+        limit: stated before the first run; chosen afterwards, it is no limit but a result.
+        now: when unfinished runs are looked at; ``None`` for the last moment that the runs record.
+    """
+
+    limit: timedelta
+    now: datetime | None = None
 
 
 def check_in_sequence(
@@ -62,17 +88,25 @@ def check_in_sequence(
     requirements: Sequence[Requirement],
     *,
     agents: Collection[str] = (),
+    within: TimeLimit | None = None,
 ) -> tuple[SequentialCheck, ...]:
-    """Hold each agent to each requirement; a task counts once, as the mean of its repeats, in order of time.
+    """Hold each agent to each requirement; of each task the run that started first counts, no repeat.
+
+    Args:
+        runs: what was scored, for their times.
+        scores: of the unbroken ones among these runs.
+        requirements: of metrics that agents are ranked by.
+        agents: only these; empty for all.
+        within: what has not finished by then has failed; ``None``: it is in flight for ever.
 
     Raises:
         UntakenError: ``requirement-invalid`` for a figure that agents are not ranked by; ``agent-unknown``,
             ``nothing-to-check``.
     """
-    of_agent = _in_time(runs, scores)
+    of_agent = _in_order_of_start(runs, scores, within)
     refuse_unknown(agents, of_agent)
     return tuple(
-        _held(agent, requirement, of_agent[agent])
+        _held(agent, requirement, of_agent[agent], within)
         for agent in sorted(set(agents) or of_agent)
         for requirement in dict.fromkeys(requirements)
     )
@@ -86,10 +120,12 @@ def compare_in_sequence(
     metric: str = "completion",
     margin: float = MARGIN,
     agents: Collection[str] = (),
+    within: TimeLimit | None = None,
 ) -> tuple[SequentialCheck, ...]:
     """Compare each agent with the baseline: its i-th run of a task with the baseline's i-th run of that task.
 
-    ``fail``: shown to be worse than the baseline. ``pass``: shown not to be worse by the margin.
+    A pair takes its place when its second run starts, so that a baseline that is run late changes no pair
+    before it. ``fail``: shown to be worse than the baseline. ``pass``: shown not to be worse by the margin.
 
     Args:
         runs: what was scored, for their times.
@@ -98,26 +134,70 @@ def compare_in_sequence(
         metric: that agents are ranked by.
         margin: what may be lost, above 0 and at most 1.
         agents: only these; empty for all others.
+        within: as for `check_in_sequence`.
 
     Raises:
         UntakenError: as `check_in_sequence`.
     """
-    of_agent = _in_time(runs, scores)
+    of_agent = _in_order_of_start(runs, scores, within)
     refuse_unknown({baseline, *agents}, of_agent)
     return tuple(
-        _compared(agent, baseline, metric, margin, of_agent)
+        _compared(agent, baseline, of_agent, metric=metric, margin=margin, within=within)
         for agent in sorted(set(agents) or of_agent)
         if agent != baseline
     )
 
 
-def _in_time(runs: Iterable[Run], scores: Iterable[RunScore]) -> dict[str, list[RunScore]]:
-    """Each agent's scores, in the order in which their runs began."""
-    began = {run.digest: run.started.ts for run in runs}
-    of_agent: dict[str, list[RunScore]] = defaultdict(list)
-    for score in sorted(scores, key=lambda score: (began[score.digest], score.run_id)):
-        of_agent[score.agent].append(score)
-    return of_agent
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Trial:
+    """A run that has started."""
+
+    run_id: str
+    task_id: str
+    began: datetime
+    score: RunScore
+    state: Literal["in_flight", "in_time", "too_late"]
+
+    @property
+    def place(self) -> tuple[datetime, str]:
+        return self.began, self.run_id
+
+    def value(self, metric: Callable[[RunScore], Score]) -> Score | None:
+        """``None`` while it is in flight."""
+        if self.state == "in_time":
+            return metric(self.score)
+        return 0.0 if self.state == "too_late" else None
+
+
+def _in_order_of_start(
+    runs: Iterable[Run], scores: Iterable[RunScore], within: TimeLimit | None
+) -> dict[str, list[_Trial]]:
+    """Each agent's runs."""
+    known = {run.digest: run for run in runs}
+    now = within.now if within else None
+    if within and now is None and known:
+        now = max(event.ts for run in known.values() for event in run.events)
+    of_agent: dict[str, list[_Trial]] = defaultdict(list)
+    for score in scores:
+        run = known[score.digest]
+        trial = _Trial(
+            run_id=run.run_id,
+            task_id=score.task_id,
+            began=run.started.ts,
+            score=score,
+            state=_state(run, within.limit if within else None, now),
+        )
+        of_agent[score.agent].append(trial)
+    return {agent: sorted(some, key=lambda one: one.place) for agent, some in of_agent.items()}
+
+
+def _state(
+    run: Run, limit: timedelta | None, now: datetime | None
+) -> Literal["in_flight", "in_time", "too_late"]:
+    until = run.finished.ts if run.finished else now
+    if limit is not None and until is not None and until - run.started.ts > limit:
+        return "too_late"
+    return "in_time" if run.finished else "in_flight"
 
 
 def _metric(name: str) -> Callable[[RunScore], Score]:
@@ -130,106 +210,109 @@ def _metric(name: str) -> Callable[[RunScore], Score]:
     return METRICS[name].value
 
 
-def _held(agent: str, requirement: Requirement, scores: Sequence[RunScore]) -> SequentialCheck:
+def _held(
+    agent: str, requirement: Requirement, trials: Sequence[_Trial], within: TimeLimit | None
+) -> SequentialCheck:
     value_of = _metric(requirement.metric)
-    by_task: dict[str, list[Score]] = defaultdict(list)
-    for score in scores:
-        by_task[score.task_id].append(value_of(score))
-    known = [[value for value in values if not isinstance(value, Unscored)] for values in by_task.values()]
-    values = [fmean(some) for some in known if some]
+    first: dict[str, _Trial] = {}
+    repeats = [trial.run_id for trial in trials if first.setdefault(trial.task_id, trial) is not trial]
+    found = [trial.value(value_of) for trial in first.values()]
+    values = [value for value in found if not isinstance(value, Unscored)]
     upward = requirement.op in (">=", ">")
     bound = requirement.bound
-    shares, least = (values, bound) if upward else ([1 - value for value in values], 1 - bound)
-    found = _decide(shares, passes=least, fails=least)
-    low, high = found.ends if upward else (1 - found.ends[1], 1 - found.ends[0])
+    shares = values if upward else [None if value is None else 1 - value for value in values]
+    least = bound if upward else 1 - bound
+    decided = stats.decide(shares, passes=least, fails=least)
+    low, high = decided.ends if upward else (1 - decided.ends[1], 1 - decided.ends[0])
     return _check(
-        found,
+        decided,
         agent=agent,
         baseline=None,
         requirement=str(requirement),
         metric=requirement.metric,
         bound=bound,
+        within=within,
         values=values,
         ends=(low, high),
-        left_out=len(known) - len(values),
+        left_out=len(found) - len(values),
+        repeats=tuple(repeats),
         words=("the requirement is met", "the requirement is not met", "task"),
     )
 
 
 def _compared(
-    agent: str, baseline: str, metric: str, margin: float, of_agent: dict[str, list[RunScore]]
+    agent: str,
+    baseline: str,
+    of_agent: Mapping[str, Sequence[_Trial]],
+    *,
+    metric: str,
+    margin: float,
+    within: TimeLimit | None,
 ) -> SequentialCheck:
     value_of = _metric(metric)
-    waiting: dict[str, tuple[list[RunScore], list[RunScore]]] = defaultdict(lambda: ([], []))
+    sides: dict[str, tuple[list[_Trial], list[_Trial]]] = defaultdict(lambda: ([], []))
     for side, name in enumerate((agent, baseline)):
-        for score in of_agent[name]:
-            waiting[score.task_id][side].append(score)
-    place = {score.digest: at for at, score in enumerate(of_agent[agent])}
-    pairs = [pair for sides in waiting.values() for pair in zip_longest(*sides)]
-    both = sorted(
-        ((one, other) for one, other in pairs if one is not None and other is not None),
-        key=lambda pair: place[pair[0].digest],
-    )
-    values = [
-        first - second
-        for first, second in ((value_of(one), value_of(other)) for one, other in both)
-        if not isinstance(first, Unscored) and not isinstance(second, Unscored)
-    ]
-    found = _decide([(1 + value) / 2 for value in values], passes=(1 - margin) / 2, fails=0.5)
+        for trial in of_agent[name]:
+            sides[trial.task_id][side].append(trial)
+    pairs = [pair for both in sides.values() for pair in zip(*both, strict=False)]
+    pairs.sort(key=lambda pair: (max(trial.place for trial in pair), pair[0].run_id))
+    found = [_difference(*(trial.value(value_of) for trial in pair)) for pair in pairs]
+    values = [value for value in found if not isinstance(value, Unscored)]
+    shares = [None if value is None else (1 + value) / 2 for value in values]
+    decided = stats.decide(shares, passes=(1 - margin) / 2, fails=0.5)
+    alone = sum(max(map(len, both)) - min(map(len, both)) for both in sides.values())
     return _check(
-        found,
+        decided,
         agent=agent,
         baseline=baseline,
         requirement=f"{metric}>={baseline}-{margin:g}",
         metric=metric,
         bound=-margin,
+        within=within,
         values=values,
-        ends=(2 * found.ends[0] - 1, 2 * found.ends[1] - 1),
-        left_out=len(pairs) - len(values),
+        ends=(2 * decided.ends[0] - 1, 2 * decided.ends[1] - 1),
+        left_out=alone + len(found) - len(values),
+        repeats=(),
         words=(f"not worse than {baseline} by {margin:g}", f"worse than {baseline}", "pair of runs"),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Decided:
-    verdict: SequentialVerdict
-    at: int | None
-    ends: tuple[float, float]
-
-
-def _decide(values: Sequence[float], *, passes: float, fails: float) -> _Decided:
-    """Pass once the mean is shown to be above `passes`, fail once below `fails`: whichever comes first."""
-    if not values:
-        return _Decided("unscored", None, (0.0, 1.0))
-    against = [1 - value for value in values]
-    ends = stats.lower_end(values), 1 - stats.lower_end(against)
-    won, lost = stats.first_above(values, passes), stats.first_above(against, 1 - fails)
-    if won is not None and (lost is None or won <= lost):
-        return _Decided("pass", won, ends)
-    return _Decided("keep_going" if lost is None else "fail", lost, ends)
+def _difference(one: Score | None, other: Score | None) -> Score | None:
+    """Open while either run is: what may yet turn out to have no value must not count for a verdict."""
+    if one is None or other is None:
+        return None
+    if isinstance(one, Unscored):
+        return one
+    return other if isinstance(other, Unscored) else one - other
 
 
 def _check(
-    found: _Decided,
+    found: Decided,
     *,
     agent: str,
     baseline: str | None,
     requirement: str,
     metric: str,
     bound: float,
-    values: Sequence[float],
+    within: TimeLimit | None,
+    values: Sequence[float | None],
     ends: tuple[float, float],
     left_out: int,
+    repeats: tuple[str, ...],
     words: tuple[str, str, str],
 ) -> SequentialCheck:
     met, missed, unit = words
     first, *rest = unit.split()
-    n = f"{len(values)} {' '.join([first if len(values) == 1 else f'{first}s', *rest])}"
-    none = Unscored(f"no {unit} has a value of {metric}")
+    n = f"{len(values):,} {' '.join([first if len(values) == 1 else f'{first}s', *rest])}"
+    finished = [value for value in values if value is not None]
+    in_flight = len(values) - len(finished)
+    none = Unscored(f"no {unit} has {'finished' if values else f'a value of {metric}'}")
+    against = f", {in_flight:,} of them in flight and counted against it" if in_flight else ""
     reasons: dict[SequentialVerdict, str] = {
-        "pass": f"{met}, shown after {found.at} of {n}",
-        "fail": f"{missed}, shown after {found.at} of {n}",
-        "keep_going": f"not decided after {n}: add more",
+        "pass": f"{met}, shown after {found.at} of {n}{against}",
+        "fail": f"{missed}, shown after {found.at} of {n}{against}",
+        "keep_going": f"not decided after {n}{f', {in_flight:,} of them in flight' if in_flight else ''}: "
+        "add more",
         "unscored": f"unscored, not a pass: {none.reason}",
     }
     return SequentialCheck(
@@ -238,12 +321,15 @@ def _check(
         requirement=requirement,
         metric=metric,
         bound=bound,
-        value=fmean(values) if values else none,
+        time_limit=within.limit.total_seconds() if within else None,
+        value=fmean(finished) if finished else none,
         low=ends[0] if values else none,
         high=ends[1] if values else none,
         verdict=found.verdict,
         n=len(values),
+        unfinished=in_flight,
         decided_at=found.at,
         left_out=left_out,
+        repeats=repeats,
         reason=reasons[found.verdict],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from untaken.cli import main
 from untaken.errors import Unscored, UntakenError
 from untaken.gate import parse_requirement
 from untaken.ledger import Run
-from untaken.sequential import check_in_sequence, compare_in_sequence
+from untaken.sequential import TimeLimit, check_in_sequence, compare_in_sequence
 from untaken.subgoals import RunScore
 
 
@@ -28,12 +29,15 @@ def recorded(agent: str, *completed: int, minute: int = 0) -> list[tuple[Run, Ru
     return [at(minute + n, a_score(agent, f"t{n}", done)) for n, done in enumerate(completed)]
 
 
-def at(minute: int, score: RunScore) -> tuple[Run, RunScore]:
-    run = (
-        a_run(f"{score.agent}/{score.task_id}/{minute}", agent=score.agent, task=score.task_id).finish().run()
+def at(minute: int, score: RunScore, *, takes: int | None = 0) -> tuple[Run, RunScore]:
+    """A run that starts at this minute and takes so many; ``None``: it is in flight."""
+    built = a_run(f"{score.agent}/{score.task_id}/{minute}", agent=score.agent, task=score.task_id)
+    run = built.run() if takes is None else built.finish().run()
+    events = tuple(
+        msgspec.structs.replace(event, ts=EPOCH + timedelta(minutes=minute + (takes or 0) * (n > 0)))
+        for n, event in enumerate(run.events)
     )
-    started = msgspec.structs.replace(run.started, ts=EPOCH + timedelta(minutes=minute))
-    run = dataclasses.replace(run, events=(started, *run.events[1:]))
+    run = dataclasses.replace(run, events=events)
     return run, msgspec.structs.replace(score, digest=run.digest, run_id=run.run_id)
 
 
@@ -41,9 +45,9 @@ def compared(rows: list[tuple[Run, RunScore]], **more: Any) -> Any:
     return compare_in_sequence([run for run, _ in rows], [score for _, score in rows], "old", **more)
 
 
-def held(rows: list[tuple[Run, RunScore]], text: str) -> Any:
+def held(rows: list[tuple[Run, RunScore]], text: str, **more: Any) -> Any:
     (check,) = check_in_sequence(
-        [run for run, _ in rows], [score for _, score in rows], [parse_requirement(text)]
+        [run for run, _ in rows], [score for _, score in rows], [parse_requirement(text)], **more
     )
     return check
 
@@ -111,9 +115,73 @@ def test_a_requirement_is_met_or_not_once_that_is_shown(text: str, completed: li
         assert check.low <= check.value <= check.high
 
 
-def test_repeats_of_a_task_count_once() -> None:
-    check = held([at(n, a_score("a", "t", 4)) for n in range(50)], "completion>=0.5")
-    assert (check.n, check.verdict) == (1, "keep_going")
+def test_of_a_task_the_first_run_counts_and_its_repeats_are_named() -> None:
+    rows = [at(n, a_score("a", "t", 0 if n else 4)) for n in range(50)]
+    check = held(rows, "completion>=0.5")
+    assert (check.n, check.verdict, check.value) == (1, "keep_going", 1.0)
+    assert check.repeats == tuple(run.run_id for run, _ in rows[1:])
+
+
+@pytest.mark.parametrize("metric", ["success_rate", "completion", "critical_completion", "coverage"])
+@pytest.mark.parametrize(
+    ("desc", "op", "done", "in_flight", "want"),
+    [
+        ("successes that are enough alone", ">=", True, 2, "pass"),
+        ("slow failures pass nobody", ">=", True, 12, "keep_going"),
+        ("failures that are enough alone", ">=", False, 2, "fail"),
+        ("slow successes fail nobody", ">=", False, 12, "keep_going"),
+        ("the other way round", "<=", True, 12, "keep_going"),
+        ("the other way round, enough alone", "<=", True, 2, "fail"),
+    ],
+)
+def test_what_is_in_flight_counts_against_each_verdict_alike_for_every_metric(
+    desc: str, op: str, done: bool, in_flight: int, want: str, metric: str
+) -> None:
+    score = msgspec.structs.replace(
+        a_score("a", "t", 4 * done, success=done, critical=2), coverage=float(done)
+    )
+    rows = [
+        at(n, msgspec.structs.replace(score, task_id=f"t{n}"), takes=None if n < in_flight else 0)
+        for n in range(in_flight + 12)
+    ]
+    check = held(rows, f"{metric}{op}0.5")
+    assert check.verdict == want, desc
+    assert (check.n, check.unfinished, check.value) == (in_flight + 12, in_flight, float(done))
+
+
+def test_baselines_that_are_run_late_change_no_pair_that_was_formed() -> None:
+    early = recorded("old", *[4] * 12) + recorded("new", *[0] * 12, *[4] * 40)
+    late = [at(100 + n, a_score("old", f"t{51 - n}", 0)) for n in range(40)]
+    (before,), (after,) = compared(early), compared(early + late)
+    assert before.verdict == after.verdict == "fail"
+    assert (before.decided_at, before.n, after.n) == (after.decided_at, 12, 52)
+
+
+def test_a_repeat_may_be_a_new_pair() -> None:
+    rows = [at(n, a_score(agent, "t", done)) for n in range(20) for agent, done in (("old", 4), ("new", 0))]
+    (check,) = compared(rows)
+    assert (check.n, check.verdict) == (20, "fail")
+
+
+@pytest.mark.parametrize(
+    ("desc", "takes", "now", "want"),
+    [
+        ("in time", 10, 60, (1.0, 0, "pass")),
+        ("after the limit, failed for ever", 11, 60, (0.0, 0, "fail")),
+        ("in flight after the limit", None, 60, (0.0, 0, "fail")),
+        ("in flight before the limit", None, 10, (None, 12, "keep_going")),
+    ],
+)
+def test_what_does_not_finish_within_the_time_limit_has_failed(
+    desc: str, takes: int | None, now: int, want: tuple[float | None, int, str]
+) -> None:
+    rows = [at(0, a_score("a", f"t{n}", 4), takes=takes) for n in range(12)]
+    within = TimeLimit(limit=timedelta(minutes=10), now=EPOCH + timedelta(minutes=now))
+    check = held(rows, "completion>=0.5", within=within)
+    value = None if isinstance(check.value, Unscored) else check.value
+    assert (value, check.unfinished, check.verdict) == want, desc
+    assert check.time_limit == 600
+    assert held(rows, "completion>=0.5").verdict == ("pass" if takes else "keep_going")
 
 
 @pytest.mark.parametrize(
@@ -154,10 +222,34 @@ def test_the_exit_code_says_whether_more_runs_would_help(
     assert {check["verdict"] for check in document["sequential"]} == verdicts
 
 
-@pytest.mark.parametrize("options", [[], ["--baseline"]])
-def test_a_gate_that_requires_nothing_is_refused(
-    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ([], "requirement-invalid"),
+        (["--baseline", "a"], "requirement-invalid"),
+        (["--time-limit", "5m", "--require", "completion>=0.5"], "requirement-invalid"),
+        (["--sequential", "--time-limit", "5x", "--require", "completion>=0.5"], "--time-limit"),
+        (["--sequential", "--time-limit", "0", "--require", "completion>=0.5"], "--time-limit"),
+    ],
+)
+def test_a_gate_that_requires_nothing_or_cannot_is_refused(
+    options: list[str], code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["gate", str(tmp_path), "--graphs", str(tmp_path), *(["--baseline", "a"] if options else [])]
-    assert main(words) == 2
-    assert "requirement-invalid" in capsys.readouterr().err
+    words = ["gate", str(tmp_path), "--graphs", str(tmp_path), *options]
+    with suppress(SystemExit):
+        assert main(words) == 2
+    assert code in capsys.readouterr().err
+
+
+def test_what_a_look_leaves_out_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "ledgers"
+    folder.mkdir()
+    for n, run in enumerate((a_run("r0", task="t").finish(), a_run("r1", task="t").finish(), a_run("r2"))):
+        (folder / f"{n}.jsonl").write_bytes(run.ledger())
+    graph = {"schema": "untaken.plan/1", "id": "g", "tasks": ["*"], "sub_goals": [{"id": "a"}]}
+    (tmp_path / "g.plan.json").write_bytes(msgspec.json.encode(graph))
+    words = ["gate", str(folder), "--graphs", str(tmp_path), "--sequential", "--require", "success_rate>=0.5"]
+    assert main(words) == 3
+    said = capsys.readouterr().out
+    assert "1 repeat of a task left out: r1" in said
+    assert "1 of them in flight" in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -18,13 +19,21 @@ from untaken.corpus import plan_evaluation
 from untaken.failure_modes import kept_taxonomy
 from untaken.failure_modes.issue_file import load_issues
 from untaken.failure_modes.issues import TrackedIssue, asks_for_statements, track_issues
-from untaken.gate import GateCheck, Requirement, check_requirements, parse_requirement
+from untaken.gate import SHOWN, GateCheck, Requirement, check_requirements, parse_requirement
 from untaken.ledger import Run
 from untaken.present.numbers import counted
-from untaken.sequential import MARGIN, SequentialCheck, check_in_sequence, compare_in_sequence
+from untaken.sequential import (
+    MARGIN,
+    SequentialCheck,
+    TimeLimit,
+    check_in_sequence,
+    compare_in_sequence,
+)
 from untaken.subgoals import DOUBTS, RunScore
 
 KEEP_GOING: Final = 3
+SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
+LONGEST: Final = 1e6
 IN_SEQUENCE: Final = {"pass": "pass", "fail": "FAIL", "keep_going": "KEEP GOING", "unscored": "UNSCORED"}
 VERDICTS = {"met": "met", "not_met": "NOT MET", "unscored": "UNSCORED"}
 
@@ -60,6 +69,12 @@ def add_to(verbs: Verbs) -> None:
         type=share,
         default=MARGIN,
     )
+    parser.takes_one(
+        "--time-limit",
+        "TIME",
+        "with --sequential: a run not finished by then has failed, e.g. 90s, 10m, 2h; set it beforehand",
+        type=duration,
+    )
     parser.takes_each("--agent", "NAME", "check only this agent; repeatable")
     parser.takes_one("--issues", "FILE", "issues (untaken issues); none of them may be reopened")
     parser.takes_resamples()
@@ -73,6 +88,15 @@ def share(text: str) -> float:
     return value
 
 
+def duration(text: str) -> timedelta:
+    """A time above 0: ``90``, ``90s``, ``10m`` or ``2h``."""
+    number, unit = (text[:-1], text[-1]) if text[-1:] in SECONDS else (text, "s")
+    value = float(number)
+    if not 0 < value < LONGEST:
+        raise ValueError
+    return timedelta(seconds=value * SECONDS[unit])
+
+
 def gate(args: argparse.Namespace, console: Console) -> int:
     """Prints each agent against each requirement; 1 where one is not met, or a ledger or graph is broken.
 
@@ -80,8 +104,10 @@ def gate(args: argparse.Namespace, console: Console) -> int:
     """
     if not (args.require or args.issues or (args.sequential and args.baseline)):
         raise UsageError("requirement-invalid", "nothing is required", hint="Add --require METRIC>=NUMBER.")
-    if args.baseline and not args.sequential:
-        raise UsageError("requirement-invalid", "--baseline needs --sequential", hint="Add --sequential.")
+    for given, option in ((args.baseline, "--baseline"), (args.time_limit, "--time-limit")):
+        if given and not args.sequential:
+            message = f"{option} needs --sequential"
+            raise UsageError("requirement-invalid", message, hint="Add --sequential.")
     scored = scored_paths(args, console)
     requirements = [parse_requirement(text, on=args.on) for text in args.require]
     runs = scored.ledgers.sound_runs
@@ -146,13 +172,21 @@ def _in_sequence(
     counted: Sequence[RunScore],
     requirements: Sequence[Requirement],
 ) -> tuple[SequentialCheck, ...]:
-    held = check_in_sequence(runs, counted, requirements, agents=args.agent) if requirements else ()
-    if not args.baseline:
-        return held
-    compared = compare_in_sequence(
-        runs, counted, args.baseline, metric=args.metric, margin=args.margin, agents=args.agent
-    )
-    return held + compared
+    within = TimeLimit(limit=args.time_limit, now=datetime.now(UTC)) if args.time_limit else None
+    found: tuple[SequentialCheck, ...] = ()
+    if requirements:
+        found = check_in_sequence(runs, counted, requirements, agents=args.agent, within=within)
+    if args.baseline:
+        found += compare_in_sequence(
+            runs,
+            counted,
+            args.baseline,
+            metric=args.metric,
+            margin=args.margin,
+            agents=args.agent,
+            within=within,
+        )
+    return found
 
 
 def _print_sequence(checks: Sequence[SequentialCheck], console: Console) -> None:
@@ -164,11 +198,16 @@ def _print_sequence(checks: Sequence[SequentialCheck], console: Console) -> None
         ("value", lambda check: signed(check.value) if check.baseline else rate(check.value)),
         ("at every look", _span),
         ("n", lambda check: check.n),
+        ("in flight", lambda check: check.unfinished),
         ("left out", lambda check: check.left_out),
     )
     console.say()
     for check in checks:
         console.say(plain(f"{check.agent}, {check.requirement}: {check.reason}"))
+    for agent, repeats in {check.agent: check.repeats for check in checks if check.repeats}.items():
+        named = ", ".join(plain(run, 80) for run in repeats[:SHOWN])
+        more = f" … and {len(repeats) - SHOWN:,} more" if len(repeats) > SHOWN else ""
+        console.say(f"{plain(agent)}: {counted(len(repeats), 'repeat')} of a task left out: {named}{more}")
     console.say("each end of an interval holds at every look with 95% confidence")
 
 

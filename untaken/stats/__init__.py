@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from untaken.lazy_imports import imported_on_first_use
 
 if TYPE_CHECKING:
-    from untaken.stats.betting import first_above as first_above, lower_end as lower_end
+    from untaken.stats.betting import decide as decide
     from untaken.stats.exact import (
         fisher_p as fisher_p,
         rank_sum_p as rank_sum_p,

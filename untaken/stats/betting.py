@@ -7,17 +7,22 @@ stakes c. It falls as m grows, whatever the values, so an end of an interval is 
 
 Values may have any distribution, and differ, as long as each has a mean of at most m given those before: an
 order that puts the easy tasks first would break that.
+
+A value that is not known yet counts as 0 for "the mean is above" and as 1 for "the mean is below". The
+capital grows with every value, so what is shown stays shown whatever the value turns out to be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal
 
 import numpy as np
 
 from untaken.stats.rounding import Floats
 
+Shown = Literal["pass", "fail", "keep_going", "unscored"]
 LEVEL: Final = 0.05
 """How often an end may ever be wrong; each end by itself."""
 STAKES: Final = np.linspace(0.05, 0.95, 19)
@@ -49,3 +54,42 @@ def lower_end(values: Sequence[float]) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if first_above(values, middle) is None else (middle, high)
     return low
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A verdict on the mean of `values`, after how many of them, and both ends of the mean's interval."""
+
+    verdict: Shown
+    at: int | None
+    ends: tuple[float, float]
+
+
+def decide(values: Sequence[float | None], *, passes: float, fails: float) -> Decided:
+    """Whether the mean is shown to be above `passes` or below `fails`: whichever comes first.
+
+    *Pass* comes first though every open value were 0, *fail* though every one were 1. Whatever an open value
+    becomes, and also where it is left out in the end, there is no less evidence for that verdict at any place
+    in the order and no more against it: a verdict is never revoked.
+
+    Args:
+        values: from 0 to 1, in an order that does not depend on them; ``None`` while one is open.
+        passes: *pass* says that the mean is above it.
+        fails: *fail* says that the mean is below it; at least `passes`.
+    """
+    if not values:
+        return Decided("unscored", None, (0.0, 1.0))
+    least, most = ([worst if value is None else value for value in values] for worst in (0.0, 1.0))
+    ends = lower_end(least), 1 - lower_end([1 - value for value in most])
+    won, lost = _first_shown(least, passes, fails), _first_shown(most, passes, fails)
+    if won[0] == "pass":
+        return Decided(*won, ends)
+    return Decided(*lost, ends) if lost[0] == "fail" else Decided("keep_going", None, ends)
+
+
+def _first_shown(values: Sequence[float], passes: float, fails: float) -> tuple[Shown, int | None]:
+    """What is shown first, a mean above `passes` or one below `fails`, and after how many values."""
+    won, lost = first_above(values, passes), first_above([1 - v for v in values], 1 - fails)
+    if won is not None and (lost is None or won <= lost):
+        return "pass", won
+    return ("keep_going" if lost is None else "fail"), lost
