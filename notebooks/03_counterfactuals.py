@@ -242,7 +242,7 @@ estimates_over_time(estimates_table(snapshot, first.selected, first.context_hash
 # logged the probabilities (`propensities` in its `SKILL_SELECTION` events). Weighting each choice by the
 # inverse of its probability removes that preference: *SNIPS* uses the weights alone, *doubly robust* adds a
 # prediction. The effective number of runs says how much evidence is left after weighting, often very little.
-# These are the alternatives with the better history and at least 3 effective runs.
+# These are the alternatives with the higher score and at least 3 effective runs.
 
 # %%
 known = [(choice, review.odds(choice)) for choice in review.choices]

@@ -12,14 +12,14 @@
 # ---
 
 # %% [markdown]
-# # Is one agent really better than another?
+# # Is one agent ahead of another?
 #
 # Six agents worked on the same 24 tasks, three times each. Which one is the best? The success rate gives a
 # quick answer, but it is one bit per run. This notebook looks behind it:
 #
 # 1. Do outcome and sub-goals rank the agents alike, and how far do the two agree?
 # 2. Which agents change places, and because of which runs?
-# 3. Is one agent really better than another, or is it luck?
+# 3. Is one agent ahead of another, or is it luck?
 # 4. What makes the difference?
 # 5. How reliable is each agent when a task comes back?
 # 6. Which runs contradict themselves?
@@ -143,7 +143,7 @@ hollow = next(p for p in pulls if p.agent == pair.first)
 plan_figure(graph, corpus.scores[hollow.digest])
 
 # %% [markdown]
-# ## 3. Is one agent really better?
+# ## 3. Is one agent ahead?
 #
 # Two agents are compared task by task, over the tasks that both ran. Above the diagonal is the difference in
 # percentage points with its interval. Below it is the share of resamples in which the higher-ranked agent is

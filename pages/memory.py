@@ -97,7 +97,7 @@ cards.show_once(view.DONE)
 if review.effects:
     view.signals(review)
 else:
-    st.info("No pending signals: no alternative looks better, or all signals are applied.")
+    st.info("No pending signals: no alternative scores higher, or all signals are applied.")
 applied = applied_table(corpus.memory, names)
 if len(applied):
     st.subheader("Applied weak signals", anchor=False)

@@ -1,4 +1,4 @@
-"""Do outcome and sub-goal rankings agree, and who is really better?"""
+"""Do outcome and sub-goal rankings agree, and who is ahead?"""
 
 from __future__ import annotations
 

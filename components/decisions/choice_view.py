@@ -10,11 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from components.shared import cards, state, tables, text
-from components.shared.choice_words import SIDES, side_of
+from components.shared.choice_words import SIDES, SideStyle, side_of
 from untaken.answers import ChoiceReview, count_paths, placebo_of
 from untaken.corpus import Corpus
 from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, OffPolicyContrast, Point, level_words
 from untaken.errors import Score, number, reason
+from untaken.fix_first import SkillTakers
 from untaken.ledger import Run
 from untaken.memory import Record
 from untaken.present.contexts import context_words
@@ -106,19 +107,22 @@ def _name(choice: Choice) -> str:
     return f"{SIDES[side_of(choice)].icon} {skills} · {text.one_line(context, 80)}"
 
 
-def detail(choice: Choice, review: ChoiceReview, runs: Mapping[str, Run]) -> None:
+def detail(choice: Choice, review: ChoiceReview, corpus: Corpus) -> None:
     """What is known of one choice."""
-    style = SIDES[side_of(choice)]
+    style, runs = SIDES[side_of(choice)], corpus.runs
     with st.container(border=True, key="choice"):
         chosen, other = text.one_line(choice.selected, 80), text.one_line(choice.alternative, 80)
         st.text(f"{chosen} chosen, {other} alternative")
         st.caption(text.label(context_words(choice.context, choice.context_hash), 300))
         with st.container(horizontal=True, gap="xsmall"):
-            st.badge(f"{style.icon} {style.words}", color=style.badge)
+            st.badge(f"{style.icon} {_called(choice, style)}", color=style.badge)
             if level := level_words(choice.level, choice.levels):
                 st.badge(level, color="gray")
             if (q := number(choice.q)) is not None:
                 st.badge(f"{p_value(q, 'q')} among {_pairs(choice)}", color="gray")
+        if costs := SkillTakers(corpus).costs(choice):
+            st.warning(text.label("; ".join(cost.words for cost in costs), 400), icon=":material/star:")
+        st.text(text.one_line(choice.parts.words, 300))
         st.text(text.one_line(choice.support_reason, 300))
         _cards(choice, review.cost_unit)
         places = st.columns(3)
@@ -130,6 +134,11 @@ def detail(choice: Choice, review: ChoiceReview, runs: Mapping[str, Run]) -> Non
         with places[2]:
             _from_odds(review.odds(choice))
             st.caption(_fine_print(choice))
+
+
+def _called(choice: Choice, style: SideStyle) -> str:
+    """What may be said of the alternative; of one without history, that."""
+    return style.words if choice.support == "none" else choice.called
 
 
 def _from_odds(found: OffPolicyContrast) -> None:

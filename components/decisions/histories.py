@@ -15,7 +15,7 @@ from components.shared.panels import panel
 from untaken.answers import choice_review, count_choices
 from untaken.answers.choices import table_of_choices
 from untaken.corpus import Corpus
-from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice
+from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice, power_words
 
 FILTERS: Final = {
     "agent": "Agent",
@@ -27,7 +27,7 @@ FILTERS: Final = {
 }
 COLUMNS: Final = [
     *("selected", "alternative", "delta", "verdict", "support", "n", "n_selected", "success_rate"),
-    *("advantage", "low", "high", "context", "agent", "task_id", "decision_point"),
+    *("parts", "advantage", "low", "high", "context", "agent", "task_id", "decision_point"),
     *("avg_cost", "avg_steps", "support_reason", "choice", "run_id", "digest"),
 ]
 SIGNED: Final = st.column_config.NumberColumn(format="%+.3f")
@@ -50,7 +50,7 @@ def draw(corpus: Corpus) -> None:
     choice_view.placebo_on_request()
     choice_view.picker(choices, chosen)
     if chosen:
-        choice_view.detail(chosen, review, corpus.runs)
+        choice_view.detail(chosen, review, corpus)
     into_view.into_view("choice", chosen.digest if chosen else None)
     _every_choice(choices)
     _every_path(paths, chosen)
@@ -58,15 +58,16 @@ def draw(corpus: Corpus) -> None:
 
 def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
     seen = count_choices(choices)
-    compared = f"supported, of {seen.compared:,} with an interval"
-    small = f"{seen.ahead_small_q:,} with q ≤ {SMALL_Q}"
+    small = f"supported, q ≤ {SMALL_Q:g}, of {seen.compared:,} compared"
     shown = (
         ("Choices", seen.choices, f"skill taken, skill not taken, context · {choice_view.points_in(paths)}"),
-        ("Alternative ahead", seen.ahead, f"{compared} · {small}"),
-        ("Selected ahead", seen.behind, compared),
-        ("Not settled", seen.weak + seen.unknown, f"{seen.weak:,} weak, {seen.unknown:,} without history"),
+        ("Succeeded more often", seen.more, f"{small} · {seen.less:,} less often"),
+        ("Same success, cheaper or shorter", seen.cheaper, "a list of its own, no recommendation"),
+        ("No clear difference", seen.alike + seen.unknown, f"{seen.unknown:,} of them without history"),
     )
     cards.number_cards(*((title, f"{value:,}", words) for title, value, words in shown))
+    if not seen.more:
+        st.caption(power_words())
 
 
 def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | None) -> None:

@@ -149,7 +149,11 @@ def _advantage_hover(choice: Choice) -> str:
     if advantage is not None:
         span = "" if low is None or high is None else f", 95% interval {interval(low, high, signed)}"
         lines.append(f"advantage {signed(advantage)}{span}")
-    lines += [text.figure(choice.support_reason, 160), f"at {len(choice.points):,} decision points"]
+    lines += [
+        text.figure(choice.parts.words, 160),
+        text.figure(choice.support_reason, 160),
+        f"at {len(choice.points):,} decision points",
+    ]
     return "<br>".join(lines)
 
 
@@ -160,7 +164,7 @@ def _delta_hover(choice: Choice, deltas: np.ndarray) -> str:
             f"mean delta {signed(float(deltas.mean()))} over {len(deltas):,} points, "
             f"from {signed(float(deltas.min()))} to {signed(float(deltas.max()))}"
         )
-    lines.append(text.figure(choice.support_reason, 160))
+    lines += [text.figure(choice.parts.words, 160), text.figure(choice.support_reason, 160)]
     return "<br>".join(lines)
 
 
@@ -201,7 +205,7 @@ def _write(
         for some, right in ((_names(choice, look), False), (_support(choice, value, look), True))
     ]
     figure.update_layout(annotations=words, meta={"least_width": LEAST_WIDTH})
-    side_words(figure, [(-reach, "◂ selected better"), (reach, "alternative better ▸")], look)
+    side_words(figure, [(-reach, "◂ selected scores higher"), (reach, "alternative scores higher ▸")], look)
 
 
 def _above(y: int, words: str, right: bool, look: Tokens) -> dict[str, Any]:
@@ -228,8 +232,9 @@ def _names(choice: Choice, look: Tokens) -> str:
 def _support(choice: Choice, value: float | None, look: Tokens) -> str:
     style, colour = SIDES[side_of(choice)], _colour(side_of(choice), look)
     shown = "unknown" if value is None else f"<b>{signed(value)}</b>"
+    called = style.words if choice.support == "none" else choice.called
     n = f"n {choice.n_selected:,} → {choice.n_alternative:,}"
     return (
-        f'<span style="color:{colour}">{style.icon} {choice.support}</span><br>'
+        f'<span style="color:{colour}">{style.icon} {called}</span><br>'
         f'{shown} <span style="color:{look.muted}">· {n}</span>'
     )

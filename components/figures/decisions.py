@@ -56,7 +56,7 @@ def delta_figure(evaluation: RunEvaluation, *, dark: bool = False) -> go.Figure:
     _add_figures(figure, rows, reach, look)
     _add_marks(figure, rows, unknown_at, look)
     themed(figure, dark=dark, height=96 + 24 * len(rows), margin=(8, 16, 30, 8))
-    side_words(figure, [(-reach, "◂ actual better"), (reach, "may be better ▸")], look)
+    side_words(figure, [(-reach, "◂ run scores higher"), (reach, "scores higher ▸")], look)
     cut = " (the first ones; the table has all)" if len(every) > MOST_ROWS else ""
     steps = [round(x * 0.2, 1) for x in range(-9, 10) if abs(x * 0.2) < reach]
     figure.update_xaxes(
@@ -167,6 +167,7 @@ def _hover(row: FigureRow) -> str:
     lines = [
         f"{names} instead of {text.figure(row.decision.selected)}",
         DELTA_WORDS[branch.verdict] + _interval_words(row),
+        text.figure(branch.parts.words, 160) if branch.parts else "",
         f"{branch.n} earlier runs took it here" if branch.known else "no earlier run chose it here",
         level_words(branch.level, branch.levels),
         text.figure(branch.support_reason, 120),
@@ -210,9 +211,9 @@ def delta_distribution(paths: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     side_words(
         figure,
         [
-            (-reach, f"<b>{len(deltas['actual_was_better'])}</b><br>◂ actual better"),
+            (-reach, f"<b>{len(deltas['actual_was_better'])}</b><br>◂ run scores higher"),
             (0.0, f"<b>{len(deltas['equivalent'])}</b><br>equivalent"),
-            (reach, f"<b>{len(deltas['alternative_may_be_better'])}</b><br>may be better ▸"),
+            (reach, f"<b>{len(deltas['alternative_may_be_better'])}</b><br>scores higher ▸"),
         ],
         look,
     )

@@ -137,8 +137,8 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
     figure.update_xaxes(range=[-far, far], tickformat="+.0%", title_text="difference, with 95% interval")
     figure.update_yaxes(visible=False, range=[-0.8, 1.2])
     first, second = (text.figure(text.short(name, 18)) for name in (pair.first, pair.second))
-    caption(figure, f"◀ {second} better", 0, 1, look, xanchor="left", yanchor="bottom")
-    caption(figure, f"{first} better ▶", 1, 1, look, xanchor="right", yanchor="bottom")
+    caption(figure, f"◀ {second} higher", 0, 1, look, xanchor="left", yanchor="bottom")
+    caption(figure, f"{first} higher ▶", 1, 1, look, xanchor="right", yanchor="bottom")
     return figure
 
 

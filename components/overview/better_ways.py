@@ -1,4 +1,4 @@
-"""Plan changes to fix first, on the Overview: supported better ways that failed runs did not take."""
+"""Plan changes to fix first, on the Overview: options that succeeded more often, not taken by failed runs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from untaken.present.numbers import counted, interval, signed
 
 @panel
 def draw() -> None:
-    """The first few better ways, with the runs behind each; nothing where no run has plan decisions."""
+    """The first few of them, with the runs behind each; nothing where no run has plan decisions."""
     found = state.derived(plan_changes_to_fix)
     if not found.decided:
         return
     st.markdown("↪ **Plan changes** where runs of the same task that went another way succeeded more often")
     if not found.count:
-        st.caption("No better way of a failed run is supported. Decisions says how much data that takes.")
+        st.caption("No other option is supported for a failed run. Decisions says how much data that takes.")
         st.page_link("pages/decisions.py", label="Statements on the Decisions page")
         return
     st.caption(

@@ -22,7 +22,7 @@ from untaken.present.statuses import STAR
 
 HEADINGS: Final[dict[Kind, str]] = {
     "sub_goal": "◆ **Sub-goals** that fail first: the most completion that a fix could gain",
-    "decision": "⇄ **Decisions** where another skill has a better history: score, by association",
+    "decision": "⇄ **Decisions** where another skill succeeded more often, by association",
 }
 NONE: Final[dict[Kind, str]] = {
     "sub_goal": "◆ Sub-goals: no failed sub-goal blocks one that counts",
@@ -194,7 +194,7 @@ def _unknown(item: FixFirst) -> str:
 
 def _also(item: FixFirst) -> str:
     named = ", ".join(text.label(skill, 40) for skill in item.also)
-    return f" Other alternatives with a better history: {named}." if named else ""
+    return f" Other alternatives that succeeded more often: {named}." if named else ""
 
 
 def _link(run: RunBehind) -> None:

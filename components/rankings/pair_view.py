@@ -19,7 +19,7 @@ from untaken.ranking import Comparison, PairedDifference, RankReport, SubGoalGap
 
 MOST_TASKS: Final = 4
 TABS: Final = "rankings_tabs"
-TAB: Final = "Who is really better?"
+TAB: Final = "Who is ahead?"
 """The tab that compares a pair, and the key of the tabs."""
 USUAL: Final = ("critical_completion", "completion", "success_rate")
 
@@ -108,10 +108,10 @@ def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
 
 @panel
 def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -> None:
-    """Is the one really better? The sentence, its numbers, and what drives it."""
+    """Is the one ahead of the other? The sentence, its numbers, and what drives it."""
     first, second = text.label(one.first, 60), text.label(one.second, 60)
     with st.container(border=True, key="pair"):
-        st.markdown(f"**Is {first} really better than {second}? {ranking_words.verdict(one)}.**")
+        st.markdown(f"**Is {first} ahead of {second}? {ranking_words.verdict(one)}.**")
         verdict, driven = st.columns(2, gap="large")
         with verdict:
             st.markdown(ranking_words.sentences(one, f"**{first}**", f"**{second}**"))

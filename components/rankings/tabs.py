@@ -1,4 +1,4 @@
-"""What else the Rankings page knows, one question a tab: the ranking and who is better come before."""
+"""What else the Rankings page knows, one question a tab: the ranking and who is ahead come before."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def fill_of(pair: PairedDifference, look: Tokens) -> str:
 
 
 def verdict(pair: PairedDifference) -> str:
-    """Is the one really better? In one word or two."""
+    """Is the one ahead of the other? In one word or two."""
     direction = direction_of(pair)
     if direction == "unknown":
         return "Unknown"
@@ -50,7 +50,7 @@ def verdict(pair: PairedDifference) -> str:
 
 
 def sentences(pair: PairedDifference, first: str, second: str) -> str:
-    """Is the one really better than the other? As markdown; the names are given as markdown already."""
+    """Is the one ahead of the other? As markdown; the names are given as markdown already."""
     metric, difference = metric_words(pair.metric), number(pair.difference)
     if difference is None or number(pair.low) is None:
         why = "no task has a value for both" if difference is None else "an interval needs two tasks"
@@ -67,7 +67,7 @@ def sentences(pair: PairedDifference, first: str, second: str) -> str:
             f"{points(pair.mde, sign=False)} points or more to be detected in four of five cases."
         )
     sentence = (
-        f"{above} is better than {below} by {metric}: {size} points {tasks}, {span}, {p_value(pair.p, 'p')}."
+        f"{above} is ahead of {below} by {metric}: {size} points {tasks}, {span}, {p_value(pair.p, 'p')}."
     )
     return f"{sentence} {_family(pair)}"
 

@@ -150,6 +150,7 @@ def decisions(report: RunReport) -> None:
             "context": [contexts[d.decision_point] for d, _ in pairs],
             "verdict": [DELTA_WORDS[b.verdict] for _, b in pairs],
             "delta": pd.array([number(b.delta) for _, b in pairs], dtype="Float64"),
+            "what differs": [b.parts.words if b.parts else "" for _, b in pairs],
             "n": [b.n for _, b in pairs],
             "success rate": pd.array([number(b.success_rate) for _, b in pairs], dtype="Float64"),
             "mean cost": pd.array([number(b.avg_cost) for _, b in pairs], dtype="Float64"),

@@ -32,7 +32,9 @@ def headline(corpus: Corpus, digest: str) -> None:
     if found is None:
         return
     with st.container(border=True, gap="xsmall"):
-        st.markdown(":material/alt_route: **Other runs of this task took a better way.**")
+        st.markdown(
+            ":material/alt_route: **Other runs of this task took an option that succeeded more often.**"
+        )
         st.text(text.one_line(alternative_words(found[0].decision, found[1]), 700))
         st.caption(
             f"At event {found[0].decision.seq}. An association: it says how such runs ended. "

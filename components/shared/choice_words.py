@@ -28,7 +28,7 @@ SIDES: Final[dict[Side, SideStyle]] = {
         symbol="triangle-right",
         dash="solid",
         width=3,
-        words="supported: alternative better",
+        words="succeeded more often",
         badge="orange",
     ),
     "behind": SideStyle(
@@ -36,20 +36,25 @@ SIDES: Final[dict[Side, SideStyle]] = {
         symbol="triangle-left",
         dash="solid",
         width=3,
-        words="supported: alternative worse",
+        words="succeeded less often",
         badge="blue",
     ),
     "weak": SideStyle(
-        icon="○", symbol="circle-open", dash="dot", width=1.75, words="weak: could be chance", badge="gray"
+        icon="○",
+        symbol="circle-open",
+        dash="dot",
+        width=1.75,
+        words="no clear difference in success",
+        badge="gray",
     ),
     "none": SideStyle(
-        icon="?", symbol="circle-open", dash="dot", width=1.75, words="none: no history", badge="gray"
+        icon="?", symbol="circle-open", dash="dot", width=1.75, words="no history", badge="gray"
     ),
 }
 
 
 def side_of(choice: Choice) -> Side:
-    """Which of the two skills the support is for; ``weak`` and ``none`` are for neither."""
-    if choice.direction is None:
+    """Which of the two skills succeeded more often; ``weak`` and ``none`` are neither."""
+    if not choice.succeeds:
         return "none" if choice.support == "none" else "weak"
-    return "ahead" if choice.direction == "better" else "behind"
+    return "ahead" if choice.succeeds > 0 else "behind"

@@ -63,8 +63,8 @@ def tokens(dark: bool) -> Tokens:
 
 
 DELTA_WORDS: Final[dict[DeltaVerdict, str]] = {
-    "alternative_may_be_better": "the alternative may be better",
-    "actual_was_better": "the actual choice was better",
+    "alternative_may_be_better": "the alternative scores higher",
+    "actual_was_better": "the run scores higher",
     "equivalent": "equivalent",
     "unknown": "unknown: no history",
 }

@@ -1,4 +1,4 @@
-"""Is one agent really better? The report's answer in words, compared with the rankings."""
+"""Is one agent ahead? The report's answer in words, compared with the rankings."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ PAIR = PairedDifference(
 @pytest.mark.parametrize(
     ("pair", "says"),
     [
-        (PAIR, "one is betterby 25.0 (12.5 to 37.5)24 tasks, 48 runs"),
+        (PAIR, "one is aheadby 25.0 (12.5 to 37.5)24 tasks, 48 runs"),
         (
             replace(PAIR, difference=-0.25, low=-0.375, high=-0.125),
-            "other is betterby 25.0 (12.5 to 37.5)24 tasks, 48 runs",
+            "other is aheadby 25.0 (12.5 to 37.5)24 tasks, 48 runs",
         ),
         (replace(PAIR, p_holm=0.06), "48 runs; not clear after correction for all 3 pairs"),
         (
@@ -100,5 +100,5 @@ def test_neighbours_stand_in_the_focused_report_and_every_pair_in_the_full_one()
 
 def test_a_single_agent_is_not_compared() -> None:
     page = html_report(_compared(desk.careful), full=True)
-    assert "Is one agent really better?" not in page
+    assert "Is one agent ahead?" not in page
     assert "apart" not in _lead(page)

@@ -43,7 +43,7 @@ def test_a_pair_is_compared_in_a_sentence_with_what_it_rests_on(folder: Path, mo
     app = session(folder, monkeypatch, "rankings")
     assert len(pairs(app)) == 6
     words = said(app)
-    assert "really better than" in words
+    assert "ahead of" in words
     assert "95% interval" in words
     assert "tasks that both have a value on" in words
     assert "in fewer than four of five cases" in words
@@ -55,7 +55,7 @@ def test_metric_and_pair_stand_in_the_address_and_lead_back(folder: Path, monkey
     app.selectbox(key="pair_picker").select_index(2).run()
     assert not app.exception
     asked = {name: app.query_params[name] for name in ("metric", "pair")}
-    told = next(words.value for words in app.markdown if "really better than" in words.value)
+    told = next(words.value for words in app.markdown if "ahead of" in words.value)
     again = session(folder, monkeypatch, "rankings")
     assert told not in said(again)
     for name, value in asked.items():
@@ -103,7 +103,7 @@ def test_the_rule_is_a_switch_that_says_what_it_changes(folder: Path, monkeypatc
 
 def test_tabs_that_would_be_empty_are_not_offered(folder: Path, tmp_path: Path, monkeypatch: Patch) -> None:
     offered = [tab.label for tab in session(folder, monkeypatch, "rankings").tabs]
-    assert offered[0] == "Who is really better?"
+    assert offered[0] == "Who is ahead?"
     assert "Workflow or agent?" not in offered
     assert "Labels and judge" not in offered
 
@@ -123,7 +123,7 @@ def test_a_workflow_is_judged_against_an_agent(tmp_path: Path, monkeypatch: Patc
     app.button(key="workflow-0").click().run()
     assert not app.exception
     assert app.query_params["metric"] in ("critical_completion", ["critical_completion"])
-    assert "really better than" in said(app)
+    assert "ahead of" in said(app)
 
 
 def test_one_agent_alone_has_no_comparison(tmp_path: Path, monkeypatch: Patch) -> None:

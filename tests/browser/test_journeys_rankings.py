@@ -1,4 +1,4 @@
-"""Is B really better than A? Asked in a real browser, by clicking in the matrix of pairs."""
+"""Is B ahead of A? Asked in a real browser, by clicking in the matrix of pairs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def test_a_click_in_the_matrix_compares_two_agents_and_the_address_leads_back(
 ) -> None:
     page = open_page(f"{demo}/rankings")
     pair = page.locator(".st-key-pair")
-    expect(pair).to_contain_text("Is full-workflow really better than careful-planner?")
+    expect(pair).to_contain_text("Is full-workflow ahead of careful-planner?")
     with answered(page):
         click_in(page, page.locator(PLOT), 3, 1)
-    expect(pair).to_contain_text("Is careful-planner really better than echo-agent? Yes.")
+    expect(pair).to_contain_text("Is careful-planner ahead of echo-agent? Yes.")
     expect(pair).to_contain_text(re.compile(r"over the 24 tasks .*95% interval \+\d"))
     page.wait_for_url(re.compile(r"pair=[0-9a-f]{16}"))
     again = open_page(page.url)
-    expect(again.locator(".st-key-pair")).to_contain_text("Is careful-planner really better than echo-agent?")
+    expect(again.locator(".st-key-pair")).to_contain_text("Is careful-planner ahead of echo-agent?")
 
 
 def test_a_run_that_drives_a_difference_is_one_click_away(demo: str, open_page: Open) -> None:

@@ -12,13 +12,25 @@ import pytest
 from components import figures
 from components.shared.choice_words import SIDES
 from components.shared.palette import LIGHT
-from untaken.counterfactual import Choice, Point
+from untaken.counterfactual import Choice, Point, ScorePart, ScoreParts
 from untaken.errors import Unscored
 from untaken.present.contexts import context_words
 from untaken.present.numbers import signed
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
 NONE = Unscored("no run chose it")
+
+
+def differing(success: float | None) -> ScoreParts:
+    """Parts in which success alone differs, with an interval 0.2 to either side."""
+    ends = (NONE, NONE, NONE) if success is None else (success, success - 0.2, success + 0.2)
+    one, same = (
+        ScorePart(
+            alternative=0.5, selected=0.5, n_alternative=10, n_selected=10, within=middle, low=low, high=high
+        )
+        for middle, low, high in (ends, (0.0, -0.1, 0.1))
+    )
+    return ScoreParts(success=one, cost=same, steps=same, cost_unit="usd")
 
 
 def a_choice(alternative: str = "b", advantage: float | None = 0.3, **fields: Any) -> Choice:
@@ -39,8 +51,9 @@ def a_choice(alternative: str = "b", advantage: float | None = 0.3, **fields: An
         if advantage is None or abs(advantage) <= 0.2
         else ("worse", "better")[advantage > 0],
         "support_reason": "in words",
-        "q": NONE,
+        "q": NONE if advantage is None else 0.01,
         "q_family": 0,
+        "parts": differing(advantage),
         "taken": None,
         "other": None,
         "deltas": (),
@@ -75,8 +88,9 @@ def test_support_is_shown_by_symbol_colour_line_and_word() -> None:
     assert list(marks.marker.symbol) == ["triangle-right", "triangle-left", "circle-open", "circle-open"]
     assert list(marks.marker.color) == [LIGHT.bad, LIGHT.good, LIGHT.muted, LIGHT.muted]
     assert [line.line.dash for line in figure.data[:-1]] == ["solid", "solid", "dot", "dot"]
-    for words, side in zip(rows(figure), ("ahead", "behind", "weak", "none"), strict=True):
-        assert f"{SIDES[side].icon} {'supported' if side in ('ahead', 'behind') else side}" in words
+    called = ("succeeded more often", "succeeded less often", "no clear difference", "no history")
+    for words, side, said in zip(rows(figure), ("ahead", "behind", "weak", "none"), called, strict=True):
+        assert f"{SIDES[side].icon} {said}" in words
         assert "n 0 → 0" in words
 
 

@@ -178,7 +178,7 @@ def test_a_figure_without_anything_to_draw_says_so(name: str) -> None:
 
 
 SENTENCES = [
-    ("a clear difference", a_pair(), "Yes", "A is better than B by completed: 30.0 points over the 12 tasks"),
+    ("a clear difference", a_pair(), "Yes", "A is ahead of B by completed: 30.0 points over the 12 tasks"),
     ("its interval", a_pair(), "Yes", "95% interval +20.0 to +40.0, p = 0.020"),
     ("the family", a_pair(), "Yes", "It is still clear after correction for all 3 pairs under this metric"),
     (
@@ -187,7 +187,7 @@ SENTENCES = [
         "Only uncorrected",
         "It is not clear any more after correction for all 3 pairs",
     ),
-    ("the other way round", a_pair(-0.3), "Yes", "B is better than A"),
+    ("the other way round", a_pair(-0.3), "Yes", "B is ahead of A"),
     ("no clear difference", a_pair(0.05), "No clear difference", "no clear difference between A and B"),
     ("what could be found", a_pair(0.05), "No clear difference", "must be 15.0 points or more"),
     ("one task", a_pair(0.3, None), "Unknown", "needs two tasks"),

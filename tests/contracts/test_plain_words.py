@@ -9,6 +9,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -105,6 +106,52 @@ def test_the_list_finds_phrases_and_leaves_names_alone(text: str, plain: bool) -
 
 def test_no_string_on_a_page_in_the_terminal_or_in_a_report_is_mannered() -> None:
     assert [line for path in files(ON_SCREEN, ".py") for line in mannered(path, strings(path))] == []
+
+
+BETTER: Final = re.compile(r"\bbetter\b", re.IGNORECASE)
+BY_WHAT: Final = re.compile(
+    r"""\bbetter\b(?=[ ](?:than[ ](?:chance|two[ ]people|people|the[ ]first|for[ ]labels|these|their|the[ ]alt)
+        |critical[ ]completion|outcome|of\b|or[ ]worse|\|))|agrees?[ ]better
+        |(?:causally|action[ ](?:itself|was)|0\.5[ ]it[ ]was|called)[ -]better|better,[ ]worse
+        |[ ]\ better\n|0\.910\ \ better|1\.000\ \ better|called-better""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Of an action in the simulator (by its reward), of a judge (by agreement), of a ranking (by the metric)."""
+
+
+def better_alone(text: str) -> bool:
+    """Whether something is called better without the part that differs (§2e of docs/concepts.md)."""
+    words = NAMES.sub("", text)
+    return len(BETTER.findall(words)) > len(BY_WHAT.findall(words))
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("runs that took it fared better", True),
+        ("alternative better ▸", True),
+        ("the skill with the better history", True),
+        ("succeeded more often: 9 of 10 against 2 of 10", False),
+        ("`alternative_may_be_better` stays a key", False),
+        ("a WIN above 0.5 means the action was better", False),
+    ],
+)
+def test_what_is_called_better_without_its_part_is_found(text: str, alone: bool) -> None:
+    assert better_alone(text) is alone
+
+
+def test_no_screen_error_or_page_calls_anything_better_without_saying_by_what() -> None:
+    code = [
+        path for place in ("components", "pages", "untaken") for path in sorted((ROOT / place).rglob("*.py"))
+    ]
+    found = [
+        f"{path.relative_to(ROOT)}: {text}" for path in code for text in strings(path) if better_alone(text)
+    ]
+    for place in (ROOT / page for page in PAGES):
+        for path in [place] if place.is_file() else sorted(place.rglob("*.md")):
+            lines = path.read_text("utf-8").splitlines()
+            found += [f"{path.relative_to(ROOT)}: {line}" for line in lines if better_alone(line)]
+    assert found == []
 
 
 def test_no_docstring_or_comment_is_mannered() -> None:

@@ -115,7 +115,7 @@ def by_hand(evaluation: RunEvaluation) -> list[tuple[object, ...]]:
 
 
 def same_branch(found: Alternative, expected: Alternative) -> None:
-    for field in Alternative.__struct_fields__:
+    for field in set(Alternative.__struct_fields__) - {"parts"}:  # `test_parts` is about them
         same_figure(getattr(found, field), getattr(expected, field))
 
 

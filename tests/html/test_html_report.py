@@ -70,10 +70,10 @@ def test_better_ways_are_said_with_their_counts_and_only_where_there_are_any() -
     ]
     done = [run.finish(at % 2 == 1).run() for at, run in enumerate(runs)]
     page = html_report(evaluate_corpus(done, graph, resamples=0))
-    assert "Where another option did better" in page
+    assert "Where another option succeeded more often" in page
     assert "making an expected change: 8 of 8 succeeded; making an unplanned change: 0 of 8." in page
     assert "8 failed runs of 16 took the other way" in page
-    assert "Where another option did better" not in html_report(worded("plain"))
+    assert "Where another option succeeded more often" not in html_report(worded("plain"))
 
 
 HOSTILE = (

@@ -19,7 +19,7 @@ def codes(scores: list[RunScore]) -> list[tuple[str, str]]:
 
 
 def test_an_agent_that_ran_the_easy_task_more_often_is_reported_with_the_tasks() -> None:
-    # On each task b is better; a ran the easy one nine times.
+    # On each task b is ahead; a ran the easy one nine times.
     scores = [*repeats("a", "easy", 3, 9), *repeats("a", "hard", 0, 1)]
     scores += [*repeats("b", "easy", 4, 1), *repeats("b", "hard", 1, 9)]
     found = dict.fromkeys(code for code, _ in codes(scores))

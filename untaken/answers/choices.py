@@ -31,8 +31,10 @@ CHOICES: Final[Columns[Choice]] = {
     "advantage": figure("score of the alternative's history minus the selected skill's", "advantage"),
     **interval(of="the advantage's"),
     "p_better": figure("probability that the advantage exceeds the threshold", "p_better"),
+    "called": text("what may be said of the alternative, by the part that differs", "called"),
+    "parts": text("success, cost and steps of the alternative against the skill taken", "parts.words"),
     "support": text("none, weak or supported", "support"),
-    "direction": text("whether the alternative is supported as better or worse", "direction"),
+    "direction": text("what is supported of the alternative: better or worse", "direction"),
     "support_reason": text("why, in words", "support_reason"),
     "q": figure("two-sided p-value of no advantage, adjusted for being one of q_family", "q"),
     "q_family": count("pairs of skills with an interval, each counted once", "q_family"),
@@ -51,8 +53,10 @@ CHOICES: Final[Columns[Choice]] = {
     "deltas": count("of the points, those with a delta", lambda choice: len(choice.deltas)),
     "mean_delta": figure("mean delta over those", "mean_delta"),
     "max_delta": figure("largest delta", "max_delta"),
-    "may_be_better": count("points at which the alternative may be better", "may_be_better"),
-    "was_better": count("points at which the actual choice was better", "was_better"),
+    "may_be_better": count(
+        "points at which the alternative scores higher (delta above 0.1)", "may_be_better"
+    ),
+    "was_better": count("points at which the run scores higher (delta below −0.1)", "was_better"),
     "equivalent": count("points at which they are equivalent", "equivalent"),
     "unknown": count("points at which the alternative had no history yet", "unknown"),
     "level": count("of the situation's layers, 1 being the finest, the one compared at", "level"),
@@ -155,30 +159,32 @@ class ChoiceCounts:
     """Choices, counted.
 
     Attributes:
-        compared: with an interval; `ahead` and `behind`: supported, with the alternative's history the better
-            or the worse one.
-        ahead_small_q: of those ahead, the ones that succeeded more often: `Choice.succeeds`.
-        weak: too few runs, or an interval that covers 0; `unknown`: no history of the alternative.
+        compared: with an interval; `more` and `less`: the alternative succeeded more or less often
+            (`Choice.succeeds`).
+        cheaper: at the same success it costs less, or takes fewer steps; `alike`: nothing of this can be
+            said, though it has a history; `unknown`: it has none.
     """
 
     choices: int
     compared: int
-    ahead: int
-    ahead_small_q: int
-    behind: int
-    weak: int
+    more: int
+    less: int
+    cheaper: int
+    alike: int
     unknown: int
 
 
 def count_choices(made: Sequence[Choice]) -> ChoiceCounts:
     """Counts choices by what supports them."""
-    supports, directions = [c.support for c in made], [c.direction for c in made]
+    ways = [c.succeeds for c in made]
+    cheaper = sum(not c.succeeds and c.parts.saves for c in made)
+    unknown = sum(c.support == "none" for c in made)
     return ChoiceCounts(
         choices=len(made),
         compared=sum(number(c.low) is not None for c in made),
-        ahead=directions.count("better"),
-        ahead_small_q=sum(c.succeeds > 0 for c in made),
-        behind=directions.count("worse"),
-        weak=supports.count("weak"),
-        unknown=supports.count("none"),
+        more=ways.count(1),
+        less=ways.count(-1),
+        cheaper=cheaper,
+        alike=ways.count(0) - cheaper - unknown,
+        unknown=unknown,
     )

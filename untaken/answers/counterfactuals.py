@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from msgspec import UNSET, UnsetType
 
-from untaken.answers.documents import Document, DocumentPart, Flat, Spread, entry
+from untaken.answers.documents import Count, Document, DocumentPart, Flat, Spread, entry
 from untaken.answers.shapes import Schema, shape
 from untaken.counterfactual import (
     Alternative,
@@ -19,13 +19,14 @@ from untaken.counterfactual import (
     OffPolicyContrast,
     Placebo,
     RunEvaluation,
+    ScoreParts,
     Signal,
     Summary,
     Weights,
     summarise,
     summary_mapping,
 )
-from untaken.errors import Finding
+from untaken.errors import Finding, Score, number
 
 LAYERED: Final = (
     "level",
@@ -40,8 +41,23 @@ LAYERED: Final = (
 """Keys of a branch that are there only where its context has layers."""
 
 
+class DeltaParts(DocumentPart, frozen=True, kw_only=True):
+    """What a delta is made of: `successes` of the `n` outcomes of a history, and of the run itself.
+
+    `cost` and `steps` are the history's mean minus the run's own.
+    """
+
+    successes: float
+    n: Count
+    run_success: float
+    cost: Score
+    steps: Score
+    words: str
+
+
 def _branch_shape() -> Schema:
     whole = shape(Alternative)
+    whole["properties"]["parts"] = {"anyOf": [shape(DeltaParts), {"type": "null"}]}
     return whole | {"required": [key for key in whole["required"] if key not in LAYERED]}
 
 
@@ -133,7 +149,23 @@ def counterfactual_document(
 
 def _branch(branch: Alternative) -> Document:
     """A branch; with a single layer the layer fields are omitted, because they are known."""
-    fields = entry(branch)
+    fields = entry(branch) | {"parts": _parts(branch.parts)}
     if branch.levels > 1:
         return fields
     return {key: value for key, value in fields.items() if key.removesuffix("_reason") not in LAYERED}
+
+
+def _parts(found: ScoreParts | None) -> Document | None:
+    if found is None:
+        return None
+    success = found.success
+    return entry(
+        DeltaParts(
+            successes=round(success.n_alternative * (number(success.alternative) or 0.0), 6),
+            n=success.n_alternative,
+            run_success=number(success.selected) or 0.0,
+            cost=found.cost.difference,
+            steps=found.steps.difference,
+            words=found.words,
+        )
+    )

@@ -52,12 +52,13 @@ DECISIONS: Final[Columns[BranchRow]] = {
     "actual_score": figure("score of the run itself", "actual_score"),
     "delta": figure("score − actual_score", "branch.delta"),
     **interval("delta_", of="the delta's", at="branch.delta_"),
+    "parts": text("success, cost and steps of that history against the run", "branch.parts?.words"),
     "verdict": text("what the delta says", "branch.verdict"),
     "cost_used": truth("false where the cost term was left out on both sides", "branch.cost_used"),
     "advantage": figure("score minus that of the selected skill's own history", "branch.advantage"),
     **interval(of="the advantage's", at="branch."),
     "support": text("none, weak or supported", "branch.support"),
-    "direction": text("whether the alternative is supported as better or worse", "branch.direction"),
+    "direction": text("what is supported of the alternative: better or worse", "branch.direction"),
     "support_reason": text("why, in words", "branch.support_reason"),
     "evidence_age_days": figure(
         "days from the last outcome in that history to the run's start", "branch.evidence_age_days"

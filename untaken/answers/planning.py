@@ -109,7 +109,7 @@ TERMS: Final[Columns[Term]] = {
     "intervention": text("ψ: how the other action was found", "intervention"),
     "other": text("ã: the other action", "action"),
     "reward": figure("r̃: its reward f_R, mean over draws", "reward"),
-    "value": figure("σ(r − r̃), mean over draws; above 0.5 the action done is the better one", "value"),
+    "value": figure("σ(r − r̃), mean over draws; above 0.5 the action done has the higher reward", "value"),
 }
 
 ABLATION: Final[Columns[ArmRow]] = {

@@ -127,7 +127,7 @@ RUNS: Final[Columns[RunRow]] = {
     "contradiction": text("lucky, unlucky, or nothing", "contradiction?.kind"),
     "evaluation": text("counterfactual evaluation: evaluated, skipped, aborted", "evaluation"),
     "decisions": count("decision points", "summary.decisions"),
-    "better_alternatives": count("branches that scored better", "summary.alternative_may_be_better"),
+    "better_alternatives": count("branches that score higher", "summary.alternative_may_be_better"),
     "max_delta": figure("largest delta over all branches", "summary.max_delta"),
     "source": text("the file it was read from", "run.source"),
     "score_reason": why("the run", "score"),

@@ -128,7 +128,7 @@ def _weights(text: str) -> Weights:
 
 
 def _print(evaluations: list[RunEvaluation], threshold: float, console: Console) -> None:
-    better = [
+    higher = [
         (
             b.levels,
             e.run_id,
@@ -140,8 +140,9 @@ def _print(evaluations: list[RunEvaluation], threshold: float, console: Console)
             signed(b.delta),
             interval(b.delta_low, b.delta_high, signed, unknown=NOTHING),
             signed(b.advantage),
-            f"{b.support}, {b.direction}" if b.direction else b.support,
+            b.support,
             f"{b.level} of {b.levels}",
+            b.parts.words if b.parts else NOTHING,
         )
         for e in evaluations
         for d in e.decisions
@@ -149,10 +150,10 @@ def _print(evaluations: list[RunEvaluation], threshold: float, console: Console)
         if b.verdict == "alternative_may_be_better"
     ]
     heads = ("run", "at", "taken", "not taken", "n", "score", "delta", "95%", "advantage", "support")
-    if any(levels > 1 for levels, *_ in better):
-        console.table((*heads, "level"), [tuple(row) for _, *row in better])
+    if any(levels > 1 for levels, *_ in higher):
+        console.table((*heads, "level", "what differs"), [tuple(row) for _, *row in higher])
     else:
-        console.table(heads, [tuple(row[:-1]) for _, *row in better])
+        console.table((*heads, "what differs"), [(*row[:-2], row[-1]) for _, *row in higher])
     total = summarise(evaluations)
     console.say()
     console.say(
@@ -163,8 +164,8 @@ def _print(evaluations: list[RunEvaluation], threshold: float, console: Console)
         console.say(f"  {count} {code}")
     console.say(
         f"{counted(total.decisions, 'decision point')}, {counted(total.alternatives, 'alternative')}: "
-        f"{total.alternative_may_be_better} may be better (delta > {threshold:g}), "
-        f"{total.actual_was_better} worse, {total.equivalent} equivalent, {total.unknown} unknown"
+        f"{total.alternative_may_be_better} score higher (delta > {threshold:g}), "
+        f"{total.actual_was_better} lower, {total.equivalent} equivalent, {total.unknown} unknown"
     )
     console.say(
         f"mean delta {signed(total.mean_delta)}, max {signed(total.max_delta)}; association, not effect"

@@ -121,12 +121,12 @@ def _print_ways(ways: Sequence[BetterWay], corpus: Corpus, top: int | None, cons
         ("q", lambda way: p_value(way.statement.q, unknown=NOTHING)),
         ("situation", lambda way: situation_words(way.statement.situation)),
         ("taken", lambda way: option_words(way.statement.against)),
-        ("better way", lambda way: option_words(way.statement.option)),
+        ("other way", lambda way: option_words(way.statement.option)),
         ("look at", lambda way: corpus.runs[way.runs[0][0]].run_id),
     )
     console.say(
         f"Gain in success, by association, over {counted(ways[0].often.n, 'run')} with plan decisions; "
-        "each failed run counts in one better way"
+        "each failed run counts once"
     )
     console.say()
 
@@ -134,7 +134,7 @@ def _print_ways(ways: Sequence[BetterWay], corpus: Corpus, top: int | None, cons
 _GAIN = ("gain", "95%", "runs", "share", "much")
 _HEADINGS: dict[Kind, tuple[str, ...]] = {
     "sub_goal": (*_GAIN, "required", "unit", "sub-goal", "graph", "look at"),
-    "decision": (*_GAIN, "q", "taken", "better history", "context", "look at"),
+    "decision": (*_GAIN, "q", "taken", "succeeded more", "context", "look at"),
 }
 
 

@@ -46,6 +46,11 @@ from untaken.counterfactual.off_policy import (
     logged_choices as logged_choices,
     off_policy as off_policy,
 )
+from untaken.counterfactual.parts import (
+    ScorePart as ScorePart,
+    ScoreParts as ScoreParts,
+    power_words as power_words,
+)
 from untaken.counterfactual.paths import (
     THRESHOLD as THRESHOLD,
     alternatives_of as alternatives_of,

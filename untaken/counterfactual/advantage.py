@@ -95,7 +95,7 @@ class Advantages(NamedTuple):
             took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
             return "supported", f"{interval} is above 0 ({took})", "better"
         if self.direction[row] == WORSE:
-            why = f"{interval} is below 0: the selected skill has a better history"
+            why = f"{interval} is below 0: the alternative scores lower"
             return "supported", why, "worse"
         more = int(self.needed[row])
         wanted = f"about {more}" if more <= MOST_RUNS else f"more than {MOST_RUNS}"

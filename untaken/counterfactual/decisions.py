@@ -34,6 +34,7 @@ from untaken.counterfactual.histories import (
     scored,
 )
 from untaken.counterfactual.insights import BetterPath, signals_expected
+from untaken.counterfactual.parts_compared import parts_of_delta
 from untaken.counterfactual.paths import MAY_BE_BETTER, PathDelta, outcome_of, verdict_of
 from untaken.counterfactual.pooling import (
     NOT_POOLED,
@@ -119,7 +120,7 @@ class DecisionScorer:
         self._own = np.where(first < self._cut, numbers, NOWHERE)  # few runs end before they begin
         cost, steps = (history.spans(figure, self._cut, self._own) for figure in ("cost", "steps"))
         self._scales = Scales(cost, steps, weights)
-        own = [outcome_of(run, given.cost_unit) for run in runs]
+        self._own_outcomes = own = [outcome_of(run, given.cost_unit) for run in runs]
         columns = ([getattr(o, figure) for o in own] for figure in ("success", "cost", "steps"))
         with np.errstate(all="ignore"):
             self._actual = self._scales.place(*(np.array(column, dtype=float) for column in columns))
@@ -324,7 +325,7 @@ class DecisionScorer:
         figures = self._figures[layers][row]
         if not figures.level:
             return _unknown(alternative, layers, int(columns.n_selected[decision]))
-        context = asked.selection[decision].layers[figures.level - 1]
+        context, run = asked.selection[decision].layers[figures.level - 1], asked.run[decision]
         history = known.snapshot.record(alternative, context, without_run=known.own)
         if history is None:
             raise AssertionError("a known path has a history")
@@ -364,6 +365,7 @@ class DecisionScorer:
             pooled_low=pooled.low,
             pooled_high=pooled.high,
             strength=pooled.strength,
+            parts=parts_of_delta(history, self._own_outcomes[run], self._given.cost_unit),
         )
 
     @cached_property

@@ -70,6 +70,11 @@ class ScoreParts(Struct, frozen=True, kw_only=True, gc=False):
         return not isinstance(within, Unscored) and self.success.sign == 0 and within >= -MARGIN
 
     @property
+    def saves(self) -> bool:
+        """Whether the alternative is cheaper or shorter at the same success."""
+        return self.same_success and (self.cost.sign < 0 or self.steps.sign < 0)
+
+    @property
     def words(self) -> str:
         """``success 9 of 10 against 8 of 10 · cost 0.02 usd less · 2 steps fewer``."""
         cost, steps = self.cost.difference, self.steps.difference

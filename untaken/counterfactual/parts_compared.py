@@ -9,14 +9,17 @@ from typing import Final
 import numpy as np
 
 from untaken.counterfactual.parts import ScorePart, ScoreParts
+from untaken.counterfactual.scoring import Outcome
 from untaken.counterfactual.strata import UNKNOWN, Runs, numbers_of
 from untaken.errors import Score, Unscored
-from untaken.memory import Snapshot
+from untaken.memory import Record, Snapshot
+from untaken.memory.sums import mean
 from untaken.stats.stratified import mean_differences
 
 NOT_RECORDED: Final = Unscored("a side does not record it")
 NOT_NAMED: Final = Unscored("the memory does not name the task and agent of every run")
 NOT_ALIKE: Final = Unscored("no agent took both in one task")
+ONE_RUN: Final = Unscored("a history is compared with one run")
 SAME_IN_ALL: Final = Unscored("it is the same in all runs that are compared")
 
 
@@ -43,6 +46,29 @@ def parts_between(
             cost_unit=snapshot.cost_unit or "",
         )
     return found
+
+
+def parts_of_delta(history: Record, own: Outcome, cost_unit: str | None) -> ScoreParts:
+    """The parts of a delta: a history's outcomes against one run's own."""
+    s = history.sums
+    columns = (
+        (mean(s.x, s.n), s.n, own.success),
+        (history.avg_cost, s.priced, own.cost),
+        (history.avg_steps, s.timed, own.steps),
+    )
+    success, cost, steps = (
+        ScorePart(
+            alternative=value if n else NOT_RECORDED,
+            selected=NOT_RECORDED if figure is None else figure,
+            n_alternative=n,
+            n_selected=int(figure is not None),
+            within=ONE_RUN,
+            low=ONE_RUN,
+            high=ONE_RUN,
+        )
+        for value, n, figure in columns
+    )
+    return ScoreParts(success=success, cost=cost, steps=steps, cost_unit=cost_unit or "")
 
 
 def _known(runs: Runs, observations: int) -> Runs:

@@ -153,7 +153,7 @@ def supported(pooled: Pooled, runs: tuple[int, int]) -> tuple[Support, str, Dire
         took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
         return "supported", f"{interval} is above 0 ({took})", "better"
     if pooled.high < 0:
-        return "supported", f"{interval} is below 0: the selected skill has better histories", "worse"
+        return "supported", f"{interval} is below 0: the alternative scores lower", "worse"
     return "weak", f"{interval} includes 0: needs more runs of each in equally specific contexts", None
 
 

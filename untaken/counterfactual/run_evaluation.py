@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from untaken.counterfactual.parts import ScoreParts
 from untaken.errors import Finding, Score, Unscored
 from untaken.memory import Signal
 
@@ -46,6 +47,8 @@ class Alternative(Struct, frozen=True, kw_only=True, gc=False):
         pooled, pooled_low, pooled_high: the advantage from the histories at every level at once, with its
             95% interval (§2c); unscored if there is only one layer.
         strength: runs that a coarser level weighs there; 0 where nothing was pooled.
+        parts: what the delta is made of, in units: the alternative's history against the run itself;
+            ``None`` without a history.
     """
 
     alternative: str
@@ -81,6 +84,7 @@ class Alternative(Struct, frozen=True, kw_only=True, gc=False):
     pooled_low: Score = ONE_LAYER
     pooled_high: Score = ONE_LAYER
     strength: int = 0
+    parts: ScoreParts | None = None
 
 
 class Decision(Struct, frozen=True, kw_only=True, gc=False):

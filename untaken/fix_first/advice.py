@@ -137,7 +137,7 @@ def advice(corpus: Corpus, digests: Collection[str] | None = None) -> Advice:
             continue
         if choice.succeeds > 0:
             more.append(_more(corpus, choice, takers.costs(choice), runs, sample))
-        elif choice.succeeds == 0 and choice.parts.same_success and _saves(choice.parts):
+        elif choice.succeeds == 0 and choice.parts.saves:
             if takers.costs(choice):
                 skipping += 1
             else:
@@ -205,10 +205,6 @@ def _more(
         reason=critical[0].words if critical else "",
         **_often(corpus, runs, sample, (within, low, high)),
     )
-
-
-def _saves(parts: ScoreParts) -> bool:
-    return parts.cost.sign < 0 or parts.steps.sign < 0
 
 
 def _cheaper(choice: Choice, runs: tuple[tuple[str, int], ...]) -> CheaperChoice:

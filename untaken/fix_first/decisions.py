@@ -113,7 +113,7 @@ def _reason(choice: Choice, often: Often, advantage: Advantage) -> str:
         many += f"; {level}"
     return (
         f"In {often.count} of {often.n} evaluated runs {choice.selected} was taken where "
-        f"{choice.alternative} has a better history: {advantage.mean:+.2f} ({low:+.2f} to {high:+.2f}; "
+        f"{choice.alternative} succeeded more often: {advantage.mean:+.2f} ({low:+.2f} to {high:+.2f}; "
         f"{choice.n_alternative} outcomes against {choice.n_selected}), an association{many}"
     )
 

@@ -123,7 +123,7 @@ class Conflict:
         where = self.decision.context or self.decision.context_hash or "unknown"
         return (
             f"completing “{self.sub_goal.title}” needs {self.decision.selected}, but in the context {where} "
-            f"runs that took {self.decision.alternative} instead fared better; read runs of that context"
+            f"runs that took {self.decision.alternative} instead succeeded more often; read runs of it"
         )
 
 

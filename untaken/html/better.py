@@ -1,4 +1,4 @@
-"""Is one agent really better than another? Who comes first, pairs with their differences, and workflows."""
+"""Is one agent ahead of another? Who comes first, pairs with their differences, and workflows."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def better_section(report: RankReport, metric: str, *, full: bool) -> Markup | N
     names = ("agents", f"by {metric_words(OUTCOME)}", f"by {metric_words(metric)}")
     caption = f"Differences of {len(agents)} agents, {len(shown)} of {len(every)} pairs"
     made = table(names, rows, caption)
-    return section("Is one agent really better?", note, made, *_workflows(report.workflows))
+    return section("Is one agent ahead?", note, made, *_workflows(report.workflows))
 
 
 def _row(report: RankReport, metric: str, first: str, second: str) -> Markup:
@@ -96,7 +96,7 @@ def _row(report: RankReport, metric: str, first: str, second: str) -> Markup:
 
 
 def difference_words(pair: PairedDifference | None, family: int) -> Markup:
-    """A difference in words: who is better by how much, or how large a difference would show."""
+    """A difference in words: who is ahead by how much, or how large a difference would show."""
     difference = None if pair is None else number(pair.difference)
     if pair is None or difference is None:
         return together("unscored: no task has a value for both")
@@ -113,7 +113,7 @@ def difference_words(pair: PairedDifference | None, family: int) -> Markup:
         return together(tag("strong", "no clear difference"), tag("br"), f"{lead}{seen}", facts(rests))
     if family > 1 and (number(pair.p_holm) or 0.0) > ALPHA:
         rests += f"; not clear after correction for all {family} pairs"
-    return together(tag("strong", f"{short(ahead, 40)} is better"), tag("br"), f"by {span}", facts(rests))
+    return together(tag("strong", f"{short(ahead, 40)} is ahead"), tag("br"), f"by {span}", facts(rests))
 
 
 def _workflows(verdicts: Sequence[WorkflowVerdict]) -> list[Markup]:

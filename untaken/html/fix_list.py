@@ -25,7 +25,7 @@ NAMED: Final = 5
 
 
 _UNITS: Final = (
-    "For a sub-goal, the gain is the most that fixing it can achieve; for a choice, how much better runs "
+    "For a sub-goal, the gain is the most that fixing it can achieve; for a choice, how much higher runs "
     "with another choice scored. The two kinds of gain are not directly comparable."
 )
 
@@ -85,7 +85,7 @@ def _often(item: FixFirst) -> str:
         unknown = f" {item.unknown:,} more have no evidence for it." if item.unknown else ""
         return f"Fails first in {share} scored runs ({span}).{unknown}"
     where = f" in the situation “{situation(item.context)}”" if item.context else ""
-    return f"Made{where} in {share} evaluated runs ({span}); runs with another choice did better there."
+    return f"Made{where} in {share} evaluated runs ({span}); runs with another choice succeeded more often."
 
 
 def contradictions_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup | None:
@@ -135,7 +135,7 @@ def choices_section(corpus: Corpus) -> Markup | None:
         "alternative's history minus that of the skill taken (from −1 to +1), with its 95% interval. Only "
         "supported ones are more than a hint, and all are associations: runs may differ in other ways, too."
     )
-    heads = ("taken", "not taken", "situation", "made in, histories", "advantage", "support")
+    heads = ("taken", "not taken", "situation", "made in, histories", "advantage", "what differs", "support")
     caption = (
         f"The first {len(shown)} of {len(made)}"
         if len(shown) < len(made)
@@ -159,15 +159,15 @@ def _choice(choice: Choice) -> Markup:
             signed(choice.advantage),
             facts(interval(choice.low, choice.high, signed, unknown="no interval")),
         ),
-        tag("td", short(f"{_support(choice)}: {choice.support_reason}", 160)),
+        tag("td", tag("strong", _called(choice)), tag("br"), short(choice.parts.words, 160)),
+        tag("td", short(f"{choice.support}: {choice.support_reason}", 160)),
     )
 
 
-def _support(choice: Choice) -> str:
-    if choice.direction is None:
-        return choice.support
-    q = "" if isinstance(choice.q, Unscored) else f" ({p_value(choice.q, 'q')} among {choice.q_family})"
-    return f"{choice.support}, alternative {choice.direction}{q}"
+def _called(choice: Choice) -> str:
+    if not choice.succeeds or isinstance(choice.q, Unscored):
+        return choice.called
+    return f"{choice.called} ({p_value(choice.q, 'q')} among {choice.q_family})"
 
 
 def situation(context: str) -> str:
@@ -194,7 +194,7 @@ def better_ways_section(corpus: Corpus, ways: Sequence[BetterWay], *, full: bool
         f"supported.{chance} These are associations.{left}"
     )
     listed = tag("ol", *(_way(corpus, way, full=full) for way in shown), class_="fix")
-    return section("Where another option did better", note, listed)
+    return section("Where another option succeeded more often", note, listed)
 
 
 def _way(corpus: Corpus, way: BetterWay, *, full: bool) -> Markup:

@@ -57,7 +57,7 @@ DEFINITIONS: Final = (
     ("τ-b", "How far two rankings agree: +1 the same order, 0 unrelated, −1 the reverse (Kendall)."),
     (
         "Association",
-        "Runs that did it did better. They may differ in other ways, too: a reason to try it, not a proof.",
+        "Runs that did it succeeded more often. They may differ in other ways, too: try it, it is no proof.",
     ),
 )
 """Definitions for people who have never seen a plan graph."""

@@ -74,7 +74,7 @@ def _first(found: Triage) -> Markup | None:
         name = _strong(f"Fix first: “{short(item.title or item.sub_goal, 80)}”")
         return together(name, f", which fails first in {often} scored runs. {gain_words(item)}")
     name = _strong(f"Look first at the choice of “{short(item.selected, 60)}”")
-    other = f"“{short(item.alternative, 60)}” has a better history"
+    other = f"“{short(item.alternative, 60)}” succeeded more often"
     return together(name, f", made in {often} evaluated runs: {other}. {gain_words(item)}")
 
 

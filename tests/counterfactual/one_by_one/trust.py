@@ -157,7 +157,7 @@ def _support(
         took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
         return "supported", f"{interval} is above 0 ({took})", "better"
     if high < 0:
-        why = f"{interval} is below 0: the selected skill has a better history"
+        why = f"{interval} is below 0: the alternative scores lower"
         return "supported", why, "worse"
     more = more_needed()
     wanted = f"about {more}" if more <= MOST_RUNS else f"more than {MOST_RUNS}"

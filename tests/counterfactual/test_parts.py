@@ -1,0 +1,139 @@
+"""The three parts of a score in units, and the words that follow the part that differs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+from histories import past, seen
+from msgspec import UNSET
+
+from untaken.counterfactual import ScorePart, ScoreParts, evaluate_run
+from untaken.counterfactual.parts_compared import NOT_ALIKE, NOT_NAMED, parts_between
+from untaken.errors import Unscored
+from untaken.memory import Observed, PolicyMemory
+
+NONE = Unscored("not known")
+
+
+def a_part(
+    one: float | None, two: float | None, low: float | None = None, high: float | None = None
+) -> ScorePart:
+    ends = (NONE, NONE) if low is None or high is None else (low, high)
+    known = one is not None and two is not None
+    return ScorePart(
+        alternative=NONE if one is None else one,
+        selected=NONE if two is None else two,
+        n_alternative=10,
+        n_selected=10,
+        within=one - two if one is not None and two is not None and known else NONE,
+        low=ends[0],
+        high=ends[1],
+    )
+
+
+SAME = a_part(0.8, 0.8, -0.2, 0.2)
+
+
+class Words(NamedTuple):
+    desc: str
+    direction: int
+    success: ScorePart
+    cost: ScorePart
+    steps: ScorePart
+    called: str
+
+
+CALLED = [
+    Words("success, whatever the rest", 1, SAME, a_part(2, 1, 0.5, 1.5), SAME, "succeeded more often"),
+    Words("less success", -1, SAME, a_part(1, 2, -1.5, -0.5), SAME, "succeeded less often"),
+    Words("cost alone", 0, SAME, a_part(1, 2, -1.5, -0.5), SAME, "same success, cheaper"),
+    Words("steps alone", 0, SAME, SAME, a_part(3, 5, -3, -1), "same success, shorter"),
+    Words("both", 0, SAME, a_part(1, 2, -1.5, -0.5), a_part(3, 5, -3, -1),
+          "same success, cheaper and shorter"),
+    Words("dearer", 0, SAME, a_part(2, 1, 0.5, 1.5), SAME, "same success, costs more"),
+    Words("cost unclear", 0, SAME, a_part(1, 2, -1.5, 0.5), SAME, "no clear difference"),
+    Words("no cost recorded", 0, SAME, a_part(None, None), a_part(None, None), "no clear difference"),
+    Words("success perhaps lower", 0, a_part(0.5, 0.8, -0.7, 0.1), a_part(1, 2, -1.5, -0.5), SAME,
+          "no clear difference in success, cheaper"),
+    Words("success unknown", 0, a_part(0.5, None), a_part(1, 2, -1.5, -0.5), SAME,
+          "no clear difference in success, cheaper"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CALLED, ids=lambda case: case.desc)
+def test_words_follow_the_part_that_differs(case: Words) -> None:
+    parts = ScoreParts(success=case.success, cost=case.cost, steps=case.steps, cost_unit="usd")
+    assert parts.called(case.direction) == case.called
+
+
+WORDED = [
+    ("usd", 0.9, 0.8, -0.02, -2.0, "success 9 of 10 against 8 of 10 · cost $0.02 less · 2 steps fewer"),
+    ("usd", 0.5, 0.5, 1.5, 1.0, "success 5 of 10 against 5 of 10 · cost $1.50 more · 1 step more"),
+    ("tokens", 0.95, 0.8, 0.0, 0.0, "success 9.5 of 10 against 8 of 10 · cost the same · steps the same"),
+    ("tokens", 0.9, 0.8, 1200.0, 2.5,
+     "success 9 of 10 against 8 of 10 · cost 1,200.00 tokens more · 2.5 steps more"),
+    ("", 0.9, 0.8, None, None, "success 9 of 10 against 8 of 10 · cost not recorded · steps not recorded"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("unit", "one", "two", "cost", "steps", "words"), WORDED)
+def test_parts_are_in_units(
+    unit: str, one: float, two: float, cost: float | None, steps: float | None, words: str
+) -> None:
+    def ten(difference: float | None) -> ScorePart:
+        return a_part(None if difference is None else 10 + difference, 10)
+
+    parts = ScoreParts(success=a_part(one, two), cost=ten(cost), steps=ten(steps), cost_unit=unit)
+    assert parts.words == words
+
+
+def arms(tasks: dict[str, tuple[float, float]], runs: int = 6) -> list[Observed]:
+    """In each task so many runs of either skill, with the costs given for a and b, some cents around them."""
+    return [
+        seen(f"{skill}{task}{i}", skill, task_id=task, success=float(i % 2), cost=cost + 0.01 * (i % 3))
+        for task, costs in tasks.items()
+        for skill, cost in zip("ab", costs, strict=True)
+        for i in range(runs)
+    ]
+
+
+def between(log: list[Observed]) -> ScoreParts:
+    return parts_between(PolicyMemory(log).snapshot(), [("a", "b", "ctx")])["a", "b", "ctx"]
+
+
+def test_differences_are_those_inside_tasks_not_of_what_was_taken_where() -> None:
+    dear = [seen(f"x{i}", "a", task_id="dear", cost=9.0 + i) for i in range(9)]
+    found = between([*arms({"one": (1.0, 0.5), "two": (2.0, 1.5)}), *dear]).cost
+    assert found.within == pytest.approx(-0.5)
+    assert found.sign == -1
+    assert found.difference == pytest.approx(found.alternative - found.selected)
+    assert found.difference < -4  # over all runs: what the dear task makes of it
+
+
+def test_tasks_that_were_never_done_both_ways_tell_no_difference() -> None:
+    log = [*arms({"one": (1.0, 1.0)})[:6], *(seen(f"b{i}", "b", task_id="two", cost=0.1) for i in range(6))]
+    found = between(log)
+    assert found.cost.within == NOT_ALIKE
+    assert found.called(0) == "no clear difference"
+    assert not found.saves
+
+
+def test_a_run_that_took_both_is_on_neither_side() -> None:
+    log = arms({"one": (1.0, 0.5)})
+    both = [seen("both", skill, cost=50.0, task_id="one") for skill in "ab"]
+    assert between([*log, *both]) == between(log)
+
+
+def test_runs_without_task_and_agent_tell_no_difference() -> None:
+    log = [seen(f"{s}{i}", s, cost=float(i), task_id=UNSET, agent=UNSET) for s in "ab" for i in range(4)]
+    assert between(log).cost.within == NOT_NAMED
+
+
+def test_a_delta_has_its_parts_against_the_run_itself() -> None:
+    log = [seen(f"b{i}", "b", success=float(i < 9), cost=0.1, steps=3) for i in range(10)]
+    branch = evaluate_run(
+        past("r", "a|b", "a|b", day=9, success=False, cost=0.12, steps=5), PolicyMemory(log)
+    ).decisions[0].branches[0]  # fmt: skip
+    assert branch.parts is not None
+    assert branch.parts.words == "success 9 of 10 against 0 of 1 · cost $0.02 less · 2 steps fewer"
