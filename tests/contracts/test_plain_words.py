@@ -110,7 +110,7 @@ def test_no_string_on_a_page_in_the_terminal_or_in_a_report_is_mannered() -> Non
 
 BETTER: Final = re.compile(r"\bbetter\b", re.IGNORECASE)
 BY_WHAT: Final = re.compile(
-    r"""\bbetter\b(?=[ ](?:than[ ](?:chance|two[ ]people|people|the[ ]first|for[ ]labels|these|their|the[ ]alt)
+    r"""\bbetter\b(?=[ ](?:than[ ](?:chance|two[ ]people|people|the[ ]first|for[ ]labels|these|their|the[ ]al)
         |critical[ ]completion|outcome|of\b|or[ ]worse|\|))|agrees?[ ]better
         |(?:causally|action[ ](?:itself|was)|0\.5[ ]it[ ]was|called)[ -]better|better,[ ]worse
         |[ ]\ better\n|0\.910\ \ better|1\.000\ \ better|called-better""",
