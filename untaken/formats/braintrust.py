@@ -19,7 +19,7 @@ from untaken.formats.readings import amount, first_text, items, mapping, objects
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import usage
 from untaken.formats.tidy import Places
-from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import TraceRun
 
 Row = Mapping[str, Any]
@@ -127,18 +127,21 @@ def _score(name: str, value: Any) -> dict[str, Any]:
     return {"name": "gen_ai.evaluation.result", "attributes": about}
 
 
-def _read(file: TraceFile) -> Iterator[TraceRun]:
-    traces: dict[str, list[Row]] = {}
-    for value in file.values():
+def _read(files: TraceFiles) -> Iterator[TraceRun]:
+    traces = Traces(files)
+    for value in files.values():
         document = mapping(value)
         for each in objects(document.get("events")) or objects(document.get("data")) or [value]:
-            row = mapping(file.record(each))
+            row = mapping(files.record(each))
             if "span_id" in row:
-                trace = first_text([row], ("root_span_id", "span_id")) or file.stem
-                traces.setdefault(trace, []).append(row)
+                traces.add(first_text([row], ("root_span_id", "span_id")) or files.stem, row)
     if not traces:
-        file.refuse("there is no span of a trace in it")
-    return (trace_run(trace, rows, file.findings) for trace, rows in traces.items())
+        files.refuse("there is no span of a trace in it")
+    for trace, records in traces.items():
+        rows = read_once(records, lambda row: text(row.get("span_id")), "spans", files.findings)
+        run = trace_run(trace, rows, files.findings)
+        run.files = traces.places(trace)
+        yield run
 
 
 IMPORTER: Final = Importer(
@@ -149,5 +152,5 @@ IMPORTER: Final = Importer(
         what="Rows of logs and experiments, with their scores: one run per trace.",
     ),
     recognise=recognise,
-    convert=converter(_read, PLACES),
+    convert=trace_converter(_read, PLACES),
 )

@@ -18,7 +18,7 @@ from untaken.formats.readings import amount, mapping, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import Amounts
 from untaken.formats.tidy import Places
-from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import TraceRun
 
 KINDS: Final = frozenset(
@@ -220,23 +220,27 @@ def _figure(key: str) -> tuple[str, str] | None:
     return "input_tokens", "cache_creation_tokens" if written else "cached_tokens"
 
 
-def _read(file: TraceFile) -> Iterator[TraceRun]:
+def _read(files: TraceFiles) -> Iterator[TraceRun]:
     about: dict[str, dict[str, Any]] = {}
-    found: dict[str, list[dict[str, Any]]] = {}
-    for value in file.values():
+    traces = Traces(files)
+    for value in files.values():
         for each in objects(mapping(value).get("data")) or [value]:
-            record = mapping(file.record(each))
+            record = mapping(files.record(each))
             trace = {**record, **mapping(record.get("trace"))}
             inner = objects(record.get("observations"))
             if inner:
-                trace_id = text(trace.get("id")) or text(_first(inner[0], "traceId")) or file.stem
-                about[trace_id] = trace
-                found.setdefault(trace_id, []).extend(inner)
+                trace_id = text(trace.get("id")) or text(_first(inner[0], "traceId")) or files.stem
+                about[trace_id] = {**about.get(trace_id, {}), **trace}
+                traces.add(trace_id, *inner)
             elif str(record.get("type")) in KINDS:
-                found.setdefault(text(_first(record, "traceId")) or file.stem, []).append(record)
-    if not found:
-        file.refuse("there is no observation of a trace in it")
-    return (trace_run(about.get(name, {}), name, each, file.findings) for name, each in found.items())
+                traces.add(text(_first(record, "traceId")) or files.stem, record)
+    if not traces:
+        files.refuse("there is no observation of a trace in it")
+    for name, records in traces.items():
+        observations = read_once(records, lambda each: text(each.get("id")), "observations", files.findings)
+        run = trace_run(about.get(name, {}), name, observations, files.findings)
+        run.files = traces.places(name)
+        yield run
 
 
 IMPORTER: Final = Importer(
@@ -247,5 +251,5 @@ IMPORTER: Final = Importer(
         what="Traces with their observations and scores, or observations alone: one run per trace.",
     ),
     recognise=recognise,
-    convert=converter(_read, PLACES),
+    convert=trace_converter(_read, PLACES),
 )

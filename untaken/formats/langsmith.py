@@ -31,7 +31,7 @@ from untaken.formats.readings import (
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import USAGE, added, usage
 from untaken.formats.tidy import Places, under
-from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
 
 Node = Mapping[str, Any]
@@ -188,7 +188,7 @@ def _items(root: Node, ordered: Sequence[Node], calls: Collection[int], findings
         began, ended = _at(node, "start_time", findings), _at(node, "end_time", findings)
         if id(node) in calls:
             yield from transcript.of(asked(node.get("inputs")), began)
-            yield from transcript.of(replied(node.get("outputs")), ended)
+            yield from transcript.reply(replied(node.get("outputs")), ended)
         elif node.get("run_type") == "tool":
             call_id = text(node.get("id"))
             yield Called(tool=node.get("name"), arguments=_given(node), source_id=call_id, at=began)
@@ -216,17 +216,30 @@ def _answer(node: Node, call_id: str | None, ended: datetime | None) -> Answered
     return Answered(content=content, source_id=call_id, ok=not failed, at=ended)
 
 
-def _read(file: TraceFile) -> Iterator[TraceRun]:
-    read = [(trace, mapping(file.record(node))) for value in file.values() for trace, node in nodes(value)]
+def _read(files: TraceFiles) -> Iterator[TraceRun]:
+    read = Traces(files)
+    for value in files.values():
+        for trace, node in nodes(value):
+            read.add(trace, mapping(files.record(node)))
     if not read:
-        file.refuse("there is no run with a type in it")
+        files.refuse("there is no run with a type in it")
+    everything = [node for _, records in read.items() for node in records]
     roots = _roots(
-        {node_id: text(node.get("parent_run_id")) for _, node in read if (node_id := text(node.get("id")))}
+        {node_id: text(node.get("parent_run_id")) for node in everything if (node_id := text(node.get("id")))}
     )
-    traces: dict[str, list[Node]] = defaultdict(list)
-    for trace, node in read:
-        traces[roots.get(trace, trace)].append(node)
-    return (trace_run(trace, each, file.findings) for trace, each in traces.items())
+    traces: dict[str, list[str]] = defaultdict(list)
+    for trace, _ in read.items():
+        traces[roots.get(trace, trace)].append(trace)
+    records = dict(read.items())
+    for root, parts in traces.items():
+        found = [node for trace in parts for node in records[trace]]
+        run = trace_run(root, read_once(found, _id, "runs", files.findings), files.findings)
+        run.files = read.places(*parts)
+        yield run
+
+
+def _id(node: Node) -> str | None:
+    return text(node.get("id"))
 
 
 def _roots(above: Mapping[str, str | None]) -> dict[str, str]:
@@ -251,5 +264,5 @@ IMPORTER: Final = Importer(
         what="Exported runs, nested or flat: one run per trace.",
     ),
     recognise=recognise,
-    convert=converter(_read, PLACES),
+    convert=trace_converter(_read, PLACES),
 )

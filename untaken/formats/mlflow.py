@@ -23,7 +23,7 @@ from untaken.formats.readings import amount, first_text, mapping, number, object
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import Spending, amounts, named_apart, usage
 from untaken.formats.tidy import Places
-from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
 
 MODELS: Final = ("CHAT_MODEL", "LLM")
@@ -37,6 +37,7 @@ TOKENS: Final = "mlflow.chat.tokenUsage"
 COST: Final = "mlflow.llm.cost"
 MODEL: Final = "mlflow.llm.model"
 TRACE: Final = "mlflow.traceRequestId"
+TRACES: Final = ("trace_id", "request_id", TRACE)
 VERSIONS: Final = ("mlflow.source.git.commit", "mlflow.modelId")
 """The commit of the code that was traced, or the logged model that is a version of the agent."""
 PROMPTS: Final = "mlflow.linkedPrompts"
@@ -112,8 +113,7 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
     ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min))
     root = next((span for span in ordered if not span.parent), ordered[0])
     about = {name: value for part in PARTS for name, value in mapping(info.get(part)).items()}
-    known = (info.get("trace_id"), info.get("request_id"), root.attributes.get(TRACE))
-    trace = next((found for each in known if (found := text(each))), name)
+    trace = first_text([info, root.attributes], TRACES) or name
     own, spent = _own_and_spent(ordered, root, about, f"mlflow/{trace}", findings)
     models = [span for span, kind in own if kind in MODELS]
     success, judged = _assessments(info, findings)
@@ -214,7 +214,7 @@ def _items(root: Span, own: Sequence[tuple[Span, str]]) -> Iterator[Item]:
         given, reply = span.attributes.get(INPUTS), span.attributes.get(OUTPUTS)
         if kind in MODELS:
             yield from transcript.of(asked(given), span.start)
-            yield from transcript.of(replied(reply), span.end)
+            yield from transcript.reply(replied(reply), span.end)
         elif kind == "TOOL":
             given = written_object(given)  # the tracer of LangChain writes it as Python does
             arguments = given if isinstance(given, dict) or given is None else {"input": given}
@@ -226,13 +226,28 @@ def _items(root: Span, own: Sequence[tuple[Span, str]]) -> Iterator[Item]:
     yield from transcript.of(replied(root.attributes.get(OUTPUTS)), root.end)
 
 
-def _read(file: TraceFile) -> Iterator[TraceRun]:
-    for number_, value in enumerate(file.values()):
-        run = trace_run(file.record(decoded(value)), f"{file.stem}/{number_}", file.findings)
-        if run is not None:
-            yield run
+def _read(files: TraceFiles) -> Iterator[TraceRun]:
+    traces = Traces(files)
+    for number_, value in enumerate(files.values()):
+        document = files.record(decoded(value))
+        if mapping(document.get("data")).get("spans"):
+            traces.add(_trace_id(document) or f"{files.stem}/{number_}", document)
         else:
-            file.refuse("there is no span of a trace in it")
+            files.refuse("there is no span of a trace in it")
+    for name, documents in traces.items():
+        spans = [span for each in documents for span in objects(mapping(each["data"]).get("spans"))]
+        spans = read_once(spans, lambda span: text(span.get("span_id")), "spans", files.findings)
+        data = {**mapping(documents[0]["data"]), "spans": spans}
+        run = trace_run({**documents[0], **documents[-1], "data": data}, name, files.findings)
+        if run is not None:
+            run.files = traces.places(name)
+            yield run
+
+
+def _trace_id(document: Mapping[str, Any]) -> str | None:
+    """The id of a trace: that of its info, or of its first span where an artifact keeps the spans alone."""
+    info, spans = mapping(document.get("info")), objects(mapping(document.get("data")).get("spans"))
+    return first_text([info, *(mapping(each.get("attributes")) for each in spans[:1])], TRACES)
 
 
 IMPORTER: Final = Importer(
@@ -243,5 +258,5 @@ IMPORTER: Final = Importer(
         what="Traces of MLflow with their spans and assessments: one run per trace.",
     ),
     recognise=recognise,
-    convert=converter(_read, PLACES),
+    convert=trace_converter(_read, PLACES),
 )

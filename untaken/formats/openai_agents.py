@@ -6,7 +6,6 @@ leaves out what a response span said; where a processor of one's own added it, i
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -20,7 +19,7 @@ from untaken.formats.readings import first_text, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import USAGE, usage
 from untaken.formats.tidy import Places
-from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
 
 Span = Mapping[str, Any]
@@ -114,7 +113,7 @@ def _call_span(span: Span, findings: Findings) -> CallSpan:
         reply=text(data.get("response_id")),
         speaks=given is not None or reply is not None,
         failed=span.get("error") is not None,
-        usage=usage(counts, findings, place="span_data.usage.") if kind in MODELS else {},
+        usage=usage(counts, findings, place="span_data.usage."),
         words=lambda: (asked(given), replied(reply)),
     )
 
@@ -158,7 +157,7 @@ def _items(spans: Sequence[Span], calls: Collection[int], findings: Findings) ->
             given, reply = _given_and_reply(span)
             silent += given is None and reply is None
             yield from transcript.of(asked(given), began)
-            yield from transcript.of(replied(reply), ended)
+            yield from transcript.reply(replied(reply), ended)
         elif kind == "function":
             yield from _call(span, data.get("name"), data.get("input"), data.get("output"), findings)
         elif kind == "handoff":
@@ -180,18 +179,25 @@ def _call(span: Span, tool: Any, arguments: Any, answer: Any, findings: Findings
         yield Answered(content=content, source_id=call_id, ok=error is None, at=ended)
 
 
-def _read(file: TraceFile) -> Iterator[TraceRun]:
-    traces: dict[str, Mapping[str, Any]] = {}
-    spans: dict[str, list[Span]] = defaultdict(list)
-    for record in file.records():
+def _read(files: TraceFiles) -> Iterator[TraceRun]:
+    about: dict[str, Mapping[str, Any]] = {}
+    traces = Traces(files)
+    for value in files.values():
+        record = files.record(value)
         for item in objects(mapping(record).get("data")) or objects([record]):
             if item.get("object") == "trace":
-                traces[text(item.get("id")) or ""] = item
+                name = text(item.get("id")) or ""
+                about[name] = item
+                traces.add(name)
             elif item.get("object") == "trace.span":
-                spans[text(item.get("trace_id")) or ""].append(item)
-    if not traces and not spans:
-        file.refuse("there is no trace and no span in it")
-    return (trace_run(traces.get(i, {}), spans[i], file.findings) for i in dict.fromkeys((*traces, *spans)))
+                traces.add(text(item.get("trace_id")) or "", item)
+    if not traces:
+        files.refuse("there is no trace and no span in it")
+    for name, records in traces.items():
+        spans = read_once(records, lambda span: text(span.get("id")), "spans", files.findings)
+        run = trace_run(about.get(name, {}), spans, files.findings)
+        run.files = traces.places(name)
+        yield run
 
 
 IMPORTER: Final = Importer(
@@ -202,5 +208,5 @@ IMPORTER: Final = Importer(
         what="Traces and spans as the SDK's exporter sends them: one run per trace.",
     ),
     recognise=recognise,
-    convert=converter(_read, PLACES),
+    convert=trace_converter(_read, PLACES),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -56,7 +56,7 @@ from untaken.formats.readings import (
 )
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
-from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import Answered, Called, Item, Planned, TraceRun, Utterance, content_text
 
 LIST_MARK: Final = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
@@ -298,25 +298,40 @@ def _with_events(spans: Sequence[Span], logs: Sequence[Span]) -> list[Span]:
     return [replace(span, events=(*span.events, *events.pop(span.id, ()))) for span in spans]
 
 
-def _read(file: TraceFile) -> Iterator[TraceRun]:
-    traces: dict[str, list[Span]] = defaultdict(list)
-    events: dict[str, list[Span]] = defaultdict(list)
-    for value in file.values():
-        for span in plain_spans(value):
-            found = span_of(file.record(span), file.findings)
-            traces[found.trace].append(found)
-        for log in plain_logs(value):
-            found = span_of(file.record(log), file.findings)
-            events[found.trace].append(found)
-    for trace in traces.keys() & events.keys():
-        traces[trace] = _with_events(traces[trace], events[trace])
-    agents = [spans for spans in traces.values() if any(kind_of(span) != "other" for span in spans)]
-    if not agents:
-        file.refuse(f"there is no span of an agent in it; looked for {', '.join(MARKS)}")
-    elif others := len(traces) - len(agents):
+def _read(files: TraceFiles) -> Iterator[TraceRun]:
+    spans, logs = Traces(files), Traces(files)
+    for value in files.values():
+        for each in plain_spans(value):
+            span = mapping(files.record(each))
+            spans.add(text(span.get("trace_id")) or "", span)
+        for each in plain_logs(value):
+            log = mapping(files.record(each))
+            logs.add(text(log.get("trace_id")) or "", log)
+    events = dict(logs.items())
+    others = 0
+    found = False
+    for trace, records in spans.items():
+        own = [
+            span_of(each, files.findings) for each in read_once(records, _span_id, "spans", files.findings)
+        ]
+        if trace in events:
+            own = _with_events(own, [span_of(each, files.findings) for each in events[trace]])
+        if any(kind_of(span) != "other" for span in own):
+            found = True
+            run = trace_run(own, files.findings)
+            run.files = spans.places(trace)
+            yield run
+        else:
+            others += 1
+    if not found:
+        files.refuse(f"there is no span of an agent in it; looked for {', '.join(MARKS)}")
+    elif others:
         message = f"{others} traces have no span of an agent, a model or a tool; left out"
-        file.findings.once("not-of-an-agent", message, severity="note")
-    return (trace_run(spans, file.findings) for spans in agents)
+        files.findings.once("not-of-an-agent", message, severity="note")
+
+
+def _span_id(span: Mapping[str, Any]) -> str | None:
+    return text(span.get("span_id"))
 
 
 IMPORTER: Final = Importer(
@@ -327,5 +342,5 @@ IMPORTER: Final = Importer(
         what="OTLP JSON and SDK dumps with GenAI or OpenInference names: one run per trace.",
     ),
     recognise=recognise,
-    convert=converter(_read, PLACES),
+    convert=trace_converter(_read, PLACES),
 )

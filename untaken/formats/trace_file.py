@@ -129,6 +129,11 @@ class TraceFile:
         self.findings.add("not-this-format", message, severity="error")
 
 
+def is_read_twice(*logs: FileLog) -> bool:
+    """Whether files are too long for their runs to be in memory together."""
+    return sum(log.bytes for log in logs) > _READ_TWICE_FROM
+
+
 def converter(
     read: Callable[[TraceFile], Iterable[TraceRun]], places: Places
 ) -> Callable[[Sequence[Source], Intake], None]:
@@ -142,7 +147,7 @@ def converter(
                 continue
             log = file.log
             with intake.contained(log):
-                tools = _tools(source, intake) if log.bytes > _READ_TWICE_FROM else None
+                tools = _tools(source, intake) if is_read_twice(log) else None
                 write_traces(read(file), file.ledger, intake=intake, log=log, tidier=file.tidier, tools=tools)
 
     def _tools(source: Source, intake: Intake) -> dict[str, set[str]]:

@@ -94,6 +94,7 @@ class TraceRun:
         metrics: tokens, durations, rewards.
         verdicts: on sub-goals of `graph`.
         graph: the plan graph that comes with the trace.
+        files: of files that are read together, the places of those that it is in; by default all.
     """
 
     run_id: str
@@ -117,6 +118,7 @@ class TraceRun:
     metadata: dict[str, Any] = field(default_factory=dict)
     verdicts: list[Judged] = field(default_factory=list)
     graph: PlanGraph | None = None
+    files: tuple[int, ...] = ()
 
     @property
     def tools(self) -> set[str]:
@@ -160,10 +162,12 @@ def write_traces(
         traces = list(traces)
         tools = tools_by_task(traces)
     with intake.ledger(stem) as write:
+        together = (log, *about)
         for trace in traces:
-            draft = _draft(trace, tools.get(trace.task_id, set()), intake, log, tidier)
+            homes = [together[place] for place in trace.files] or together
+            draft = _draft(trace, tools.get(trace.task_id, set()), intake, homes[0], tidier)
             if draft is not None:
-                write(draft, log, *about)
+                write(draft, *homes)
 
 
 def tools_by_task(traces: Iterable[TraceRun]) -> dict[str, set[str]]:

@@ -20,7 +20,7 @@ from untaken.formats.readings import first_text, mapping, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import added
 from untaken.formats.tidy import Places
-from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import Called, TraceRun
 
 Call = Mapping[str, Any]
@@ -118,7 +118,8 @@ def _span(call: Call, trace: str, kind: str, findings: Findings, *, root: bool) 
     summary = mapping(call.get("summary"))
     about, failed = mapping(summary.get("weave")), text(call.get("exception"))
     used = [{"usage": each} for each in mapping(summary.get("usage")).values()]
-    tokens = added(tokens_of(used or [mapping(output)], findings)) if kind == "generation" else {}
+    replies = used or ([mapping(output)] if kind == "generation" else [])
+    tokens = added(tokens_of(replies, findings))
     prices = [mapping(each) for each in mapping(about.get("costs")).values()]
     costs = totals(prices, dict.fromkeys(COSTS, "cost"), findings)
     is_example = name == EXAMPLE and root
@@ -130,7 +131,7 @@ def _span(call: Call, trace: str, kind: str, findings: Findings, *, root: bool) 
         if is_example
         else output,
         "gen_ai.request.model": first_text([inputs, given], ("model",)) if kind == "generation" else None,
-        "gen_ai.usage.cost": costs.get("cost") if kind == "generation" else None,
+        "gen_ai.usage.cost": costs.get("cost"),
         **usage_attributes(tokens),
     }
     if root:
@@ -198,15 +199,21 @@ def _homes(above: Mapping[str, str | None], examples: Iterable[str]) -> dict[str
     return home
 
 
-def _read(file: TraceFile) -> Iterator[TraceRun]:
-    calls: list[Call] = []
-    for value in file.values():
+def _read(files: TraceFiles) -> Iterator[TraceRun]:
+    traces = Traces(files)
+    for value in files.values():
         for each in objects(mapping(value).get("calls")) or [value]:
-            call = mapping(file.record(each))
-            calls += [call] if "op_name" in call else []
-    if not calls:
-        file.refuse("there is no call of an op in it")
-    return (trace_run(name, each, file.findings) for name, each in _runs(calls, file.stem).items())
+            call = mapping(files.record(each))
+            if "op_name" in call:
+                traces.add(text(call.get("trace_id")) or files.stem, call)
+    if not traces:
+        files.refuse("there is no call of an op in it")
+    for trace, records in traces.items():
+        calls = read_once(records, lambda call: text(call.get("id")), "calls", files.findings)
+        for name, own in _runs(calls, trace).items():
+            run = trace_run(name, own, files.findings)
+            run.files = traces.places(trace)
+            yield run
 
 
 IMPORTER: Final = Importer(
@@ -217,5 +224,5 @@ IMPORTER: Final = Importer(
         what="Calls of ops with their scores: one run per trace, or per example of an evaluation.",
     ),
     recognise=recognise,
-    convert=converter(_read, PLACES),
+    convert=trace_converter(_read, PLACES),
 )

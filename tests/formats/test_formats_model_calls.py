@@ -1,0 +1,244 @@
+"""Which spans are the calls of a model and what they spent: the same claims about every format of spans."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from foreign_files import codes, converted
+from one_trace import FORMATS, PRICED, USER, Node, put_trace
+
+from untaken.ledger import Message, ToolCall
+
+MORE = (USER, {"role": "assistant", "content": "I look."}, {"role": "user", "content": "And?"})
+AGENT = Node(id="a", kind="agent", name="clerk")
+ONE = Node(id="m1", parent="a", at=(1, 2), asked=(USER,), gave="I look.", tokens=(10, 2), cost=0.25)
+TWO = Node(id="m2", parent="a", at=(5, 6), asked=MORE, gave="Done.", tokens=(20, 3), cost=0.5)
+SAID = {"user": 2, "assistant": 2}
+
+
+def of(node: Node, **changed: Any) -> Node:
+    return Node(**{**{name: getattr(node, name) for name in node.__dataclass_fields__}, **changed})
+
+
+class Case(NamedTuple):
+    desc: str
+    nodes: list[Node]
+    tokens: tuple[int, int] | None
+    steps: int
+    cost: float | None = 0.75
+    messages: dict[str, int] = SAID
+    findings: tuple[str, ...] = ()
+    formats: tuple[str, ...] = tuple(FORMATS)
+
+
+FRAME = Node(id="f", parent="a", at=(0.5, 8), name="chat agent", tokens=(30, 5), cost=0.75)
+CASES = [
+    Case("two calls", [AGENT, ONE, TWO], (30, 5), 2),
+    Case("an agent repeats their usage", [of(AGENT, tokens=(30, 5), cost=0.75), ONE, TWO], (30, 5), 2),
+    Case(
+        "a frame of a model around both, without what was said",
+        [AGENT, FRAME, of(ONE, parent="f"), of(TWO, parent="f")],
+        (30, 5),
+        2,
+    ),
+    Case(
+        "a frame that repeats what was said",
+        [AGENT, of(FRAME, asked=(USER,), gave="Done."), of(ONE, parent="f"), of(TWO, parent="f")],
+        (30, 5),
+        2,
+    ),
+    Case(
+        "frames in frames, with plain spans between",
+        [
+            AGENT,
+            of(FRAME, asked=(USER,), gave="Done."),
+            Node(id="retry", parent="f", kind="plain", at=(0.6, 7.9)),
+            Node(
+                id="f2", parent="retry", at=(0.7, 7), asked=(USER,), gave="Done.", tokens=(30, 5), cost=0.75
+            ),
+            Node(id="http", parent="f2", kind="plain", at=(0.8, 6.9)),
+            of(ONE, parent="http"),
+            of(TWO, parent="http"),
+        ],
+        (30, 5),
+        2,
+    ),
+    Case(
+        "the usage is on a plain span above the call",
+        [
+            AGENT,
+            Node(id="p", parent="a", kind="plain", tokens=(10, 2), at=(1, 2)),
+            of(ONE, parent="p", tokens=None),
+        ],
+        (10, 2),
+        1,
+        0.25,
+        {"user": 1, "assistant": 1},
+    ),
+    Case(
+        "the usage is on a sub-agent's span alone",
+        [
+            AGENT,
+            ONE,
+            Node(id="sub", parent="a", kind="agent", at=(4, 8), tokens=(20, 3), cost=0.5),
+            of(TWO, parent="sub", tokens=None, cost=None),
+        ],
+        (30, 5),
+        2,
+    ),
+    Case(
+        "a sub-agent without spans of its models",
+        [AGENT, ONE, Node(id="sub", parent="a", kind="agent", at=(4, 8), tokens=(20, 3), cost=0.5)],
+        (30, 5),
+        1,
+        0.75,
+        {"user": 1, "assistant": 1},
+    ),
+    Case(
+        "only the root has a usage",
+        [of(AGENT, tokens=(30, 5), cost=0.75), *(of(each, tokens=None, cost=None) for each in (ONE, TWO))],
+        (30, 5),
+        2,
+    ),
+    Case(
+        "the inner span has the usage, the outer what was said",
+        [
+            AGENT,
+            of(ONE, tokens=None, cost=None),
+            Node(id="i", parent="m1", at=(1.1, 1.9), tokens=(10, 2), cost=0.25),
+        ],
+        (10, 2),
+        1,
+        0.25,
+        {"user": 1, "assistant": 1},
+    ),
+    Case(
+        "no span has what was said",
+        [AGENT, of(FRAME, parent="a"), *(of(each, parent="f", asked=(), gave="") for each in (ONE, TWO))],
+        (30, 5),
+        2,
+        messages={},
+    ),
+    Case(
+        "two instrumentations, one inside of the other",
+        [AGENT, ONE, of(ONE, id="i", parent="m1", at=(1.1, 1.9), maker="other")],
+        (10, 2),
+        1,
+        0.25,
+        {"user": 1, "assistant": 1},
+    ),
+    Case(
+        "two instrumentations, beside each other",
+        [AGENT, ONE, of(ONE, id="i", at=(1.1, 1.9), maker="other")],
+        (10, 2),
+        1,
+        0.25,
+        {"user": 1, "assistant": 1},
+        formats=tuple(name for name in FORMATS if name != "openai-agents"),
+    ),
+    Case(
+        "the same call twice at the same time is two calls",
+        [AGENT, ONE, of(ONE, id="i", at=(1.1, 1.9))],
+        (20, 4),
+        2,
+        0.5,
+        {"user": 1, "assistant": 2},
+    ),
+    Case(
+        "another instrumentation at the same time with another answer is another call",
+        [AGENT, ONE, of(ONE, id="i", at=(1.1, 1.9), maker="other", gave="I wait.")],
+        (20, 4),
+        2,
+        0.5,
+        {"user": 1, "assistant": 2},
+    ),
+    Case(
+        "a model called inside of a tool is a call of its own",
+        [AGENT, ONE, Node(id="t", parent="a", kind="tool", name="help", at=(3, 8)), of(TWO, parent="t")],
+        (30, 5),
+        2,
+    ),
+    Case(
+        "a tool hangs below the model that called it, and calls another",
+        [AGENT, ONE, Node(id="t", parent="m1", kind="tool", name="help", at=(3, 8)), of(TWO, parent="t")],
+        (30, 5),
+        2,
+    ),
+    Case(
+        "a call that failed has no price, and costs nothing",
+        [AGENT, ONE, Node(id="x", parent="a", at=(3, 4), asked=(USER,), error="overloaded"), TWO],
+        (30, 5),
+        3,
+    ),
+    Case(
+        "one of two has a price",
+        [AGENT, ONE, of(TWO, cost=None)],
+        (30, 5),
+        2,
+        None,
+        findings=("partly-recorded",),
+        formats=PRICED,
+    ),
+    Case(
+        "one of two has a price, and the root a total",
+        [of(AGENT, cost=0.75), ONE, of(TWO, cost=None)],
+        (30, 5),
+        2,
+        0.75,
+        findings=("partly-recorded",),
+        formats=PRICED,
+    ),
+    Case(
+        "the root's total is twice the sum of its parts",
+        [of(AGENT, tokens=(60, 10), cost=1.5), ONE, TWO],
+        (30, 5),
+        2,
+        findings=("total-contradicts-parts",),
+        formats=("otel", "langsmith"),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.desc for case in CASES])
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_counts_the_calls_of_a_model_once(tmp_path: Path, format: str, case: Case) -> None:
+    if format not in case.formats:
+        pytest.skip("it cannot record this")
+    done, (run,) = converted(format, tmp_path / "out", put_trace(tmp_path / "in", format, case.nodes))
+    metrics = run.finished.metrics or {}
+    assert (metrics.get("input_tokens"), metrics.get("output_tokens")) == (case.tokens or (None, None))
+    assert run.finished.steps == case.steps
+    assert run.finished.cost == (pytest.approx(case.cost) if format in PRICED and case.cost else None)
+    assert dict(Counter(said.role for said in run.of(Message))) == case.messages
+    assert {code for code in codes(done) if code in ("partly-recorded", "total-contradicts-parts")} == set(
+        case.findings
+    )
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_span_that_comes_twice_is_read_once_in_its_complete_form(tmp_path: Path, format: str) -> None:
+    tool = Node(id="t", parent="a", kind="tool", name="look", at=(3, 4))
+    begun = of(ONE, gave="", tokens=None, cost=None)
+    nodes = [AGENT, begun, ONE, tool, tool, AGENT, ONE]
+    done, (run,) = converted(format, tmp_path / "out", put_trace(tmp_path / "in", format, nodes))
+    metrics = run.finished.metrics or {}
+    assert (metrics["input_tokens"], metrics["output_tokens"], run.finished.steps) == (10, 2, 1)
+    assert Counter(said.role for said in run.of(Message)) == {"user": 1, "assistant": 1}
+    assert [call.tool for call in run.of(ToolCall)] == ["look"]
+    (finding,) = (each for each in done.findings if each.code == "repeated-record")
+    assert finding.message.startswith("4 ")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_trace_in_two_files_is_one_run(tmp_path: Path, format: str) -> None:
+    first = put_trace(tmp_path / "in", format, [AGENT, ONE], "1.jsonl")
+    second = put_trace(tmp_path / "in", format, [ONE, TWO], "2.jsonl")
+    done, (run,) = converted(format, tmp_path / "out", first, second)
+    metrics = run.finished.metrics or {}
+    assert (metrics["input_tokens"], metrics["output_tokens"], run.finished.steps) == (30, 5, 2)
+    assert Counter(said.role for said in run.of(Message)) == SAID
+    assert [loss.runs for loss in done.losses] == [1, 1]
+    assert "duplicate-run" not in codes(done)
