@@ -11,6 +11,7 @@ from untaken.errors import Unscored
 from untaken.formats import Conversion
 from untaken.ledger import Run
 from untaken.plans import GraphSet
+from untaken.plans.free_text import comparing_free_text
 from untaken.subgoals import AgentScore, RunScore, score_agents, score_run
 
 
@@ -27,13 +28,16 @@ class Converted:
         loss = next(loss for loss in self.conversion.losses if loss.name == name)
         return [run for run in self.runs if Path(run.source).name in loss.ledgers]
 
-    def scores(self, runs: Iterable[Run] | None = None, **rule: Any) -> list[RunScore]:
-        """Each run against its plan graph."""
+    def scores(
+        self, runs: Iterable[Run] | None = None, *, by_benchmark: bool = False, **rule: Any
+    ) -> list[RunScore]:
+        """Each run against its plan graph, or by the benchmark's rule, which compares free text, too."""
         scores = []
         for run in self.runs if runs is None else runs:
             graph, findings = self.graphs.for_task(run.task_id, run.started.graph)
             assert not isinstance(graph, Unscored), (run.run_id, graph, findings)
-            scores.append(score_run(run, graph, **rule))
+            compared = comparing_free_text(graph) if by_benchmark else graph
+            scores.append(score_run(run, compared, **rule))
         return scores
 
     def agents(self, **rule: Any) -> dict[str, AgentScore]:

@@ -56,7 +56,7 @@ def test_action_checks_are_those_of_the_reference(
     tau2: Converted, file: tuple[list[Run], dict[str, Any]], rule: str
 ) -> None:
     runs, wanted = file
-    (score,) = score_agents(tau2.scores(runs, **RULES[rule]))
+    (score,) = score_agents(tau2.scores(runs, by_benchmark=True, **RULES[rule]))
     want = wanted[rule]
     assert (score.completed, score.sub_goals, score.completion) == (want["n"], want["of"], want["rate"])
 
@@ -65,7 +65,7 @@ def test_macro_mean_is_over_runs_that_expected_something(
     tau2: Converted, file: tuple[list[Run], dict[str, Any]]
 ) -> None:
     runs, wanted = file
-    (score,) = score_agents(tau2.scores(runs))
+    (score,) = score_agents(tau2.scores(runs, by_benchmark=True))
     assert score.completion_macro == pytest.approx(
         wanted["macro_recomputed_over_runs_with_expected"], abs=1e-12
     )
@@ -77,7 +77,7 @@ def test_every_recorded_verdict_is_reproduced_by_the_rule(
 ) -> None:
     runs, wanted = file
     agree = recorded = 0
-    for run, score in zip(runs, tau2.scores(runs), strict=True):
+    for run, score in zip(runs, tau2.scores(runs, by_benchmark=True), strict=True):
         for verdict in (event for event in run.events if isinstance(event, Verdict)):
             recorded += 1
             agree += score.node(verdict.sub_goal).completed == verdict.passed
@@ -100,7 +100,7 @@ def test_runs_that_contradict_their_outcome_are_as_many(
     tau2: Converted, file: tuple[list[Run], dict[str, Any]]
 ) -> None:
     runs, wanted = file
-    scores = [score for score in tau2.scores(runs) if score.nodes]
+    scores = [score for score in tau2.scores(runs, by_benchmark=True) if score.nodes]
     lucky = sum(score.success is True and score.completed < score.required for score in scores)
     unlucky = sum(score.success is False and score.completed == score.required for score in scores)
     assert (lucky, unlucky) == (
@@ -156,7 +156,7 @@ def test_one_model_is_one_agent_in_every_domain(tau2: Converted, reference: dict
     assert len(agents) == len(ranked["airline/default"]["outcome"]) == 2
     for domain, want in ranked.items():
         runs = [run for run in tau2.runs if run.task_id.startswith(f"tau2-bench-{domain.split('/')[0]}-")]
-        for score in score_agents(tau2.scores(runs)):
+        for score in score_agents(tau2.scores(runs, by_benchmark=True)):
             short = next(
                 name
                 for name in sorted(want["outcome"], key=len, reverse=True)

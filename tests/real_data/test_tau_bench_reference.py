@@ -46,12 +46,26 @@ def test_pass_hat_k_is_that_of_the_reference(tau: Converted, wanted: dict[str, A
 
 
 def test_expected_actions_met_are_those_of_the_reference(tau: Converted, wanted: dict[str, Any]) -> None:
-    score, want = tau.agents()["gpt-4o"], wanted["subgoals_met_micro"]
+    score, want = tau.agents(by_benchmark=True)["gpt-4o"], wanted["subgoals_met_micro"]
     assert (score.completed, score.sub_goals, score.completion) == (want["n"], want["of"], want["rate"])
     assert score.completion_macro == pytest.approx(
         wanted["subgoals_met_macro_over_runs_with_expected"], abs=1e-12
     )
     assert score.runs - score.scored_runs == wanted["runs_with_no_expected_action"]
+
+
+def test_free_text_that_is_given_meets_five_actions_more(tau: Converted) -> None:
+    """A summary and four calculations that the benchmark compares word for word."""
+    score = tau.agents()["gpt-4o"]
+    assert (score.completed, score.sub_goals) == (80, 200)
+    strict = {(s.digest, n.sub_goal): n.status for s in tau.scores(by_benchmark=True) for n in s.nodes}
+    changed = {
+        n.sub_goal.partition("_")[2]
+        for s in tau.scores()
+        for n in s.nodes
+        if strict[s.digest, n.sub_goal] != n.status
+    }
+    assert changed == {"calculate", "transfer_to_human_agents"}
 
 
 def test_runs_that_expected_nothing_are_unscored(tau: Converted, wanted: dict[str, Any]) -> None:
@@ -63,7 +77,7 @@ def test_runs_that_expected_nothing_are_unscored(tau: Converted, wanted: dict[st
 
 
 def test_runs_that_contradict_their_outcome_are_as_many(tau: Converted, wanted: dict[str, Any]) -> None:
-    scores = [score for score in tau.scores() if score.nodes]
+    scores = [score for score in tau.scores(by_benchmark=True) if score.nodes]
     lucky = sum(score.success is True and score.completed < score.required for score in scores)
     unlucky = sum(score.success is False and score.completed == score.required for score in scores)
     assert lucky == wanted["outcome_ok_but_expected_action_missing"]

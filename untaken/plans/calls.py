@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from untaken.ledger.events import Observation, ToolCall
+from untaken.plans.free_text import without_free_text
 from untaken.plans.patterns import (
     TEXT_KINDS,
     Pattern,
@@ -88,12 +89,17 @@ def answer_patterns(expected: AnswerSpec) -> tuple[Pattern, ...]:
 def expected_of(spec: ToolCallSpec | Rule) -> Mapping[str, Any]:
     """The expected arguments with their patterns ready to be compared, made once.
 
+    What a check expects of free text is that it is given; a rule looks for what it says.
+
     Raises:
         UntakenError: ``graph-pattern-invalid``.
     """
-    made: Mapping[str, Any] | None = spec.__dict__.get("expected")
+    made: dict[str, Any] | None = spec.__dict__.get("expected")
     if made is None:
-        made = spec.__dict__["expected"] = expected_arguments(spec.arguments or {})
+        made = expected_arguments(spec.arguments or {})
+        if isinstance(spec, ToolCallSpec):
+            made = without_free_text(spec, made)
+        spec.__dict__["expected"] = made
     return made
 
 

@@ -45,7 +45,7 @@ Path = tuple[str | int, ...]
 class Pattern:
     """A pattern, ready to be compared: `kind` is one of `KINDS` but ``literal``, `text` its text.
 
-    Of ``equals`` the `value` is any JSON value.
+    Of ``equals`` the `value` is any JSON value; ``given`` replaces free text, which need only be there.
     """
 
     kind: str
@@ -58,6 +58,8 @@ class Pattern:
             return True
         if self.kind == "equals":
             return json_equal(self.value, value)
+        if self.kind == "given":
+            return value is not None and (not isinstance(value, str) or bool(value.strip()))
         text = text_of(value)
         return text is not None and self.fits_text(text)
 
@@ -138,7 +140,7 @@ def leaves(arguments: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
 
 
 def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    if isinstance(value, dict) and not _is_pattern(value):
+    if isinstance(value, dict) and not is_pattern(value):
         for key, item in value.items():
             yield from _leaves(item, (*path, key))
     elif isinstance(value, list):
@@ -163,7 +165,7 @@ def as_literal(value: Any) -> Any:
     is inside ``literal``.
     """
     if isinstance(value, dict):
-        if _is_pattern(value):
+        if is_pattern(value):
             return {"literal": value}
         return {key: as_literal(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -171,12 +173,13 @@ def as_literal(value: Any) -> Any:
     return {"literal": value} if isinstance(value, str) and looks_like_pattern(value) else value
 
 
-def _is_pattern(value: dict[str, Any]) -> bool:
+def is_pattern(value: dict[str, Any]) -> bool:
+    """Whether a mapping in an expected value denotes a pattern."""
     return bool(value) and value.keys() <= _KINDS
 
 
 def _kind(value: dict[str, Any]) -> str | None:
-    if not _is_pattern(value):
+    if not is_pattern(value):
         return None
     if len(value) > 1:
         both = " and ".join(f"`{key}`" for key in value)

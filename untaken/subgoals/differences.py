@@ -65,6 +65,8 @@ def shown(value: Any) -> str:
         value = value[: VALUE_CHARS + 1]
     if isinstance(value, Pattern) and value.kind == "equals":
         return shown(value.value)
+    if isinstance(value, Pattern) and value.kind == "given":
+        return "some text"
     if isinstance(value, Pattern):
         return "any value" if value.kind == "any" else f"{value.kind} {shown(value.text)}"
     text = (readable([value]) or "")[1:-1]
