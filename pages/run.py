@@ -9,7 +9,6 @@ from components.failure_modes import guide
 from components.review import writing
 from components.run import body, plan_changes, run_list, run_unhandled_failures, verdicts, view
 from components.shared import cards, listed_runs, state, tables, text
-from untaken.answers import run_report
 
 
 def main() -> None:
@@ -26,7 +25,7 @@ def main() -> None:
         listed_runs.not_compared(corpus.runs[chosen].agent)
     writing.show_messages()
     guide.draw()
-    report = run_report(corpus, chosen)
+    report = state.report_on(chosen)
     view.integrity_banner(report)
     view.facts(report)
     choice.link(report.run)

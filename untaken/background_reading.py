@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -20,11 +20,13 @@ import msgspec
 from untaken.errors import UntakenError
 from untaken.intake_process import end_with_app, environment, output_to_app
 from untaken.ledger.run import TEXTS_TO_JUDGES
+from untaken.limits import MIB
 from untaken.scaling.reopening import Lightening
-from untaken.store import Workspace
+from untaken.store import StoredFile, Workspace
 
 _AT_ONCE: Final = 100
-"""Ledgers that are in memory together."""
+_BYTES_AT_ONCE: Final = 16 * MIB
+"""Most ledgers, and most bytes of them where it is not one, that are in memory together."""
 _ENTRY: Final = "from untaken.background_reading import work; work()"
 
 
@@ -94,8 +96,7 @@ def work() -> None:
         wanted = set(job.ledgers)
         ledgers = [file for file in store.ledgers() if file.digest in wanted]
         graphs = store.graph_set()
-        for at in range(0, len(ledgers), _AT_ONCE):
-            part = ledgers[at : at + _AT_ONCE]
+        for part in _parts(ledgers):
             look = Lightening(store, graphs, keeps=job.keeps, looks=job.looks)
             found: dict[str, Texts] = {}
             for file, read in zip(part, store.read_some(part, look), strict=True):
@@ -105,3 +106,14 @@ def work() -> None:
             output.write(msgspec.json.encode(found) + b"\n")
             output.flush()
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends by itself now
+
+
+def _parts(ledgers: Iterable[StoredFile]) -> Iterator[list[StoredFile]]:
+    part: list[StoredFile] = []
+    for file in ledgers:
+        if part and (len(part) == _AT_ONCE or sum(f.bytes for f in part) + file.bytes > _BYTES_AT_ONCE):
+            yield part
+            part = []
+        part.append(file)
+    if part:
+        yield part

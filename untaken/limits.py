@@ -104,8 +104,10 @@ INTAKE_FILE_SECONDS: Final = 300.0
 """Seconds that an uploaded file may take without progress."""
 INTAKE_SECONDS: Final = 1_800.0
 """Seconds that all files of one upload may take."""
-LOOKING_SECONDS: Final = 0.3
-"""Seconds for which a page looks for possible prompt injections itself; a process does the rest."""
+
+# The search for possible prompt injections, in one run
+SEARCHED_CHARS: Final = 64 * MIB
+SEARCH_SECONDS: Final = 60.0
 
 # Language models
 MODEL_REPLY_BYTES: Final = 16 * MIB

@@ -7,22 +7,20 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from time import monotonic
 from typing import Final, NamedTuple
 
-from untaken import limits
 from untaken.background_reading import BackgroundReading
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual.evaluate import ABORTED
 from untaken.errors import Finding
 from untaken.garbage import seldom_collected
-from untaken.judging import findings_of, texts_to_judges
+from untaken.judging import findings_of
 from untaken.ledger import Run, unread_runs
 from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.memories import POLICY, remembered
 from untaken.memory import applied_digest
 from untaken.plans import GraphSet
-from untaken.scaling.reopening import Lightening, Reopened, keep, reopen
+from untaken.scaling.reopening import Lightening, Reopened, reopen
 from untaken.store import Workspace
 from untaken.store.readings import FileReading, joined
 from untaken.subgoals import MissingRule
@@ -167,37 +165,29 @@ class WorkspaceCorpus:
     def injections(self, store: Workspace, corpus: Corpus) -> tuple[tuple[Finding, ...], int]:
         """The possible prompt injections in the runs of a corpus that `evaluate` gave.
 
-        They take long to find, and are kept. Where it takes longer than a visitor waits, a process of its own
-        goes on, and says what it has found when somebody asks again.
+        They take long to find, and are kept. A process of its own looks for them, once in each run, and says
+        what it has found when somebody asks again.
 
         Returns:
             Those found so far, and the number of runs that are still to be looked at.
         """
-        if any(map(_unseen, corpus.runs.values())):
-            self._look(store, corpus)
+        self.search(store, corpus)
         runs = corpus.runs.values()
         seen = [run for run in runs if not run.integrity.broken and not _unseen(run)]
         return tuple(found for run in seen for found in findings_of(run)), sum(map(_unseen, runs))
 
-    def _look(self, store: Workspace, corpus: Corpus) -> None:
-        """Looks at what nobody has looked at, for a short time; then a process does."""
-        if self._looking:
-            for run in filter(_unseen, corpus.runs.values()):
-                if (texts := self._looking.found.get(run.digest)) is not None:
-                    run.__dict__[TEXTS_TO_JUDGES] = texts
-            if self._looking.at_work:
-                return
-        new = {digest: file for digest, file in self._files.items() if any(map(_unseen, file.runs))}
-        until = monotonic() + limits.LOOKING_SECONDS
-        for run in filter(_unseen, corpus.runs.values()):
-            if monotonic() >= until:
-                break
-            texts_to_judges(run)
-        left = {digest for digest, file in new.items() if any(map(_unseen, file.runs))}
-        if self._keeps:
-            keep(store, {digest: file for digest, file in new.items() if digest not in left}, corpus.graphs)
+    def search(self, store: Workspace, corpus: Corpus) -> None:
+        """Takes what a process has found by now; has one look where none has looked."""
+        if not any(map(_unseen, corpus.runs.values())):
+            return
         with self._starting:
-            if left and not (self._looking and self._looking.at_work):
+            looking = self._looking
+            at_work = looking is not None and looking.at_work  # asked before: what it found last counts
+            for run in filter(_unseen, corpus.runs.values()):
+                if looking and (texts := looking.found.get(run.digest)) is not None:
+                    run.__dict__[TEXTS_TO_JUDGES] = texts
+            left = [digest for digest, file in self._files.items() if any(map(_unseen, file.runs))]
+            if left and not at_work:
                 self._looking = BackgroundReading(store.path, sorted(left), keeps=self._keeps)
 
 

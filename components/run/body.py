@@ -9,7 +9,7 @@ import streamlit as st
 from components.run import evidence, note_panel, tabs
 from components.shared import reviewer, state
 from components.shared.panels import panel
-from untaken.answers import RunReport, run_report
+from untaken.answers import RunReport
 
 
 @panel
@@ -35,7 +35,7 @@ def _alone(digest: str, seen: str) -> None:
     with state.frame() if again else nullcontext():
         if again and not (evidence.was_picked() and seen == state.content(state.workspace())):
             st.rerun()
-        _changing(run_report(state.corpus(), digest))
+        _changing(state.report_on(digest))
 
 
 def _changing(report: RunReport) -> None:

@@ -29,6 +29,11 @@ STATUS_WORDS: Final = {
 @panel
 def warning(report: RunReport) -> None:
     """Say where the record may hold a prompt injection."""
+    if not report.searched:
+        st.caption(
+            "Still looking for possible prompt injections in this run. "
+            "Open this page again to see what was found."
+        )
     if not report.injections:
         return
     with st.container(border=True, gap="xsmall", key="injections"):

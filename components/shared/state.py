@@ -22,6 +22,7 @@ import streamlit as st
 from components.shared import evaluating, navigation, private_session, text
 from components.shared.panels import failing_alone
 from untaken import corpus as corpora
+from untaken.answers import RunReport, run_report
 from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.garbage import seldom_collected
@@ -303,6 +304,13 @@ def unread() -> tuple[Finding, ...]:
     """What is wrong with each run of which not even the start can be read; such a run has no page."""
     store = workspace()
     return _once(("unread", store.path), lambda: evaluating.unread(str(store.path), content(store), store))
+
+
+def report_on(digest: str) -> RunReport:
+    """What the Run page shows; possible prompt injections as far as they are found by now."""
+    store = workspace()
+    evaluating.held(str(store.path)).search(store, corpus())
+    return run_report(corpus(), digest, search=False)
 
 
 def injections() -> tuple[tuple[Finding, ...], int]:

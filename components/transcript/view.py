@@ -14,6 +14,7 @@ from untaken.answers import run_transcript
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.failure_modes import Taxonomy, kept_taxonomy
+from untaken.judging import known_texts_to_judges
 from untaken.present.statuses import STATUS
 from untaken.subgoals import NodeResult
 from untaken.transcript import Transcript, align_transcripts
@@ -151,10 +152,11 @@ def _encoded(
     digests: tuple[str, ...],
     rules: object,  # noqa: ARG001
     taxonomy_version: int,  # noqa: ARG001
+    searched: tuple[bool, ...],  # noqa: ARG001
     _taxonomy: Taxonomy,
     _corpus: Corpus,
 ) -> tuple[str, bool]:
-    found = [run_transcript(_corpus, digest, taxonomy=_taxonomy) for digest in digests]
+    found = [run_transcript(_corpus, digest, taxonomy=_taxonomy, search=False) for digest in digests]
     shown = [_shown(one, _corpus) for one in found]
     steps = any(item.kind not in NO_STEP for one in found for item in one.items)
     if len(found) == 1:
@@ -167,7 +169,9 @@ def _document(corpus: Corpus, *digests: str) -> tuple[str, bool]:
     """The transcripts as the browser takes them, and whether anything that was said or done is in them."""
     store = state.workspace()
     taxonomy = kept_taxonomy(store.path)
-    return _encoded(state.content(store), digests, state.rules(), taxonomy.version, taxonomy, corpus)
+    searched = tuple(known_texts_to_judges(corpus.runs[digest]) is not None for digest in digests)
+    rules = state.rules()
+    return _encoded(state.content(store), digests, rules, taxonomy.version, searched, taxonomy, corpus)
 
 
 def _shown(found: Transcript, corpus: Corpus) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from untaken.answers.unhandled_failures import UnhandledFailure, find_unhandled
 from untaken.corpus import Corpus
 from untaken.counterfactual import Decision, RunEvaluation
 from untaken.errors import Finding, Unscored, UntakenError
-from untaken.judging import findings_of
+from untaken.judging import finding_of, known_texts_to_judges, texts_to_judges
 from untaken.ledger import Integrity, Run
 from untaken.plans import PlanGraph
 from untaken.ranking import Contradiction
@@ -30,6 +30,7 @@ class RunReport:
         contradiction: set where the outcome and the sub-goals disagree.
         findings: what was noticed about this run.
         injections: events with a possible prompt injection; also among the findings.
+        searched: whether somebody has looked for them yet.
         unhandled: failures that it saw without ever changing its plan.
     """
 
@@ -42,6 +43,7 @@ class RunReport:
     cause: RunCause
     findings: tuple[Finding, ...]
     injections: tuple[Finding, ...] = ()
+    searched: bool = True
     unhandled: tuple[UnhandledFailure, ...] = ()
 
     @property
@@ -65,13 +67,16 @@ class RunReport:
         return () if isinstance(self.score, Unscored) else self.score.progress
 
 
-def run_report(corpus: Corpus, digest: str, graph: PlanGraph | None = None) -> RunReport:
+def run_report(
+    corpus: Corpus, digest: str, graph: PlanGraph | None = None, *, search: bool = True
+) -> RunReport:
     """The report on one run of a corpus.
 
     Args:
         corpus: what was evaluated.
         digest: content digest of the run (`Run.digest`).
         graph: the graph to draw; default is the one the run was scored against.
+        search: look for possible prompt injections where nobody has looked yet; seconds, for a long record.
 
     Raises:
         UntakenError: ``run-unknown`` where no run of the corpus has that digest.
@@ -85,7 +90,9 @@ def run_report(corpus: Corpus, digest: str, graph: PlanGraph | None = None) -> R
         )
     score, evaluation = corpus.scores[digest], corpus.evaluations[digest]
     found, graph_findings = corpus.graphs.for_task(run.task_id, run.started.graph)
-    injections = () if run.integrity.broken else findings_of(run)
+    whole = not run.integrity.broken
+    found_texts = (texts_to_judges(run) if search else known_texts_to_judges(run)) if whole else ()
+    injections = tuple(finding_of(run, one) for one in found_texts or ())
     mapped = {} if isinstance(score, Unscored) else {seq: goal for seq, goal, _ in score.mapped}
     contradiction = next((c for c in corpus.contradictions if c.digest == digest), None)
     own = None if isinstance(found, Unscored) else found
@@ -107,5 +114,6 @@ def run_report(corpus: Corpus, digest: str, graph: PlanGraph | None = None) -> R
             *injections,
         ),
         injections=injections,
+        searched=found_texts is not None,
         unhandled=find_unhandled(run, score),
     )

@@ -10,7 +10,7 @@ from untaken.answers.plan_words import did_words
 from untaken.corpus import Corpus
 from untaken.errors import number
 from untaken.failure_modes import Taxonomy, assignments_of, notes_of
-from untaken.judging.prompt_injection import texts_to_judges
+from untaken.judging import known_texts_to_judges, texts_to_judges
 from untaken.ledger import Run
 from untaken.transcript import EventMarks, Mark, Transcript, transcript_of
 
@@ -21,14 +21,23 @@ WORDS_CHARS = 300
 
 
 def run_transcript(
-    corpus: Corpus, digest: str, *, taxonomy: Taxonomy | None = None, marks: Sequence[EventMarks] = ()
+    corpus: Corpus,
+    digest: str,
+    *,
+    taxonomy: Taxonomy | None = None,
+    marks: Sequence[EventMarks] = (),
+    search: bool = True,
 ) -> Transcript:
-    """One run of a corpus as a conversation: sub-goals, plan changes, decisive step, notes, failure modes."""
+    """One run of a corpus as a conversation: sub-goals, plan changes, decisive step, notes, failure modes.
+
+    `search` for possible prompt injections as in `run_report`.
+    """
     run = corpus.runs[digest]
     path = corpus.plans.runs.get(digest)
     found = [_plan_changes(path)] if path is not None else []
+    texts = (texts_to_judges(run) if search else known_texts_to_judges(run)) or ()
     injection = [Mark(kind="injection", words="Possible prompt injection")]
-    injections = {text.seq: injection for text in texts_to_judges(run)}
+    injections = {text.seq: injection for text in texts if text.quote}
     found += [_notes(run), _modes(run, taxonomy), injections, *marks]
     return transcript_of(run, corpus.scores[digest], marks=found)
 

@@ -32,6 +32,8 @@ from untaken.judging.node_verdict import (
 )
 from untaken.judging.prompt_injection import (
     addresses_judge as addresses_judge,
+    finding_of as finding_of,
+    known_texts_to_judges as known_texts_to_judges,
     texts_to_judges as texts_to_judges,
 )
 from untaken.judging.questions import questions_of as questions_of

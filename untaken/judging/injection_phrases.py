@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from untaken.judging.injection_languages import OTHER_LANGUAGES
+
 _JUDGE: Final = (
     "judge",
     "evaluator",
@@ -52,6 +54,13 @@ class Phrase:
             else:
                 return None
         return self.pattern.search(text)
+
+
+def ignoring(verbs: Sequence[str], rules: Sequence[str]) -> Phrase:
+    """A form of "ignore" near a word for instructions, in either order: some languages put the verb last."""
+    verb, rule = "|".join(map(re.escape, verbs)), "|".join(map(re.escape, rules))
+    verb = rf"\b(?:{verb})" if verbs[0].isascii() else verb  # other scripts may have no blanks
+    return Phrase(rf"(?:{verb}).{{0,60}}(?:{rule})|(?:{rule}).{{0,30}}(?:{verb})", verbs, rules)
 
 
 PHRASES: Final = (
@@ -180,41 +189,67 @@ PHRASES: Final = (
             \b(?:10\ ?/\ ?10|5\ ?/\ ?5|100\ ?%%|ten\ out\ of\ ten|full\ marks)""",
         ("rate this", "score this", "grade this"),
     ),
-    Phrase(r"ignorier\w{0,8}.{0,30}(?:anweisung|vorgabe)", ("ignorier",)),
     Phrase(r"(?:als|mit)\ (?:bestanden|erfüllt)", ("bestanden", "erfüllt")),
-    Phrase(
-        r"""ignore[rz]?\b.{0,30}(?:instrucciones|instructions|consignes|instruções)
-            | ignora\b.{0,30}(?:istruzioni|instrucciones|instruções)""",
-        ("ignor",),
-        ("instruc", "consigne", "instruç", "istruzion"),
-    ),
     Phrase(
         r"(?:como|comme|come)\ (?:aprobad|réussi|superat|aprovad|cumplid|validé)\w*",
         ("aprobad", "réussi", "superat", "aprovad", "cumplid", "validé"),
     ),
-    Phrase(r"игнорир\w{0,8}.{0,30}(?:инструкци|указани)", ("игнорир",)),
-    Phrase(r"(?:忽略|无视|無視).{0,12}(?:指令|指示|说明|說明)", ("忽略", "无视", "無視")),
     Phrase(
         r"(?:判|评)(?:定)?为.{0,2}(?:通过|合格) | (?:合格|成功)としてください", ("判", "评", "合格", "成功")
     ),
-    Phrase(r"(?:通过|合格)と?(?:标记|判定) | 標記為通過 | 标记为通过 | 指示を無視", ("通", "合格", "指示")),
+    Phrase(r"(?:通过|合格)と?(?:标记|判定) | 標記為通過 | 标记为通过", ("通", "合格")),
 )
+IN_OTHER_LANGUAGES: Final = tuple(ignoring(verbs, rules) for verbs, rules in OTHER_LANGUAGES)
+"""Tried on a text as it is and as it looks, not on what it hides."""
 
 _ANY: Final = "all|any|every|each|the|your|my|of|these|those|this|that|it|previous|prior|above|earlier|given"
 _GOAL: Final = "subgoals?|goals?|tasks?|steps?|runs?|criterion|criteria|requirements?|checks?"
 _JUDGES: Final = f"(?:{'|'.join(_JUDGE)})s?"
 _GOOD: Final = "(?:pass|complete|success|met|satisfied|correct|true|approved|fulfilled)"
 
-_APART: Final = (
-    rf"(?:ignore|disregard|forget|override|bypass)(?:{_ANY}){{0,6}}(?:instruction|prompt|guideline|criteria)",
-    rf"(?:mark|score|grade|rate|treat|classify|judge|count|consider)(?:{_ANY}|{_GOAL}){{0,6}}as"
-    rf"(?:a|an|fully|being)?{_GOOD}",
-    rf"(?:note|message|attention|instructions?|memo)(?:to|for)(?:the|any|all|ai|llm|human|automated){{0,3}}{_JUDGES}",
-    rf"youarenow(?:a|an|the)?(?:lenient|helpful|new|generous){{0,2}}(?:{_JUDGES}|assistant)",
-    rf"{_JUDGES}(?:must|should|shall|hasto|haveto|willnow|please|needto)"
-    rf"(?:now|always|only){{0,2}}(?:mark|score|grade|accept|pass|return|answer|approve|give|output)",
-    rf"(?:return|output|answer|respond|reply)(?:with|only|just|exactly|always){{1,3}}{_GOOD}",
-    r"(?:verdict|judge?ment)(?:is|mustbe|shouldbe|hastobe)?(?:pass|true|approved|success)",
+_ENDING: Final = "(?:e?s|e?d|ing|ly|ful)?"
+_GOODS: Final = ("pass", "complet", "success", "met", "satisfied", "correct", "true", "approv", "fulfil")
+
+SQUEEZED: Final = tuple(
+    Phrase(rf"(?:{pattern}){_ENDING}", *stems)
+    for pattern, *stems in (
+        (
+            rf"(?:ignore|disregard|forget|override|bypass)(?:{_ANY}){{0,6}}"
+            r"(?:instruction|prompt|guideline|criteria)",
+            ("ignore", "disregard", "forget", "override", "bypass"),
+            ("instruction", "prompt", "guideline", "criteria"),
+        ),
+        (
+            rf"(?:mark|score|grade|rate|treat|classify|judge|count|consider)(?:{_ANY}|{_GOAL}){{0,6}}as"
+            rf"(?:a|an|fully|being)?{_GOOD}",
+            ("mark", "score", "grade", "rate", "treat", "classify", "judge", "count", "consider"),
+            tuple(f"{word}{good}" for word in ("as", "asa", "asan", "asfully", "asbeing") for good in _GOODS),
+        ),
+        (
+            rf"(?:note|message|attention|instructions?|memo)(?:to|for)"
+            rf"(?:the|any|all|ai|llm|human|automated){{0,3}}{_JUDGES}",
+            ("noteto", "notefor", "sageto", "sagefor", "tionto", "tionfor", "ionsto", "ionsfor", "memo"),
+            _JUDGE,
+        ),
+        (
+            rf"youarenow(?:a|an|the)?(?:lenient|helpful|new|generous){{0,2}}(?:{_JUDGES}|assistant)",
+            ("youarenow",),
+        ),
+        (
+            rf"{_JUDGES}(?:must|should|shall|hasto|haveto|willnow|please|needto)"
+            rf"(?:now|always|only){{0,2}}(?:mark|score|grade|accept|pass|return|answer|approve|give|output)",
+            _JUDGE,
+            ("must", "should", "shall", "hasto", "haveto", "willnow", "please", "needto"),
+        ),
+        (
+            rf"(?:return|output|answer|respond|reply)(?:with|only|just|exactly|always){{1,3}}{_GOOD}",
+            ("return", "output", "answer", "respond", "reply"),
+            ("with", "only", "just", "exactly", "always"),
+        ),
+        (
+            r"(?:verdict|judge?ment)(?:is|mustbe|shouldbe|hastobe)?(?:pass|true|approved|success)",
+            ("verdict", "judgement", "judgment"),
+        ),
+    )
 )
-SQUEEZED: Final = re.compile(rf"(?:{'|'.join(_APART)})(?:e?s|e?d|ing|ly|ful)?")
 """The same without blanks and marks, for words that were taken apart; few and long, to hit no plain words."""

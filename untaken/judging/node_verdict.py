@@ -30,7 +30,8 @@ UNSCORED_WORDS: Final[dict[WhyUnscored, str]] = {
     "claims_only": "only messages or plans were cited; claims are not evidence",
     "no_result_cited": "no result was cited; calls, names and failed observations are not evidence of "
     "success",
-    "judge_addressed": "possible prompt injection in the record, so a pass cannot be trusted",
+    "judge_addressed": "possible prompt injection in the record, or a record too long to search for one, "
+    "so a pass cannot be trusted",
 }
 
 

@@ -10,25 +10,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from time import monotonic
 from typing import Final
 
+from untaken import limits
 from untaken.errors import Finding, Where
-from untaken.judging.injection_phrases import PHRASES, SQUEEZED
-from untaken.judging.readings import readings, squeezed
+from untaken.judging.injection_phrases import IN_OTHER_LANGUAGES, PHRASES, SQUEEZED
+from untaken.judging.readings import REACH, pieces, readings, squeezed
 from untaken.judging.rendering import texts_in
 from untaken.ledger import Run, as_mapping
 from untaken.ledger.events import AFTER_RUN, Event, Message, Observation, SkillSelection
 from untaken.ledger.run import TEXTS_TO_JUDGES
 
 QUOTE_CHARS: Final = 160
-REPEATED_CHARS: Final = 2_000
-"""Texts up to this length repeat from run to run (calls, plans, prompts), so the last ones are remembered."""
+NOT_SEARCHED: Final = ""
+MOST_FOUND: Final = 1_000
+"""Texts to a judge in one run after which no more are looked for."""
 _NO_TEXT: Final = frozenset({"type", "run_id", "seq", "ts", "prev", "call_id", "role", "context_hash"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PossibleInjection:
-    """Words in an event that speak to a judge."""
+    """Words in an event that speak to a judge.
+
+    Attributes:
+        seq: the event's position in its run.
+        quote: the words (untrusted); empty where the record was not searched from this event on, because it
+            is too long (`limits.SEARCHED_CHARS`, `limits.SEARCH_SECONDS`).
+    """
 
     seq: int
     quote: str
@@ -36,13 +45,15 @@ class PossibleInjection:
 
 def addresses_judge(text: str) -> str | None:
     """The words in a text that speak to a judge, as they are read; ``None`` where there are none."""
-    return _known(text) if len(text) <= REPEATED_CHARS else _addresses(text)
+    return next(filter(None, map(_addresses, pieces(text))), None)
 
 
-def _addresses(text: str) -> str | None:
-    for reading in readings(text):
+@lru_cache(maxsize=1_024)
+def _addresses(piece: str) -> str | None:
+    """Remembered, since prompts, plans and fillers repeat themselves within a run and from run to run."""
+    for number, reading in enumerate(readings(piece)):
         lowered = reading.lower()
-        for phrase in PHRASES:
+        for phrase in PHRASES if number > 1 else (*PHRASES, *IN_OTHER_LANGUAGES):
             if found := phrase.find(lowered):
                 as_written = reading if len(reading) == len(lowered) else lowered
                 return as_written[found.start() : found.end()][:QUOTE_CHARS]
@@ -54,70 +65,127 @@ def _addresses(text: str) -> str | None:
 def _taken_apart(text: str) -> str | None:
     """Words whose letters are apart, read together; not those that end two letters before a word does."""
     letters = squeezed(text)
-    found = SQUEEZED.search(letters)
-    places = [place for place, char in enumerate(text) if "a" <= char <= "z"] if found else []
-    while found:
-        after = places[found.end() - 1] + 1
-        if len(squeezed(text[after : after + 2])) < 2:  # a decoder may lose the end of a word
-            return found[0]
-        found = SQUEEZED.search(letters, found.start() + 1)
+    for phrase in SQUEEZED:
+        found = phrase.find(letters)
+        places = [place for place, char in enumerate(text) if "a" <= char <= "z"] if found else []
+        while found:
+            after = places[found.end() - 1] + 1
+            if len(squeezed(text[after : after + 2])) < 2:  # a decoder may lose the end of a word
+                return found[0]
+            found = phrase.pattern.search(letters, found.start() + 1)
     return None
-
-
-_known: Final = lru_cache(maxsize=4_096)(_addresses)
 
 
 def texts_to_judges(run: Run) -> tuple[PossibleInjection, ...]:
     """Each event whose text addresses a judge, alone or together with the events before it.
 
-    Kept with the run: its own events never change, and a page asks for them with every click.
+    Kept with the run: its own events never change. For a long record it takes seconds, so a page asks
+    `known_texts_to_judges`.
     """
+    if TEXTS_TO_JUDGES not in run.__dict__:
+        run.__dict__[TEXTS_TO_JUDGES] = tuple(_Search().through(run))
+    return known_texts_to_judges(run) or ()
+
+
+def known_texts_to_judges(run: Run) -> tuple[PossibleInjection, ...] | None:
+    """What was found in a run; ``None`` where nobody has looked yet."""
     kept: tuple[tuple[int, str], ...] | None = run.__dict__.get(TEXTS_TO_JUDGES)
-    if kept is None:
-        kept = run.__dict__[TEXTS_TO_JUDGES] = tuple(_scanned(run))
-    return tuple(PossibleInjection(seq=seq, quote=quote) for seq, quote in kept)
+    return None if kept is None else tuple(PossibleInjection(seq=seq, quote=quote) for seq, quote in kept)
 
 
-def _scanned(run: Run) -> Iterator[tuple[int, str]]:
-    record = [
-        event for event in run.events if not isinstance(event, AFTER_RUN) or isinstance(event, SkillSelection)
-    ]  # the others are by reviewers, judges and this program
-    texts = {event.seq: _text(event) for event in record}
-    found = {seq: quote for seq, text in texts.items() if (quote := addresses_judge(text))}
-    for events in (record, _of(record, Observation), _of(record, Message)):
-        seqs = [event.seq for event in events if event.seq not in found]
-        if len(seqs) > 1 and (across := _across([texts[seq] for seq in seqs])):
-            found.setdefault(seqs[across[0]], across[1])
-    return iter(sorted(found.items()))
+class _TooLongError(Exception):
+    """The record is longer than what is searched."""
+
+
+class _Search:
+    """A search through one run, of bounded length and time."""
+
+    def __init__(self) -> None:
+        self._left, self._until = limits.SEARCHED_CHARS, monotonic() + limits.SEARCH_SECONDS
+
+    def through(self, run: Run) -> list[tuple[int, str]]:
+        """(seq, quote) of each event that addresses a judge; an empty quote as of `PossibleInjection`."""
+        found: dict[int, str] = {}
+        ends: list[tuple[Event, tuple[str, ...]]] = []
+        at = 0
+        try:
+            for event in _record(run):
+                at, text = event.seq, _text(event)
+                if quote := self._addresses(text):
+                    found[at] = quote
+                else:
+                    ends.append((event, (text,) if len(text) <= 2 * REACH else (text[:REACH], text[-REACH:])))
+                if len(found) >= MOST_FOUND:
+                    return sorted(found.items())
+            for kind in (Event, Observation, Message):
+                some = [(event.seq, parts) for event, parts in ends if isinstance(event, kind)]
+                for neighbours in _neighbours(some):
+                    at = neighbours[0][0]
+                    if across := self._across(neighbours):
+                        found.setdefault(*across)
+        except _TooLongError:
+            found.setdefault(at, NOT_SEARCHED)
+        return sorted(found.items())
+
+    def _addresses(self, text: str) -> str | None:
+        """As `addresses_judge`; asks before each piece whether there is room and time for it."""
+        for piece in pieces(text):
+            self._left -= len(piece)
+            if self._left < 0 or monotonic() > self._until:
+                raise _TooLongError
+            if quote := _addresses(piece):
+                return quote
+        return None
+
+    def _across(self, texts: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
+        """Where an address that spreads over several texts ends, and its words; found by halving."""
+        quote = self._addresses("\n".join(text for _, text in texts))
+        if quote is None:
+            return None
+        first, last = 1, len(texts)
+        while first < last:
+            middle = (first + last) // 2
+            if earlier := self._addresses("\n".join(text for _, text in texts[:middle])):
+                last, quote = middle, earlier
+            else:
+                first = middle + 1
+        return texts[first - 1][0], quote
+
+
+def _record(run: Run) -> Iterator[Event]:
+    """The events of the run itself; the others are by reviewers, judges and this program."""
+    return (e for e in run.events if not isinstance(e, AFTER_RUN) or isinstance(e, SkillSelection))
+
+
+def _neighbours(texts: Iterable[tuple[int, tuple[str, ...]]]) -> Iterator[list[tuple[int, str]]]:
+    """Texts that follow each other; of a long one, given as two ends, nothing is joined but these."""
+    together: list[tuple[int, str]] = []
+    for seq, parts in texts:
+        together.append((seq, parts[0]))
+        if len(parts) > 1:
+            yield together
+            together = [(seq, parts[1])]
+    if len(together) > 1:
+        yield together
 
 
 def finding_of(run: Run, found: PossibleInjection) -> Finding:
     """The finding that a reviewer sees."""
+    where = Where(file=run.source or None, run=run.run_id)
+    if found.quote == NOT_SEARCHED:
+        return Finding(
+            code="ledger-not-searched",
+            message=f"the record is too long to search: no prompt injections were looked for from event "
+            f"{found.seq} on",
+            where=where,
+            hint="Read it before you trust a judge. A judge's pass on this run does not count.",
+        )
     return Finding(
         code="ledger-addresses-judge",
         message=f"event {found.seq}: possible prompt injection: {found.quote!r}",
-        where=Where(file=run.source or None, run=run.run_id),
+        where=where,
         hint="Read the event. A judge's pass on this run does not count.",
     )
-
-
-def _of(record: Iterable[Event], kind: type[Event]) -> list[Event]:
-    return [event for event in record if isinstance(event, kind)]
-
-
-def _across(texts: Sequence[str]) -> tuple[int, str] | None:
-    """Where an address that spreads over several texts ends, and its words; found by halving."""
-    quote = addresses_judge("\n".join(texts))
-    if quote is None:
-        return None
-    first, last = 1, len(texts)
-    while first < last:
-        middle = (first + last) // 2
-        if earlier := addresses_judge("\n".join(texts[:middle])):
-            last, quote = middle, earlier
-        else:
-            first = middle + 1
-    return first - 1, quote
 
 
 def _text(event: Event) -> str:

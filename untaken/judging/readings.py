@@ -12,6 +12,11 @@ from typing import Final
 from urllib.parse import unquote
 
 from untaken.characters import CONTROL, INVISIBLE
+from untaken.judging.misspellings import corrected
+
+PIECE: Final = 8_000
+REACH: Final = 1_000
+"""Characters over which a text to a judge may spread, its disguise included."""
 
 _PAIRS: Final = (
     ("авсԁеғԍһнијкӏмпорԛгѕтуѵԝхүзіь", "abcdefghhijklmnopqrstyvwxyzib"),
@@ -29,17 +34,22 @@ _BLANKS: Final = re.compile(r"\s{2,}|[^\S \n]")
 _LOWER: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrt]))")
 _LEET: Final = str.maketrans("013457@$", "oieastas")
+_LEET_CHAR: Final = re.compile("[013457@$]")
 _LEET_WORD: Final = re.compile(
     r"(?<![a-z0-9@$])(?:[a-z]++[013457@$]|[013457@$]++[a-z])[a-z013457@$]++(?![a-z0-9])", re.IGNORECASE
 )
 _SPACED: Final = re.compile(r"(?<!\w)\w(?:[\W_]{1,6}\w(?![^\W_])){3,}")
 _APART: Final = re.compile(r"[\W_]+")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}")
-_HEX: Final = re.compile(r"(?<![0-9a-f])(?:[0-9a-f]{2}[ :]?){16,}(?![0-9a-f])", re.IGNORECASE)
+_BASE32: Final = re.compile(r"[A-Z2-7]{24,}|[a-z2-7]{24,}")
+_HEX: Final = re.compile(r"[0-9a-fA-F]{2}(?:[ :]?[0-9a-fA-F]{2}){15,}")
 _BETWEEN: Final = re.compile(r"[\s\"'`,.;:|>*\\=]+")
+_LONG: Final = re.compile(r"(?:[A-Za-z0-9+/_-]{60,}+[\s\"',\\]{0,4}+){8,}+|[A-Za-z0-9+/_-]{500,}+")
 _URL_SAFE: Final = str.maketrans("-_", "+/")
-_UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]+")
-_LETTERS: Final = re.compile(r"[^a-z]+")
+_PRINTED: Final = bytes(code if 0x20 <= code <= 0x7E else 0x20 for code in range(256))
+_UNPRINTABLE: Final = bytes(code for code in range(256) if not 0x20 <= code <= 0x7E)
+_WORDS: Final = re.compile(rb"[A-Za-z][ -~]{9,}")
+_NO_LETTERS: Final = bytes(code for code in range(256) if not 97 <= code <= 122)
 _TAGS: Final = re.compile("[\U000e0020-\U000e007e]+")
 _SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{6,}")
 
@@ -61,31 +71,41 @@ _REVERSED: Final = tuple(word[::-1] for word in _SPEAKING)
 _ROTATED: Final = tuple(codecs.encode(word, "rot13") for word in _SPEAKING)
 
 
+def pieces(text: str) -> Iterator[str]:
+    """The text in parts that overlap by `REACH`: what is shorter is whole in one of them."""
+    for at in range(0, max(1, len(text) - REACH), PIECE - REACH):
+        yield text[at : at + PIECE]
+
+
 def readings(text: str) -> Iterator[str]:
-    """The text with single blanks; as it looks; with letters of digits; joined; turned; what it hides."""
-    yield _blanks(text)
+    """The text with single blanks; as it looks; with letters of digits; joined; turned; what it hides.
+
+    An image in base64 is no text, so that it costs next to nothing.
+    """
+    text = _LONG.sub(_unless_image, text)
+    yield _blanks(text if text.isascii() else unicodedata.normalize("NFC", text))
     plain = _as_seen(text)
     if plain != text:
         yield _blanks(plain)
-    if _LEET_WORD.search(plain):
+    if _LEET_CHAR.search(plain) and _LEET_WORD.search(plain):
         yield _blanks(plain.translate(_LEET))
     joined = _SPACED.sub(_word, plain)
     if joined != plain:
         yield _blanks(joined)
     lowered = plain.lower()
+    if (spelt := corrected(lowered)) != lowered:
+        yield _blanks(spelt)
     if any(word in lowered for word in _REVERSED):
         yield _blanks(plain[::-1])
     if any(word in lowered for word in _ROTATED):
         yield _blanks(codecs.encode(plain, "rot13"))
     yield from _hidden(text)
-    yield from _base64(plain)
-    if codes := [bytes.fromhex(_BETWEEN.sub("", run[0])) for run in _HEX.finditer(plain)]:
-        yield _blanks(_UNPRINTABLE.sub(" ", b"\n".join(codes).decode("ascii", "replace")))
+    yield from _encoded(plain)
 
 
 def squeezed(text: str) -> str:
     """Nothing but the letters of a reading in lower case."""
-    return _LETTERS.sub("", text)
+    return text.encode("ascii", "ignore").translate(None, _NO_LETTERS).decode("ascii")
 
 
 def _blanks(text: str) -> str:
@@ -120,6 +140,18 @@ def _word(spaced: re.Match[str]) -> str:
     return _APART.sub(lambda between: "" if len(between[0]) <= gap else " ", text)
 
 
+def _unless_image(run: re.Match[str]) -> str:
+    """Long base64 as it is where it hides text or spells a word; else the few words that are in it."""
+    chunk = _BETWEEN.sub("", run[0])
+    lowered = chunk.lower()
+    if any(word in lowered for word in _SPEAKING):
+        return run[0]
+    decoded = [_base64(chunk[offset:]) for offset in range(4)]
+    if any(map(_is_text, decoded)):
+        return run[0]
+    return f" {b' '.join(map(_printed, decoded)).decode('ascii')} "
+
+
 def _hidden(text: str) -> Iterator[str]:
     """ASCII in tag characters, and bytes in variation selectors."""
     if text.isascii():
@@ -132,16 +164,35 @@ def _hidden(text: str) -> Iterator[str]:
         yield _blanks(hidden.decode("utf-8", "replace"))
 
 
-def _base64(text: str) -> Iterator[str]:
-    """What base64 in the text says, at each offset, with whatever was put between its characters left out."""
+def _encoded(text: str) -> Iterator[str]:
+    """What base64, base32 and hexadecimal digits in the text say, at each place where they may begin.
+
+    Whatever was put between the characters of base64 is left out, too. Of an image next to nothing is left.
+    """
     chunks = [run[0] for run in _BASE64.finditer(text)]
     joined = (run[0] for run in _BASE64.finditer(_BETWEEN.sub("", text)))
     chunks += [chunk for chunk in joined if 4 * len(chunk.translate(_LOWER)) > len(chunk)]  # no plain words
-    decoded = [_decoded(chunk[offset:]) for chunk in dict.fromkeys(chunks) for offset in range(4)]
-    if decoded:
-        yield _blanks("\n".join(decoded))
+    found = [_base64(chunk[offset:]) for chunk in dict.fromkeys(chunks) for offset in range(4)]
+    found += [_base32(run[0].upper()[offset:]) for run in _BASE32.finditer(text) for offset in range(8)]
+    for run in _HEX.finditer(text):
+        digits = _BETWEEN.sub("", run[0])
+        found += [bytes.fromhex(digits), bytes.fromhex(digits[1:-1])]
+    if found:
+        yield b" ".join(b"\n".join(map(_printed, found)).split()).decode("ascii")
 
 
-def _decoded(chunk: str) -> str:
-    whole = chunk.translate(_URL_SAFE)[: len(chunk) // 4 * 4]
-    return _UNPRINTABLE.sub(" ", base64.b64decode(whole).decode("ascii", "replace"))
+def _printed(data: bytes) -> bytes:
+    """The text in some bytes: of an image, or of text read from the wrong place, no more than a few words."""
+    return data.translate(_PRINTED) if _is_text(data) else b" ".join(_WORDS.findall(data))
+
+
+def _is_text(data: bytes) -> bool:
+    return 4 * len(data.translate(None, _UNPRINTABLE)) >= 3 * len(data)
+
+
+def _base64(chunk: str) -> bytes:
+    return base64.b64decode(chunk.translate(_URL_SAFE)[: len(chunk) // 4 * 4])
+
+
+def _base32(chunk: str) -> bytes:
+    return base64.b32decode(chunk[: len(chunk) // 8 * 8])

@@ -29,7 +29,6 @@ from untaken.scaling.reading import (
     encode_run,
     made_of,
     packed,
-    scores_of,
 )
 from untaken.store import Workspace
 from untaken.store.derived import key_of, load_table, save_table, tidy_tables
@@ -137,21 +136,6 @@ class Lightening:
         if self._keeps and read.content:
             runs = [self._records.pop(id(run)) for run in read.runs]
             _save(self._store, file.digest, read, runs, self._scoring.graphs)
-
-
-def keep(store: Workspace, files: Mapping[str, FileReading], graphs: GraphSet) -> None:
-    """Keeps what was made of some ledgers.
-
-    Args:
-        store: the workspace.
-        files: by digest of the ledger.
-        graphs: the workspace's plan graphs.
-    """
-    scoring = Scoring(graphs=graphs)
-    for digest, file in files.items():
-        if file.content:
-            runs = [encode_run(run, scores_of(run, scoring)) for run in file.runs]
-            _save(store, digest, file, runs, graphs)
 
 
 def _save(store: Workspace, digest: str, file: FileReading, runs: Iterable[bytes], graphs: GraphSet) -> None:
