@@ -44,7 +44,10 @@ _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}")
 _BASE32: Final = re.compile(r"[A-Z2-7]{24,}|[a-z2-7]{24,}")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{2}(?:[ :]?[0-9a-fA-F]{2}){15,}")
 _BETWEEN: Final = re.compile(r"[\s\"'`,.;:|>*\\=]+")
-_LONG: Final = re.compile(r"(?:[A-Za-z0-9+/_-]{60,}+[\s\"',\\]{0,4}+){8,}+|[A-Za-z0-9+/_-]{500,}+")
+_LONG: Final = re.compile(
+    r"(?<![A-Za-z0-9+/_-])"
+    r"(?:(?:[A-Za-z0-9+/_-]{60,}+[\s\"',\\]{0,4}+){8,}+|[A-Za-z0-9+/_-]{500,}+)"
+)
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 _PRINTED: Final = bytes(code if 0x20 <= code <= 0x7E else 0x20 for code in range(256))
 _UNPRINTABLE: Final = bytes(code for code in range(256) if not 0x20 <= code <= 0x7E)
