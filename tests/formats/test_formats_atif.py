@@ -129,14 +129,26 @@ def test_embedded_sub_agents_are_runs_that_name_their_parent(tmp_path: Path) -> 
     assert [run.started.metadata.get("parent") for run in runs if run.started.metadata] == [None, "s1"]
 
 
+PAID = [step(i, metrics={"cost_usd": 0.1 * i, "prompt_tokens": i}) for i in (1, 2)]
+FINAL = {"total_cost_usd": 0.5, "total_prompt_tokens": 9}
+
+
 @pytest.mark.parametrize(
-    ("final", "want"),
-    [({"total_cost_usd": 0.5, "total_prompt_tokens": 9}, (0.5, 9.0)), (None, (0.3, 3.0))],
+    ("steps", "final", "want", "named"),
+    [
+        ([step(1), step(2)], FINAL, (0.5, 9.0), []),
+        ([PAID[0], step(2, metrics={})], FINAL, (0.5, 9.0), ["partly-recorded"]),
+        (PAID, FINAL, (0.3, 3.0), ["total-contradicts-parts"]),
+        (PAID, None, (0.3, 3.0), []),
+    ],
+    ids=["only the totals", "one step without", "totals that contradict the steps", "no totals"],
 )
-def test_cost_and_tokens_are_the_totals_or_the_sum_of_steps(tmp_path: Path, final: Any, want: Any) -> None:
-    steps = [step(i, metrics={"cost_usd": 0.1 * i, "prompt_tokens": i}) for i in (1, 2)]
-    run = one(tmp_path, trajectory(*steps, **({"final_metrics": final} if final else {})))
+def test_cost_and_tokens_are_the_sum_of_steps_or_the_totals(
+    tmp_path: Path, steps: list[Any], final: Any, want: Any, named: list[str]
+) -> None:
+    done, (run,) = read(tmp_path, t=trajectory(*steps, **({"final_metrics": final} if final else {})))
     assert run.finished is not None
+    assert [code for code in ("partly-recorded", "total-contradicts-parts") if code in codes(done)] == named
     assert (run.finished.cost, (run.finished.metrics or {})["input_tokens"]) == (
         pytest.approx(want[0]),
         want[1],

@@ -99,8 +99,9 @@ def test_answers_of_a_branch_that_was_left_stay_out(tmp_path: Path) -> None:
         line("a", None, "user", "Go."),
         line("bb", "a", "assistant", use("t1")),
         line("ccc", "bb", "user", result("t1", "left")),
-        line("dd", "a", "assistant", use("t2")),
-        line("eee", "dd", "user", result("t2", "kept")),
+        line("dd", "a", "user", "Another way."),
+        line("eee", "dd", "assistant", use("t2")),
+        line("ffff", "eee", "user", result("t2", "kept")),
     )
     assert [answer.content for answer in run.of(Observation)] == ["kept"]
 

@@ -80,7 +80,7 @@ def test_every_shape_of_a_session_is_the_same_run(tmp_path: Path, shape: str) ->
     assert (run.finished.success, run.finished.cost, run.finished.steps) == (None, None, 2)
     assert run.finished.metrics == {
         "input_tokens": 30.0,
-        "output_tokens": 7.0,
+        "output_tokens": 10.0,
         "cached_tokens": 4.0,
         "reasoning_tokens": 3.0,
     }

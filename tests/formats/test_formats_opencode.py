@@ -96,8 +96,8 @@ def test_every_shape_of_a_session_is_the_same_run(tmp_path: Path, shape: str) ->
     assert run.finished is not None
     assert (run.finished.success, run.finished.cost, run.finished.steps) == (None, 1.0, 2)
     assert run.finished.metrics == {
-        "input_tokens": 20.0,
-        "output_tokens": 10.0,
+        "input_tokens": 30.0,
+        "output_tokens": 14.0,
         "reasoning_tokens": 4.0,
         "cached_tokens": 8.0,
         "cache_creation_tokens": 2.0,

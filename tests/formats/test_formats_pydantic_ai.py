@@ -61,7 +61,12 @@ def test_what_pydantic_ai_wrote_is_read(tmp_path: Path) -> None:
     ]
     assert run.finished is not None
     assert (run.finished.success, run.finished.cost, run.finished.steps) == (None, None, 4)
-    assert run.finished.metrics == {"input_tokens": 247.0, "output_tokens": 68.0, "cached_tokens": 0.0}
+    assert run.finished.metrics == {
+        "input_tokens": 247.0,
+        "output_tokens": 68.0,
+        "cached_tokens": 0.0,
+        "cache_creation_tokens": 0.0,
+    }
     assert codes(done).keys() == {"missing-outcome"}
 
 

@@ -105,8 +105,14 @@ def test_inspect_logs_have_the_samples_scores_and_calls_of_the_reference(
         assert sum(run.success is False for run in runs) == scores.get("I", 0), name
         assert sum(len(run.of(ToolCall)) for run in runs) == want["tool_events"]
         ends = [run.finished for run in runs if run.finished]
-        assert sum((end.metrics or {}).get("total_tokens", 0) for end in ends) == want["total_tokens"]
-        assert sum(end.steps for end in ends) == want["model_events"]
+        agents, graders = (
+            ("total_tokens",),
+            ("grader_input_tokens", "grader_output_tokens"),
+        )  # the log's totals are of both
+        used = (end.metrics or {} for end in ends)
+        assert sum(m.get(name, 0) for m in used for name in (*agents, *graders)) == want["total_tokens"]
+        graded = sum((end.metrics or {}).get("grader_steps", 0) for end in ends)
+        assert sum(end.steps for end in ends) + graded == want["model_events"]
 
 
 def test_otel_traces_have_the_calls_tokens_and_costs_of_the_reference(

@@ -16,9 +16,10 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog, Findings, clip
-from untaken.formats.readings import amount, first_text, items, mapping, moment, number, objects, text, truth
+from untaken.formats.readings import amount, first_text, items, mapping, moment, objects, text, truth
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
+from untaken.formats.spending import Spending, spend, usage, with_cost
 from untaken.formats.tidy import Places, Tidier, under
 from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import (
@@ -37,10 +38,11 @@ ROLES: Final = {"agent": "assistant"}
 FAILED: Final = "[error] tool reported failure"
 """What Harbor's converters add to the answer of a tool that failed."""
 TOKENS: Final = {
-    "total_prompt_tokens": "input_tokens",
-    "total_completion_tokens": "output_tokens",
-    "total_cached_tokens": "cached_tokens",
+    "input_tokens": ("total_prompt_tokens",),
+    "output_tokens": ("total_completion_tokens",),
+    "cached_tokens": ("total_cached_tokens",),
 }
+STEP_TOKENS: Final = {figure: (key.removeprefix("total_"),) for figure, (key,) in TOKENS.items()}
 _STEP: Final = (
     *("source", "message.**", "reasoning_content", "timestamp", "is_copied_context"),
     *under("tool_calls[].", "tool_call_id function_name arguments.**"),
@@ -54,7 +56,7 @@ PLACES: Final = Places(
         "continued_trajectory_ref",
         *(f"extra.untaken.{name}" for name in ("run_id", "task_id", "success")),
         *(f"steps[].{place}" for place in _STEP),
-        *(f"final_metrics.{name}" for name in (*TOKENS, "total_cost_usd")),
+        *(f"final_metrics.{name}" for name in (*(key for (key,) in TOKENS.values()), "total_cost_usd")),
     ],
     dropped=["extra.untaken.evaluations.**", "steps[].extra.**", "agent.extra.**", "final_metrics.extra.**"],
 )
@@ -104,11 +106,11 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
     moments = [
         found for step in steps if (found := moment(step.get("timestamp"), findings, "steps[].timestamp"))
     ]
-    metrics = _totals(parts, steps, findings)
-    cost = metrics.pop("cost_usd", None)
+    run_id = first_text([first], ("trajectory_id", "session_id")) or "trajectory"
+    spent = _spent(parts, steps, run_id, findings)
     exported = mapping(mapping(first.get("extra")).get("untaken"))
     return TraceRun(
-        run_id=first_text([first], ("trajectory_id", "session_id")) or "trajectory",
+        run_id=run_id,
         agent=text(agent.get("name")) or "unknown-agent",
         task_id=text(exported.get("task_id")) or UNKNOWN_TASK,
         success=truth(exported.get("success"), findings, "extra.untaken.success"),
@@ -118,9 +120,9 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
         items=[item for step in steps for item in _items(step, findings)],
         started=moments[0] if moments else None,
         finished=moments[-1] if moments else None,
-        cost=cost,
+        cost=spent.cost,
         steps=sum(step.get("source") == "agent" for step in steps),
-        metrics=dict(metrics),
+        metrics=spent.tokens,
         metadata={"format": "atif", "schema_version": text(first.get("schema_version")) or ""},
     )
 
@@ -153,25 +155,22 @@ def _ok(result: dict[str, Any], content: Any) -> bool | None:
     return False if isinstance(content, str) and content.rstrip().endswith(FAILED) else None
 
 
-def _totals(
-    parts: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]], findings: Findings
-) -> dict[str, float]:
-    """Tokens and cost: the last part's totals, else the sums over the steps; a cost only if each has one."""
+def _spent(
+    parts: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]], run: str, findings: Findings
+) -> Spending:
+    """What the steps with metrics spent; the totals of the last part are those of them all."""
     final = mapping(parts[-1].get("final_metrics"))
-    found: dict[str, float] = {}
-    for total, name in (*TOKENS.items(), ("total_cost_usd", "cost_usd")):
-        value = amount(final.get(total), findings, f"final_metrics.{total}")
-        if value is None:
-            key = total.removeprefix("total_")
-            each = [
-                number(mapping(s.get("metrics")).get(key), findings, f"steps[].metrics.{key}") for s in steps
-            ]
-            known = [x for x in each if x is not None]
-            priced = name != "cost_usd" or len(known) == sum("metrics" in step for step in steps)
-            value = sum(known) if known and priced else None
-        if value is not None:
-            found[name] = value
-    return found
+    total = usage(final, findings, TOKENS, place="final_metrics.")
+    cost = amount(final.get("total_cost_usd"), findings, "final_metrics.total_cost_usd")
+    each = [mapping(step["metrics"]) for step in steps if "metrics" in step]
+    used = [
+        with_cost(
+            usage(counts, findings, STEP_TOKENS, place="steps[].metrics."),
+            amount(counts.get("cost_usd"), findings, "steps[].metrics.cost_usd"),
+        )
+        for counts in each
+    ]
+    return spend(used, total if cost is None else {**total, "cost": cost}, run=run, findings=findings)
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:

@@ -11,24 +11,22 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from untaken.formats.claude_tree import SPOKEN, Line, last_branch, spoken_lines
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
-from untaken.formats.losses import Findings
-from untaken.formats.readings import amount, first_text, mapping, moment, objects, parsed, text, totals, whole
+from untaken.formats.intake import Intake
+from untaken.formats.losses import Findings, clip
+from untaken.formats.readings import amount, first_text, mapping, moment, objects, parsed, text, whole
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import Source
+from untaken.formats.spending import USAGE, Amounts, named_apart, spend, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text
 
-Line = Mapping[str, Any]
+Paid = dict[Any, str]
+"""The run that paid for a reply, by the ids of the reply and of its request."""
 
-TOKENS: Final = {
-    "input_tokens": "input_tokens",
-    "output_tokens": "output_tokens",
-    "cache_read_input_tokens": "cached_tokens",
-    "cache_creation_input_tokens": "cache_creation_tokens",
-}
-SPOKEN: Final = ("user", "assistant")
 PLACES: Final = Places(
     kept=[
         *("type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "parent_tool_use_id", "timestamp"),
@@ -38,7 +36,8 @@ PLACES: Final = Places(
         *("message.content[].text", "message.content[].thinking", "message.content[].id"),
         *("message.content[].name", "message.content[].input.**", "message.content[].tool_use_id"),
         *("message.content[].content.**", "message.content[].is_error"),
-        *(f"message.usage.{name}" for name in TOKENS),
+        *(f"message.usage.{name}" for names in USAGE.values() for name in names),
+        "requestId",
         *("call_id", "tool_call.**", "timestamp_ms"),
         *("is_error", "num_turns", "total_cost_usd", "duration_ms", "result", "isApiErrorMessage"),
     ],
@@ -60,21 +59,35 @@ def recognise(sample: Sample) -> Confidence:
     return Confidence.NO
 
 
-def session_runs(lines: Sequence[Line], findings: Findings) -> list[TraceRun]:
-    """The run of a session or a log, then those of its sub-agents."""
+def session_runs(lines: Sequence[Line], findings: Findings, paid: Paid | None = None) -> list[TraceRun]:
+    """The run of a session or a log, then those of its sub-agents.
+
+    Args:
+        lines: of one file.
+        findings: of the file.
+        paid: replies of sessions that were read before.
+    """
+    paid = {} if paid is None else paid
     chains: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
         chains[_sub_agent(line)].append(line)
     main = chains.pop("", [])
+    everything = main
     if any("parentUuid" in line for line in main):
-        main = _last_branch(main, findings)
+        main = last_branch(main, findings)
     session = next((found for line in lines if (found := _session(line))), "session")
-    runs = [_run(main, f"claude-code/{session}", session, findings)] if _spoken(main) else []
+    runs = []
+    if spoken_lines(main):
+        run = _run(main, f"claude-code/{session}", session, findings)
+        runs = [_with_tokens(run, spoken_lines(everything), spoken_lines(main), paid, findings)]
+        if run.cost is not None and any(map(spoken_lines, chains.values())):
+            message = "the cost of a session includes its sub-agents, whose tokens are in runs of their own"
+            findings.once("cost-of-sub-agents", message, severity="note")
     for name, chain in chains.items():
-        if _spoken(chain):
+        if spoken := spoken_lines(chain):
             run = _run(chain, f"claude-code/{session}/{name}", session, findings)
             run.metadata["parent"] = session
-            runs.append(run)
+            runs.append(_with_tokens(run, spoken, spoken, paid, findings))
     return runs
 
 
@@ -87,52 +100,6 @@ def _sub_agent(line: Line) -> str:
     if line.get("isSidechain") is True:
         return text(line.get("agentId")) or "sidechain"
     return text(line.get("parent_tool_use_id")) or ""
-
-
-def _spoken(lines: Sequence[Line]) -> list[Line]:
-    return [line for line in lines if line.get("type") in SPOKEN and isinstance(line.get("message"), dict)]
-
-
-def _last_branch(lines: Sequence[Line], findings: Findings) -> list[Line]:
-    """The branch of a session's tree that ends last; across a compaction by its logical parent."""
-    by_id = {uuid: line for line in lines if (uuid := text(line.get("uuid")))}
-    leaf = next((line for line in reversed(lines) if line.get("type") in SPOKEN and line.get("uuid")), None)
-    branch: list[Line] = []
-    seen: set[str] = set()
-    while leaf is not None and (uuid := text(leaf.get("uuid"))) not in seen:
-        seen.add(str(uuid))
-        branch.append(leaf)
-        parent = text(leaf.get("parentUuid")) or text(leaf.get("logicalParentUuid"))
-        leaf = by_id.get(parent) if parent else None
-    branch = _with_parallel_calls(lines, branch)
-    left_out = len(_spoken(lines)) - len(_spoken(branch))
-    if left_out:
-        message = (
-            f"{left_out} messages are on branches that were left, or before a compaction without a parent"
-        )
-        findings.once("branches-left-out", message, severity="note")
-    return branch
-
-
-def _with_parallel_calls(lines: Sequence[Line], branch: Sequence[Line]) -> list[Line]:
-    """The branch, with the calls of its replies that hang beside it and the answers to all its calls.
-
-    A reply that calls several tools at once has a line for each call; the answer to each hangs below its own
-    call, and the next reply below the last answer alone.
-    """
-    kept = {id(line) for line in branch}
-    replies = {text(mapping(line["message"]).get("id")) for line in _spoken(branch)} - {None}
-    spoken = [line for line in _spoken(lines) if text(line.get("uuid"))]
-    kept |= {id(line) for line in spoken if text(mapping(line["message"]).get("id")) in replies}
-    calls = {call for line in spoken if id(line) in kept for call in _named(line, "id")}
-    kept |= {id(line) for line in spoken if calls.intersection(_named(line, "tool_use_id"))}
-    return [line for line in lines if id(line) in kept]
-
-
-def _named(line: Line, key: str) -> list[str]:
-    """The ids of the calls in a line (``id``), or of those it answers (``tool_use_id``)."""
-    blocks = objects(mapping(line["message"]).get("content"))
-    return [found for block in blocks if (found := text(block.get(key)))]
 
 
 def _of_cursor(line: Line) -> Line:
@@ -155,7 +122,7 @@ def _of_cursor(line: Line) -> Line:
 
 
 def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -> TraceRun:
-    spoken = _spoken(lines)
+    spoken = spoken_lines(lines)
     moments = [at for line in lines if (at := moment(line.get("timestamp"), findings, "timestamp"))]
     result = next((line for line in reversed(lines) if line.get("type") == "result"), {})
     subtype = text(result.get("subtype")) or ""
@@ -166,7 +133,7 @@ def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -
     if cursor:
         model = next((text(line.get("model")) for line in lines if line.get("type") == "system"), None)
     program = "cursor" if cursor else "claude-code"
-    metrics = _tokens(spoken, findings)
+    metrics: dict[str, float | bool] = {}
     if (seconds := amount(result.get("duration_ms"), findings, "duration_ms")) is not None:
         metrics["total_time"] = seconds / 1000
     cost = amount(result.get("total_cost_usd"), findings, "total_cost_usd")
@@ -202,14 +169,43 @@ def _is_api_error(spoken: Sequence[Line]) -> bool:
     return bool(spoken) and spoken[-1].get("isApiErrorMessage") is True
 
 
-def _tokens(spoken: Sequence[Line], findings: Findings) -> dict[str, float | bool]:
-    """Summed over replies; a reply that is spread over several lines says its usage on each of them."""
-    usage: dict[Any, Mapping[str, Any]] = {}
+def _with_tokens(
+    run: TraceRun, spoken: Sequence[Line], branch: Sequence[Line], paid: Paid, findings: Findings
+) -> TraceRun:
+    """The run with its tokens: those of replies on branches that were left were spent, too.
+
+    A reply that is spread over several lines says its usage on each of them. A session that was resumed or
+    forked repeats replies of an earlier one, which were paid there.
+    """
+    used: dict[Any, Amounts] = {}
+    repeated: dict[str, int] = {}
+    kept = {_reply(line, n) for n, line in enumerate(spoken) if any(line is each for each in branch)}
     for n, line in enumerate(spoken):
-        message = mapping(line["message"])
-        if message.get("usage"):
-            usage[text(message.get("id")) or n] = mapping(message["usage"])
-    return totals(usage.values(), TOKENS, findings, "message.usage.")
+        counts = mapping(mapping(line["message"]).get("usage"))
+        name = _reply(line, n)
+        if not counts or line["type"] != "assistant":
+            continue
+        payer = paid.setdefault(name, run.run_id) if isinstance(name, tuple) else run.run_id
+        if payer != run.run_id:
+            repeated.setdefault(payer, 0)
+            repeated[payer] += name not in used
+            used[name] = {"input_tokens": 0, "output_tokens": 0}
+        else:
+            used[name] = usage(counts, findings, place="message.usage.")
+    for payer, count in repeated.items():
+        message = f"{count} replies repeat those of {clip(payer)}; their tokens are counted there alone"
+        findings.add("repeated-messages", message, run=run.run_id)
+    spent = spend(list(used.values()), run=run.run_id, findings=findings)
+    left = [each for name, each in used.items() if name not in kept]
+    run.metrics |= spent.tokens
+    run.metrics |= named_apart("left", spend(left, run=run.run_id, findings=Findings(None)))
+    return run
+
+
+def _reply(line: Line, number: int) -> tuple[str, str | None] | int:
+    """What names a reply in all its lines, and in every session that repeats it."""
+    name = text(mapping(line["message"]).get("id"))
+    return number if name is None else (name, text(line.get("requestId")))
 
 
 def _items(spoken: Sequence[Line], findings: Findings) -> list[Item]:
@@ -248,12 +244,17 @@ def _block(block: Mapping[str, Any], role: str, at: Any, called: set[str]) -> It
             return
 
 
-def _read(file: TraceFile) -> list[TraceRun]:
+def _read(file: TraceFile, paid: Paid) -> list[TraceRun]:
     lines = [_of_cursor(line) for line in file.records() if isinstance(line, dict)]
-    runs = session_runs(lines, file.findings)
+    runs = session_runs(lines, file.findings, paid)
     if lines and not runs:
         file.refuse("there is no message of a session in it")
     return runs
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    paid: Paid = {}
+    converter(lambda file: _read(file, paid), PLACES)(sources, intake)
 
 
 IMPORTER: Final = Importer(
@@ -264,5 +265,5 @@ IMPORTER: Final = Importer(
         what="Session files and stream-json logs; each sub-agent is a separate run.",
     ),
     recognise=recognise,
-    convert=converter(_read, PLACES),
+    convert=_convert,
 )

@@ -15,8 +15,9 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import is_message, message_items
-from untaken.formats.readings import first_text, mapping, moment, parsed, text, totals, whole
+from untaken.formats.readings import first_text, mapping, moment, parsed, text, whole
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.spending import USAGE, spend, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Item, TraceRun, Utterance
@@ -25,12 +26,6 @@ Line = Mapping[str, Any]
 
 LINES: Final = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 ENDS: Final = ("task_complete", "turn_complete", "turn_aborted", "error")
-TOKENS: Final = {
-    "input_tokens": "input_tokens",
-    "output_tokens": "output_tokens",
-    "cached_input_tokens": "cached_tokens",
-    "reasoning_output_tokens": "reasoning_tokens",
-}
 EXIT: Final = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,9})$", re.MULTILINE)
 """What Codex writes above the output of a command."""
 HEADER_CHARS: Final = 400
@@ -51,7 +46,7 @@ PLACES: Final = Places(
         *("type", "timestamp", "ordinal", "id", "instructions"),
         *_ITEM,
         *(f"payload.{name}" for name in (*_ITEM, *_META, "model", "exit_code", "reason", "message")),
-        *(f"payload.info.total_token_usage.{name}" for name in TOKENS),
+        *(f"payload.info.total_token_usage.{name}" for names in USAGE.values() for name in names),
         *codex_events.PLACES,
     ],
     dropped=["git.**", "payload.git.**", "payload.replacement_history.**", "payload.rate_limits.**"],
@@ -82,6 +77,8 @@ def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRu
     contexts = (_payload(line) for line in own if _kind(line) == "turn_context")
     model = first_text(contexts, ("model",))
     events = [_payload(line) for line in own if _kind(line) == "event_msg"]
+    mine = {id(line) for line in own}
+    before = [_payload(line) for line in lines if id(line) not in mine]
     times = [at for line in own if (at := moment(line.get("timestamp"), findings, "timestamp"))]
     started = moment(meta.get("timestamp"), findings, "timestamp") or (times[0] if times else None)
     instructions = mapping(meta.get("base_instructions")).get("text") or meta.get("base_instructions")
@@ -100,7 +97,7 @@ def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRu
         started=started,
         finished=times[-1] if times else None,
         error=_error(events),
-        metrics=_tokens(events, findings),
+        metrics=_tokens(events, before, session, findings),
         metadata=_metadata(meta),
     )
 
@@ -187,10 +184,19 @@ def _error(events: Sequence[Line]) -> str | None:
     )
 
 
-def _tokens(events: Sequence[Line], findings: Findings) -> dict[str, float | bool]:
-    """The running totals that were counted last."""
+def _tokens(
+    events: Sequence[Line], before: Sequence[Line], session: str, findings: Findings
+) -> dict[str, float | bool]:
+    """The running totals that were counted last, without those that the session was forked with."""
+    now, then = _total(events, findings), _total(before, findings)
+    if all(now.get(figure, 0) >= value for figure, value in then.items()):
+        now = {figure: value - then.get(figure, 0) for figure, value in now.items()}
+    return spend([], now, run=f"codex/{session}", findings=findings).tokens
+
+
+def _total(events: Sequence[Line], findings: Findings) -> dict[str, float]:
     counts = (mapping(mapping(event.get("info")).get("total_token_usage")) for event in reversed(events))
-    return totals([next(filter(None, counts), {})], TOKENS, findings)
+    return usage(next(filter(None, counts), {}), findings, place="total_token_usage.")
 
 
 def _metadata(meta: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,25 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.formats.losses import Findings
-from untaken.formats.readings import mapping, objects, text, totals, whole
+from untaken.formats.readings import mapping, objects, text, whole
+from untaken.formats.spending import USAGE, usage
 from untaken.formats.trace_run import Answered, Called, Item, Planned, TraceRun, Utterance, content_text
 
 Line = Mapping[str, Any]
 
 STARTED: Final = "thread.started"
 SPOKEN: Final = {"agent_message": "assistant", "reasoning": "reasoning"}
-TOKENS: Final = {
-    "input_tokens": "input_tokens",
-    "output_tokens": "output_tokens",
-    "cached_input_tokens": "cached_tokens",
-}
 _ITEM: Final = (
     *("id", "type", "text", "command", "aggregated_output", "exit_code", "status", "changes[].**", "server"),
     *("tool", "arguments.**", "result.**", "error.**", "query", "items[].text"),
 )
 PLACES: Final = (
     *("type", "thread_id", "message", "error.message", *(f"item.{name}" for name in _ITEM)),
-    *(f"usage.{name}" for name in TOKENS),
+    *(f"usage.{name}" for names in USAGE.values() for name in names),
 )
 """Places of a line that reach a run."""
 
@@ -47,7 +43,7 @@ def thread_runs(lines: Sequence[Line], name: str, findings: Findings) -> Iterato
         turns = [
             line for line in events if text(line.get("type")) in ("turn.completed", "turn.failed", "error")
         ]
-        usage = next((mapping(line.get("usage")) for line in reversed(turns) if line.get("usage")), {})
+        counts = next((mapping(line.get("usage")) for line in reversed(turns) if line.get("usage")), {})
         yield TraceRun(
             run_id=f"codex/{thread}",
             agent="codex",
@@ -55,7 +51,7 @@ def thread_runs(lines: Sequence[Line], name: str, findings: Findings) -> Iterato
             record=events,
             items=[item for line in _last_of_each(events) for item in _items(_item(line), findings)],
             error=_error(turns[-1]) if turns else None,
-            metrics=totals([usage], TOKENS, findings),
+            metrics=dict(usage(counts, findings, place="usage.")),
             metadata={"format": "codex"},
         )
 

@@ -12,10 +12,11 @@ from typing import Any, Final
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.readings import first_text, mapping, moment, objects, text, totals
+from untaken.formats.readings import first_text, mapping, moment, objects, text
 from untaken.formats.recording import Side
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sessions import session_run, sessions_in
+from untaken.formats.spending import Amounts, added, spend, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
@@ -23,10 +24,11 @@ from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utteranc
 Event = Mapping[str, Any]
 
 TOKENS: Final = {
-    "inputTokens": "input_tokens",
-    "outputTokens": "output_tokens",
-    "cacheReadTokens": "cached_tokens",
-    "cacheWriteTokens": "cache_creation_tokens",
+    "input_tokens": ("inputTokens",),
+    "output_tokens": ("outputTokens",),
+    "cached_tokens": ("cacheReadTokens",),
+    "cache_creation_tokens": ("cacheWriteTokens",),
+    "reasoning_tokens": ("reasoningTokens",),
 }
 STARTS: Final = ("session.start", "session.resume")
 REPLY: Final = "assistant.message"
@@ -67,7 +69,7 @@ _DATA: Final = (
     ),
     *("errorReason", "toolRequests[].toolCallId", "toolRequests[].name", "toolRequests[].arguments.**"),
     *("toolCallId", "toolName", "arguments.**", "success", "result", "result.content", "error.message"),
-    *("output", "upToEventId", *TOKENS),
+    *("output", "upToEventId", *(key for keys in TOKENS.values() for key in keys)),
 )
 PLACES: Final = Places(
     kept=[*("type", "id", "timestamp", "agentId", "sessionId"), *(f"data.{name}" for name in _DATA),
@@ -115,10 +117,19 @@ def _runs(events: Sequence[Event], stem: str, findings: Findings) -> Iterator[Tr
     for event in events:
         agent = text(event.get("agentId")) or text(mapping(event.get("data")).get("parentToolCallId"))
         chains.setdefault(agent or "", []).append(event)
-    for agent, chain in chains.items():
-        if any(event.get("type") in KNOWN for event in chain):
-            name = f"{session}/{agent}" if agent else session
-            yield _run(chain, name, session if agent else None, findings)
+    runs = {
+        agent: _run(chain, f"{session}/{agent}" if agent else session, session if agent else None, findings)
+        for agent, chain in chains.items()
+        if any(event.get("type") in KNOWN for event in chain)
+    }
+    if "" in runs and (total := _of_session(chains[""], findings)):  # it includes the sub-agents
+        apart = added(_numbers(run.metrics) for agent, run in runs.items() if agent)
+        runs[""].metrics = {name: max(value - apart.get(name, 0), 0) for name, value in total.items()}
+    yield from runs.values()
+
+
+def _numbers(metrics: Mapping[str, float | bool]) -> Amounts:
+    return {name: float(value) for name, value in metrics.items()}
 
 
 def _run(events: Sequence[Event], name: str, parent: str | None, findings: Findings) -> TraceRun:
@@ -136,7 +147,7 @@ def _run(events: Sequence[Event], name: str, parent: str | None, findings: Findi
         record=events,
         steps=len(replies),
         error=_error(events),
-        metrics=_metrics(events, replies, findings),
+        metrics=_metrics(events, replies, name, findings),
     )
 
 
@@ -153,15 +164,21 @@ def _error(events: Sequence[Event]) -> str | None:
 
 
 def _metrics(
-    events: Sequence[Event], replies: Sequence[Event], findings: Findings
+    events: Sequence[Event], replies: Sequence[Event], name: str, findings: Findings
 ) -> dict[str, float | bool]:
-    """Tokens of the whole session where its only end has them, else of the calls and replies that say so."""
-    ends = [mapping(event.get("data")) for event in events if event.get("type") == ENDED]
+    """Tokens of the calls, else of the replies that say them."""
     calls = [mapping(event.get("data")) for event in events if event.get("type") == USAGE]
+    parts = [used for each in calls or replies if (used := usage(each, findings, TOKENS))]
+    return spend(parts, run=f"copilot-cli/{name}", findings=findings).tokens
+
+
+def _of_session(events: Sequence[Event], findings: Findings) -> dict[str, float]:
+    """Tokens of the whole session, where its only end has them."""
+    ends = [mapping(event.get("data")) for event in events if event.get("type") == ENDED]
     models = [each for end in ends for each in mapping(end.get("modelMetrics")).values()]
-    if len(ends) == 1 and events[-1].get("type") == ENDED and models:
-        return totals([mapping(mapping(each).get("usage")) for each in models], TOKENS, findings)
-    return totals(calls or replies, TOKENS, findings)
+    if len(ends) != 1 or events[-1].get("type") != ENDED:
+        return {}
+    return added(usage(mapping(mapping(each).get("usage")), findings, TOKENS) for each in models)
 
 
 def _items(events: Sequence[Event], findings: Findings) -> Iterator[Item]:

@@ -20,6 +20,7 @@ from untaken.formats.messages import message_items
 from untaken.formats.readings import amount, first_text, mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sessions import session_run
+from untaken.formats.spending import Amounts, spend, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
@@ -27,14 +28,23 @@ from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utteranc
 ENDED: Final = {"success": True, "error": False, "cancelled": False}
 """Whether a call worked, by its status; other statuses are of calls under way."""
 TOKENS: Final = {
-    "input": "input_tokens",
-    "output": "output_tokens",
-    "cached": "cached_tokens",
-    "thoughts": "reasoning_tokens",
+    "input_tokens": ("input",),
+    "output_tokens": ("output",),
+    "cached_tokens": ("cached",),
+    "reasoning_tokens": ("thoughts",),
+    "total_tokens": ("total",),
 }
 STREAM_TOKENS: Final = {"input_tokens": "input_tokens", "output_tokens": "output_tokens"}
 _MESSAGE: Final = (
-    *("id", "timestamp", "type", "content.**", "model", *(f"tokens.{key}" for key in TOKENS)),
+    *(
+        "id",
+        "timestamp",
+        "type",
+        "content.**",
+        "model",
+        *(f"tokens.{key}" for keys in TOKENS.values() for key in keys),
+        "tokens.tool",
+    ),
     *(f"thoughts[].{name}" for name in ("subject", "description")),
     *(f"toolCalls[].{name}" for name in ("id", "name", "args.**", "result.**", "status", "timestamp")),
 )
@@ -114,9 +124,10 @@ def _run(session: _Session, stem: str, findings: Findings) -> TraceRun:
     messages = list(session.messages.values())
     replies = [message for message in messages if message.get("type") == "gemini"]
     last = messages[-1] if messages else {}
+    name = text(session.about.get("sessionId")) or stem
     return session_run(
         "gemini-cli",
-        text(session.about.get("sessionId")) or stem,
+        name,
         [item for message in messages for item in _items(message, findings)],
         model=first_text(replies, ("model",)),
         started=moment(session.about.get("startTime"), findings, "startTime"),
@@ -124,8 +135,17 @@ def _run(session: _Session, stem: str, findings: Findings) -> TraceRun:
         record=messages,
         steps=len(replies),
         error=text(last.get("content")) if last.get("type") == "error" else None,
-        metrics=totals([mapping(reply.get("tokens")) for reply in replies], TOKENS, findings, "tokens."),
+        metrics=spend([_used(reply, findings) for reply in replies], run=name, findings=findings).tokens,
     )
+
+
+def _used(reply: Mapping[str, Any], findings: Findings) -> Amounts:
+    """What a reply used; thoughts are beside its output, what tools of the service gave beside its input."""
+    counts = mapping(reply.get("tokens"))
+    found = usage(counts, findings, TOKENS, beside=("thoughts",), place="tokens.")
+    if (tools := amount(counts.get("tool"), findings, "tokens.tool")) and "input_tokens" in found:
+        found["input_tokens"] += tools
+    return found
 
 
 def _items(message: Mapping[str, Any], findings: Findings) -> Iterator[Item]:

@@ -12,9 +12,10 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
-from untaken.formats.readings import first_text, items, mapping, moment, objects, text, totals
+from untaken.formats.readings import amount, first_text, items, mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sessions import session_run
+from untaken.formats.spending import Amounts, spend, usage, with_cost
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Item, TraceRun, Utterance
@@ -26,9 +27,9 @@ ANSWER: Final = "toolResponse"
 """The block that answers a call."""
 SPOKEN: Final = ("text", "image", "thinking")
 TOKENS: Final = {
-    "inputTokens": "input_tokens",
-    "outputTokens": "output_tokens",
-    "cacheReadTokens": "cached_tokens",
+    "input_tokens": ("inputTokens",),
+    "output_tokens": ("outputTokens",),
+    "cached_tokens": ("cacheReadTokens",),
 }
 TOTALS: Final = {f"accumulated_{name}": name for name in ("input_tokens", "output_tokens")}
 _MESSAGE: Final = (
@@ -36,7 +37,7 @@ _MESSAGE: Final = (
     *("content[].toolResult.**", "content[].text", "content[].thinking", "content[].data"),
     *("content[].mimeType", "content[].message", "metadata.turnContext", "metadata.usage.cost"),
     *("metadata.inference.requestedModel", "metadata.inference.resolvedModel"),
-    *(f"metadata.usage.{name}" for name in TOKENS),
+    *(f"metadata.usage.{key}" for keys in TOKENS.values() for key in keys),
 )
 PLACES: Final = Places(
     kept=[
@@ -94,26 +95,32 @@ def _sessions(file: TraceFile) -> Iterator[tuple[Mapping[str, Any], Sequence[Mes
 def _run(about: Mapping[str, Any], messages: Sequence[Message], stem: str, findings: Findings) -> TraceRun:
     notes = [mapping(message.get("metadata")) for message in messages]
     inferred = [mapping(note.get("inference")) for note in notes]
-    usage = [mapping(note.get("usage")) for note in notes]
+    replies = [_used(mapping(note.get("usage")), findings) for note in notes if note.get("usage")]
+    cost = amount(about.get("accumulated_cost"), findings, "accumulated_cost")
+    total = with_cost(totals([about], TOTALS, findings), cost)
+    name = text(about.get("id")) or stem
+    spent = spend([] if total else replies, total, run=name, findings=findings)
     model = first_text([mapping(about.get("model_config"))], ("model_name",))
-    known = totals([about], {"accumulated_cost": "cost"}, findings) or totals(
-        usage, {"cost": "cost"}, findings
-    )
     last = messages[-1] if messages else {}
     failed = [block for block in _blocks(last) if block.get("type") == "error"]
     return session_run(
         "goose",
-        text(about.get("id")) or stem,
+        name,
         [item for message in messages for item in _items(message, findings)],
         model=model or first_text(inferred, ("resolvedModel", "requestedModel")),
         started=moment(about.get("created_at"), findings, "created_at"),
         about={"parent": text(about.get("parent_session_id"))},
         record=messages,
-        cost=known.get("cost"),
+        cost=spent.cost,
         steps=sum(message.get("role") == "assistant" for message in messages),
         error=text(about.get("error")) or first_text(failed, ("message",)),
-        metrics=totals([about], TOTALS, findings) or totals(usage, TOKENS, findings, "metadata.usage."),
+        metrics=spent.tokens,
     )
+
+
+def _used(counts: Mapping[str, Any], findings: Findings) -> Amounts:
+    used = usage(counts, findings, TOKENS, place="metadata.usage.")
+    return with_cost(used, amount(counts.get("cost"), findings, "metadata.usage.cost"))
 
 
 def _items(message: Message, findings: Findings) -> Iterator[Item]:

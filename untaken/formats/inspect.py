@@ -19,10 +19,11 @@ from untaken.errors import UntakenError
 from untaken.formats.archives import Archive
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
+from untaken.formats.inspect_events import USED, events_by_whose, model_calls, sample_spent
 from untaken.formats.intake import Intake
 from untaken.formats.jsontext import Broken, JsonReader, decode_text
 from untaken.formats.losses import FileLog, Findings, clip
-from untaken.formats.readings import amount, items, mapping, moment, number, objects, text, totals, whole
+from untaken.formats.readings import amount, items, mapping, moment, number, objects, text, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import ZIP, OnDisk, Source
 from untaken.formats.tidy import Places, Tidier
@@ -43,12 +44,6 @@ ATTACHED: Final = "attachment://"
 VALUES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Inspect's letters as it counts them: correct, partial, incorrect, no answer."""
 SUCCESS: Final = {"C": True, "I": False, "N": False}
-TOKENS: Final = {
-    "input_tokens": "input_tokens",
-    "output_tokens": "output_tokens",
-    "total_tokens": "total_tokens",
-    "input_tokens_cache_read": "cached_tokens",
-}
 HEADERS: Final = ("header.json", "_journal/start.json")
 _SAMPLE: Final = (
     *("id", "epoch", "target.**", "error.message", "error.**", "limit.type", "total_time", "uuid"),
@@ -56,6 +51,8 @@ _SAMPLE: Final = (
     *(f"messages[].tool_calls[].{name}" for name in ("id", "function", "arguments.**")),
     *("scores.**", "events[].event", "events[].id", "events[].timestamp", "events[].completed"),
     *("events[].function", "events[].arguments.**", "events[].result.**", "events[].error.message"),
+    *("events[].type", "events[].span_id", "events[].parent_id", "events[].role", "events[].action"),
+    *("events[].cache", *(f"events[].output.usage.{name}" for name in USED)),
 )
 PLACES: Final = Places(
     kept=[*_SAMPLE, "model_usage.**"],
@@ -127,23 +124,27 @@ def _sample_run(sample: Mapping[str, Any], about: EvalInfo, findings: Findings) 
     events = objects(sample.get("events"))
     moments = [at for e in events if (at := moment(e.get("timestamp"), findings, "events[].timestamp"))]
     failed = mapping(sample.get("error"))
-    metrics = _metrics(sample, findings)
+    run_id = f"inspect/{about.run_id}/{sample_id}/{epoch or 1}"
+    by_whose = events_by_whose(events)
+    own = by_whose[""]
+    spent = sample_spent(sample, by_whose, run_id, findings)
     return TraceRun(
-        run_id=f"inspect/{about.run_id}/{sample_id}/{epoch or 1}",
+        run_id=run_id,
         agent=about.agent,
         task_id=f"{about.task}/{sample_id}",
         task_repeat=epoch,
         record=sample.get("messages"),
         model=about.model,
         version=about.version,
-        items=_items(objects(sample.get("messages")), events, findings),
+        items=_items(objects(sample.get("messages")), own, findings),
         started=moments[0] if moments else None,
         finished=moments[-1] if moments else None,
         success=_success(sample, about),
-        steps=sum(e.get("event") == "model" for e in events) or None,
+        cost=spent.cost,
+        steps=len(model_calls(own)) or None,
         error=text(failed.get("message")) or (clip(failed) if failed else None),
         limit=text(mapping(sample.get("limit")).get("type")),
-        metrics=metrics,
+        metrics={**_metrics(sample, findings), **spent.tokens},
         metadata={
             "format": "inspect",
             "status": about.status,
@@ -173,8 +174,6 @@ def _metrics(sample: Mapping[str, Any], findings: Findings) -> dict[str, float |
             read = VALUES.get(each) if isinstance(each, str) else number(each, findings, "scores")
             if read is not None:
                 found[f"score:{name}.{part}" if part else f"score:{name}"] = read
-    usage = [mapping(one) for one in mapping(sample.get("model_usage")).values()]
-    found |= totals(usage, TOKENS, findings, "model_usage.")
     if (seconds := amount(sample.get("total_time"), findings, "total_time")) is not None:
         found["total_time"] = seconds
     return found

@@ -157,7 +157,7 @@ def _span(observation: Mapping[str, Any], trace_id: str, findings: Findings) -> 
         "langfuse.observation.output": observation.get("output"),
         "gen_ai.request.model": _first(observation, "model"),
         "langfuse.observation.prompt.version": _first(observation, "promptVersion"),
-        "gen_ai.usage.cost": cost or None,
+        "gen_ai.usage.cost": cost,
         **usage_attributes(_usage(observation, findings)),
     }
     plain = {

@@ -29,7 +29,7 @@ from untaken.formats.readings import (
     text,
 )
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.spending import USAGE, added, usage
+from untaken.formats.spending import USAGE, added, usage, with_cost
 from untaken.formats.tidy import Places, under
 from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
@@ -154,10 +154,10 @@ def _feedback(root: Node, findings: Findings) -> tuple[bool | None, dict[str, fl
 
 
 def _used(node: Node, findings: Findings) -> dict[str, float]:
-    """What a run says was spent in it; a cost of 0 says that the model has no price."""
+    """What a run says was spent in it."""
     found = usage(node, findings, TOKENS)
     cost = amount(node.get("total_cost"), findings, "total_cost")
-    return {**found, "cost": cost} if cost else found
+    return dict(with_cost(found, cost))
 
 
 def _call_span(node: Node, findings: Findings) -> CallSpan:

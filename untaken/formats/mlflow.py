@@ -21,7 +21,7 @@ from untaken.formats.otel import SUCCESS, TASK
 from untaken.formats.otel_spans import Span, below, spans_of
 from untaken.formats.readings import amount, first_text, mapping, number, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.spending import Spending, amounts, named_apart, usage
+from untaken.formats.spending import Spending, amounts, named_apart, usage, with_cost
 from untaken.formats.tidy import Places
 from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
@@ -182,7 +182,7 @@ def _own_and_spent(
     spent = calls.spent(total, run=run, findings=findings, apart=[amounts(grading)])
     heads = set(calls.heads)
     kinds = [(s, _kind(s) if _kind(s) not in MODELS or n in heads else "") for n, s in enumerate(own)]
-    tokens = {**spent.tokens, **named_apart("grader", grading)}
+    tokens = {**spent.tokens, **named_apart("grader", grading, len(graded.heads))}
     return kinds, Spending(tokens=tokens, cost=spent.cost)
 
 
@@ -200,7 +200,7 @@ def _call_span(span: Span, findings: Findings) -> CallSpan:
         maker=("", span.name),
         speaks=bool(given or reply),
         failed=span.status == "error",
-        usage={**used, "cost": cost} if cost else used,
+        usage=with_cost(used, cost),
         words=lambda: (asked(given), replied(reply)),
     )
 

@@ -18,11 +18,12 @@ import msgspec
 
 from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
-from untaken.formats.spending import WHOLES, Amounts, Spending, added, spend
+from untaken.formats.spending import WHOLES, Amounts, Spending, added, is_priced, spend
 from untaken.formats.trace_run import Answered, Called, Item, Utterance
 
 Role = Literal["model", "tool", "other"]
 Messages = Sequence[Mapping[str, Any]]
+_COST: Final = ("cost",)
 _DEPTH: Final = 256
 """How many spans above one are looked at: parents may form a ring, or a chain as long as the file."""
 _NEIGHBOURS: Final = 64
@@ -100,7 +101,7 @@ class ModelCalls:
             findings: of the file.
             apart: what was spent in the trace, but not by the agent.
         """
-        tokens, priced = (self._parts(f, run, findings) for f in (WHOLES, ("cost",)))
+        tokens, priced = (self._parts(figures, run, findings) for figures in (WHOLES, _COST))
         return spend(tokens, total, priced=priced, run=run, findings=findings, apart=apart)
 
     def _above(self, place: int) -> Iterator[int]:
@@ -171,7 +172,8 @@ class ModelCalls:
 
         A call that failed and has no record is no part.
         """
-        carrying = {p for p, span in enumerate(self._spans) if not span.usage.keys().isdisjoint(figures)}
+        carries = is_priced if figures == _COST else lambda used: not used.keys().isdisjoint(figures)
+        carrying = {place for place, span in enumerate(self._spans) if carries(span.usage)}
         own: list[tuple[int, Amounts]] = []
         above: dict[int, Amounts] = {}
         unknown: list[Amounts] = []
@@ -182,7 +184,7 @@ class ModelCalls:
             elif (up := next((up for up in self._above(place) if up in carrying), None)) is not None:
                 above[up] = self._spans[up].usage
             elif not self._spans[place].failed:
-                unknown.append({})
+                unknown.append(self._spans[place].usage)
         own += self._other_spans(carrying)
         for up in list(above):  # one that records less than what is in it is the sum of something else
             inside = added(used for place, used in own if up in self._above(place))

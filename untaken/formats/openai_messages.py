@@ -310,7 +310,8 @@ class _Conversation:
             both = {**run.metrics, **more.metrics}
             tokens = {name: run.metrics.get(name, 0) + more.metrics.get(name, 0) for name in both}
             run.items.extend(more.items[known:])
-            cost = more.cost if not together or run.cost is None else run.cost + (more.cost or 0)
+            priced = run.cost is not None and more.cost is not None
+            cost = more.cost if not together else (run.cost or 0) + (more.cost or 0) if priced else None
             self.run = replace(
                 more,
                 run_id=run.run_id,

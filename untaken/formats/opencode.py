@@ -12,21 +12,24 @@ from typing import Any, Final
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.readings import first_text, mapping, moment, objects, text, totals
+from untaken.formats.readings import amount, first_text, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sessions import session_run
+from untaken.formats.spending import Amounts, spend, usage, with_cost
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
 
 Message = dict[str, Any]
 
+BESIDE: Final = ("reasoning", "cache.read", "cache.write")
 TOKENS: Final = {
-    "input": "input_tokens",
-    "output": "output_tokens",
-    "reasoning": "reasoning_tokens",
-    "cache.read": "cached_tokens",
-    "cache.write": "cache_creation_tokens",
+    "input_tokens": ("input",),
+    "output_tokens": ("output",),
+    "reasoning_tokens": ("reasoning",),
+    "cached_tokens": ("cache.read",),
+    "cache_creation_tokens": ("cache.write",),
+    "total_tokens": ("total",),
 }
 ENDED: Final = {"completed": True, "error": False}
 """Whether a call worked, by its status; other statuses are of calls under way."""
@@ -35,11 +38,16 @@ TEXTS: Final = {"text": "text", "reasoning": "text", "subtask": "prompt"}
 _PART: Final = (
     *("id", "sessionID", "type", "text", "prompt", "tool", "callID", "time.start", "state.status", "cost"),
     *("state.input.**", "state.output", "state.error", "state.metadata.exit", "state.time.start"),
-    *("state.time.end", *(f"tokens.{name}" for name in TOKENS)),
+    *("state.time.end", *(f"tokens.{key}" for keys in TOKENS.values() for key in keys)),
 )
 _INFO: Final = (
     *("id", "sessionID", "role", "time.created", "modelID", "model.modelID", "summary", "cost"),
-    *("error.name", "error.message", "error.data.message", *(f"tokens.{name}" for name in TOKENS)),
+    *(
+        "error.name",
+        "error.message",
+        "error.data.message",
+        *(f"tokens.{key}" for keys in TOKENS.values() for key in keys),
+    ),
 )
 _ABOUT: Final = ("id", "parentID", "version", "time.created", "revert.messageID", "revert.partID")
 PLACES: Final = Places(
@@ -107,34 +115,37 @@ def _run(about: Mapping[str, Any], messages: list[Message], stem: str, findings:
     messages = [{**message, "info": mapping(message.get("info"))} for message in messages]
     messages = _left(messages, mapping(about.get("revert")), findings)
     replies = [message for message in messages if message["info"].get("role") == "assistant"]
-    spent = [usage for reply in replies for usage in _spent(reply)]
+    steps = [step for reply in replies for step in _steps(reply)]
+    name = text(about.get("id")) or stem
+    spent = spend([_used(step, findings) for step in steps], run=name, findings=findings)
     infos = [message["info"] for message in (*replies, *messages)]
     failed = mapping(infos[len(replies) - 1].get("error")) if replies else {}
     return session_run(
         "opencode",
-        text(about.get("id")) or stem,
+        name,
         [item for message in messages for item in _items(message, findings)],
         model=first_text([*infos, *(mapping(info.get("model")) for info in infos)], ("modelID",)),
         version=text(about.get("version")),
         started=moment(mapping(about.get("time")).get("created"), findings, "info.time.created"),
         about={"parent": text(about.get("parentID"))},
         record=messages,
-        cost=totals(spent, {"cost": "cost"}, findings).get("cost"),
-        steps=len(spent),
+        cost=spent.cost,
+        steps=len(steps),
         error=first_text([mapping(failed.get("data")), failed], ("message", "name")),
-        metrics=totals([_tokens(each) for each in spent], TOKENS, findings, "tokens."),
+        metrics=spent.tokens,
     )
 
 
-def _spent(reply: Message) -> list[Mapping[str, Any]]:
+def _steps(reply: Message) -> list[Mapping[str, Any]]:
     """What has the tokens and the cost of each step: its last part, or else the message as a whole."""
     finished = [part for part in objects(reply.get("parts")) if part.get("type") == "step-finish"]
     return [*finished] or [reply["info"]]
 
 
-def _tokens(spent: Mapping[str, Any]) -> dict[str, Any]:
-    tokens = mapping(spent.get("tokens"))
-    return {**tokens, **{f"cache.{name}": each for name, each in mapping(tokens.get("cache")).items()}}
+def _used(step: Mapping[str, Any], findings: Findings) -> Amounts:
+    counts = mapping(step.get("tokens"))
+    used = usage(counts, findings, TOKENS, beside=BESIDE, place="tokens.")
+    return with_cost(used, amount(step.get("cost"), findings, "cost"))
 
 
 def _items(message: Message, findings: Findings) -> Iterator[Item]:

@@ -21,6 +21,7 @@ from untaken.formats.messages import message_items
 from untaken.formats.readings import amount, first_text, items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
+from untaken.formats.spending import USAGE, Amounts, spend, usage, with_cost
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text, write_traces
@@ -34,7 +35,8 @@ VERSIONS: Final = ("openhands_version", "git_commit")
 INTERNAL: Final = frozenset(("thought", "confirmation_state", "security_risk"))
 _EVENT: Final = (
     *("id", "timestamp", "source", "action.**", "args.**", "observation.**", "content.**", "cause"),
-    *("extras.metadata.exit_code", "extras.exit_code", "llm_metrics.accumulated_cost", "llm_message.**"),
+    *("extras.metadata.exit_code", "extras.exit_code", "llm_message.**"),
+    *("llm_metrics.accumulated_cost", "llm_metrics.accumulated_token_usage.**"),
     *(f"tool_call_metadata.{name}" for name in ("function_name", "tool_call_id", "model_response.model")),
     *("tool_name", "tool_call_id", "tool_call.arguments.**", "thought.**", "reasoning_content", "kind"),
     *("system_prompt.**", "rejection_reason", "error.**"),
@@ -45,7 +47,8 @@ PLACES: Final = Places(
         *("instance_id", "metrics.accumulated_cost", "metadata.llm_config.model", "resolved"),
         "metadata.git_commit",
         *("report.resolved", "test_result.report.resolved", "test_result.resolved", "agent.llm.model"),
-        "stats.usage_to_metrics.agent.accumulated_cost",
+        "stats.usage_to_metrics.**",
+        *(f"metrics.accumulated_token_usage.{key}" for keys in USAGE.values() for key in keys),
     ],
 )
 
@@ -103,9 +106,11 @@ def _run(
     results = mapping(document.get("test_result"))
     outcomes = (document, mapping(document.get("report")), mapping(results.get("report")), results)
     success = next((each["resolved"] for each in outcomes if isinstance(each.get("resolved"), bool)), None)
-    usage = mapping(mapping(document.get("stats")).get("usage_to_metrics"))
-    spent = [document.get("metrics"), usage.get("agent"), *(e.get("llm_metrics") for e in reversed(events))]
-    costs = (amount(mapping(s).get("accumulated_cost"), findings, "accumulated_cost") for s in spent)
+    by_use = mapping(mapping(document.get("stats")).get("usage_to_metrics"))
+    records = [*by_use.values(), document.get("metrics"), *(e.get("llm_metrics") for e in events[::-1])]
+    recorded = [used for each in records if any((used := _used(each, findings)).values())]  # not zeros
+    parts = recorded[: max(len(by_use), 1)]
+    spent = spend(parts, run=f"{agent}/{task}", findings=findings)
     times = [at for e in events if (at := moment(e.get("timestamp"), findings, "timestamp")) is not None]
     return TraceRun(
         run_id=f"{agent}/{task}",
@@ -118,10 +123,18 @@ def _run(
         started=times[0] if times else None,
         finished=times[-1] if times else None,
         success=success,
-        cost=next((cost for cost in costs if cost is not None), None),
+        cost=spent.cost,
         error=text(document.get("error")),
+        metrics=spent.tokens,
         metadata={"format": "openhands"},
     )
+
+
+def _used(metrics: Any, findings: Findings) -> Amounts:
+    """What one record of metrics says was spent."""
+    counts = mapping(mapping(metrics).get("accumulated_token_usage"))
+    used = usage(counts, findings, place="accumulated_token_usage.")
+    return with_cost(used, amount(mapping(metrics).get("accumulated_cost"), findings, "accumulated_cost"))
 
 
 def _items(events: list[dict[str, Any]], findings: Findings) -> Iterator[Item]:

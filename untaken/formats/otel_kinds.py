@@ -12,7 +12,7 @@ from untaken.formats.model_calls import CallSpan, ModelCalls
 from untaken.formats.otel_messages import span_inputs, span_outputs, speaks
 from untaken.formats.otel_spans import Span, below
 from untaken.formats.readings import amount, parsed, text
-from untaken.formats.spending import Amounts, Spending, amounts, named_apart, usage
+from untaken.formats.spending import Amounts, Spending, amounts, named_apart, usage, with_cost
 
 Kind = Literal["model", "tool", "agent", "plan", "grader", "frame", "other"]
 KnownSpans = Sequence[tuple[Span, Kind]]
@@ -155,7 +155,7 @@ def _call_span(span: Span, kind: Kind, findings: Findings) -> CallSpan:
         reply=text(span.first("gen_ai.response.id")),
         speaks=kind == "model" and speaks(span),
         failed=span.status == "error",
-        usage=used if cost is None else {**used, "cost": cost},
+        usage=with_cost(used, cost),
         words=lambda: (span_inputs(span), span_outputs(span)),
     )
 
@@ -182,7 +182,7 @@ def own_spans(
     for who in apart:
         calls = ModelCalls([_call_span(span, kind, Findings(None)) for span, kind in by_whom[who]])
         spent = calls.spent({}, run=run, findings=Findings(None))
-        others |= named_apart(who, spent)
+        others |= named_apart(who, spent, len(calls.heads))
         beside.append(amounts(spent))
     called = [_call_span(span, kind, findings) for span, kind in by_whom[""]]
     calls = ModelCalls(called)
@@ -198,7 +198,7 @@ def own_spans(
 
 
 def _cost(span: Span, findings: Findings) -> float | None:
-    """The recorded cost, else those of input and output; 0 says that the model has no price."""
+    """The recorded cost, else those of input and output."""
     total, *parts = COSTS
     cost = amount(span.first(*total), findings, total[0])
     if cost is None:

@@ -15,20 +15,23 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
-from untaken.formats.readings import first_text, mapping, moment, text, totals
+from untaken.formats.readings import amount, first_text, mapping, moment, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sessions import session_run, sessions_in
+from untaken.formats.spending import Amounts, named_apart, spend, usage, with_cost
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
 
 Line = Mapping[str, Any]
 
+BESIDE: Final = ("cacheRead", "cacheWrite")
 TOKENS: Final = {
-    "input": "input_tokens",
-    "output": "output_tokens",
-    "cacheRead": "cached_tokens",
-    "cacheWrite": "cache_creation_tokens",
+    "input_tokens": ("input",),
+    "output_tokens": ("output",),
+    "cached_tokens": ("cacheRead",),
+    "cache_creation_tokens": ("cacheWrite",),
+    "total_tokens": ("totalTokens",),
 }
 SPOKEN: Final = ("message", "message_end")
 SUMMARIES: Final = {"compaction": "summary", "branch_summary": "summary", "custom_message": "content"}
@@ -40,7 +43,7 @@ INJECTED: Final = "openclaw"
 _MESSAGE: Final = (
     *("role", "content.**", "model", "provider", "stopReason", "errorMessage", "timestamp", "toolCallId"),
     *("isError", "details.status", "details.exitCode", "command", "output", "exitCode", "usage.cost.total"),
-    *(f"usage.{name}" for name in TOKENS),
+    *(f"usage.{key}" for keys in TOKENS.values() for key in keys),
 )
 PLACES: Final = Places(
     kept=[
@@ -102,25 +105,39 @@ def _run(lines: Sequence[Line], stem: str, findings: Findings) -> TraceRun | Non
     if not messages:
         return None
     replies = [message for message in messages if message.get("role") == "assistant"]
-    priced = [mapping(mapping(reply.get("usage")).get("cost")) for reply in replies]
+    name = text(about.get("id")) or stem
+    every = [mapping(line.get("message")) for line in lines if line.get("type") in SPOKEN]
+    own = {id(message) for message in messages}
+    used = [
+        (id(each) in own, _used(each, findings))
+        for each in every
+        if each.get("role") == "assistant" and each.get("provider") != INJECTED
+    ]
+    spent = spend([each for _, each in used], run=name, findings=findings)
+    left = spend([each for kept, each in used if not kept], run=name, findings=Findings(None))
     model = first_text([each for each in replies if each.get("provider") != INJECTED], ("model",))
     last, parent = messages[-1], first_text([about], ("parentSession", "branchedFrom"))
     stopped = last.get("stopReason") in ENDS
     return session_run(
         "pi",
-        text(about.get("id")) or stem,
+        name,
         [item for line in entries for item in _items(line, findings)],
         model=model or first_text([*entries, about], ("modelId",)),
         started=moment(about.get("timestamp"), findings, "timestamp"),
         about={"parent": PureWindowsPath(parent or "").stem},
         record=entries,
-        cost=totals(priced, {"total": "cost"}, findings, "message.usage.cost.").get("cost"),
+        cost=spent.cost,
         steps=len(replies),
         error=first_text([last], ("errorMessage", "stopReason")) if stopped else None,
-        metrics=totals(
-            [mapping(reply.get("usage")) for reply in replies], TOKENS, findings, "message.usage."
-        ),
+        metrics={**spent.tokens, **named_apart("left", left)},
     )
+
+
+def _used(reply: Mapping[str, Any], findings: Findings) -> Amounts:
+    counts = mapping(reply.get("usage"))
+    used = usage(counts, findings, TOKENS, beside=BESIDE, place="message.usage.")
+    cost = amount(mapping(counts.get("cost")).get("total"), findings, "message.usage.cost.total")
+    return with_cost(used, cost)
 
 
 def _items(line: Line, findings: Findings) -> Iterator[Item]:

@@ -12,8 +12,9 @@ from typing import Any, Final
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.readings import amount, first_text, items, mapping, moment, objects, text, totals
+from untaken.formats.readings import amount, first_text, items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.spending import Amounts, spend, usage, with_cost
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
@@ -28,15 +29,17 @@ SPOKEN: Final = {
     "thinking": "reasoning",
 }
 TOKENS: Final = {
-    **dict.fromkeys(("input_tokens", "request_tokens"), "input_tokens"),
-    **dict.fromkeys(("output_tokens", "response_tokens"), "output_tokens"),
-    "cache_read_tokens": "cached_tokens",
+    "input_tokens": ("input_tokens", "request_tokens"),
+    "output_tokens": ("output_tokens", "response_tokens"),
+    "cached_tokens": ("cache_read_tokens",),
+    "cache_creation_tokens": ("cache_write_tokens",),
+    "reasoning_tokens": ("details.reasoning_tokens",),
 }
 _MESSAGE: Final = (
     *("kind", "timestamp", "instructions", "model_name", "run_id", "conversation_id"),
     *("parts[].part_kind", "parts[].content.**", "parts[].timestamp", "parts[].tool_name"),
     *("parts[].args.**", "parts[].tool_call_id", "parts[].outcome", "usage.cost"),
-    *(f"usage.{key}" for key in TOKENS),
+    *(f"usage.{key}" for keys in TOKENS.values() for key in keys),
 )
 PLACES: Final = Places(
     kept=[f"{home}{name}" for home in ("[].", "", *(f"{h}[]." for h in HISTORIES)) for name in _MESSAGE],
@@ -74,6 +77,8 @@ def history_run(messages: Sequence[Mapping[str, Any]], name: str, findings: Find
     model = first_text(replies, ("model_name",))
     found = list(_items(messages, findings))
     times = [item.at for item in found if item.at is not None]
+    parts = [_used(mapping(reply.get("usage")), findings) for reply in replies]
+    spent = spend(parts, run=f"pydantic-ai/{session}", findings=findings)
     return TraceRun(
         run_id=f"pydantic-ai/{session}",
         agent=f"pydantic-ai/{model}" if model else "pydantic-ai",
@@ -83,9 +88,9 @@ def history_run(messages: Sequence[Mapping[str, Any]], name: str, findings: Find
         items=found,
         started=min(times, default=None),
         finished=max(times, default=None),
-        cost=_cost(replies, findings),
+        cost=spent.cost,
         steps=len(replies),
-        metrics=totals([mapping(reply.get("usage")) for reply in replies], TOKENS, findings),
+        metrics=spent.tokens,
         metadata={"format": "pydantic-ai"},
     )
 
@@ -122,11 +127,9 @@ def _part(part: Mapping[str, Any], at: datetime | None) -> Iterator[Item]:
         yield Utterance(role="user", content=content, at=at)
 
 
-def _cost(replies: Sequence[Mapping[str, Any]], findings: Findings) -> float | None:
-    """The sum, where every reply is priced."""
-    each = [amount(mapping(reply.get("usage")).get("cost"), findings, "usage.cost") for reply in replies]
-    known = [value for value in each if value is not None]
-    return sum(known) if known and len(known) == len(each) else None
+def _used(counts: Mapping[str, Any], findings: Findings) -> Amounts:
+    used = usage(counts, findings, TOKENS, place="usage.")
+    return with_cost(used, amount(counts.get("cost"), findings, "usage.cost"))
 
 
 def _read(file: TraceFile) -> Iterator[TraceRun]:

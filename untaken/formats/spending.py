@@ -123,6 +123,8 @@ def _outside(
     as_declared = tuple(declared[whole] for whole in WHOLES)
     ways = [as_declared, *(way for way in product((False, True), repeat=2) if way != as_declared)]
     for way in ways:
+        if any(apart[whole] > found.get(whole, 0) for whole, out in zip(WHOLES, way, strict=True) if not out):
+            continue
         counted = sum(apart[whole] for whole, out in zip(WHOLES, way, strict=True) if out)
         if total and sums + counted == total:
             return dict(zip(WHOLES, way, strict=True))
@@ -192,13 +194,15 @@ class _Account(Struct, frozen=True, kw_only=True):
 
     def counted(self, figure: str, parts: Sequence[Amounts]) -> Amounts:
         """The sum of the parts, or the total; nothing where a figure is unknown."""
-        known = [part for part in parts if part.get(figure) is not None]
+        priced = figure == "cost"
+        known = [part for part in parts if (is_priced(part) if priced else part.get(figure) is not None)]
         together, whole = added(known), self.total.get(figure)
         summed, name = together.get(figure, 0), figure.replace("_", " ")
         if not known:
-            return self.total
+            free = priced and any(part.get("cost") == 0 for part in parts)
+            return {"cost": 0, **self.total} if free else self.total
         if len(known) == len(parts):
-            tolerance = 1e-3 if figure == "cost" else 0  # prices are rounded
+            tolerance = 1e-3 if priced else 0  # prices are rounded
             sums = (summed, summed + self.apart.get(figure, 0))
             if whole and not any(isclose(whole, each, rel_tol=tolerance) for each in sums):
                 message = (
@@ -212,9 +216,20 @@ class _Account(Struct, frozen=True, kw_only=True):
             message = f"{missing}; the recorded total is used"
             self.findings.add("partly-recorded", message, run=self.run, severity="note")
             return self.total
-        rest = "it is unknown" if figure == "cost" else "those of the others are counted"
+        rest = "it is unknown" if priced else "those of the others are counted"
         self.findings.add("partly-recorded", f"{missing}; {rest}", run=self.run)
-        return {} if figure == "cost" else together
+        return {} if priced else together
+
+
+def with_cost(used: Amounts, cost: float | None) -> Amounts:
+    """What was used, with its cost where it is recorded."""
+    return used if cost is None else {**used, "cost": cost}
+
+
+def is_priced(used: Amounts) -> bool:
+    """Whether a cost is recorded: one of 0 for tokens says that the model has no price."""
+    cost = used.get("cost")
+    return bool(cost) or (cost == 0 and not any(used.get(whole) for whole in WHOLES))
 
 
 def amounts(spent: Spending) -> dict[str, float]:
@@ -223,6 +238,7 @@ def amounts(spent: Spending) -> dict[str, float]:
     return tokens if spent.cost is None else {**tokens, "cost": spent.cost}
 
 
-def named_apart(prefix: str, spent: Spending) -> dict[str, float | bool]:
-    """What others than the agent spent, as metrics under their own names."""
-    return {f"{prefix}_{figure}": value for figure, value in amounts(spent).items()}
+def named_apart(prefix: str, spent: Spending, steps: int = 0) -> dict[str, float | bool]:
+    """What others than the agent did and spent, as metrics under their own names."""
+    found = {**amounts(spent), **({"steps": steps} if steps else {})}
+    return {f"{prefix}_{figure}": value for figure, value in found.items()}

@@ -1,0 +1,134 @@
+"""Graders and simulated users are no part of the agent's run: they are shown beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_files import converted, put
+from one_trace import USER, Node, langfuse, mlflow, otel
+
+from untaken.ledger import Message, Run, ToolCall
+
+TRACE = [
+    Node(id="a", kind="agent", name="clerk"),
+    Node(id="m", parent="a", at=(1, 2), asked=(USER,), gave="Done.", tokens=(5, 1), cost=0.1),
+    Node(id="g", parent="a", kind="plain", name="judge", at=(3, 8)),
+    Node(
+        id="j",
+        parent="g",
+        at=(4, 5),
+        asked=({"role": "user", "content": "Is it good?"},),
+        gave="Yes.",
+        tokens=(500, 9),
+        cost=5.0,
+    ),
+]
+
+
+def otel_judge() -> str:
+    lines = [json.loads(each) for each in otel(TRACE).splitlines()]
+    lines[2]["attributes"]["openinference.span.kind"] = "EVALUATOR"
+    return "\n".join(map(json.dumps, lines))
+
+
+def langfuse_judge() -> str:
+    observed = json.loads(langfuse(TRACE))
+    observed[2]["type"] = "EVALUATOR"
+    return json.dumps(observed)
+
+
+def mlflow_judge() -> str:
+    document = json.loads(mlflow(TRACE))
+    document["data"]["spans"][2]["attributes"]["mlflow.spanType"] = '"EVALUATOR"'
+    return json.dumps(document)
+
+
+FILES = {"otel": otel_judge, "langfuse": langfuse_judge, "mlflow": mlflow_judge}
+
+
+def simulated() -> str:
+    lines = [json.loads(each) for each in otel(TRACE).splitlines()]
+    lines[2]["attributes"] |= {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "user_simulator",
+    }
+    return "\n".join(map(json.dumps, lines))
+
+
+def spent(run: Run) -> tuple[Any, ...]:
+    metrics = run.finished.metrics or {}
+    return metrics.get("input_tokens"), metrics.get("output_tokens"), run.finished.steps, run.finished.cost
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_what_a_grader_did_is_apart(tmp_path: Path, format: str) -> None:
+    _, (run,) = converted(format, tmp_path / "out", put(tmp_path / "in" / "t.jsonl", FILES[format]()))
+    assert spent(run) == (5, 1, 1, 0.1)
+    assert [said.content for said in run.of(Message)] == ["Go.", "Done."]
+    metrics = run.finished.metrics or {}
+    names = ("grader_input_tokens", "grader_output_tokens", "grader_cost", "grader_steps")
+    assert [metrics[name] for name in names] == [500, 9, 5, 1]
+
+
+def test_what_a_simulated_user_did_is_apart(tmp_path: Path) -> None:
+    _, (run,) = converted("otel", tmp_path / "out", put(tmp_path / "in" / "t.jsonl", simulated()))
+    assert (run.agent, spent(run)) == ("clerk", (5, 1, 1, 0.1))
+    assert (run.finished.metrics or {})["user_input_tokens"] == 500
+
+
+def test_a_trace_of_a_grader_alone_is_read_as_it_is(tmp_path: Path) -> None:
+    lines = [json.loads(each) for each in otel(TRACE[2:]).splitlines()]
+    lines[0]["attributes"]["openinference.span.kind"] = "EVALUATOR"
+    lines[0]["parent_id"] = None
+    file = put(tmp_path / "in" / "t.jsonl", "\n".join(map(json.dumps, lines)))
+    _, (run,) = converted("otel", tmp_path / "out", file)
+    assert spent(run) == (500, 9, 1, 5)
+
+
+def model(span: str | None = None, tokens: int = 5, **more: Any) -> dict[str, Any]:
+    counts = {"input_tokens": tokens, "output_tokens": 1, "total_tokens": tokens + 1}
+    return {"event": "model", "model": "openai/m", "output": {"usage": counts}, "span_id": span, **more}
+
+
+def begun(name: str, kind: str, parent: str | None = None) -> dict[str, Any]:
+    return {"event": "span_begin", "id": name, "type": kind, "name": kind, "parent_id": parent}
+
+
+TOOL = {"event": "tool", "id": "c9", "function": "score", "arguments": {}, "result": "x"}
+MARKS = {
+    "a span of a scorer": [
+        *(begun("s", "solver"), model("s"), begun("all", "scorers"), begun("one", "scorer", "all")),
+        *(begun("in", "model", "one"), model("in", 500), {**TOOL, "span_id": "one"}),
+    ],
+    "a step of a scorer, as older versions write it": [
+        *(model(), {"event": "step", "action": "begin", "type": "scorer", "name": "graded"}),
+        *(model(tokens=500), TOOL, {"event": "step", "action": "end", "type": "scorer", "name": "graded"}),
+    ],
+    "a model with the role of a grader": [model(), model(tokens=500, role="grader")],
+}
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_scorer_of_inspect_that_asks_a_model_is_apart(tmp_path: Path, mark: str) -> None:
+    both = {"openai/m": {"input_tokens": 505, "output_tokens": 2, "total_tokens": 507}}
+    sample = {
+        "id": 1,
+        "epoch": 1,
+        "messages": [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "Done."}],
+        "events": MARKS[mark],
+        "model_usage": both,
+    }
+    log = {
+        "eval": {"task": "desk", "model": "openai/m", "run_id": "R"},
+        "status": "success",
+        "samples": [sample],
+    }
+    done, (run,) = converted("inspect", tmp_path / "out", put(tmp_path / "in" / "log.json", log))
+    assert spent(run) == (5, 1, 1, None)
+    metrics = run.finished.metrics or {}
+    assert (metrics["grader_input_tokens"], metrics["grader_steps"]) == (500, 1)
+    assert not run.of(ToolCall)
+    assert "total-contradicts-parts" not in {finding.code for finding in done.findings}
