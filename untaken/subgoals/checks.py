@@ -25,6 +25,7 @@ from untaken.subgoals.differences import (
     shown,
 )
 from untaken.subgoals.expressions import ExpressionResults, shown_expression
+from untaken.subgoals.failed_calls import failed_in_words, last_failed_call
 from untaken.subgoals.missed import NEVER, Cause, Unserved, why_missed
 from untaken.subgoals.trace import Trace
 from untaken.subgoals.verdicts import RECORDED, ruling, whose_count
@@ -116,6 +117,8 @@ class CheckRunner:
             decision = ruled or checked or self._no_evidence(criterion, attempt)
             if decision.completed and checked is not None and self._fails(criterion, attempt):
                 decision = self._contradicted(checked)
+        if self._in_words and decision.completed is False and not criterion.options:
+            decision = self._quoting(criterion, attempt, decision)
         self.decisions[criterion.node.id] = decision
 
     def _by_check(self, criterion: CompiledSubGoal, attempt: Attempt) -> NodeDecision | None:
@@ -135,6 +138,15 @@ class CheckRunner:
         if criterion.call is not None:
             return self._by_call(criterion, criterion.call)
         return self._by_expression(criterion, attempt)
+
+    def _quoting(self, criterion: CompiledSubGoal, attempt: Attempt, decision: NodeDecision) -> NodeDecision:
+        """The reason after the words of the tool that failed last, where one did."""
+        failed = last_failed_call(self._trace, attempt.events)
+        if failed is None:
+            return decision
+        quoted = failed_in_words(failed, criterion.call, self._trace)
+        evidence = tuple(sorted({*decision.evidence, failed.call.seq, failed.answer}))
+        return structs.replace(decision, reason=f"{quoted}; {decision.reason}", evidence=evidence)
 
     def _fails(self, criterion: CompiledSubGoal, attempt: Attempt) -> bool:
         """Whether its expression is false where attempts are unknown: no verdict makes up for that."""

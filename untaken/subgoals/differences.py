@@ -52,7 +52,36 @@ class FieldDifference(Struct, frozen=True, kw_only=True, gc=False):
 def differences_in_words(found: Sequence[FieldDifference]) -> str:
     """The unmet ones in one sentence part: ``order_id is 7, expected 8``; empty where there are none."""
     unmet = [one for one in found if not one.met]
-    parts = [f"{one.field} is {_cut(one.actual)}, expected {_cut(one.expected)}" for one in unmet]
+    parts = [f"{one.field} is {brief(one.actual)}, expected {brief(one.expected)}" for one in unmet]
+    return _joined(parts)
+
+
+def fields_in_words(found: Sequence[FieldDifference]) -> str:
+    """The fields of a state that are not as expected: ``paid: not set``, ``amount: 78, expected 67``.
+
+    A part of an expression that says more than one comparison is shown by the fields that it reads.
+    """
+    return _joined([_field_in_words(one) for one in found if not one.met])
+
+
+def _field_in_words(one: FieldDifference) -> str:
+    paths = one.field.split(", ")
+    actual = brief(one.actual).replace("state.", "")
+    if paths[0] in one.expected:  # more than a comparison: its own text would be source
+        return f"{paths[0]}: {actual}".replace("state.", "") if len(paths) == 1 else actual
+    field = one.field.replace("state.", "")
+    if one.expected == "true" and one.actual == ABSENT:
+        return f"{field}: {ABSENT}"
+    return f"{field}: {actual}, expected {brief(_value_alone(one.expected))}"
+
+
+def _value_alone(expected: str) -> str:
+    """An expectation without the source behind its value: ``2 (state.limit)``."""
+    value, _, source = expected.rpartition(" (") if expected[:1] == '"' else expected.partition(" (")
+    return value if "state." in source else expected
+
+
+def _joined(parts: Sequence[str]) -> str:
     more = len(parts) - MOST_IN_WORDS
     return "; ".join(parts[:MOST_IN_WORDS]) + (f"; and {more} more" if more > 0 else "")
 
@@ -70,10 +99,11 @@ def shown(value: Any) -> str:
     if isinstance(value, Pattern):
         return "any value" if value.kind == "any" else f"{value.kind} {shown(value.text)}"
     text = (readable([value]) or "")[1:-1]
-    return _cut(text, VALUE_CHARS)
+    return brief(text, VALUE_CHARS)
 
 
-def _cut(text: str, limit: int = BRIEF_CHARS) -> str:
+def brief(text: str, limit: int = BRIEF_CHARS) -> str:
+    """A shown value in a sentence."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -218,6 +248,16 @@ def argument_differences(spec: ToolCallSpec, call: ToolCall) -> tuple[FieldDiffe
         FieldDifference(field=one.name, expected=shown(one.expected), actual=shown(one.actual), met=one.met)
         for one in islice(_arguments(spec, call), MOST_FIELDS)
     )
+
+
+def unmet_arguments(spec: ToolCallSpec, call: ToolCall) -> Iterator[tuple[str, Any, Any]]:
+    """The name, the expected value and the call's value of each argument that is not as expected.
+
+    The call's value is an object of no JSON type where it has none.
+    """
+    for one in islice(_arguments(spec, call), MOST_FIELDS):
+        if not one.met and one.expected is not _NOTHING:
+            yield one.name, one.expected, one.actual
 
 
 class _Argument(Struct, frozen=True, gc=False):

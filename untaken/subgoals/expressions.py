@@ -14,7 +14,7 @@ from untaken.errors import Unscored
 from untaken.plans import evaluate_expression
 from untaken.subgoals.attempts import Attempt
 from untaken.subgoals.compiled import CompiledGraph, CompiledSubGoal
-from untaken.subgoals.differences import FieldDifference, differences_in_words, state_differences
+from untaken.subgoals.differences import FieldDifference, fields_in_words, state_differences
 from untaken.subgoals.state import JsonObject, StateFold
 from untaken.subgoals.trace import Trace
 
@@ -92,7 +92,7 @@ class ExpressionResults:
         if not self._in_words:
             return found
         differences = state_differences(criterion.expression, self._fold.state)
-        words = differences_in_words(differences)
+        words = fields_in_words(differences)
         reason = found.reason.replace(shown_expression(criterion.expression), f"its check: {words}")
         return structs.replace(found, reason=reason if words else found.reason, differences=differences)
 

@@ -1,0 +1,225 @@
+"""What an agent had been shown at any moment of a run: messages, instructions and answers of tools (§4).
+
+Nothing else shows it anything: a STATE is the environment's, an answer to the user's call is the user's, and
+an answer that repeats what the run itself put into a call is an echo.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from untaken.caching import cached_property
+from untaken.ledger.events import Message, Observation, ToolCall, readable
+from untaken.ledger.run import Run
+from untaken.plans.patterns import text_of
+
+ValueKind = Literal["id", "word", "date", "amount", "choice"]
+"""``choice``: true, false or nothing, which no text says as such."""
+AGENT_ROLES: Final = frozenset({"assistant", "agent", "ai", "model"})
+SYSTEM_ROLES: Final = frozenset({"system", "developer"})
+_WORDS: Final = re.compile(r"[^\W_]+")
+_NUMBER: Final = re.compile(r"(?<![\w.])[-−]?\$?\d[\d,]*(?:\.\d+)?(?![\w])")
+_ID_NAMES: Final = re.compile(
+    r"(?:^|_)(?:ids?|code|number|no|zip|phone|key|sku|ref)(?:$|_|s$)", re.IGNORECASE
+)
+_DATE_CHARS: Final = 40
+"""Most characters of a value that is a date."""
+_LONG: Final = 6
+"""Digits from which a number is likelier an id than an amount."""
+_MONTHS: Final = {
+    name: at
+    for at, names in enumerate(
+        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
+         "september sep sept", "october oct", "november nov", "december dec"), start=1)
+    for name in names.split()
+}  # fmt: skip
+_MONTH: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DAY: Final = r"(\d{1,2})(?:st|nd|rd|th)?"
+_DATES: Final = (
+    ("ymd", re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")),
+    ("mdy", re.compile(rf"\b({_MONTH})\.?\s+{_DAY}(?:\s*,?\s*(\d{{4}}))?\b", re.IGNORECASE)),
+    ("dmy", re.compile(rf"\b{_DAY}\s+(?:of\s+)?({_MONTH})\.?(?:\s*,?\s*(\d{{4}}))?\b", re.IGNORECASE)),
+    ("both", re.compile(r"(?<!\d)(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?!\d)")),
+)
+TEXT_CHARS: Final = 200_000
+"""Characters of one text that are looked through."""
+RELATIVE: Final = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|(?:next|last|this|coming|following|previous)\s+(?:day|week|month|year|weekend)"
+    r"|(?:days?|weeks?|months?)\s+(?:ago|later|from|after|before|earlier)"
+    r"|(?:by|in|within|for)\s+\w+\s+(?:days?|weeks?|months?)|same day)\b",
+    re.IGNORECASE,
+)
+Day = tuple[int | None, int, int]
+"""Year, month and day; a text may leave the year out."""
+
+
+class SoughtValue(Struct, frozen=True, kw_only=True, gc=False):
+    """A value in the forms that a text may give it.
+
+    Attributes:
+        words: its words in lower case, without signs between them; empty where it has none.
+        number, day: where it is one.
+    """
+
+    kind: ValueKind
+    words: str
+    number: float | None = None
+    day: Day | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownText:
+    """A text that the agent was shown, and what showed it.
+
+    Attributes:
+        seq: of the event.
+        source: ``instruction``, the role of a message, or the tool that answered.
+        call: that was answered.
+    """
+
+    seq: int
+    source: str
+    text: str
+    call: ToolCall | None = None
+
+    @cached_property
+    def _words(self) -> str:
+        return f" {_words(self.text)} "
+
+    @cached_property
+    def _numbers(self) -> frozenset[float]:
+        found = (_number(match[0]) for match in _NUMBER.finditer(self.text))
+        return frozenset(number for number in found if number is not None)
+
+    @cached_property
+    def _days(self) -> frozenset[Day]:
+        return frozenset(_days(self.text))
+
+    def shows(self, value: SoughtValue) -> bool:
+        """Whether it says a value: word for word after normalising, as the same number, or the same day."""
+        if value.words and f" {value.words} " in self._words:
+            return True
+        if value.number is not None and value.number in self._numbers:
+            return True
+        if value.day is None:
+            return False
+        year, month, day = value.day
+        return any(
+            (month, day) == (at[1], at[2]) and (year is None or at[0] is None or year == at[0])
+            for at in self._days
+        )
+
+
+def sought(value: Any, argument: str = "") -> SoughtValue:
+    """An argument's value as it is looked for; the argument's name tells ids from amounts."""
+    if value is None or isinstance(value, bool):
+        return SoughtValue(kind="choice", words="")
+    text = value if isinstance(value, str) else readable(value) or ""
+    words = _words(text)
+    number = _number(text)
+    if number is not None:
+        digits = text.strip().lstrip("#")
+        long = digits.isdigit() and (len(digits) >= _LONG or (len(digits) > 1 and digits[0] == "0"))
+        is_id = long or _ID_NAMES.search(argument) is not None
+        return SoughtValue(kind="id" if is_id else "amount", words=words, number=number)
+    days = set(_days(text[:64]))
+    if len(days) == 1 and len(text) <= _DATE_CHARS:
+        return SoughtValue(kind="date", words=words, day=next(iter(days)))
+    has_digit = any(sign.isdigit() for sign in text)
+    return SoughtValue(kind="id" if has_digit and " " not in text.strip() else "word", words=words)
+
+
+class SeenTexts:
+    """What a run's agent was shown, each text looked through once."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.texts = tuple(_shown_texts(run))
+        self.has_system_prompt = any(text.source in SYSTEM_ROLES for text in self.texts)
+        self._arguments = [(call.seq, f" {_words(readable(call.arguments) or '')} ") for call in run.actions]
+
+    def first(self, value: SoughtValue, before: float) -> ShownText | None:
+        """The first text before an event that shows a value; an echo of the run's own arguments is none."""
+        put_in = self._put_in(value)
+        for text in self.texts:
+            if text.seq >= before:
+                return None
+            if (text.call is None or text.call.seq < put_in) and text.shows(value):
+                return text
+        return None
+
+    def relative_dates(self, before: float) -> bool:
+        """Whether a text before an event speaks of a day by its distance: ``tomorrow``."""
+        return any(RELATIVE.search(text.text) for text in self.texts if text.seq < before)
+
+    def _put_in(self, value: SoughtValue) -> float:
+        """`seq` of the first call that the run itself put the value into."""
+        found = (seq for seq, words in self._arguments if value.words and f" {value.words} " in words)
+        return next(found, float("inf"))
+
+
+def _shown_texts(run: Run) -> Iterator[ShownText]:
+    calls: Mapping[str, ToolCall] = {call.call_id: call for call in run.actions}
+    asked = any(message.role.lower() not in AGENT_ROLES | SYSTEM_ROLES for message in run.of(Message))
+    given = (run.started.metadata or {}).get("input")
+    if not asked and given is not None:  # else it may be the instruction of a simulated user
+        yield ShownText(seq=run.started.seq, source="instruction", text=_cut(given))
+    for event in run.events:
+        if event.seq >= run.own:
+            return
+        if isinstance(event, Message) and event.role.lower() not in AGENT_ROLES:
+            yield ShownText(seq=event.seq, source=event.role.lower(), text=_cut(event.content))
+        elif isinstance(event, Observation):
+            call = calls.get(event.call_id or "")
+            if call is None:
+                yield ShownText(seq=event.seq, source="an observation", text=_cut(event.content))
+            elif call.requestor != "user":
+                yield ShownText(seq=event.seq, source=call.tool, text=_cut(event.content), call=call)
+
+
+def _cut(content: Any) -> str:
+    return (text_of(content) or "")[:TEXT_CHARS]
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORDS.findall(unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _number(text: str) -> float | None:
+    plain = text.strip().replace("−", "-").replace("$", "").replace(",", "")
+    try:
+        return float(plain) if plain.lstrip("-")[:1].isdigit() else None
+    except ValueError:
+        return None
+
+
+def _days(text: str) -> Iterator[Day]:
+    for order, pattern in _DATES:
+        for match in pattern.finditer(text):
+            first, second, third = match.groups()
+            match order:
+                case "ymd":
+                    yield from _day(int(first), int(second), int(third))
+                case "mdy":
+                    yield from _day(third, _MONTHS[first.lower()], int(second))
+                case "dmy":
+                    yield from _day(third, _MONTHS[second.lower()], int(first))
+                case "both":
+                    yield from _day(int(third), int(first), int(second))
+                    yield from _day(int(third), int(second), int(first))
+
+
+def _day(year: str | int | None, month: int, day: int) -> Iterator[Day]:
+    try:
+        date(int(year or 2000), month, day)
+    except ValueError:
+        return
+    yield (None if year is None else int(year)), month, day
