@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from untaken.stats.betting import decide
+from untaken.stats.betting import verdict_of
 
 TASKS = 150
 WORKERS = (1, 8, 32)
@@ -73,7 +73,7 @@ class World:
     Attributes:
         look: the values at a time.
         times: when something starts or finishes.
-        passes, fails: the bounds of `decide`.
+        passes, fails: the bounds of `verdict_of`.
     """
 
     look: Look
@@ -83,7 +83,7 @@ class World:
 
     def verdict(self, at: float) -> str:
         """By the gate."""
-        return decide(self.look(at), passes=self.passes, fails=self.fails).verdict
+        return verdict_of(self.look(at), passes=self.passes, fails=self.fails)[0]
 
     def finished_at_verdict(self) -> int | None:
         """How many values are known when the verdict is reached; ``None`` where it never is."""
@@ -100,7 +100,7 @@ class World:
         """By what has finished at each look, in order of start; the first verdict stays."""
         for at in self.times[EVERY - 1 :: EVERY]:
             known = [value for value in self.look(at) if value is not None]
-            verdict = decide(known, passes=self.passes, fails=self.fails).verdict
+            verdict = verdict_of(known, passes=self.passes, fails=self.fails)[0]
             if verdict in ("pass", "fail"):
                 return verdict
         return "keep_going"

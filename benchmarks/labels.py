@@ -4,9 +4,10 @@
    but for a random draw: of requirements, of requirements with unequal known odds, or of whole tasks. Beside
    each, as a negative control, the same with every label taken for independent.
 2. Simulated worlds: tasks differ, and so does the judge's error from task to task; the truth is that of these
-   runs, or that of the tasks they come from.
+   runs, or that of the tasks they come from. In some, two agents have unequal shares of the labels.
+3. `benchmarks/label_draws.py` tries the check that labels are a random draw.
 
-    python benchmarks/labels.py [draws]
+    python -m benchmarks.labels [draws]
 
 Reads UNTAKEN_REAL_DATA, else ../shared/data beside the repository; without records it says so, and simulates.
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -27,7 +28,8 @@ from untaken.errors import Unscored
 from untaken.formats import convert
 from untaken.judging import verdict_agreement
 from untaken.ledger import Run, read_ledger
-from untaken.stats.prediction_powered import Labels, Target, powered_difference, powered_rate
+from untaken.stats.corrected import Target
+from untaken.stats.post_stratified import Labels, corrected_difference, corrected_rate
 from untaken.stats.rounding import Floats
 
 RECORDS = Path(os.environ.get("UNTAKEN_REAL_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
@@ -36,18 +38,17 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """What people would say of each item, what the judge says, and whose task it is."""
+    """What people would say of each item, what the judge says, whose task it is, and which agent's."""
 
     people: Floats
     judge: Floats
     cluster: np.ndarray
+    agent: np.ndarray | None = None
 
     def labelled(self, drawn: np.ndarray, odds: Floats) -> Labels:
         people = np.where(drawn, self.people, np.nan)
-        return Labels(judge=self.judge, people=people, odds=odds, cluster=self.cluster)
-
-    def part(self, which: np.ndarray) -> Items:
-        return Items(self.people[which], self.judge[which], self.cluster[which])
+        agent = np.zeros(people.size) if self.agent is None else self.agent
+        return Labels(judge=self.judge, people=people, odds=odds, cluster=self.cluster, agent=agent)
 
 
 Draw = Callable[[Items, Random], tuple[np.ndarray, Floats]]
@@ -70,6 +71,19 @@ def unequal(n: int) -> Draw:
         weight = np.where(items.judge > 0, 1.0, 3.0)
         odds = n * weight / weight.sum()
         return random.random(len(odds)) < odds, odds
+
+    return draw
+
+
+def uneven(first: int, second: int) -> Draw:
+    """So many items of the first of two agents, and so many of the second."""
+
+    def draw(items: Items, random: Random) -> tuple[np.ndarray, Floats]:
+        assert items.agent is not None
+        drawn = np.zeros(items.agent.size, dtype=bool)
+        for agent, n in ((0, first), (1, second)):
+            drawn[random.choice(np.flatnonzero(items.agent == agent), n, replace=False)] = True
+        return drawn, np.full(drawn.size, drawn.mean())
 
     return draw
 
@@ -118,6 +132,7 @@ def row(found: object, truth: float) -> tuple[float, ...] | None:
     )
     if isinstance(low, Unscored):
         return None
+    worth = 1.0 if isinstance(worth, Unscored) else worth
     holds = [float(a - 1e-9 <= truth <= b + 1e-9) for a, b in ((low, high), (people_low, people_high))]
     return holds[0], high - low, holds[1], people_high - people_low, worth
 
@@ -125,15 +140,20 @@ def row(found: object, truth: float) -> tuple[float, ...] | None:
 def coverage(items: Items, draw: Draw, *, draws: int, seed: int = 0, naive: bool = False) -> Coverage:
     """Over draws of labels from the same runs; the truth is what people say of all of them."""
     random, truth = np.random.default_rng(seed), float(items.people.mean())
-    asked = Items(items.people, items.judge, np.arange(len(items.judge))) if naive else items
-    rows = (row(powered_rate(asked.labelled(*draw(items, random))), truth) for _ in range(draws))
+    asked = replace(items, cluster=np.arange(len(items.judge))) if naive else items
+    rows = (row(corrected_rate(asked.labelled(*draw(items, random))), truth) for _ in range(draws))
     return Coverage.of(one for one in rows if one is not None)
 
 
 def difference_coverage(first: Items, second: Items, draw: Draw, *, draws: int, seed: int = 0) -> Coverage:
     random, truth = np.random.default_rng(seed), float(first.people.mean() - second.people.mean())
     rows = (
-        row(powered_difference(*(one.labelled(*draw(one, random)) for one in (first, second))), truth)
+        row(
+            corrected_difference(
+                *(corrected_rate(one.labelled(*draw(one, random))) for one in (first, second))
+            ),
+            truth,
+        )
         for _ in range(draws)
     )
     return Coverage.of(one for one in rows if one is not None)
@@ -141,7 +161,10 @@ def difference_coverage(first: Items, second: Items, draw: Draw, *, draws: int, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Tasks of so many items; how alike tasks are (the size of a Beta), and the judge's error in them."""
+    """Tasks of so many items; how alike tasks are (the size of a Beta), and the judge's error in them.
+
+    With `other`, the rate of a second agent, which has items of its own in each task.
+    """
 
     tasks: int = 25
     items: int = 8
@@ -149,6 +172,7 @@ class World:
     alike: float = 3.0
     error: float = 0.12
     error_alike: float = 6.0
+    other: float | None = None
 
     def draw(self, random: Random) -> Items:
         met = random.beta(self.rate * self.alike, (1 - self.rate) * self.alike, self.tasks)
@@ -156,7 +180,21 @@ class World:
         cluster = np.repeat(np.arange(self.tasks), self.items)
         people = random.random(cluster.size) < met[cluster]
         wrong = random.random(cluster.size) < off[cluster]
-        return Items(people.astype(float), (people ^ wrong).astype(float), cluster)
+        found = Items(people.astype(float), (people ^ wrong).astype(float), cluster)
+        if self.other is None:
+            return found
+        second = replace(self, rate=self.other, other=None).draw(random)
+        return Items(
+            np.concatenate([found.people, second.people]),
+            np.concatenate([found.judge, second.judge]),
+            np.concatenate([found.cluster, second.cluster]),
+            np.repeat([0.0, 1.0], cluster.size),
+        )
+
+    @property
+    def truth(self) -> float:
+        """Over all the tasks that there might be."""
+        return self.rate if self.other is None else (self.rate + self.other) / 2
 
 
 def world_coverage(world: World, draw: Draw, target: Target, *, worlds: int, seed: int = 0) -> Coverage:
@@ -165,8 +203,8 @@ def world_coverage(world: World, draw: Draw, target: Target, *, worlds: int, see
 
     def one() -> tuple[float, ...] | None:
         items = world.draw(random)
-        truth = world.rate if target == "tasks" else float(items.people.mean())
-        return row(powered_rate(items.labelled(*draw(items, random)), target=target), truth)
+        truth = world.truth if target == "tasks" else float(items.people.mean())
+        return row(corrected_rate(items.labelled(*draw(items, random)), target=target), truth)
 
     return Coverage.of(found for found in (one() for _ in range(worlds)) if found is not None)
 
@@ -187,12 +225,12 @@ def devai_items(runs: Iterable[Run], agent: str | None = None) -> Items:
     )
 
 
-HEADING: Final = f"{'':42}{'holds':>8}{'width':>8}{'labels only':>13}{'width':>8}{'ratio':>8}{'worth':>8}"
+HEADING: Final = f"{'':56}{'holds':>8}{'width':>8}{'labels only':>13}{'width':>8}{'ratio':>8}{'worth':>8}"
 
 
 def shown(name: str, found: Coverage) -> str:
     cells = f"{found.held:8.1%}{found.width:8.3f}{found.people_held:13.1%}{found.people_width:8.3f}"
-    return f"{name:42}{cells}{found.ratio:8.2f}{found.worth:7.1f}×"
+    return f"{name:56}{cells}{found.ratio:8.2f}{found.worth:7.1f}×"
 
 
 def main() -> None:
@@ -216,12 +254,31 @@ def main() -> None:
         print(shown("GPT-Pilot − OpenHands, 30 labels each", found))
     else:
         print(f"no records: {RECORDS / 'devai'} is not there (set UNTAKEN_REAL_DATA)")
-    for rate, error in ((0.6, 0.12), (0.9, 0.05), (0.5, 0.4)):
-        world = World(rate=rate, error=error)
-        for words, draw in (("40 labels", some(40)), ("10 whole tasks", whole_tasks(10))):
-            for target in ("runs", "tasks"):
-                found = world_coverage(world, draw, target, worlds=draws)
-                print(shown(f"rate {rate}, judge wrong {error}: {words}, {target}", found))
+    for name, (world, draw, target) in worlds().items():
+        print(shown(name, world_coverage(world, draw, target, worlds=draws)), flush=True)
+
+
+def worlds() -> dict[str, tuple[World, Draw, Target]]:
+    """Every simulated world by name."""
+    targets: tuple[Target, ...] = ("runs", "tasks")
+    drawn: dict[str, Draw] = {f"{n} labels": some(n) for n in (12, 20, 30, 40, 60)}
+    drawn |= {f"{n} whole tasks": whole_tasks(n) for n in (6, 10)}
+    found: dict[str, tuple[World, Draw, Target]] = {
+        f"rate {rate}, judge wrong {error}: {words}, {target}": (World(rate=rate, error=error), draw, target)
+        for rate, error in ((0.6, 0.12), (0.9, 0.05), (0.97, 0.03), (0.5, 0.4))
+        for words, draw in drawn.items()
+        for target in targets
+    }
+    two = World(rate=0.8, other=0.4)
+    return found | {
+        f"two agents, 0.8 and 0.4: {first} and {second} labels, {target}": (
+            two,
+            uneven(first, second),
+            target,
+        )
+        for first, second in ((50, 10), (50, 1), (50, 0), (20, 5))
+        for target in targets
+    }
 
 
 if __name__ == "__main__":

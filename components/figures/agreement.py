@@ -148,7 +148,7 @@ RATE_SHIFT: Final = 0.22
 JUDGE: Final = "judge alone"
 Values = Callable[[LabelledRate], tuple[Score, Score, Score]]
 RATE_MARKS: Final[tuple[tuple[str, str, Values], ...]] = (
-    ("labels and judge", "circle", lambda one: (one.value, one.low, one.high)),
+    ("rate", "circle", lambda one: (one.value, one.low, one.high)),
     ("labels alone", "circle-open", lambda one: (one.people, one.people_low, one.people_high)),
     (JUDGE, "x-thin-open", lambda one: (one.judge, one.judge, one.judge)),
 )
@@ -177,5 +177,7 @@ def labelled_rates_figure(found: LabelledRates, *, dark: bool = False) -> go.Fig
 
 def _rate_words(one: LabelledRate) -> str:
     worth = number(one.worth)
+    used = {"labels_and_judge": "from labels and judge", "labels": "from labels alone", "none": "no rate"}
     words = f"{one.labels:,} labels in {one.clusters:,} tasks or runs, of {one.items:,} sub-goals judged"
+    words = f"{used[one.basis]}; {words}"
     return words if worth is None else f"{words}; worth {decimal(worth, 1)}× the labels"

@@ -22,7 +22,7 @@ def section() -> None:
     if not found.adds:
         st.info(
             f"A judge decided {whole.items:,} sub-goals, and people labelled {whole.labels:,} of them. Rates "
-            "from both need labels on some: a random draw of at least 10, from 5 tasks."
+            "need labels on some: a random draw of at least 10, from 5 tasks; the judge counts from 30 on."
         )
         return
     share = f"{whole.labels:,} of the {whole.items:,} sub-goals that a judge decided"
@@ -40,8 +40,9 @@ def section() -> None:
         st.warning(f"{text.label(finding.message, 300)}. {finding.hint}")
     worth = "" if isinstance(whole.worth, Unscored) else f", worth {decimal(whole.worth, 1)} times the labels"
     st.caption(
-        f"Share of sub-goals met, from {share}{worth}. 95% intervals, for tasks like these; "
-        f"{found.cluster}s are independent. Labels must be a random draw. The rankings stay as they are."
+        f"Share of sub-goals met, from {share}{worth}. With fewer than 30 labels the judge does not count. "
+        f"95% intervals, for tasks like these; {found.cluster}s are independent. Labels must be a random "
+        "draw. The rankings stay as they are."
     )
     drawn = partial(figures.labelled_rates_figure, found, dark=state.is_dark())
     tables.figure(drawn, key="labelled", name="Rates from labels and judge")

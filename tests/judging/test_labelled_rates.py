@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import numpy as np
 import pytest
-from builders import RunBuilder, a_run
+from builders import EPOCH, RunBuilder, a_run
 
 from untaken.answers import json_schema, labelled_rates_table
 from untaken.cli import main
@@ -34,11 +37,11 @@ def judged(agent: str, task: int, *, met: int = 2, labels: int = 3, judge: bool 
 
 
 def desk_runs() -> list[Run]:
-    """Twelve tasks of two agents: every third task has labels; one agent meets more."""
+    """32 tasks of two agents: every second one has labels; one agent meets more."""
     return [
         judged(agent, task, met=(task + good) % 4, labels=3 * (task % 2)).run()
         for agent, good in (("a", 0), ("b", 1))
-        for task in range(16)
+        for task in range(32)
     ]
 
 
@@ -49,7 +52,7 @@ def rate(found: LabelledRates, part: str, name: str = "", other: str = "") -> La
 
 def test_the_judge_fills_in_what_people_did_not_label() -> None:
     found = labelled_rates(desk_runs())
-    assert (found.overall.labels, found.overall.items, found.cluster) == (48, 96, "task")
+    assert (found.overall.labels, found.overall.items, found.cluster) == (96, 192, "task")
     assert found.adds
     for name in ("a", "b"):
         one = rate(found, "agent", name)
@@ -87,7 +90,7 @@ def test_rates_of_tasks_are_less_certain_than_those_of_these_runs() -> None:
 def test_a_label_on_what_the_judge_was_not_asked_is_counted_and_not_used() -> None:
     runs = [*desk_runs(), judged("a", 99, judge=False).run()]
     found = labelled_rates(runs)
-    assert (found.outside, found.overall.items) == (3, 96)
+    assert (found.outside, found.overall.items) == (3, 192)
 
 
 def test_who_could_not_tell_gives_no_label() -> None:
@@ -98,11 +101,69 @@ def test_who_could_not_tell_gives_no_label() -> None:
     assert not found.adds
 
 
-def test_labels_picked_by_what_the_judge_says_are_called_no_random_draw() -> None:
-    runs = [judged("a", task, met=3 * (task % 2), labels=3 * (task % 2)).run() for task in range(40)]
-    runs += [judged("a", 100 + task, met=1, labels=3).run() for task in range(3)]
-    assert [finding.code for finding in labelled_rates(runs).findings] == ["labels-not-random"]
-    assert labelled_rates(desk_runs()).findings == ()
+def spread(random: np.random.Generator, *, runs: int = 60) -> list[RunBuilder]:
+    """Runs of two agents, two a task, in a random order of start; nothing is labelled yet."""
+    found = []
+    for start, at in enumerate(random.permutation(runs)):
+        met = int(random.integers(0, 4))
+        run = a_run(f"r{at}", agent="ab"[at % 2], task=f"t{at // 2}", graph="desk")
+        run.events[0] = msgspec.structs.replace(run.events[0], ts=EPOCH + timedelta(minutes=start))
+        run.finish(success=bool(random.random() < (met + 0.5) / 4))
+        for place, goal in enumerate(GOALS):
+            run.add(Verdict, sub_goal=goal, passed=place < met, by="judge:m")
+        found.append(run)
+    return found
+
+
+def label(run: RunBuilder, goals: Sequence[str] = GOALS) -> None:
+    for goal in goals:
+        run.add(Verdict, sub_goal=goal, passed=goal == "look", by="human:ada")
+
+
+def judge_failed(run: RunBuilder) -> list[str]:
+    return [
+        event.sub_goal
+        for event in run.events
+        if isinstance(event, Verdict) and event.by == "judge:m" and not event.passed
+    ]
+
+
+LEANING: dict[str, tuple[Callable[[int, RunBuilder], Sequence[str]], str]] = {
+    "what the judge fails": (lambda _, run: judge_failed(run), "the judge calls 0% of them met"),
+    "failing runs": (lambda _, run: () if run.run().finished.success else GOALS, "0% of their runs"),  # type: ignore[union-attr]
+    "the first runs": (lambda at, _: GOALS if at < 20 else (), "started earlier"),
+    "one agent": (lambda at, run: GOALS if run.run().agent == "a" and at % 3 else (), "of 'a'"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(LEANING))
+def test_labels_that_are_no_random_draw_are_warned_of_with_what_they_lean_to(name: str) -> None:
+    choose, words = LEANING[name]
+    runs = spread(np.random.default_rng(4))
+    for at, run in enumerate(runs):
+        label(run, choose(at, run))
+    (finding,) = labelled_rates([run.run() for run in runs]).findings
+    assert finding.code == "labels-not-random"
+    assert words in finding.message
+
+
+def test_a_random_draw_and_labels_on_everything_are_not_warned_of() -> None:
+    some, everything = (spread(np.random.default_rng(4)) for _ in range(2))
+    for run in some[::3]:
+        label(run)
+    for run in everything:
+        label(run)
+    for runs in (some, everything):
+        assert labelled_rates([run.run() for run in runs]).findings == ()
+
+
+def test_what_cannot_be_checked_is_a_warning_and_no_silence() -> None:
+    runs = spread(np.random.default_rng(4))
+    for run in runs[:3]:
+        label(run)
+    (finding,) = labelled_rates([run.run() for run in runs]).findings
+    assert finding.code == "labels-draw-unknown"
+    assert "cannot be checked" in finding.message
 
 
 def test_odds_put_right_a_draw_that_prefers_failures() -> None:
@@ -133,7 +194,7 @@ def test_the_table_has_a_row_a_rate_with_reasons_where_there_is_no_interval() ->
     table = labelled_rates_table(labelled_rates(desk_runs()[:3]))
     assert list(table["part"]) == ["all", "agent", "sub_goal", "sub_goal", "sub_goal"]
     assert table["low"].isna().all()
-    assert set(table["low_reason"]) == {"too few labels: an interval needs 10"}
+    assert set(table["low_reason"]) == {"too few labels: a rate needs 10"}
 
 
 def ledgers(folder: Path) -> Path:
@@ -148,7 +209,7 @@ def test_agree_prints_the_rates_and_its_document_fits_its_schema(
 ) -> None:
     folder = str(ledgers(tmp_path))
     assert main(["agree", folder]) == 0
-    assert "labels + judge" in capsys.readouterr().out
+    assert "labels alone" in capsys.readouterr().out
     assert main(["agree", folder, "--json", "--target", "tasks"]) == 0
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, json_schema("agree"))

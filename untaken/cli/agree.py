@@ -30,6 +30,7 @@ from untaken.judging import (
 )
 from untaken.present.numbers import counted, p_value
 
+BASIS: Final = {"labels_and_judge": "labels and judge", "labels": "labels", "none": NOTHING}
 MOST_SHOWN: Final = 20
 TRUST: Final = {"reliable": "reliable", "unreliable": "UNRELIABLE", "too_few_labels": "too few labels"}
 
@@ -143,7 +144,7 @@ def read_odds(path: str | None) -> dict[tuple[str, str], float] | None:
 
 
 def print_rates(rates: LabelledRates, console: Console) -> None:
-    """Rates from labels and judge, the labels alone, the judge alone; sub-goals only in the document."""
+    """Each rate, the labels alone, the judge alone; sub-goals only in the document."""
     shown = [one for one in rates.rates if one.part != "sub_goal"]
 
     def write(one: LabelledRate, value: Score) -> str:
@@ -152,11 +153,12 @@ def print_rates(rates: LabelledRates, console: Console) -> None:
     console.columns(
         shown,
         ("share met", lambda one: f"{one.name} − {one.other}" if one.other else one.name or "all"),
-        ("labels + judge", lambda one: write(one, one.value)),
+        ("rate", lambda one: write(one, one.value)),
         ("95%", lambda one: span(one.low, one.high)),
         ("labels alone", lambda one: write(one, one.people)),
         ("95%", lambda one: span(one.people_low, one.people_high)),
         ("judge", lambda one: write(one, one.judge)),
+        ("from", lambda one: BASIS[one.basis]),
         ("worth", lambda one: f"{decimal(one.worth, 1)}×" if isinstance(one.worth, float) else NOTHING),
         ("labels", lambda one: one.labels),
         ("of", lambda one: one.items),
@@ -164,7 +166,8 @@ def print_rates(rates: LabelledRates, console: Console) -> None:
     whose = "these runs" if rates.target == "runs" else "tasks like these"
     drawn = "a random draw" if rates.odds == "even" else "the odds given"
     console.say(
-        f"rates of {whose}; labels must be {drawn}; worth: times the labels that do without the judge"
+        f"rates of {whose}; labels must be {drawn}; the judge counts from 30 labels on; worth: times the "
+        "labels that do without the judge"
     )
 
 

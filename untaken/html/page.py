@@ -121,7 +121,8 @@ def labels_section(found: LabelledRates | None) -> Markup | None:
     shown = [one for one in found.rates if one.part != "sub_goal"][:MOST_ROWS]
     note = (
         f"Share of sub-goals met, as people would say: a judge decided {found.overall.items:,}, and people "
-        f"labelled {found.overall.labels:,} of them. The judge's share is corrected by how far it is off. "
+        f"labelled {found.overall.labels:,} of them. The judge's share is corrected by how far it is off; "
+        "with fewer than 30 labels the judge does not count. "
         "In brackets: 95% intervals, for tasks like these. Worth: how many times the labels "
         "are needed without the judge. Labels must be a random draw"
     )

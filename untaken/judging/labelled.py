@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from untaken.errors import Finding
-from untaken.stats.powered import Powered, Target
+from untaken.stats.corrected import Corrected, Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledRate(Powered):
+class LabelledRate(Corrected):
     """A rate of sub-goals met, or the difference of two agents' rates.
 
     Attributes:
@@ -35,7 +35,8 @@ class LabelledRates:
         odds: whether labels were drawn with even odds, as is supposed without a file, or with those given.
         rates: over all, by agent, differences of agents, by sub-goal; only those with a label.
         outside: labels on what the judge was not asked; they are not used.
-        findings: a warning where the labelled items do not look like a random draw.
+        findings: a warning where the labelled items do not look like a random draw, or where that cannot be
+            checked.
     """
 
     people: tuple[str, ...]

@@ -10,35 +10,26 @@ from typing import Final, Literal
 
 import numpy as np
 
-from untaken.errors import Finding, Unscored, UntakenError
+from untaken.errors import Unscored, UntakenError
+from untaken.judging.label_draw import JudgedItem, draw_findings
 from untaken.judging.labelled import LabelledRate, LabelledRates
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
-from untaken.stats.powered import Powered, Target
-from untaken.stats.prediction_powered import (
-    Labels,
-    powered_difference,
-    powered_rate,
-    random_draw_p,
-)
+from untaken.stats.corrected import Corrected, Target
+from untaken.stats.post_stratified import Labels, corrected_difference, corrected_rate
 from untaken.subgoals.verdicts import not_withdrawn, ruling, whose_count
 
 Odds = Mapping[tuple[str, str], float]
 """(run id, sub-goal) → the probability with which it was drawn; the sub-goal is empty for all of a run."""
 MOST_AGENTS: Final = 12
 """Agents whose differences are taken, by name; pairs grow with the square."""
-SMALL_P: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Item:
-    agent: str
+class _Item(JudgedItem):
     graph: str
     sub_goal: str
     cluster: str
-    judge: float
-    people: float
-    odds: float | None
 
 
 def labelled_rates(
@@ -75,16 +66,18 @@ def labelled_rates(
         outside += unasked
     by_agent = _grouped(items, lambda one: ("", one.agent))
     by_goal = _grouped(items, lambda one: (one.graph, one.sub_goal))
-    agents = {agent: _labels(some) for (_, agent), some in sorted(by_agent.items())}
-    labelled = [agent for agent, some in agents.items() if not np.isnan(some.people).all()]
-    rates = [_rate(powered_rate(_labels(items), target=target), "all", "")]
-    rates += [_rate(powered_rate(agents[agent], target=target), "agent", agent) for agent in labelled]
+    agents = {
+        agent: corrected_rate(_labels(some), target=target) for (_, agent), some in sorted(by_agent.items())
+    }
+    labelled = [agent for agent, found in agents.items() if found.labels]
+    rates = [_rate(corrected_rate(_labels(items), target=target), "all", "")]
+    rates += [_rate(agents[agent], "agent", agent) for agent in labelled]
     rates += [
-        _rate(powered_difference(agents[a], agents[b], target=target), "difference", a, other=b)
+        _rate(corrected_difference(agents[a], agents[b]), "difference", a, other=b)
         for a, b in combinations(labelled[:MOST_AGENTS], 2)
     ]
     rates += [
-        _rate(powered_rate(_labels(some), target=target), "sub_goal", goal, graph=graph)
+        _rate(corrected_rate(_labels(some), target=target), "sub_goal", goal, graph=graph)
         for (graph, goal), some in sorted(by_goal.items())
         if any(not np.isnan(one.people) for one in some)
     ]
@@ -96,7 +89,7 @@ def labelled_rates(
         odds="even" if odds is None else "given",
         rates=tuple(rates),
         outside=outside,
-        findings=_not_random(_labels(items)),
+        findings=draw_findings(items, runs=unbroken),
     )
 
 
@@ -115,7 +108,9 @@ def _items(
         given_label = np.nan if label is None else label
         found.append(
             _Item(
+                digest=run.digest,
                 agent=run.agent,
+                task_id=run.task_id,
                 graph=run.started.graph or "",
                 sub_goal=sub_goal,
                 cluster=cluster,
@@ -170,32 +165,17 @@ def _labels(items: Sequence[_Item]) -> Labels:
         people=people,
         odds=np.array([even if item.odds is None else item.odds for item in items]),
         cluster=np.array([item.cluster for item in items]),
+        agent=np.unique([item.agent for item in items], return_inverse=True)[1].astype(float),
     )
 
 
 def _rate(
-    found: Powered,
+    found: Corrected,
     part: Literal["all", "agent", "sub_goal", "difference"],
     name: str,
     *,
     other: str = "",
     graph: str = "",
 ) -> LabelledRate:
-    given = {field.name: getattr(found, field.name) for field in fields(Powered)}
+    given = {field.name: getattr(found, field.name) for field in fields(Corrected)}
     return LabelledRate(part=part, name=name, other=other, graph=graph, **given)
-
-
-def _not_random(labels: Labels) -> tuple[Finding, ...]:
-    """Labelled items must resemble all items in the judge's verdicts."""
-    labelled = ~np.isnan(labels.people)
-    p = random_draw_p(labels)
-    if isinstance(p, Unscored) or p > SMALL_P:
-        return ()
-    some, everything = (float(np.nanmean(one)) for one in (labels.judge[labelled], labels.judge))
-    finding = Finding(
-        code="labels-not-random",
-        message="the labelled sub-goals do not look like a random draw: the judge calls "
-        f"{some:.0%} of them met, and {everything:.0%} of all",
-        hint="Label a random draw, or give the odds with which each label was drawn.",
-    )
-    return (finding,)

@@ -10,7 +10,8 @@
 - `exact`: Fisher's test, the sign test, the rank-sum test, and the probability of superiority.
 - `correlation`: Kendall's τ-b and Spearman's ρ.
 - `krippendorff`, `kappa`: how far raters agree beyond chance.
-- `powered`, `prediction_powered`: rates from a few people's labels and a judge's verdicts on everything.
+- `corrected`, `post_stratified`: rates from a few people's labels and a judge's verdicts on everything.
+- `label_draw`: whether labelled items can be a random draw.
 - `betting`: tests and ends of intervals of a mean that hold at every look.
 - `stratified`: two options compared inside strata: risk difference, exact test, score interval.
 - `unseen`: the share of occurrences whose kind nobody has seen yet, and how many more to look at.
@@ -19,7 +20,7 @@
 
 Nothing here knows runs, graphs or agents. SciPy computes what SciPy has; own forms are vectorised, or count
 exactly where SciPy approximates. NumPy and SciPy are slow to load: who starts without them calls
-``stats.holm(…)``, which loads them when it is first called; `rates` and `powered` do without.
+``stats.holm(…)``, which loads them when it is first called; `rates` and `corrected` do without.
 """
 
 from __future__ import annotations

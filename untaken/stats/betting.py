@@ -66,7 +66,16 @@ class Decided:
 
 
 def decide(values: Sequence[float | None], *, passes: float, fails: float) -> Decided:
-    """Whether the mean is shown to be above `passes` or below `fails`: whichever comes first.
+    """`verdict_of` with both ends of the interval, which hold at every look whatever the open values are."""
+    if not values:
+        return Decided("unscored", None, (0.0, 1.0))
+    least, most = _extremes(values)
+    ends = lower_end(least), 1 - lower_end([1 - value for value in most])
+    return Decided(*verdict_of(values, passes=passes, fails=fails), ends)
+
+
+def verdict_of(values: Sequence[float | None], *, passes: float, fails: float) -> tuple[Shown, int | None]:
+    """Whether the mean is shown to be above `passes` or below `fails`, whichever comes first, and where.
 
     *Pass* comes first though every open value were 0, *fail* though every one were 1. Whatever an open value
     becomes, and also where it is left out in the end, there is no less evidence for that verdict at any place
@@ -77,19 +86,22 @@ def decide(values: Sequence[float | None], *, passes: float, fails: float) -> De
         passes: *pass* says that the mean is above it.
         fails: *fail* says that the mean is below it; at least `passes`.
     """
-    if not values:
-        return Decided("unscored", None, (0.0, 1.0))
-    least, most = ([worst if value is None else value for value in values] for worst in (0.0, 1.0))
-    ends = lower_end(least), 1 - lower_end([1 - value for value in most])
-    won, lost = _first_shown(least, passes, fails), _first_shown(most, passes, fails)
-    if won[0] == "pass":
-        return Decided(*won, ends)
-    return Decided(*lost, ends) if lost[0] == "fail" else Decided("keep_going", None, ends)
+    for some, wanted in zip(_extremes(values), ("pass", "fail"), strict=True):
+        found = _first_shown(some, passes, fails)
+        if found[0] == wanted:
+            return found
+    return "keep_going", None
+
+
+def _extremes(values: Sequence[float | None]) -> tuple[list[float], list[float]]:
+    """The values with each open one at its least, and at its most."""
+    least, most = ([end if value is None else value for value in values] for end in (0.0, 1.0))
+    return least, most
 
 
 def _first_shown(values: Sequence[float], passes: float, fails: float) -> tuple[Shown, int | None]:
     """What is shown first, a mean above `passes` or one below `fails`, and after how many values."""
-    won, lost = first_above(values, passes), first_above([1 - v for v in values], 1 - fails)
+    won, lost = first_above(values, passes), first_above([1 - value for value in values], 1 - fails)
     if won is not None and (lost is None or won <= lost):
         return "pass", won
     return ("keep_going" if lost is None else "fail"), lost

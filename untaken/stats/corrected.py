@@ -1,4 +1,4 @@
-"""What a prediction-powered estimate is (`untaken.stats.prediction_powered` makes it, and needs NumPy)."""
+"""What a rate from labels and a judge is (`untaken.stats.post_stratified` makes it, and needs NumPy)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from untaken.errors import Score
 
 Target = Literal["runs", "tasks"]
 """What a rate is of: these very runs, as if people had labelled all of them; or tasks like these."""
+Basis = Literal["labels_and_judge", "labels", "none"]
+"""What a rate rests on: both from 30 labels on, the labels alone from 10 on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Powered:
+class Corrected:
     """A rate, or a difference of two, from labels and judge, beside the labels alone and the judge alone.
 
     Attributes:
-        value, low, high: from both, with its 95% interval.
-        people, people_low, people_high: from the labels alone, by the same rule with λ = 0.
+        value, low, high: what to use, with its 95% interval; `basis` says what it rests on.
+        people, people_low, people_high: from the labels alone.
         judge: the judge's own, uncorrected.
-        worth: times as many labels would give that precision without the judge (ratio of variances).
-        tuning: λ; of a difference the first one's.
-        labels, items, clusters: labelled items, all items, and clusters with a label.
+        worth: times as many labels would give that width without the judge.
+        labels, items, clusters: labelled items, all items, and tasks (or runs) with a label.
     """
 
     value: Score
@@ -32,7 +33,7 @@ class Powered:
     people_high: Score
     judge: Score
     worth: Score
-    tuning: Score
+    basis: Basis
     labels: int
     items: int
     clusters: int

@@ -1,0 +1,67 @@
+"""Labels that are no random draw are noticed, and random ones seldom (docs/concepts.md §5)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.label_draws import NOT_RANDOM, RANDOM, Judged, warned
+from untaken.errors import Unscored
+from untaken.stats.label_draw import DrawTest, draw_test, weighted_draw_test
+
+WORLDS = 40
+
+
+@pytest.mark.parametrize("name", sorted(RANDOM))
+def test_a_random_draw_is_seldom_warned_of(name: str) -> None:
+    assert warned(RANDOM[name], worlds=WORLDS) <= 0.15  # 5% and three standard errors
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("20 items that the judge fails", 1.0),
+        ("failing runs", 0.97),
+        ("easy tasks rather", 0.87),
+        ("the first quarter", 0.97),
+        ("one agent 5 : 1", 0.74),
+    ],
+)
+def test_a_draw_that_leans_is_warned_of(name: str, least: float) -> None:
+    assert warned(NOT_RANDOM[name], worlds=WORLDS) >= least
+
+
+def test_the_feature_that_leans_is_named() -> None:
+    world = Judged.of(np.random.default_rng(1))
+    labelled = NOT_RANDOM["the first quarter"](world, np.random.default_rng(1))
+    found = draw_test(labelled, world.run, world.task, world.features)
+    assert isinstance(found, DrawTest)
+    assert "start" in found.unusual
+
+
+@pytest.mark.parametrize(
+    ("desc", "labelled", "feature", "why"),
+    [
+        ("four runs", [True] * 4 + [False] * 36, np.arange(40.0), "labels in fewer than 5 tasks"),
+        ("alike", [True] * 20 + [False] * 20, np.ones(40), "nothing that is recorded tells items apart"),
+        ("unknown", [True] * 20 + [False] * 20, np.full(40, np.nan), "nothing that is recorded"),
+    ],
+)
+def test_what_cannot_be_checked_says_why(desc: str, labelled: list[bool], feature: object, why: str) -> None:
+    found = draw_test(np.array(labelled), np.arange(40), np.arange(40), {"x": np.asarray(feature)})
+    assert isinstance(found, Unscored), desc
+    assert found.reason.startswith(why)
+
+
+@pytest.mark.parametrize(("true_odds", "noticed"), [(True, False), (False, True)])
+def test_odds_that_are_given_put_a_leaning_draw_right(true_odds: bool, noticed: bool) -> None:
+    random, seen = np.random.default_rng(5), 0
+    for _ in range(40):
+        value = (random.random(400) < 0.5).astype(float)
+        odds = np.where(value > 0, 0.1, 0.4)
+        labelled = random.random(400) < odds
+        given = odds if true_odds else np.full(400, labelled.mean())
+        found = weighted_draw_test(labelled, given, np.arange(400) // 4, {"x": value})
+        seen += isinstance(found, DrawTest) and found.p <= 0.05
+    assert (seen >= 38) == noticed
+    assert (seen <= 6) != noticed
