@@ -45,6 +45,11 @@ def _agreement_words(seen: Overview) -> str:
     span = f"95% interval {interval(low, high, signed)}; " if known else ""
     return (
         f"{span}{len(seen.discordant)} of {seen.pairs} pairs of agents change order between outcome "
-        "success and"
-        f" {metric_words(seen.metric)}."
+        f"success and {metric_words(seen.metric)}{_clearly(seen)}."
     )
+
+
+def _clearly(seen: Overview) -> str:
+    """How many of the pairs that change order do so beyond doubt, by the intervals of their ranks."""
+    clear = sum(pair.clear for pair in seen.discordant)
+    return f", {clear} of them clearly" if clear else ""

@@ -29,7 +29,7 @@ from untaken.answers import (
 )
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.ranking import OUTCOME, RankReport
+from untaken.ranking import OUTCOME, RankReport, remarks
 
 TWO_PLACES: Final = st.column_config.NumberColumn(format="%+.2f")
 SHARES: Final = ("value", "low", "high")
@@ -43,9 +43,10 @@ def several_agents(report: RankReport) -> bool:
 
 @panel
 def flow(report: RankReport) -> None:
-    """Ranks by each metric; without two rankings a sentence."""
+    """Ranks by each metric; what they cannot say, and without two rankings that alone."""
+    for sentence in remarks(report):
+        st.info(text.label(sentence, 400), icon=":material/info:")
     if not several_agents(report):
-        st.caption("Only one agent, so there is nothing to rank.")
         return
     ranked = ranked_metrics(report)
     if len(ranked) < 2:

@@ -77,6 +77,8 @@ def _discordant(
         shown = next((p for p in pairs if p.b_metric == metric), pairs[-1])
         both = (report.comparisons[m].pair(first, second) for m in (OUTCOME, shown.b_metric))
         st.caption(turn_words(*both))
+        if any(pair.clear for pair in pairs):
+            st.badge("clear reversal", color="orange", icon=":material/swap_vert:")
         made = report.contributions(shown)
         with st.expander(f"{counted(len(made), 'run')} behind the change, largest effect first"):
             st.caption(f"Outcome against {metric_words(shown.b_metric)}. Each run's share of the change.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from builders import a_score
@@ -9,8 +11,18 @@ from scipy.stats import binomtest
 
 from untaken.errors import Unscored, UntakenError
 from untaken.limits import COMPARED_AGENTS
-from untaken.ranking import METRICS, DiscordantPair, RankedAgent, RankReport, pass_hat_k, rank_agents
+from untaken.ranking import (
+    METRICS,
+    DiscordantPair,
+    RankedAgent,
+    RankReport,
+    pass_hat_k,
+    rank_agents,
+    remarks,
+    unrankable,
+)
 from untaken.ranking.rank import compared_agents
+from untaken.subgoals import RunScore
 
 QUICK = 500
 
@@ -38,8 +50,10 @@ def test_discordant_pairs_are_exactly_those_the_two_orders_disagree_on() -> None
     assert ranked(report, "completion") == ["pilot", "hands", "meta"]
     pairs = [pair for pair in report.discordant if pair.b_metric == "completion"]
     assert pairs == [
-        DiscordantPair(a_metric="success_rate", b_metric="completion", first="hands", second="pilot"),
-        DiscordantPair(a_metric="success_rate", b_metric="completion", first="meta", second="pilot"),
+        DiscordantPair(
+            a_metric="success_rate", b_metric="completion", first=first, second="pilot", clear=clear
+        )
+        for first, clear in (("hands", True), ("meta", True))
     ]
     agreement = next(a for a in report.agreement if a.b == "completion")
     assert (agreement.tau_b, agreement.p, agreement.n) == (pytest.approx(-1 / 3), pytest.approx(1.0), 3)
@@ -174,7 +188,7 @@ def test_one_task_gives_no_interval_of_a_share() -> None:
     got = standing(report, "completion", "a")
     assert isinstance(got.low, Unscored)
     assert "at least two tasks" in got.low.reason
-    assert (got.rank, got.rank_low, got.rank_high) == (2, None, None)
+    assert (got.rank, got.rank_low, got.rank_high) == (2, 1, 2)
 
 
 def test_rank_intervals_hold_the_rank_and_are_single_where_the_order_is_clear() -> None:
@@ -198,11 +212,51 @@ def test_without_resamples_no_pairs_are_tested_so_ranks_and_tau_have_no_interval
     assert isinstance(report.agreement[0].low, Unscored)
 
 
-def test_with_few_tasks_a_rank_has_no_interval_but_a_reason() -> None:
-    scores = [a_score(agent, f"t{i}", c) for i in range(4) for agent, c in (("a", 4), ("b", 0))]
-    got = standing(rank_agents(scores, resamples=QUICK), "completion", "a")
-    assert (got.rank, got.rank_low) == (1, None)
-    assert "too few tasks" in got.unranked.reason
+@pytest.mark.parametrize(("tasks", "silent"), [(1, True), (4, True), (6, False), (12, False)])
+def test_whether_tasks_are_enough_to_rank_goes_by_the_intervals(tasks: int, silent: bool) -> None:
+    scores = [a_score(agent, f"t{i}", c) for i in range(tasks) for agent, c in (("a", 4), ("b", 0))]
+    assert unrankable(rank_agents(scores, resamples=QUICK), "completion") is silent
+    alike = [a_score(agent, f"t{i}", (i + n) % 3) for i in range(tasks) for n, agent in enumerate("ab")]
+    assert unrankable(rank_agents(alike, resamples=QUICK), "completion")  # however many tasks there are
+
+
+def test_the_interval_of_agreement_and_a_reversal_go_by_the_ranks_on_the_screen() -> None:
+    report = rank_agents(three_agents(), resamples=QUICK)
+    by = {m: {s.agent: s for s in report.metrics[m]} for m in ("success_rate", "completion")}
+    apart = by["success_rate"]["hands"].rank_high < by["success_rate"]["pilot"].rank_low
+    turned = by["completion"]["pilot"].rank_high < by["completion"]["hands"].rank_low
+    agreement = next(a for a in report.agreement if a.b == "completion")
+    assert apart
+    assert turned
+    assert [pair.clear for pair in report.discordant if pair.b_metric == "completion"] == [True, True]
+    assert (agreement.low, agreement.high) == (pytest.approx(-1.0), pytest.approx(-1 / 3))
+
+
+class Remark(NamedTuple):
+    desc: str
+    scores: list[RunScore]
+    words: tuple[str, ...]
+
+
+def many(agents: str, success: bool | None, tasks: int = 8) -> list[RunScore]:
+    return [a_score(agent, f"t{i}", 2, success=success) for agent in agents for i in range(tasks)]
+
+
+REMARKS = [
+    Remark("one agent", [*many("a", True), a_score("a", "t9", 2, success=False)], ("Only a ran here",)),
+    Remark("all succeeded", many("ab", True), ("All 16 runs with an outcome succeeded", "Not enough tasks")),
+    Remark("all failed", many("ab", False), ("All 16 runs with an outcome failed", "Not enough tasks")),
+    Remark("no outcome", many("ab", None), ("No run has a recorded outcome", "Not enough tasks")),
+    Remark("one run", [a_score("a", "t", 2, success=False)], ("Only a ran here", "The one run")),
+    Remark("no run", [], ()),
+]
+
+
+@pytest.mark.parametrize("case", REMARKS, ids=lambda case: case.desc)
+def test_what_a_ranking_cannot_say_is_said(case: Remark) -> None:
+    found = remarks(rank_agents(case.scores, resamples=QUICK))
+    assert len(found) == len(case.words)
+    assert all(sentence.startswith(words) for sentence, words in zip(found, case.words, strict=True))
 
 
 def test_of_many_agents_the_first_are_compared_two_by_two_and_a_finding_says_so() -> None:

