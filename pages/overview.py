@@ -8,7 +8,7 @@ from components import figures
 from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
 from components.overview import better_ways, fix_first, missed_sub_goals, three_numbers, unhandled_failures
-from components.shared import cards, first_steps, starting, state, tables, text
+from components.shared import cards, first_steps, starting, state, tables, text, usage_table
 from untaken.answers import OrderedRun, review_order, review_table, sub_goal_failures
 from untaken.answers.first_page import (
     contradictory_runs,
@@ -18,6 +18,7 @@ from untaken.answers.first_page import (
 )
 from untaken.answers.overview import graphs_by_misses
 from untaken.answers.review import table_of_items
+from untaken.answers.usage import corpus_usage
 from untaken.corpus import corpus_doubts
 from untaken.fix_first import triage_by_agent
 from untaken.present.numbers import counted
@@ -51,6 +52,8 @@ st.caption(
 first_steps.offer_tour()
 first_graph.offer()
 three_numbers.draw(seen)
+if not seen.graphs:
+    usage_table.draw(state.derived(corpus_usage))
 starting.load_tables()
 graph_doubts.show(state.derived(corpus_doubts))
 fix_first.draw(state.derived(triage_by_agent))

@@ -18,9 +18,10 @@ def draw(seen: Overview) -> None:
     tau = seen.agreement.tau_b if seen.agreement else Unscored("no ranking by this metric")
     cards.number_cards(
         (
-            "Runs that succeeded",
-            percent(seen.succeeded.rate),
-            f"{seen.succeeded.count} of {seen.succeeded.n} runs with a recorded outcome.{more}",
+            "Success, mean over tasks",
+            percent(seen.task_mean),
+            f"{seen.succeeded.count} of {seen.succeeded.n} runs with a recorded outcome "
+            f"({percent(seen.succeeded.rate)}, pooled).{more}",
         ),
         (
             "Successes with a critical sub-goal not completed",

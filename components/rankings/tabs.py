@@ -12,7 +12,7 @@ from components import figures
 from components.figures.agents import ranked_metrics
 from components.rankings import labels, pair_view, view
 from components.rankings.words import metric_words
-from components.shared import cards, options, state, tables, text
+from components.shared import cards, options, state, tables, text, usage_table
 from components.shared.panels import panel
 from untaken.answers import (
     agents_table,
@@ -27,6 +27,7 @@ from untaken.answers import (
     review_items,
     review_order,
 )
+from untaken.answers.usage import corpus_usage
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.ranking import OUTCOME, RankReport, remarks
@@ -88,6 +89,7 @@ def _views(corpus: Corpus) -> dict[str, Callable[[], None]]:
         "Agreement": (rankings, lambda: _agreement(corpus)),
         "Reliability (pass^k)": (any(one.k > 1 for one in report.pass_k), lambda: _repeated(corpus)),
         "Missing verdicts": (True, lambda: view.rule(state.derived(missing_rule))),
+        "Cost, tokens, steps": (True, lambda: usage_table.draw(state.derived(corpus_usage))),
         "Standings": (True, lambda: _standings(corpus)),
     }
     return {name: show for name, (there, show) in offered.items() if there}

@@ -140,7 +140,7 @@ def test_a_run_chosen_in_the_table_of_all_runs_is_opened(tmp_path: Path, monkeyp
 
 def test_the_three_numbers_say_what_they_rest_on(tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(a_desk(tmp_path), monkeypatch)
-    assert metrics(app)["Runs that succeeded"] == "67%"
+    assert metrics(app)["Success, mean over tasks"] == "67%"
     assert "8 of 12 runs with a recorded outcome" in said(app)
     assert metrics(app)["Successes with a critical sub-goal not completed"] == "50%"
     assert "4 of 8 successful runs with a critical sub-goal" in said(app)
@@ -270,7 +270,7 @@ def test_many_files_at_once_one_row_each_and_the_good_ones_taken(tmp_path: Path,
     assert "11 of 14 files added" in said(app)
     assert "3 not added" in said(app)
     go_to(app, "overview")
-    assert metrics(app)["Runs that succeeded"]
+    assert metrics(app)["Success, mean over tasks"]
     assert "Upload run ledgers" not in said(app)
 
 
@@ -309,7 +309,7 @@ def test_a_broken_ledger_is_reported_on_every_page_that_counts_and_logged_outsid
     assert "failing" in broken
     go_to(app, "overview")
     assert "1 broken ledger" in said(app)
-    assert metrics(app)["Runs that succeeded"] == "100%"
+    assert metrics(app)["Success, mean over tasks"] == "100%"
     go_to(app, "run")
     app.selectbox(key="run_picker").select_index(1).run()
     assert "TRUNCATED" in app.error[0].value

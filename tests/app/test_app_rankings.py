@@ -133,8 +133,8 @@ def test_one_agent_alone_has_no_comparison(tmp_path: Path, monkeypatch: Patch) -
     app = session(tmp_path, monkeypatch, "rankings")
     assert not app.selectbox
     assert not app.get("plotly_chart")
-    assert "Only one agent, so there is nothing to rank." in said(app)
-    assert [tab.label for tab in app.tabs] == ["Missing verdicts", "Standings"]
+    assert "so there is nothing to rank" in said(app)
+    assert [tab.label for tab in app.tabs] == ["Missing verdicts", "Cost, tokens, steps", "Standings"]
 
 
 @pytest.mark.parametrize("page", ["overview", "rankings"])

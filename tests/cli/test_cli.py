@@ -72,7 +72,7 @@ CASES = [
     Case("paths between", "score --graphs {w}/graphs --missing drop {w}/ledgers", 0),
     Case("no path at all", "score --verdicts human:* --graphs {w}/graphs", 2, "no-ledgers"),
     Case("graphs not there", "score {w}/ledgers --graphs {w}/nowhere", 2, "path-not-found"),
-    Case("no graphs named", "score {w}/ledgers", 2, "--graphs"),
+    Case("no graphs named", "score {w}/ledgers", 0),
     Case("ranked", "rank {w}/ledgers --graphs {w}/graphs --resamples 50", 0),
     Case("what to fix", "triage {w}/ledgers --graphs {w}/graphs", 0),
     Case(

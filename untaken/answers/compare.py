@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec import UNSET, UnsetType
+
 from untaken.answers.documents import Count, DocumentPart, Spread
 from untaken.answers.frame import Columns, count, figure, frame, text, truth, why
+from untaken.answers.usage import AgentUsage
 from untaken.comparing import (
     AlignedRow,
     Cell,
@@ -156,6 +159,7 @@ class CompareDocument(
     rows: Sequence[ComparedRow]
     divergences: Sequence[Divergence]
     outcome_splits: Sequence[OutcomeSplit]
+    usage: Sequence[AgentUsage] | UnsetType = UNSET
     findings: Sequence[Finding]
 
 
@@ -164,9 +168,10 @@ def compare_document(
     *,
     missing: MissingRule,
     verdicts: Sequence[str] = (),
+    used: Sequence[AgentUsage] = (),
     findings: Sequence[Finding] = (),
 ) -> CompareDocument:
-    """The document of runs side by side."""
+    """The document of runs side by side; `used`: what runs come to, where there is no plan graph."""
     return CompareDocument.of(
         found,
         missing=missing,
@@ -178,5 +183,6 @@ def compare_document(
             )
             for row in found.rows
         ],
+        usage=used or UNSET,
         findings=findings,
     )

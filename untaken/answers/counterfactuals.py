@@ -58,6 +58,7 @@ class DeltaParts(DocumentPart, frozen=True, kw_only=True):
 def _branch_shape() -> Schema:
     whole = shape(Alternative)
     whole["properties"]["parts"] = {"anyOf": [shape(DeltaParts), {"type": "null"}]}
+    whole["properties"]["parts_reason"] = {"type": "string"}
     return whole | {"required": [key for key in whole["required"] if key not in LAYERED]}
 
 
@@ -149,17 +150,17 @@ def counterfactual_document(
 
 def _branch(branch: Alternative) -> Document:
     """A branch; with a single layer the layer fields are omitted, because they are known."""
-    fields = entry(branch) | {"parts": _parts(branch.parts)}
+    fields = entry(branch) | _parts(branch.parts)
     if branch.levels > 1:
         return fields
     return {key: value for key, value in fields.items() if key.removesuffix("_reason") not in LAYERED}
 
 
-def _parts(found: ScoreParts | None) -> Document | None:
+def _parts(found: ScoreParts | None) -> Document:
     if found is None:
-        return None
+        return {"parts": None, "parts_reason": "the alternative has no history"}
     success = found.success
-    return entry(
+    parts = entry(
         DeltaParts(
             successes=round(success.n_alternative * (number(success.alternative) or 0.0), 6),
             n=success.n_alternative,
@@ -169,3 +170,4 @@ def _parts(found: ScoreParts | None) -> Document | None:
             words=found.words,
         )
     )
+    return {"parts": parts}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from statistics import fmean
 
 from untaken.corpus import Corpus
 from untaken.errors import Score, Unscored
+from untaken.ledger import Run
 from untaken.ranking import OUTCOME, Agreement, DiscordantPair
 from untaken.subgoals import RunScore
 
@@ -33,7 +35,8 @@ class Overview:
     Attributes:
         runs, agents, tasks, graphs: how much there is.
         broken: runs whose ledger is not to be trusted; they are in no rate.
-        succeeded: runs that succeeded, of those with a recorded outcome.
+        succeeded: runs that succeeded, of those with a recorded outcome: pooled, whatever their tasks.
+        task_mean: the mean over tasks of each task's share of successes: every task counts once.
         lucky: successes without a critical sub-goal, of the successes with evidence.
         unlucky: failures with every sub-goal completed, of the failures that were scored.
         metric: the sub-goal metric whose ranking is compared with the outcome's.
@@ -48,6 +51,7 @@ class Overview:
     graphs: int
     broken: int
     succeeded: Share
+    task_mean: Score
     lucky: Share
     unlucky: Share
     metric: str
@@ -80,6 +84,7 @@ def overview(corpus: Corpus, *, metric: str = "critical_completion") -> Overview
         graphs=len({score.graph_id for score in scores}),
         broken=len(corpus.runs) - len(runs),
         succeeded=Share(count=sum(known), n=len(known), left_out=len(outcomes) - len(known)),
+        task_mean=_task_mean(runs),
         lucky=_contradictory(corpus, "lucky", [s for s in scores if s.success is True], _has_critical),
         unlucky=_contradictory(corpus, "unlucky", [s for s in scores if s.success is False], _is_scored),
         metric=metric,
@@ -89,6 +94,14 @@ def overview(corpus: Corpus, *, metric: str = "critical_completion") -> Overview
         ),
         pairs=ranked * (ranked - 1) // 2,
     )
+
+
+def _task_mean(runs: Iterable[Run]) -> Score:
+    by_task: dict[str, list[bool]] = {}
+    for run in runs:
+        if not isinstance(run.success, Unscored):
+            by_task.setdefault(run.task_id, []).append(run.success)
+    return fmean(map(fmean, by_task.values())) if by_task else Unscored("nothing to count")
 
 
 def _contradictory(

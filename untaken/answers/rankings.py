@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 from untaken.answers.documents import Document, DocumentPart, Spread, entry
 from untaken.answers.judging import LabelledRatesEntry
 from untaken.answers.shapes import Schema, shape
+from untaken.answers.usage import AgentUsage
 from untaken.errors import Finding
 from untaken.judging import LabelledRates
 from untaken.ranking import (
@@ -83,6 +84,7 @@ class RankDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.rank/1"
     workflows: Sequence[WorkflowEntry]
     rule: RuleEntry | UnsetType = UNSET
     labels: LabelledRatesEntry | UnsetType = UNSET
+    usage: Sequence[AgentUsage] | UnsetType = UNSET
     shared_tasks: Sequence[str]
     unmatched_tasks: Sequence[str]
     findings: Sequence[Finding]
@@ -93,9 +95,10 @@ def rank_document(
     *,
     rule: RuleEffect | None = None,
     labels: LabelledRates | None = None,
+    used: Sequence[AgentUsage] = (),
     findings: Sequence[Finding] = (),
 ) -> RankDocument:
-    """The document of `report`."""
+    """The document of `report`; `used`: what runs come to, where there is no plan graph."""
     compared = report.comparisons
     return RankDocument.of(
         report,
@@ -110,6 +113,7 @@ def rank_document(
         workflows=[_workflow(report, verdict) for verdict in report.workflows],
         rule=RuleEntry(changes=[_change(one) for one in rule.changes], flips=rule.flips) if rule else UNSET,
         labels=LabelledRatesEntry(found=labels, rates=labels.rates) if labels else UNSET,
+        usage=used or UNSET,
         findings=findings,
     )
 

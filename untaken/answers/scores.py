@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from untaken.answers.documents import Count, Document, DocumentPart, Spread, entry
 from untaken.answers.issues import GatedIssue
 from untaken.answers.shapes import shape
+from untaken.answers.usage import AgentUsage
 from untaken.errors import Finding, Unscored
 from untaken.gate import GateCheck
 from untaken.ledger import Integrity, IntegrityVerdict
@@ -55,6 +56,7 @@ class ScoreDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.score/
     agents: Sequence[AgentScore]
     runs: Sequence[Annotated[Document, partial(shape, ScoredRun)]] | UnsetType = UNSET
     unscored_runs: Sequence[UnscoredRun]
+    usage: Sequence[AgentUsage] | UnsetType = UNSET
     findings: Sequence[Finding]
 
 
@@ -66,9 +68,10 @@ def score_document(
     missing: MissingRule,
     verdicts: Sequence[str] = (),
     runs: bool = False,
+    used: Sequence[AgentUsage] = (),
     findings: Sequence[Finding] = (),
 ) -> ScoreDocument:
-    """The document of scores."""
+    """The document of scores; `used`: what runs come to, where there is no plan graph."""
     return ScoreDocument(
         missing=missing,
         verdicts=verdicts,
@@ -79,6 +82,7 @@ def score_document(
             for digest, score in scores.items()
             if isinstance(score, Unscored)
         ],
+        usage=used or UNSET,
         findings=findings,
     )
 
@@ -146,4 +150,5 @@ class GateDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.gate/1"
     checks: Sequence[GateCheck]
     sequential: Sequence[SequentialCheck]
     issues: Sequence[GatedIssue]
+    usage: Sequence[AgentUsage] | UnsetType = UNSET
     findings: Sequence[Finding]

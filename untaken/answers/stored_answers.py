@@ -21,6 +21,7 @@ from untaken.answers import first_page
 from untaken.answers.frame import MEANINGS
 from untaken.answers.overview import Overview, graphs_by_misses
 from untaken.answers.ranking_tables import sub_goal_failures
+from untaken.answers.usage import AgentUsage, corpus_usage
 from untaken.corpus import corpus_doubts
 from untaken.errors import Finding
 from untaken.extras import load_extra
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
     first_page.first_numbers,
     first_page.without_graph,
+    corpus_usage,
     corpus_doubts,
     triage_by_agent,
     first_page.runs_behind_items,
@@ -58,6 +60,7 @@ _KINDS: Final[Mapping[str, Any]] = {
     "unread": tuple[Finding, ...],
     first_page.first_numbers.__name__: Overview,
     first_page.without_graph.__name__: first_page.WithoutGraph,
+    corpus_usage.__name__: tuple[AgentUsage, ...],
     graphs_by_misses.__name__: list[str],
     corpus_doubts.__name__: tuple[GraphDoubt, ...],
     triage_by_agent.__name__: dict[str | None, Triage],

@@ -9,7 +9,7 @@ from typing import Final
 from untaken.answers import compare_document
 from untaken.cli.console import NOTHING, Console, plain, signed
 from untaken.cli.grammar import UsageError, Verbs, verb
-from untaken.cli.score import print_rules, scored_paths
+from untaken.cli.score import print_rules, scored_paths, usage_without_graphs
 from untaken.comparing import (
     MOST_SHOWN,
     AlignedRow,
@@ -40,7 +40,7 @@ TOP: Final = 10
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "compare", compare)
-    parser.takes_graphs()
+    parser.takes_graphs(required=False)
     parser.takes_one(
         "--task",
         "ID",
@@ -70,9 +70,12 @@ def compare(args: argparse.Namespace, console: Console) -> int:
         reference=held[0].digest if held else None,
     )
     _print(found, console)
+    used = usage_without_graphs(scored, console, task=task)
     print_rules(args, scored, console)
     console.document(
-        compare_document(found, missing=args.missing, verdicts=args.verdicts, findings=scored.findings)
+        compare_document(
+            found, missing=args.missing, verdicts=args.verdicts, used=used, findings=scored.findings
+        )
     )
     return 1 if scored.broken else 0
 

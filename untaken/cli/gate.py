@@ -9,12 +9,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from msgspec import UNSET
+
 from untaken.answers import GateDocument
 from untaken.answers.issues import GatedIssue, issue_entry, statements_of
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.issues import print_issues
-from untaken.cli.score import Scored, print_rules, scored_paths
+from untaken.cli.score import Scored, print_rules, scored_paths, usage_without_graphs
 from untaken.corpus import plan_evaluation
 from untaken.failure_modes import kept_taxonomy
 from untaken.failure_modes.issue_file import load_issues
@@ -41,7 +43,7 @@ VERDICTS = {"met": "met", "not_met": "NOT MET", "unscored": "UNSCORED"}
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "gate", gate)
-    parser.takes_graphs()
+    parser.takes_graphs(required=False)
     parser.takes_each(
         "--require",
         "REQUIREMENT",
@@ -135,6 +137,8 @@ def gate(args: argparse.Namespace, console: Console) -> int:
     for finding in scored.findings:
         if finding.code in DOUBTS:
             console.say(plain(f"{finding.message}. {finding.hint}"))
+    console.say()
+    used = usage_without_graphs(scored, console)
     print_rules(args, scored, console)
     verdicts = {*(check.verdict for check in checks), *(check.verdict for check in in_sequence)}
     again = any(one.state == "reopened" for one in issues)
@@ -148,6 +152,7 @@ def gate(args: argparse.Namespace, console: Console) -> int:
             verdicts=args.verdicts,
             sequential=in_sequence,
             issues=[GatedIssue.of(issue_entry(one, run_ids)) for one in issues],
+            usage=used or UNSET,
             findings=scored.findings,
         )
     )

@@ -13,7 +13,7 @@ from untaken.answers import rank_document
 from untaken.cli.agree import print_rates, read_odds, takes_odds
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.score import print_rules, scored_paths
+from untaken.cli.score import print_rules, scored_paths, usage_without_graphs
 from untaken.corpus import other_rule
 from untaken.present.numbers import counted, interval, p_value
 from untaken.ranking import Comparison, RankedAgent, RankReport, RuleEffect, ties_in_words
@@ -32,7 +32,7 @@ MOST: Final = 200
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "rank", rank)
-    parser.takes_graphs()
+    parser.takes_graphs(required=False)
     parser.takes_compared()
     parser.takes_labels()
     takes_odds(parser)
@@ -55,6 +55,8 @@ def rank(args: argparse.Namespace, console: Console) -> int:
             console.say(plain(sentence))
         console.say()
     for metric, standings in report.metrics.items():
+        if not scored.graphs.graphs and metric != ranking.OUTCOME:
+            continue
         console.say(metric)
         console.columns(
             standings[:MOST],
@@ -69,14 +71,17 @@ def rank(args: argparse.Namespace, console: Console) -> int:
         _say_left(len(standings), "agents", console)
         console.say()
         _print_pairs(report.comparisons[metric], console)
-    _print_agreement(report, console)
+    used = usage_without_graphs(scored, console)
+    if not used:
+        _print_agreement(report, console)
     _print_workflows(report, console)
     if labels:
         console.say()
         print_rates(labels, console)
     print_rules(args, scored, console)
-    _print_rule(rule, console)
-    console.document(rank_document(report, rule=rule, labels=labels, findings=findings))
+    if not used:
+        _print_rule(rule, console)
+    console.document(rank_document(report, rule=rule, labels=labels, used=used, findings=findings))
     return 1 if scored.broken else 0
 
 

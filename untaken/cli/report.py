@@ -20,7 +20,7 @@ from untaken.present.numbers import counted
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "report", report)
-    parser.takes_graphs()
+    parser.takes_graphs(required=False)
     parser.takes_compared()
     parser.takes_one("--html", "FILE", "the file to write", required=True)
     length = parser.add_mutually_exclusive_group()

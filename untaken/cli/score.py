@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from io import StringIO
 from pathlib import Path
+from typing import Final
 
 from untaken import ranking
 from untaken.answers import score_document
+from untaken.answers.usage import AgentUsage, usage
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
@@ -20,17 +23,20 @@ from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run
 from untaken.memory import PolicyMemory
 from untaken.plans import GraphSet
-from untaken.present.numbers import counted
+from untaken.present.numbers import counted, decimal, interval, percent, significant
 from untaken.ranking import agents_compared_with
 from untaken.ranking.groups import left_out
 from untaken.scaling.reading import Ledgers, Scoring
 from untaken.subgoals import MissingRule, RunScore, score_agents
 
+MOST_TASKS: Final = 40
+"""Rows by agent and task that are printed."""
+
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "score", score)
-    parser.takes_graphs()
+    parser.takes_graphs(required=False)
     parser.takes_compared()
     parser.takes_flag("--runs", "also list the runs")
 
@@ -199,8 +205,9 @@ def score(args: argparse.Namespace, console: Console) -> int:
         resamples=0,
     )
     findings = (*scored.findings, *ranking.pooled_reversals(agents, report))
+    used = usage_without_graphs(scored, console)
     console.columns(
-        agents,
+        [] if used else agents,
         ("agent", lambda agent: agent.agent),
         ("runs", lambda agent: agent.runs),
         ("success", lambda agent: rate(agent.success_rate, of=f"{agent.successes}/{agent.outcome_runs}")),
@@ -227,10 +234,53 @@ def score(args: argparse.Namespace, console: Console) -> int:
             missing=args.missing,
             verdicts=args.verdicts,
             runs=args.runs,
+            used=used,
             findings=findings,
         )
     )
     return 1 if scored.broken else 0
+
+
+def usage_without_graphs(
+    scored: Scored, console: Console, *, task: str | None = None
+) -> tuple[AgentUsage, ...]:
+    """What runs (of a task) come to by agent and task, printed where no plan graph was given; else empty."""
+    if scored.graphs.graphs:
+        return ()
+    found = usage(run for run in scored.ledgers.every_run if task in (None, run.task_id))
+    agents, tasks = ([one for one in found if (one.task_id is None) is whole] for whole in (True, False))
+    _print_usage(agents, console)
+    if len(tasks) > len(agents):
+        console.say()
+        _print_usage(tasks[:MOST_TASKS], console)
+        if len(tasks) > MOST_TASKS:
+            console.say(f"the first {MOST_TASKS} of {len(tasks):,} rows; --json lists them all")
+    console.say()
+    console.say(
+        "No plan graph: outcome, cost, tokens and steps alone (means over tasks, with 95% intervals). "
+        "untaken graph discover drafts a plan."
+    )
+    return found
+
+
+def _print_usage(rows: Sequence[AgentUsage], console: Console) -> None:
+    def cell(one: AgentUsage, name: str, write: Callable[..., str]) -> str:
+        value, low, high = (getattr(one, key) for key in (name, f"{name}_low", f"{name}_high"))
+        if isinstance(value, Unscored):
+            return NOTHING
+        return f"{write(value)} ({interval(low, high, write, unknown='no interval')})"
+
+    tasks = [("task", lambda one: one.task_id)] if any(one.task_id is not None for one in rows) else []
+    console.columns(
+        rows,
+        ("agent", lambda one: one.agent),
+        *tasks,
+        ("runs", lambda one: one.runs),
+        ("success", lambda one: cell(one, "success", percent)),
+        ("cost", lambda one: f"{cell(one, 'cost', significant)} {one.cost_unit or ''}".rstrip()),
+        ("tokens", lambda one: cell(one, "tokens", partial(decimal, digits=0))),
+        ("steps", lambda one: cell(one, "steps", partial(decimal, digits=1))),
+    )
 
 
 def _print_runs(runs: Sequence[RunScore], console: Console) -> None:

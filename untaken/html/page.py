@@ -19,6 +19,7 @@ from untaken.html.rank_flow import flow_section
 from untaken.html.run_patterns import patterns_section
 from untaken.html.small_print import made_section, rule_words, words_section
 from untaken.html.summary import lead, numbers
+from untaken.html.usage import usage_section
 from untaken.judging import LabelledRate, LabelledRates
 from untaken.present.numbers import counted, decimal, interval, percent, points
 from untaken.present.statuses import STAR, STATUS
@@ -88,6 +89,7 @@ def _body(
         numbers(seen),
         fix_section(corpus, found, full=full),
         better_ways_section(corpus, better_ways(corpus), full=full),
+        usage_section(corpus, full=full),
         flow_section(corpus.ranking, full=full),
         better_section(corpus.ranking, seen.metric, full=full),
         labels_section(labels),

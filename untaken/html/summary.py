@@ -99,9 +99,10 @@ def numbers(seen: Overview) -> Markup:
     return tag(
         "dl",
         _number(
-            "Runs that succeeded",
-            percent(seen.succeeded.rate),
-            _rests(seen.succeeded, "runs that record an outcome", "more record none"),
+            "Success, mean over tasks",
+            percent(seen.task_mean),
+            f"{_rests(seen.succeeded, 'runs that record an outcome', 'more record none')}, "
+            f"{percent(seen.succeeded.rate)} pooled",
         ),
         _number(
             "Successes without a critical sub-goal",

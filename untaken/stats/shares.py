@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -37,6 +38,12 @@ def share_interval(values: Floats, trials: Floats) -> Floats:
     if (more := effective > n).any():
         ends[:, more] = _mid_p((means * effective)[more], effective[more])
     return ends
+
+
+def interval_of_share(values: Sequence[float], trials: int) -> tuple[float, float]:
+    """`share_interval` of one row: the mean of each task, and the number of trials behind them."""
+    low, high = share_interval(np.array([values], dtype=float), np.array([float(trials)]))[:, 0]
+    return float(low), float(high)
 
 
 def _effective_tasks(values: Floats, trials: Floats) -> Floats:

@@ -1,0 +1,105 @@
+"""Without a plan graph the verbs show what runs record: outcome, cost, tokens and steps, with intervals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from builders import a_run
+
+from untaken.answers.schemas import json_schema
+from untaken.answers.usage import AgentUsage, usage
+from untaken.cli import main
+from untaken.errors import Unscored
+
+
+def runs() -> list[Any]:
+    """Two agents in four tasks, three runs each; one records no cost, and nobody records a plan."""
+    made = []
+    for agent, cheap in (("quick", 0.1), ("slow", 0.4)):
+        for task in range(4):
+            for trial in range(3):
+                run = a_run(f"{agent}-{task}-{trial}", agent=agent, task=f"t{task}")
+                cost = None if (task, trial) == (0, 0) else cheap + 0.01 * trial
+                run.finish(trial > 0, cost=cost, steps=5 + task, metrics={"total_tokens": 100 * (trial + 1)})
+                made.append(run)
+    return made
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(b"".join(run.ledger() for run in runs()))
+    return path
+
+
+VERBS = {
+    "score": ["score"],
+    "rank": ["rank", "--resamples", "100"],
+    "compare": ["compare", "--task", "t1"],
+    "gate": ["gate", "--require", "success_rate>=0.5"],
+}
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_every_verb_shows_what_runs_record(
+    name: str, ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verb, *options = VERBS[name]
+    assert main([verb, str(ledger), *options]) == 0
+    words = capsys.readouterr().out
+    assert "No plan graph: outcome, cost, tokens and steps alone" in words
+    assert "success" in words
+    assert "67% (" in words
+    main([verb, str(ledger), *options, "--json"])
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, json_schema(name))
+    rows = document["usage"]
+    agents = {row["agent"]: row for row in rows if row["task_id"] is None}
+    assert set(agents) == {"quick", "slow"}
+    assert agents["quick"]["success"] == pytest.approx(2 / 3)
+    assert agents["slow"]["success_low"] < 2 / 3 < agents["slow"]["success_high"]
+    assert agents["quick"]["cost_low"] <= agents["quick"]["cost"] <= agents["quick"]["cost_high"]
+    assert agents["quick"]["tokens"] == pytest.approx(200)
+    assert {row["task_id"] for row in rows if row["task_id"]} == (
+        {"t1"} if name == "compare" else {"t0", "t1", "t2", "t3"}
+    )
+
+
+def test_a_report_is_written_with_them(ledger: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    assert main(["report", str(ledger), "--html", str(page)]) == 0
+    words = page.read_text("utf-8")
+    assert "Outcome, cost, tokens and steps" in words
+    assert "67%" in words
+
+
+def by_agent(made: list[Any]) -> AgentUsage:
+    return usage([run.run() for run in made])[0]
+
+
+def test_every_task_counts_once_however_often_it_was_run() -> None:
+    often = [a_run(f"o{i}", task="often").finish(True, cost=1.0, steps=2) for i in range(9)]
+    found = by_agent([*often, a_run("s", task="seldom").finish(False, cost=3.0, steps=4)])
+    assert (found.success, found.cost, found.steps) == (0.5, 2.0, 3.0)
+    assert (found.runs, found.tasks, found.cost_n) == (10, 2, 10)
+
+
+def test_what_nobody_records_is_unscored_and_costs_in_two_units_are_not_added() -> None:
+    one = a_run("a").finish(True, cost=1.0, cost_unit="usd")
+    two = a_run("b").finish(None, cost=900.0, cost_unit="tokens")
+    found = by_agent([one, two])
+    assert isinstance(found.cost, Unscored)
+    assert "several units" in found.cost.reason
+    assert isinstance(found.tokens, Unscored)
+    assert (found.success, found.success_n) == (1.0, 1)
+    assert found.cost_unit is None
+
+
+def test_one_value_has_no_interval_and_says_so() -> None:
+    found = by_agent([a_run("a").finish(True, cost=1.0)])
+    assert isinstance(found.cost_low, Unscored)
+    assert (found.success_low, found.success_high) == (pytest.approx(0.025), 1.0)
