@@ -12,7 +12,7 @@ import pytest
 from foreign_files import codes, converted
 
 from untaken.formats import sniff
-from untaken.formats.messages import MessageTranscript
+from untaken.formats.message_transcript import MessageTranscript
 from untaken.ledger import Message, Observation, Run, ToolCall
 
 Names = Mapping[str, Any]

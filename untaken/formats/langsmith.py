@@ -15,7 +15,8 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.literals import written_object
 from untaken.formats.losses import Findings, clip
-from untaken.formats.messages import MessageTranscript, asked, is_message, message_items, replied, tokens_of
+from untaken.formats.message_transcript import MessageTranscript
+from untaken.formats.messages import asked, is_message, message_items, replied, tokens_of
 from untaken.formats.model_calls import CallSpan, ModelCalls
 from untaken.formats.otel import SUCCESS
 from untaken.formats.readings import (

@@ -7,12 +7,9 @@ Google's Agent Development Kit, and ShareGPT turns.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
-
-import msgspec
 
 from untaken.formats.losses import Findings
 from untaken.formats.readings import items, mapping, objects, parsed, text
@@ -212,24 +209,6 @@ def _is_definition(message: Mapping[str, Any], content: Any) -> bool:
     )
 
 
-def with_answers(items: Iterable[Item]) -> Iterator[Item]:
-    """The items of a conversation; who speaks under the name of a tool answers the oldest call of it."""
-    waiting: dict[str, dict[str, str | None]] = {}
-    tools: dict[str, str] = {}
-    for number, item in enumerate(items):
-        if isinstance(item, Called) and isinstance(item.tool, str):
-            key = item.source_id or f"#{number}"
-            tools[key] = item.tool
-            waiting.setdefault(item.tool, {})[key] = item.source_id
-        elif isinstance(item, Answered) and item.source_id:
-            waiting.get(tools.get(item.source_id, ""), {}).pop(item.source_id, None)
-        elif isinstance(item, Utterance) and (calls := waiting.get(item.role)):
-            source_id = calls.pop(next(iter(calls)))
-            yield Answered(content=item.content, source_id=source_id, at=item.at)
-            continue
-        yield item
-
-
 def tokens_of(messages: Iterable[Mapping[str, Any]], findings: Findings) -> list[Amounts]:
     """What each of the messages (or replies) that say their usage used, as `spending.usage` reads it."""
     found: list[Amounts] = []
@@ -280,76 +259,6 @@ def _messages(value: Any, names: tuple[str, ...], role: str) -> list[dict[str, A
         next((value[name] for name in names if value.get(name)), None) if isinstance(value, dict) else None
     )
     return _messages(inner, (), role) if inner is not None else []
-
-
-class MessageTranscript:
-    """The items of model calls, each of which repeats the conversation so far: what is new comes once.
-
-    Args:
-        calls: whether the messages are where calls and answers are known from; false where a trace records
-            its tools by themselves.
-        tools: names of tools that are recorded by themselves: who speaks under one of them is that tool.
-    """
-
-    def __init__(self, *, calls: bool, tools: Collection[str] = ()) -> None:
-        self._calls = calls
-        self._tools = frozenset(tools)
-        self._known: Counter[bytes] = Counter()
-
-    def of(self, messages: Iterable[Mapping[str, Any]], at: datetime | None) -> Iterator[Item]:
-        """The items of a conversation so far that did not come before."""
-        here: Counter[bytes] = Counter()
-        for item in self._items(messages, at):
-            key = _key(item)
-            here[key] += 1
-            if here[key] > self._known[key]:
-                self._known[key] = here[key]
-                if self._calls or isinstance(item, Utterance):
-                    yield item
-
-    def reply(self, messages: Iterable[Mapping[str, Any]], at: datetime | None) -> Iterator[Item]:
-        """The items that a model gave, or that it was newly given: new even if the same came before."""
-        for item in self._items(messages, at):
-            self._known[_key(item)] += 1
-            if self._calls or isinstance(item, Utterance):
-                yield item
-
-    def _items(self, messages: Iterable[Mapping[str, Any]], at: datetime | None) -> Iterator[Item]:
-        found = with_answers(item for message in messages for item in message_items(message, at))
-        return (item for item in found if not (isinstance(item, Utterance) and item.role in self._tools))
-
-
-def items_known(so_far: Iterable[Item], conversation: Sequence[Item]) -> int | None:
-    """How many items of a conversation came before; ``None`` where it does not begin with all of those.
-
-    What was thought is not compared: most programs do not send it again.
-    """
-    known = 0
-    for item in so_far:
-        if _is_thought(item):
-            continue
-        while known < len(conversation) and _is_thought(conversation[known]):
-            known += 1
-        if known == len(conversation) or _key(item) != _key(conversation[known]):
-            return None
-        known += 1
-    return known
-
-
-def _is_thought(item: Item) -> bool:
-    return isinstance(item, Utterance) and item.role == "reasoning"
-
-
-def _key(item: Item) -> bytes:
-    """The same for an item that is repeated, whenever it is."""
-    match item:
-        case Utterance():
-            return msgspec.json.encode((item.role, item.content))
-        case Called():
-            return msgspec.json.encode((item.tool, item.source_id or item.arguments))
-        case Answered():
-            return msgspec.json.encode((item.source_id, item.content))
-    return msgspec.json.encode(item.sub_goals)
 
 
 def _message(role: str, content: Any, at: datetime | None) -> Iterator[Utterance]:

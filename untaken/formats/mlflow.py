@@ -15,7 +15,8 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.literals import written_object
 from untaken.formats.losses import Findings
-from untaken.formats.messages import MessageTranscript, asked, replied, tool_reply
+from untaken.formats.message_transcript import MessageTranscript
+from untaken.formats.messages import asked, replied, tool_reply
 from untaken.formats.model_calls import CallSpan, ModelCalls
 from untaken.formats.otel import SUCCESS, TASK
 from untaken.formats.otel_spans import Span, below, spans_of

@@ -13,7 +13,8 @@ from typing import Any, Final
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.messages import FIELDS, MessageTranscript, asked, replied
+from untaken.formats.message_transcript import MessageTranscript
+from untaken.formats.messages import FIELDS, asked, replied
 from untaken.formats.model_calls import CallSpan, ModelCalls
 from untaken.formats.readings import first_text, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample

@@ -16,17 +16,16 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import Findings, clip
+from untaken.formats.message_transcript import items_known, with_answers
 from untaken.formats.messages import (
     FIELDS,
     TIMES,
     is_langchain,
     is_message,
-    items_known,
     message_items,
     replied,
     tokens_of,
     unwrapped,
-    with_answers,
 )
 from untaken.formats.readings import amount, first_text, items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample

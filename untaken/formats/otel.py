@@ -18,7 +18,8 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.literals import written_object
 from untaken.formats.losses import Findings
-from untaken.formats.messages import MessageTranscript, tool_message, tool_reply
+from untaken.formats.message_transcript import MessageTranscript
+from untaken.formats.messages import tool_message, tool_reply
 from untaken.formats.otel_kinds import (
     AGENT_NAMES,
     COSTS,
