@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from foreign_files import converted, put
-from one_trace import USER, Node, langfuse, mlflow, otel
+from one_trace import FORMATS, USER, Node, langfuse, mlflow, otel, put_trace
 
 from untaken.ledger import Message, Run, ToolCall
 
@@ -46,16 +46,15 @@ def mlflow_judge() -> str:
     return json.dumps(document)
 
 
-FILES = {"otel": otel_judge, "langfuse": langfuse_judge, "mlflow": mlflow_judge}
-
-
-def simulated() -> str:
+def otel_result() -> str:
+    """A plain span with the result of the evaluation, and no kind that says so."""
     lines = [json.loads(each) for each in otel(TRACE).splitlines()]
-    lines[2]["attributes"] |= {
-        "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.agent.name": "user_simulator",
-    }
+    about = {"gen_ai.evaluation.name": "quality", "gen_ai.evaluation.score.value": 0.5}
+    lines[2]["events"] = [{"name": "gen_ai.evaluation.result", "attributes": about}]
     return "\n".join(map(json.dumps, lines))
+
+
+FILES = {"otel": otel_judge, "langfuse": langfuse_judge, "mlflow": mlflow_judge}
 
 
 def spent(run: Run) -> tuple[Any, ...]:
@@ -73,9 +72,19 @@ def test_what_a_grader_did_is_apart(tmp_path: Path, format: str) -> None:
     assert [metrics[name] for name in names] == [500, 9, 5, 1]
 
 
-def test_what_a_simulated_user_did_is_apart(tmp_path: Path) -> None:
-    _, (run,) = converted("otel", tmp_path / "out", put(tmp_path / "in" / "t.jsonl", simulated()))
-    assert (run.agent, spent(run)) == ("clerk", (5, 1, 1, 0.1))
+def test_a_span_that_has_the_result_of_an_evaluation_is_a_grader(tmp_path: Path) -> None:
+    _, (run,) = converted("otel", tmp_path / "out", put(tmp_path / "in" / "t.jsonl", otel_result()))
+    assert spent(run) == (5, 1, 1, 0.1)
+    assert (run.finished.metrics or {})["evaluation:quality"] == 0.5
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_a_simulated_user_did_is_apart(tmp_path: Path, format: str) -> None:
+    player = Node(id="g", parent="a", kind="agent", name="user_simulator", at=(3, 8))
+    file = put_trace(tmp_path / "in", format, [*TRACE[:2], player, TRACE[3]])
+    _, (run,) = converted(format, tmp_path / "out", file)
+    assert spent(run)[:3] == (5, 1, 1)
+    assert [said.content for said in run.of(Message)] == ["Go.", "Done."]
     assert (run.finished.metrics or {})["user_input_tokens"] == 500
 
 

@@ -156,6 +156,7 @@ def test_each_example_of_an_evaluation_is_a_run_with_its_scores_and_without_its_
         assert run.finished.metrics == {
             "input_tokens": 5.0,
             "output_tokens": 2.0,
+            "grader_steps": 1.0,
             "evaluation:Judge.success": success,
             "evaluation:Judge.tone": tone,
             "evaluation:match": 1.0,

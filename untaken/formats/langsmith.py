@@ -17,7 +17,7 @@ from untaken.formats.literals import written_object
 from untaken.formats.losses import Findings, clip
 from untaken.formats.message_transcript import MessageTranscript
 from untaken.formats.messages import asked, is_message, message_items, replied, tokens_of
-from untaken.formats.model_calls import CallSpan, ModelCalls
+from untaken.formats.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
 from untaken.formats.otel import SUCCESS
 from untaken.formats.readings import (
     amount,
@@ -110,11 +110,14 @@ def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
     ordered = sorted(runs, key=lambda n: text(n.get("dotted_order")) or text(n.get("start_time")) or "")
     known = {text(node.get("id")) for node in ordered}
     root = next((node for node in ordered if text(node.get("parent_run_id")) not in known), ordered[0])
-    calls = ModelCalls([_call_span(node, findings) for node in ordered])
-    models = [ordered[place] for place in calls.heads]
+    whose = _apart(ordered)
+    own = [node for node in ordered if text(node.get("id")) not in whose]
+    others, apart = spent_apart(_by_whose(ordered, whose))
+    calls = ModelCalls([_call_span(node, findings) for node in own])
+    models = [own[place] for place in calls.heads]
     run_id = f"langsmith/{trace}"
     total = {} if root.get("run_type") in MODELS else _used(root, findings)
-    spent = calls.spent(total, run=run_id, findings=findings)
+    spent = calls.spent(total, run=run_id, findings=findings, apart=apart)
     success, feedback = _feedback(root, findings)
     session = first_text([_metadata(root)], ("thread_id", "session_id"))
     task = text(_metadata(root).get("task_id")) or text(root.get("reference_example_id"))
@@ -126,14 +129,14 @@ def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
         model=next((m for node in models if (m := _model(node))), None),
         version=first_text(map(_metadata, ordered), VERSIONS),
         prompt_version=first_text(map(_metadata, ordered), PROMPT_VERSIONS),
-        items=list(_items(root, ordered, {id(node) for node in models}, findings)),
+        items=list(_items(root, own, {id(node) for node in models}, findings)),
         started=_at(root, "start_time", findings),
         finished=_at(root, "end_time", findings),
         success=success,
         cost=spent.cost,
         steps=len(models) or None,
         error=_error(root),
-        metrics={**spent.tokens, **feedback},
+        metrics={**spent.tokens, **others, **feedback},
         metadata={"format": "langsmith", **({"session": session} if session else {})},
     )
 
@@ -152,6 +155,25 @@ def _feedback(root: Node, findings: Findings) -> tuple[bool | None, dict[str, fl
             found[f"feedback:{name}"] = average
     named = (found.get(f"feedback:{name}") for name in SUCCESS)
     return next((value == 1 for value in named if value in (0, 1)), None), found
+
+
+def _apart(runs: Sequence[Node]) -> dict[str, str]:
+    """Whose the runs are that are not the agent's."""
+    ids = [(text(node.get("id")) or "", text(node.get("parent_run_id"))) for node in runs]
+    chains = {
+        text(node.get("id")) or "": text(node.get("name")) or ""
+        for node in runs
+        if node.get("run_type") == "chain"
+    }
+    return spans_apart(ids, (), chains)
+
+
+def _by_whose(runs: Sequence[Node], whose: Mapping[str, str]) -> dict[str, list[CallSpan]]:
+    found: dict[str, list[CallSpan]] = {}
+    for node in runs:
+        if (who := whose.get(text(node.get("id")) or "")) is not None:
+            found.setdefault(who, []).append(_call_span(node, Findings(None)))
+    return found
 
 
 def _used(node: Node, findings: Findings) -> dict[str, float]:

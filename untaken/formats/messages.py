@@ -204,8 +204,11 @@ def _is_definition(message: Mapping[str, Any], content: Any) -> bool:
     given = parsed(content)
     tools = objects(given) if isinstance(given, list) else [mapping(given)]
     functions = [mapping(tool.get("function")) or tool for tool in tools]
+    typed = all(tool.get("type") == "function" and mapping(tool.get("function")) for tool in tools)
     return bool(functions) and all(
-        isinstance(each.get("name"), str) and not _DEFINED_BY.isdisjoint(each) for each in functions
+        isinstance(each.get("name"), str)
+        and (not _DEFINED_BY.isdisjoint(each) or (typed and "arguments" not in each))
+        for each in functions
     )
 
 

@@ -17,15 +17,15 @@ from untaken.formats.literals import written_object
 from untaken.formats.losses import Findings
 from untaken.formats.message_transcript import MessageTranscript
 from untaken.formats.messages import asked, replied, tool_reply
-from untaken.formats.model_calls import CallSpan, ModelCalls
+from untaken.formats.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
 from untaken.formats.otel import SUCCESS, TASK
-from untaken.formats.otel_spans import Span, below, spans_of
+from untaken.formats.otel_spans import Span, spans_of
 from untaken.formats.readings import amount, first_text, mapping, number, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.spending import Spending, amounts, named_apart, usage, with_cost
+from untaken.formats.spending import Spending, usage, with_cost
 from untaken.formats.tidy import Places
 from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
-from untaken.formats.trace_run import Answered, Called, Item, TraceRun
+from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
 
 MODELS: Final = ("CHAT_MODEL", "LLM")
 GRADER: Final = "EVALUATOR"
@@ -115,7 +115,7 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
     root = next((span for span in ordered if not span.parent), ordered[0])
     about = {name: value for part in PARTS for name, value in mapping(info.get(part)).items()}
     trace = first_text([info, root.attributes], TRACES) or name
-    own, spent = _own_and_spent(ordered, root, about, f"mlflow/{trace}", findings)
+    own, spent = _own_and_spent(ordered, about, f"mlflow/{trace}", findings)
     models = [span for span, kind in own if kind in MODELS]
     success, judged = _assessments(info, findings)
     ends = [span.end for span in spans if span.end is not None]
@@ -164,27 +164,30 @@ def _assessments(info: Mapping[str, Any], findings: Findings) -> tuple[bool | No
 
 
 def _own_and_spent(
-    spans: Sequence[Span], root: Span, about: Mapping[str, Any], run: str, findings: Findings
+    spans: Sequence[Span], about: Mapping[str, Any], run: str, findings: Findings
 ) -> tuple[list[tuple[Span, str]], Spending]:
     """The agent's spans with their kinds, frames around calls of models without; and what was spent.
 
     The totals of the trace are one more record of it.
     """
-    graders = [span.id for span in spans if _kind(span) == GRADER and span is not root]
-    out = below({span.id: span.parent for span in spans}, graders)
-    own, others = ([span for span in spans if (span.id in out) is apart] for apart in (False, True))
-    graded = ModelCalls([_call_span(span, Findings(None)) for span in others])
-    grading = graded.spent({}, run=run, findings=Findings(None))
+    agents = {span.id: span.name for span in spans if _kind(span) == "AGENT"}
+    graders = [span.id for span in spans if _kind(span) == GRADER]
+    whose = spans_apart([(span.id, span.parent) for span in spans], graders, agents)
+    own = [span for span in spans if span.id not in whose]
+    others: dict[str, list[CallSpan]] = {}
+    for span in spans:
+        if span.id in whose:
+            others.setdefault(whose[span.id], []).append(_call_span(span, Findings(None)))
+    metrics, apart = spent_apart(others)
     calls = ModelCalls([_call_span(span, findings) for span in own])
     total = usage(mapping(parsed(about.get("mlflow.trace.tokenUsage"))), findings)
     cost = mapping(parsed(about.get("mlflow.trace.cost"))).get("total_cost")
     if (priced := amount(cost, findings, "total_cost")) is not None:
         total["cost"] = priced
-    spent = calls.spent(total, run=run, findings=findings, apart=[amounts(grading)])
+    spent = calls.spent(total, run=run, findings=findings, apart=apart)
     heads = set(calls.heads)
     kinds = [(s, _kind(s) if _kind(s) not in MODELS or n in heads else "") for n, s in enumerate(own)]
-    tokens = {**spent.tokens, **named_apart("grader", grading, len(graded.heads))}
-    return kinds, Spending(tokens=tokens, cost=spent.cost)
+    return kinds, Spending(tokens={**spent.tokens, **metrics}, cost=spent.cost)
 
 
 def _call_span(span: Span, findings: Findings) -> CallSpan:
@@ -209,8 +212,15 @@ def _call_span(span: Span, findings: Findings) -> CallSpan:
 def _items(root: Span, own: Sequence[tuple[Span, str]]) -> Iterator[Item]:
     kinds = {kind for _, kind in own}
     transcript = MessageTranscript(calls="TOOL" not in kinds, tools={s.name for s, k in own if k == "TOOL"})
-    if kinds.isdisjoint(MODELS):
+    found = list(_own_items(transcript, own))
+    roles = {item.role for item in found if isinstance(item, Utterance)}
+    if "user" not in roles:  # the spans of models may have no content, or there are none
         yield from transcript.of(asked(root.attributes.get(INPUTS)), root.start)
+    yield from found
+    yield from transcript.of(replied(root.attributes.get(OUTPUTS)), root.end)
+
+
+def _own_items(transcript: MessageTranscript, own: Sequence[tuple[Span, str]]) -> Iterator[Item]:
     for span, kind in own:
         given, reply = span.attributes.get(INPUTS), span.attributes.get(OUTPUTS)
         if kind in MODELS:
@@ -224,7 +234,6 @@ def _items(root: Span, own: Sequence[tuple[Span, str]]) -> Iterator[Item]:
             content = reply if reply is not None else span.message or ""
             content, ok = tool_reply(reply, content, ok=ok)
             yield Answered(content=content, source_id=span.id, ok=ok, at=span.end)
-    yield from transcript.of(replied(root.attributes.get(OUTPUTS)), root.end)
 
 
 def _read(files: TraceFiles) -> Iterator[TraceRun]:

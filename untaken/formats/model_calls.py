@@ -7,8 +7,9 @@ of a model that has what was said.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -18,11 +19,16 @@ import msgspec
 
 from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
-from untaken.formats.spending import WHOLES, Amounts, Spending, added, is_priced, spend
+from untaken.formats.otel_spans import below
+from untaken.formats.spending import WHOLES, Amounts, Spending, added, amounts, is_priced, named_apart, spend
 from untaken.formats.trace_run import Answered, Called, Item, Utterance
 
 Role = Literal["model", "tool", "other"]
 Messages = Sequence[Mapping[str, Any]]
+SIMULATOR: Final = re.compile(
+    r"(?:user|customer|human)[ _-]?simulat(?:or|ion)|simulated[ _-]?user", re.IGNORECASE
+)
+"""What an agent is called that plays the user."""
 _COST: Final = ("cost",)
 _DEPTH: Final = 256
 """How many spans above one are looked at: parents may form a ring, or a chain as long as the file."""
@@ -57,6 +63,22 @@ class CallSpan:
     failed: bool
     usage: Amounts
     words: Callable[[], tuple[Messages, Messages]]
+
+
+def spans_apart(
+    spans: Sequence[tuple[str, str | None]], graders: Iterable[str], agents: Mapping[str, str]
+) -> dict[str, str]:
+    """Whose the spans are that are not the agent's: ``grader`` or ``user`` by their id.
+
+    Args:
+        spans: the id of each, and of the one above.
+        graders: those that are an evaluation.
+        agents: the names of those that are an agent; one that plays the user is known by its name.
+    """
+    above = dict(spans)
+    players = (name for name, called in agents.items() if SIMULATOR.search(called))
+    found = dict.fromkeys(below(above, players), "user") | dict.fromkeys(below(above, graders), "grader")
+    return found if any(name not in found for name, _ in spans) else {}  # a trace of theirs alone is theirs
 
 
 @dataclass(slots=True)
@@ -220,6 +242,20 @@ class ModelCalls:
             for place in sorted(carrying - models - around)
             if models.isdisjoint(self._above(place))
         ]
+
+
+def spent_apart(
+    spans: Mapping[str, Sequence[CallSpan]],
+) -> tuple[dict[str, float | bool], list[Amounts]]:
+    """What others than the agent did and spent, by whose the spans are: as metrics, and as amounts."""
+    metrics: dict[str, float | bool] = {}
+    each: list[Amounts] = []
+    for whose, own in spans.items():
+        calls = ModelCalls(own)
+        spent = calls.spent({}, run=whose, findings=Findings(None))
+        metrics |= named_apart(whose, spent, len(calls.heads))
+        each.append(amounts(spent))
+    return metrics, each
 
 
 def _same_words(one: tuple[Messages, Messages], other: tuple[Messages, Messages]) -> bool:

@@ -15,7 +15,7 @@ from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.message_transcript import MessageTranscript
 from untaken.formats.messages import FIELDS, asked, replied
-from untaken.formats.model_calls import CallSpan, ModelCalls
+from untaken.formats.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
 from untaken.formats.readings import first_text, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import USAGE, usage
@@ -76,11 +76,17 @@ def trace_run(trace: Mapping[str, Any], spans: Sequence[Span], findings: Finding
     """The run of one trace."""
     ordered = sorted(spans, key=lambda span: (text(span.get("started_at")) or "", text(span.get("id")) or ""))
     trace_id = text(trace.get("id")) or first_text(ordered, ("trace_id",)) or "trace"
-    calls = ModelCalls([_call_span(span, findings) for span in ordered])
-    models = [ordered[place] for place in calls.heads]
+    about = [(text(span.get("id")) or "", span) for span in ordered]
+    named = {name: text(_data(span).get("name")) or "" for name, span in about if _type(span) == "agent"}
+    whose = spans_apart([(name, text(span.get("parent_id"))) for name, span in about], (), named)
+    own = [span for span in ordered if text(span.get("id")) not in whose]
+    players = [_call_span(span, Findings(None)) for span in ordered if text(span.get("id")) in whose]
+    others, _ = spent_apart({"user": players})
+    calls = ModelCalls([_call_span(span, findings) for span in own])
+    models = [own[place] for place in calls.heads]
     run_id = f"openai-agents/{trace_id}"
     spent = calls.spent({}, run=run_id, findings=findings)
-    agents = (text(_data(span).get("name")) for span in ordered if _type(span) == "agent")
+    agents = (text(_data(span).get("name")) for span in own if _type(span) == "agent")
     ends = [at for span in ordered if (at := _at(span, "ended_at", findings))]
     metadata = {"format": "openai-agents", "workflow": text(trace.get("workflow_name"))}
     metadata["group"] = text(trace.get("group_id"))
@@ -90,12 +96,12 @@ def trace_run(trace: Mapping[str, Any], spans: Sequence[Span], findings: Finding
         task_id=text(mapping(trace.get("metadata")).get("task_id")) or trace_id,
         record=[trace, ordered],
         model=next((m for span in models if (m := _model(span))), None),
-        items=list(_items(ordered, {id(span) for span in models}, findings)),
+        items=list(_items(own, {id(span) for span in models}, findings)),
         started=next((at for span in ordered if (at := _at(span, "started_at", findings))), None),
         finished=max(ends) if ends else None,
         steps=len(models) or None,
         error=next((e for span in ordered if _type(span) != "function" and (e := _error(span))), None),
-        metrics={**spent.tokens, **_guardrails(ordered)},
+        metrics={**spent.tokens, **others, **_guardrails(ordered)},
         metadata={name: value for name, value in metadata.items() if value is not None},
     )
 

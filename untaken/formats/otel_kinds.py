@@ -8,11 +8,11 @@ from typing import Final, Literal
 
 from untaken.formats.losses import Findings
 from untaken.formats.messages import tool_message
-from untaken.formats.model_calls import CallSpan, ModelCalls
+from untaken.formats.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
 from untaken.formats.otel_messages import span_inputs, span_outputs, speaks
 from untaken.formats.otel_spans import Span, below
 from untaken.formats.readings import amount, parsed, text
-from untaken.formats.spending import Amounts, Spending, amounts, named_apart, usage, with_cost
+from untaken.formats.spending import Amounts, Spending, usage, with_cost
 
 Kind = Literal["model", "tool", "agent", "plan", "grader", "frame", "other"]
 KnownSpans = Sequence[tuple[Span, Kind]]
@@ -34,16 +34,15 @@ KINDS: Final[Mapping[str, Kind]] = {
 """Kinds of OpenInference, OpenLLMetry and Langfuse."""
 UNSPECIFIC: Final = frozenset(("chain", "span", "task", "unknown", "internal", "other"))
 """Kinds that say nothing: what the span is, its other attributes may say."""
-SIMULATOR: Final = re.compile(
-    r"(?:user|customer|human)[ _-]?simulat(?:or|ion)|simulated[ _-]?user", re.IGNORECASE
-)
-"""What an agent is called that plays the user."""
 KIND_NAMES: Final = (
     "openinference.span.kind",
     "traceloop.span.kind",
     "llm.request.type",
     "langfuse.observation.type",
 )
+EVALUATED: Final = "gen_ai.evaluation.name"
+EVALUATION: Final = "gen_ai.evaluation.result"
+JUDGING: Final = re.compile(r"eval|judg|grad|scor", re.IGNORECASE)
 SDK_MODELS: Final = (".doGenerate", ".doStream")
 """How the AI SDK ends the names of the operations that call a model."""
 MODEL_NAMES: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id")
@@ -130,16 +129,27 @@ def _kinds(spans: Sequence[Span]) -> list[Kind]:
     return kinds
 
 
-def _apart(spans: Sequence[Span], kinds: Sequence[Kind]) -> dict[str, set[str]]:
-    """The spans of graders and of simulated users, with all below them, by whose they are."""
+def _apart(spans: Sequence[Span], kinds: Sequence[Kind]) -> dict[str, str]:
+    """Whose the spans are that are not the agent's."""
     above = {span.id: span.parent for span in spans}
-    tops: dict[str, list[str]] = {"grader": [], "user": []}
-    for span, kind in zip(spans, kinds, strict=True):
-        if kind == "grader":
-            tops["grader"].append(span.id)
-        elif kind == "agent" and SIMULATOR.search(text(span.first(*AGENT_NAMES)) or span.name):
-            tops["user"].append(span.id)
-    return {whose: below(above, found) for whose, found in tops.items()}
+    kind_of_id = dict(zip((span.id for span in spans), kinds, strict=True))
+    agents = {
+        span.id: text(span.first(*AGENT_NAMES)) or span.name
+        for span in spans
+        if kind_of_id[span.id] in ("agent", "other")
+    }
+    graders = [name for name, kind in kind_of_id.items() if kind == "grader"]
+    for span in spans:  # a plain one that judges, and has no agent in it
+        if kind_of_id[span.id] == "other" and span.parent in above and _evaluates(span):
+            inside = {kind_of_id[name] for name in below(above, [span.id])}
+            graders += [span.id] if inside.isdisjoint(("agent", "tool")) else []
+    return spans_apart(list(above.items()), graders, agents)
+
+
+def _evaluates(span: Span) -> bool:
+    """Whether a plain span is an evaluation: it says of what, or its name does and it has a result."""
+    has_result = any(event.name == EVALUATION for event in span.events)
+    return EVALUATED in span.attributes or (has_result and JUDGING.search(span.name) is not None)
 
 
 def _call_span(span: Span, kind: Kind, findings: Findings) -> CallSpan:
@@ -170,26 +180,19 @@ def own_spans(
 ) -> tuple[KnownSpans, Spending]:
     """The agent's own spans, each with what it is, and what was spent; by others, under their own names."""
     kinds = _kinds(spans)
-    apart = _apart(spans, kinds)
-    if roots[0].id in set().union(*apart.values()):
-        apart = {}
-    whose = {name: who for who, names in apart.items() for name in names}
-    by_whom: dict[str, list[tuple[Span, Kind]]] = {"": [], **{who: [] for who in apart}}
+    whose = _apart(spans, kinds)
+    by_whom: dict[str, list[tuple[Span, Kind]]] = {"": [], "grader": [], "user": []}
     for span, kind in zip(spans, kinds, strict=True):
         by_whom[whose.get(span.id, "")].append((span, kind))
-    others: dict[str, float | bool] = {}
-    beside: list[Amounts] = []
-    for who in apart:
-        calls = ModelCalls([_call_span(span, kind, Findings(None)) for span, kind in by_whom[who]])
-        spent = calls.spent({}, run=run, findings=Findings(None))
-        others |= named_apart(who, spent, len(calls.heads))
-        beside.append(amounts(spent))
+    others, apart = spent_apart(
+        {who: [_call_span(*each, Findings(None)) for each in by_whom[who]] for who in ("grader", "user")}
+    )
     called = [_call_span(span, kind, findings) for span, kind in by_whom[""]]
     calls = ModelCalls(called)
     heads = set(calls.heads)
     root = next((place for place, (span, _) in enumerate(by_whom[""]) if span is roots[0]), 0)
     total = called[root].usage if len(roots) == 1 and root not in heads else {}
-    spent = calls.spent(total, run=run, findings=findings, apart=beside)
+    spent = calls.spent(total, run=run, findings=findings, apart=apart)
     own: KnownSpans = [
         (span, "frame" if kind == "model" and place not in heads else kind)
         for place, (span, kind) in enumerate(by_whom[""])
