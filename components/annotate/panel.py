@@ -60,8 +60,10 @@ def panel(graph: PlanGraph) -> None:
     fields.names()
     fields.links()
     fields.check()
+    with st.expander("When it is required", expanded=chosen.when is not None):
+        fields.condition()
     fields.rules()
-    with st.expander("Description, kind"):
+    with st.expander("Description, kind, evidence"):
         fields.more()
     st.button("Delete this sub-goal", key=f"delete_{mark}", on_click=_delete, args=(chosen.id,))
 
@@ -189,6 +191,35 @@ class _Fields:
                 on_change=self.set_check, args=("verdict", key, _whose),
             )  # fmt: skip
             refusals.show(key)
+        if kind in ("expr", "outcome"):
+            key = self.key("needs_action", node.needs_action)
+            words = "without one, a check that holds does not complete it"
+            st.checkbox(f"Needs an action: {words}", key=key, on_change=self.set, args=("needs_action", key))
+        elif kind == "tool_call" and check.tool_call is not None:
+            key = self.key("times", node.times or 1)
+            st.number_input(
+                "Calls it asks for, each a different one", key=key, min_value=1, max_value=limits.TIMES,
+                on_change=self.set, args=("times", key, lambda times: times if times > 1 else None),
+            )  # fmt: skip
+
+    def condition(self) -> None:
+        """In which runs it is required."""
+        key = self.key("when", self.node.when or "")
+        st.text_area(
+            "Required only where", key=key, height=68, placeholder="state.member",
+            on_change=self.set, args=("when", key, lambda text: text.strip() or None),
+            help="CEL over `state`. Where it does not hold, the sub-goal is not required. "
+            "Empty: required in every run.",
+        )  # fmt: skip
+        refusals.show(key)
+        if self.node.when is None:
+            return
+        key = self.key("when_at", self.node.when_at)
+        words = {"final": "at the end", "step": "after any step"}
+        st.radio(
+            "The condition must hold", words, format_func=words.__getitem__, key=key, horizontal=True,
+            on_change=self.set, args=("when_at", key),
+        )  # fmt: skip
 
     def expression(self, check: Check) -> None:
         """A CEL expression, and when it must hold."""
@@ -265,10 +296,16 @@ class _Fields:
         st.text_area("Description", key=key, on_change=self.set, args=("description", key))
         key = self.key("kind", self.node.kind)
         st.selectbox("Kind", ("subgoal", "action"), key=key, on_change=self.set, args=("kind", key))
+        key = self.key("evidence", self.node.evidence or "")
+        words = {"": "in results of tools", "message": "in what the agent writes"}
+        st.selectbox(
+            "Where a judge finds it", words, format_func=words.__getitem__, key=key,
+            on_change=self.set, args=("evidence", key, lambda place: place or None),
+        )  # fmt: skip
 
-    def set(self, field: Field, key: str) -> None:
+    def set(self, field: Field, key: str, read: Callable[[Any], Any] = lambda value: value) -> None:
         """A field's new value as a command."""
-        self.done(key, lambda: Set(sub_goal=self.node.id, field=field, value=st.session_state[key]))
+        self.done(key, lambda: Set(sub_goal=self.node.id, field=field, value=read(st.session_state[key])))
 
     def rename(self, key: str) -> None:
         """Another id; the selection follows."""

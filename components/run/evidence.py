@@ -20,12 +20,15 @@ from components.run.view import TITLE_CHARS, named
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import RunReport
+from untaken.answers.known_values import unlike_successes, values_to_know
 from untaken.answers.plan_drawing import READABLE, Drawing, draw
 from untaken.ledger import Verdict
 from untaken.plans import PlanGraph, SubGoal
+from untaken.present.numbers import counted
 from untaken.present.plan_layout import larger
 from untaken.present.statuses import STAR, STATUS, shown_status
 from untaken.subgoals import NodeScore, RunScore
+from untaken.subgoals.unused_values import in_words
 
 MOST_CHARS: Final = 20_000
 MOST_MISSED: Final = 6
@@ -35,6 +38,8 @@ VALUE_CHARS: Final = 600
 COLUMN: Final = (560, 1000)
 """Room for the graph beside the evidence, in pixels."""
 SMALL: Final = 0.7
+MOST_LINKS: Final = 3
+KNOWN_MARKS: Final = {"shown": "✓", "never_shown": "✗", "may_be_computed": "?"}
 PICKED: Final = "sub_goal_picked"
 
 
@@ -169,7 +174,9 @@ def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, 
         st.text("This run was not scored, so this sub-goal has no status.")
     else:
         _result(node, report)
+        _unlike(node, report)
         _expected(node)
+        _known(node, report)
     with st.expander("How it is checked", expanded=node is None or node.completed is None):
         if goal.description:
             st.text(text.one_line(goal.description, 600))
@@ -237,6 +244,32 @@ def _expected(node: NodeScore) -> None:
     )
 
 
+def _unlike(node: NodeScore, report: RunReport) -> None:
+    """Arguments of its failed call that no successful call of other runs has."""
+    found = unlike_successes(state.corpus(), report, node)
+    if found is None:
+        return
+    given = ", ".join(f"{name} {value}" for name, value in found.arguments[:MOST_APART])
+    words = f"No successful call of {found.tool} in other runs ({counted(found.calls, 'call')}) had {given}"
+    st.text(text.one_line(words, VALUE_CHARS))
+
+
+def _known(node: NodeScore, report: RunReport) -> None:
+    """Was it there to know: each expected value that was not used, and where the agent was shown it."""
+    found = values_to_know(state.corpus(), report, node)
+    if not found:
+        return
+    st.markdown("**Was it there to know?**")
+    for one in found[:MOST_APART]:
+        mark = KNOWN_MARKS[one.knowledge]
+        st.text(text.one_line(f"{mark} {in_words(one)}.", VALUE_CHARS))
+    if len(found) > MOST_APART:
+        st.caption(f"and {len(found) - MOST_APART} more values")
+    elsewhere = {one.elsewhere.digest: one.elsewhere.run_id for one in found if one.elsewhere is not None}
+    for digest, run_id in list(elsewhere.items())[:MOST_LINKS]:
+        state.run_link(f"Open run {text.label(run_id, 60)}", digest)
+
+
 def _unfinished(report: RunReport, columns: int) -> None:
     missed = [n for n in report.nodes if n.status in ("attempted", "skipped", "unscored")]
     if not missed:
@@ -264,7 +297,9 @@ def _unfinished(report: RunReport, columns: int) -> None:
 def check_words(goal: SubGoal) -> str:
     """The check and the mapping rules of a sub-goal, as in the graph."""
     known = msgspec.to_builtins(goal)
-    parts = {name: known[name] for name in ("check", "rules", "any_of", "deps") if known.get(name)}
+    shown = ("check", "times", "when", "when_at", "evidence", "rules", "any_of", "deps")
+    parts = {name: known[name] for name in shown if known.get(name)}
+    parts |= {} if goal.needs_action else {"needs_action": False}
     if "check" not in parts and not goal.any_of:
         parts = {"check": "none: only a recorded verdict can decide it", **parts}
     return "\n".join(

@@ -118,3 +118,32 @@ def test_a_weight_is_a_field_of_the_sub_goal(folder: Path, monkeypatch: Patch) -
     assert not app.exception
     assert next(f for f in app.number_input if f.label.startswith("Weight")).value == 3.0
     assert app.session_state["annotate_desk"].graph.sub_goals[0].weight == 3.0
+
+
+def test_a_condition_is_edited_with_its_effect(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
+    field(app, "sub_goal_when_").set_value("1 == 2").run()
+    assert "would change a sub-goal's status" in said(app)
+    field(app, "sub_goal_when_at").set_value("step").run()
+    save(app, "Never required")
+    saved = node(newest(folder), "order")
+    assert (saved.when, saved.when_at) == ("1 == 2", "step")
+
+
+def test_a_condition_that_cannot_be_read_is_refused(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
+    field(app, "sub_goal_when_").set_value("state.x ==").run()
+    assert "cannot be read" in said(app)
+
+
+def test_calls_need_of_an_action_and_evidence_are_edited(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
+    next(one for one in app.number_input if str(one.key).startswith("sub_goal_times")).set_value(2).run()
+    field(app, "sub_goal_evidence").set_value("message").run()
+    save(app, "Twice")
+    saved = node(newest(folder), "order")
+    assert (saved.times, saved.evidence) == (2, "message")
+    field(app, "sub_goal_kind_of_check").set_value("outcome").run()
+    field(app, "sub_goal_needs_action").set_value(False).run()
+    save(app, "By its outcome")
+    assert node(newest(folder), "order").needs_action is False

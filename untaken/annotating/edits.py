@@ -137,6 +137,8 @@ def in_words(edit: Edit) -> str:
             return f"move {edit.sub_goal!r}"
         case SetGraph():
             return f"{edit.field} of the graph"
+        case Set(field="needs_action"):
+            return f"{edit.sub_goal!r} {'needs an action' if edit.value is not False else 'needs no action'}"
         case Set(field="critical"):
             return f"{edit.sub_goal!r} is {'critical' if edit.value else 'no longer critical'}"
     return f"{edit.field.replace('_', ' ')} of {edit.sub_goal!r}"
