@@ -138,6 +138,64 @@ def test_a_session_of_which_most_is_left_out_is_a_warning(tmp_path: Path) -> Non
     assert (finding.severity, finding.message.partition(":")[0]) == ("warning", "most of the session")
 
 
+def pi_session(name: str, *replies: int) -> str:
+    """A session of pi; a branched one has the entries before it under the same ids."""
+    counts = {"input": 10, "output": 5, "cacheRead": 90, "cost": {"total": 0.5}}
+    lines: list[dict[str, Any]] = [
+        {"type": "session", "version": 3, "id": name, "timestamp": "2026-01-01T00:00:00Z"}
+    ]
+    for reply in replies:
+        message = {"role": "assistant", "content": [{"type": "text", "text": f"{reply}"}], "usage": counts}
+        at = f"2026-01-01T00:00:{reply:02}Z"
+        parent = f"e{reply - 1}" if reply > 1 else None
+        lines.append(
+            {"type": "message", "id": f"e{reply}", "parentId": parent, "timestamp": at, "message": message}
+        )
+    return "".join(json.dumps(each) + "\n" for each in lines)
+
+
+def opencode_session(name: str, *replies: int) -> str:
+    """A session of opencode; a forked one has copies of the messages before it, under other ids."""
+    messages = [
+        {
+            "info": {
+                "id": f"msg_{name}_{reply}",
+                "sessionID": name,
+                "role": "assistant",
+                "modelID": "m",
+                "time": {
+                    "created": 1_767_225_600_000 + reply * 1000,
+                    "completed": 1_767_225_600_500 + reply * 1000,
+                },
+                "cost": 0.5,
+                "tokens": {"input": 10, "output": 5, "reasoning": 0, "cache": {"read": 90, "write": 0}},
+            },
+            "parts": [{"type": "text", "text": f"{reply}", "id": f"prt_{name}_{reply}"}],
+        }
+        for reply in replies
+    ]
+    about = {"id": name, "title": "t", "time": {"created": 1_767_225_600_000}}
+    return json.dumps({"info": about, "messages": messages})
+
+
+FORKS = {"pi": pi_session, "opencode": opencode_session}
+
+
+@pytest.mark.parametrize("format", FORKS)
+def test_a_forked_session_pays_for_what_is_new(tmp_path: Path, format: str) -> None:
+    made = FORKS[format]
+    files = [
+        put(tmp_path / "in" / "1.jsonl", made("s1", 1, 2)),
+        put(tmp_path / "in" / "2.jsonl", made("s2", 1, 2, 3)),
+    ]
+    done, runs = converted(format, tmp_path / "out", *files)
+    assert {run.run_id: (*used(run)[:2], run.finished.cost) for run in runs} == {
+        f"{format}/s1": (200, 10, 1.0),
+        f"{format}/s2": (100, 5, 0.5),
+    }
+    assert codes(done)["repeated-messages"] == 1
+
+
 def total(second: int, **counts: int) -> dict[str, Any]:
     payload = {"type": "token_count", "info": {"total_token_usage": counts}}
     return {"timestamp": f"2026-01-01T00:00:{second:02}Z", "type": "event_msg", "payload": payload}

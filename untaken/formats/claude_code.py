@@ -8,24 +8,22 @@ whether the task was solved: a log's ``result`` says how the program ended.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.formats.claude_tree import SPOKEN, Line, last_branch, spoken_lines
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
-from untaken.formats.losses import Findings, clip
+from untaken.formats.losses import Findings
 from untaken.formats.readings import amount, first_text, mapping, moment, objects, parsed, text, whole
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sessions import Payers
 from untaken.formats.sources import Source
 from untaken.formats.spending import USAGE, Amounts, named_apart, spend, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text
-
-Paid = dict[Any, str]
-"""The run that paid for a reply, by the ids of the reply and of its request."""
 
 PLACES: Final = Places(
     kept=[
@@ -59,15 +57,15 @@ def recognise(sample: Sample) -> Confidence:
     return Confidence.NO
 
 
-def session_runs(lines: Sequence[Line], findings: Findings, paid: Paid | None = None) -> list[TraceRun]:
+def session_runs(lines: Sequence[Line], findings: Findings, payers: Payers | None = None) -> list[TraceRun]:
     """The run of a session or a log, then those of its sub-agents.
 
     Args:
         lines: of one file.
         findings: of the file.
-        paid: replies of sessions that were read before.
+        payers: those of sessions that were read before.
     """
-    paid = {} if paid is None else paid
+    payers = Payers() if payers is None else payers
     chains: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
         chains[_sub_agent(line)].append(line)
@@ -79,7 +77,7 @@ def session_runs(lines: Sequence[Line], findings: Findings, paid: Paid | None = 
     runs = []
     if spoken_lines(main):
         run = _run(main, f"claude-code/{session}", session, findings)
-        runs = [_with_tokens(run, spoken_lines(everything), spoken_lines(main), paid, findings)]
+        runs = [_with_tokens(run, spoken_lines(everything), spoken_lines(main), payers, findings)]
         if run.cost is not None and any(map(spoken_lines, chains.values())):
             message = "the cost of a session includes its sub-agents, whose tokens are in runs of their own"
             findings.once("cost-of-sub-agents", message, severity="note")
@@ -87,7 +85,7 @@ def session_runs(lines: Sequence[Line], findings: Findings, paid: Paid | None = 
         if spoken := spoken_lines(chain):
             run = _run(chain, f"claude-code/{session}/{name}", session, findings)
             run.metadata["parent"] = session
-            runs.append(_with_tokens(run, spoken, spoken, paid, findings))
+            runs.append(_with_tokens(run, spoken, spoken, payers, findings))
     return runs
 
 
@@ -170,42 +168,33 @@ def _is_api_error(spoken: Sequence[Line]) -> bool:
 
 
 def _with_tokens(
-    run: TraceRun, spoken: Sequence[Line], branch: Sequence[Line], paid: Paid, findings: Findings
+    run: TraceRun, spoken: Sequence[Line], branch: Sequence[Line], payers: Payers, findings: Findings
 ) -> TraceRun:
     """The run with its tokens: those of replies on branches that were left were spent, too.
 
-    A reply that is spread over several lines says its usage on each of them. A session that was resumed or
-    forked repeats replies of an earlier one, which were paid there.
+    A reply that is spread over several lines says its usage on each of them.
     """
-    used: dict[Any, Amounts] = {}
-    repeated: dict[str, int] = {}
-    kept = {_reply(line, n) for n, line in enumerate(spoken) if any(line is each for each in branch)}
-    for n, line in enumerate(spoken):
+    used: dict[Hashable, Amounts] = {}
+    own = {id(line) for line in branch}
+    kept: set[Hashable] = set()
+    for number, line in enumerate(spoken):
         counts = mapping(mapping(line["message"]).get("usage"))
-        name = _reply(line, n)
-        if not counts or line["type"] != "assistant":
-            continue
-        payer = paid.setdefault(name, run.run_id) if isinstance(name, tuple) else run.run_id
-        if payer != run.run_id:
-            repeated.setdefault(payer, 0)
-            repeated[payer] += name not in used
-            used[name] = {"input_tokens": 0, "output_tokens": 0}
-        else:
+        name = _reply(line) or number
+        kept |= {name} if id(line) in own else set()
+        if counts and line["type"] == "assistant":
             used[name] = usage(counts, findings, place="message.usage.")
-    for payer, count in repeated.items():
-        message = f"{count} replies repeat those of {clip(payer)}; their tokens are counted there alone"
-        findings.add("repeated-messages", message, run=run.run_id)
-    spent = spend(list(used.values()), run=run.run_id, findings=findings)
-    left = [each for name, each in used.items() if name not in kept]
-    run.metrics |= spent.tokens
+    named = [(name if isinstance(name, tuple) else None, each) for name, each in used.items()]
+    paid = payers.paid(run.run_id, named, findings)
+    left = [each for name, each in zip(used, paid, strict=True) if name not in kept]
+    run.metrics |= spend(paid, run=run.run_id, findings=findings).tokens
     run.metrics |= named_apart("left", spend(left, run=run.run_id, findings=Findings(None)))
     return run
 
 
-def _reply(line: Line, number: int) -> tuple[str, str | None] | int:
+def _reply(line: Line) -> tuple[str, str | None] | None:
     """What names a reply in all its lines, and in every session that repeats it."""
     name = text(mapping(line["message"]).get("id"))
-    return number if name is None else (name, text(line.get("requestId")))
+    return None if name is None else (name, text(line.get("requestId")))
 
 
 def _items(spoken: Sequence[Line], findings: Findings) -> list[Item]:
@@ -244,17 +233,17 @@ def _block(block: Mapping[str, Any], role: str, at: Any, called: set[str]) -> It
             return
 
 
-def _read(file: TraceFile, paid: Paid) -> list[TraceRun]:
+def _read(file: TraceFile, payers: Payers) -> list[TraceRun]:
     lines = [_of_cursor(line) for line in file.records() if isinstance(line, dict)]
-    runs = session_runs(lines, file.findings, paid)
+    runs = session_runs(lines, file.findings, payers)
     if lines and not runs:
         file.refuse("there is no message of a session in it")
     return runs
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    paid: Paid = {}
-    converter(lambda file: _read(file, paid), PLACES)(sources, intake)
+    payers = Payers()
+    converter(lambda file: _read(file, payers), PLACES)(sources, intake)
 
 
 IMPORTER: Final = Importer(

@@ -6,15 +6,17 @@ left out; the summary of a compaction is a message of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.readings import amount, first_text, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sessions import session_run
+from untaken.formats.sessions import Payers, session_run
+from untaken.formats.sources import Source
 from untaken.formats.spending import Amounts, spend, usage, with_cost
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -41,7 +43,17 @@ _PART: Final = (
     *("state.time.end", *(f"tokens.{key}" for keys in TOKENS.values() for key in keys)),
 )
 _INFO: Final = (
-    *("id", "sessionID", "role", "time.created", "modelID", "model.modelID", "summary", "cost"),
+    *(
+        "id",
+        "sessionID",
+        "role",
+        "time.created",
+        "time.completed",
+        "modelID",
+        "model.modelID",
+        "summary",
+        "cost",
+    ),
     *(
         "error.name",
         "error.message",
@@ -111,13 +123,16 @@ def _left(messages: list[Message], revert: Mapping[str, Any], findings: Findings
     return [*messages[:at], {**messages[at], "parts": parts[:cut]}] if cut else messages[:at]
 
 
-def _run(about: Mapping[str, Any], messages: list[Message], stem: str, findings: Findings) -> TraceRun:
+def _run(
+    about: Mapping[str, Any], messages: list[Message], stem: str, payers: Payers, findings: Findings
+) -> TraceRun:
     messages = [{**message, "info": mapping(message.get("info"))} for message in messages]
     messages = _left(messages, mapping(about.get("revert")), findings)
     replies = [message for message in messages if message["info"].get("role") == "assistant"]
-    steps = [step for reply in replies for step in _steps(reply)]
+    steps = [(_copied(reply, n), step) for reply in replies for n, step in enumerate(_steps(reply))]
     name = text(about.get("id")) or stem
-    spent = spend([_used(step, findings) for step in steps], run=name, findings=findings)
+    used = [(copied, _used(step, findings)) for copied, step in steps]
+    spent = spend(payers.paid(f"opencode/{name}", used, findings), run=name, findings=findings)
     infos = [message["info"] for message in (*replies, *messages)]
     failed = mapping(infos[len(replies) - 1].get("error")) if replies else {}
     return session_run(
@@ -140,6 +155,15 @@ def _steps(reply: Message) -> list[Mapping[str, Any]]:
     """What has the tokens and the cost of each step: its last part, or else the message as a whole."""
     finished = [part for part in objects(reply.get("parts")) if part.get("type") == "step-finish"]
     return [*finished] or [reply["info"]]
+
+
+def _copied(reply: Message, number: int) -> tuple[float, float, int] | None:
+    """What a step is known by in sessions that were forked after it, too: the moments of its reply."""
+    times = mapping(reply["info"].get("time"))
+    began, ended = (times.get(name) for name in ("created", "completed"))
+    if isinstance(began, int | float) and isinstance(ended, int | float):
+        return began, ended, number
+    return None
 
 
 def _used(step: Mapping[str, Any], findings: Findings) -> Amounts:
@@ -169,12 +193,17 @@ def _items(message: Message, findings: Findings) -> Iterator[Item]:
                 yield Answered(content=content, source_id=call_id, ok=ok, at=done)
 
 
-def _read(file: TraceFile) -> Iterator[TraceRun]:
+def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
     for about, messages in _sessions(file):
         if messages:
-            yield _run(about, messages, file.stem, file.findings)
+            yield _run(about, messages, file.stem, payers, file.findings)
         else:
             file.refuse("the session has no messages")
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    payers = Payers()
+    converter(lambda file: _read(file, payers), PLACES)(sources, intake)
 
 
 IMPORTER: Final = Importer(
@@ -185,5 +214,5 @@ IMPORTER: Final = Importer(
         what="Exported sessions, messages and event logs, with calls and their state: one run a session.",
     ),
     recognise=recognise,
-    convert=converter(_read, PLACES),
+    convert=_convert,
 )

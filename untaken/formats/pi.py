@@ -13,11 +13,13 @@ from typing import Any, Final
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
 from untaken.formats.readings import amount, first_text, mapping, moment, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sessions import session_run, sessions_in
+from untaken.formats.sessions import Payers, session_run, sessions_in
+from untaken.formats.sources import Source
 from untaken.formats.spending import Amounts, named_apart, spend, usage, with_cost
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -98,7 +100,7 @@ def _branch(lines: Sequence[Line], findings: Findings) -> list[Line]:
     return branch[::-1]
 
 
-def _run(lines: Sequence[Line], stem: str, findings: Findings) -> TraceRun | None:
+def _run(lines: Sequence[Line], stem: str, payers: Payers, findings: Findings) -> TraceRun | None:
     about = lines[0] if lines and lines[0].get("type") == "session" else {}
     entries = _branch([line for line in lines if line.get("type") != "session"], findings)
     messages = [mapping(line.get("message")) for line in entries if line.get("type") in SPOKEN]
@@ -106,15 +108,19 @@ def _run(lines: Sequence[Line], stem: str, findings: Findings) -> TraceRun | Non
         return None
     replies = [message for message in messages if message.get("role") == "assistant"]
     name = text(about.get("id")) or stem
-    every = [mapping(line.get("message")) for line in lines if line.get("type") in SPOKEN]
-    own = {id(message) for message in messages}
-    used = [
-        (id(each) in own, _used(each, findings))
-        for each in every
-        if each.get("role") == "assistant" and each.get("provider") != INJECTED
+    own = {id(line) for line in entries}
+    every = [
+        (line, message)
+        for line in lines
+        if line.get("type") in SPOKEN and (message := mapping(line.get("message"))).get("role") == "assistant"
+        if message.get("provider") != INJECTED
     ]
-    spent = spend([each for _, each in used], run=name, findings=findings)
-    left = spend([each for kept, each in used if not kept], run=name, findings=Findings(None))
+    paid = payers.paid(
+        f"pi/{name}", [(_copied(line), _used(message, findings)) for line, message in every], findings
+    )
+    spent = spend(paid, run=name, findings=findings)
+    unused = [each for (line, _), each in zip(every, paid, strict=True) if id(line) not in own]
+    left = spend(unused, run=name, findings=Findings(None))
     model = first_text([each for each in replies if each.get("provider") != INJECTED], ("model",))
     last, parent = messages[-1], first_text([about], ("parentSession", "branchedFrom"))
     stopped = last.get("stopReason") in ENDS
@@ -131,6 +137,12 @@ def _run(lines: Sequence[Line], stem: str, findings: Findings) -> TraceRun | Non
         error=first_text([last], ("errorMessage", "stopReason")) if stopped else None,
         metrics={**spent.tokens, **named_apart("left", left)},
     )
+
+
+def _copied(line: Line) -> tuple[str, str] | None:
+    """What an entry is named in the sessions that were branched after it, too."""
+    name, at = text(line.get("id")), text(line.get("timestamp"))
+    return None if name is None or at is None else (name, at)
 
 
 def _used(reply: Mapping[str, Any], findings: Findings) -> Amounts:
@@ -161,12 +173,17 @@ def _exit(part: Mapping[str, Any]) -> bool | None:
     return code == 0 if isinstance(code, int) else None
 
 
-def _read(file: TraceFile) -> Iterator[TraceRun]:
+def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
     for lines in sessions_in(map(mapping, file.records()), _named):
-        if (run := _run(lines, file.stem, file.findings)) is not None:
+        if (run := _run(lines, file.stem, payers, file.findings)) is not None:
             yield run
         else:
             file.refuse("the session has no messages")
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    payers = Payers()
+    converter(lambda file: _read(file, payers), PLACES)(sources, intake)
 
 
 IMPORTER: Final = Importer(
@@ -177,5 +194,5 @@ IMPORTER: Final = Importer(
         what="Messages, thoughts and tool calls of the branch that ends last: one run a session.",
     ),
     recognise=recognise,
-    convert=converter(_read, PLACES),
+    convert=_convert,
 )

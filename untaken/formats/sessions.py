@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from untaken.formats.losses import Findings, clip
+from untaken.formats.spending import Amounts
 from untaken.formats.trace_run import Item, TraceRun
 
 
@@ -23,6 +25,35 @@ def sessions_in(
         at_hand = name or at_hand
         session.append(line)
     yield session
+
+
+class Payers:
+    """Which run paid for each reply of a model: a session that was resumed or forked repeats replies."""
+
+    def __init__(self) -> None:
+        self._runs: dict[Hashable, str] = {}
+
+    def paid(
+        self, run: str, replies: Iterable[tuple[Hashable, Amounts]], findings: Findings
+    ) -> list[Amounts]:
+        """What each reply used; nothing where another run has paid for it, which is named.
+
+        Args:
+            run: its id.
+            replies: each under a name that its copies have, too; ``None`` for one that has none.
+            findings: of the file.
+        """
+        found: list[Amounts] = []
+        repeated: dict[str, int] = {}
+        for name, used in replies:
+            payer = run if name is None else self._runs.setdefault(name, run)
+            if payer != run:
+                repeated[payer] = repeated.get(payer, 0) + 1
+            found.append(used if payer == run else dict.fromkeys(used, 0.0))
+        for payer, count in repeated.items():
+            message = f"{count} replies repeat those of {clip(payer)}; what they spent is counted there alone"
+            findings.add("repeated-messages", message, run=run)
+        return found
 
 
 def session_run(
