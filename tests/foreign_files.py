@@ -414,6 +414,12 @@ FILES: dict[str, dict[str, Any]] = {
     "mlflow": {
         "t.json": {"info": {"trace_id": "tr-1"}, "data": {"spans": [{"span_id": "1", "name": "desk"}]}}
     },
+    "promptfoo": {
+        "r.json": {
+            "evalId": "e",
+            "results": [{"provider": "m", "promptIdx": 0, "testIdx": 0, "response": {"output": "hi"}}],
+        }
+    },
     "openai-messages": {
         "chat.json": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
     },

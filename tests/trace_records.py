@@ -478,6 +478,17 @@ RECORDS: Final[dict[str, dict[str, Any]]] = {
             },
         }
     },
+    "promptfoo": {
+        "results.json": {
+            "evalId": "e",
+            "results": {"version": 3, "timestamp": at(0), "results": [{
+                "id": "r1", "promptIdx": 0, "testIdx": 0, "provider": {"id": "openai:m", "label": "clerk"},
+                "prompt": {"raw": "Go.", "label": "p"}, "vars": {"expected": "monday"}, "success": True,
+                "response": {"output": [CALL], "tokenUsage": {"prompt": 5, "completion": 2}, "cost": 0.5},
+                "score": 1, "namedScores": {"polite": 0.5}, "latencyMs": 800, "cost": 0.5,
+                "gradingResult": {"pass": True, "score": 1}, "testCase": {"vars": {}, "assert": []}}]},
+        }
+    },
     "openai-messages": {
         "chat.json": {"id": "s", "model": "m", "success": True, "cost": 0.5, "created_at": at(1),
                       "metadata": {"agent": "clerk", "task_id": "7"}, "messages": [GO, LOOK, SEEN, DONE],

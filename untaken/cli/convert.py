@@ -23,6 +23,7 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument("sources", nargs="+", metavar="SRC", help="file, folder or zip archive")
     parser.takes_out("DIR", "ledgers/, graphs/ and loss.json go here", required=True)
     parser.takes_one("--outcomes", "FILE", "outcomes that the traces do not record: run_id,success,cost")
+    parser.takes_one("--outcome", "FIELD", "the field of the traces that is the outcome, e.g. info.passed")
     parser.takes_one("--agent", "NAME", "the agent's name if the traces do not record it")
 
 
@@ -36,6 +37,7 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
         progress=console.progress,
         agent=args.agent,
         outcomes=args.outcomes,
+        outcome=args.outcome,
     )
     console.say(
         f"{counted(done.runs, 'run')} in {counted(len(done.ledgers), 'ledger')}, "

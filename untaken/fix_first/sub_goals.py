@@ -101,8 +101,8 @@ def _count(score: RunScore, times: int, found: SubGoalTally) -> None:
     left_out = ("not_required", "unscored") if score.missing == "drop" else ("not_required",)
     for node in score.results:
         key = score.graph_id, node.sub_goal
-        found.required[key] += times * (node.status not in left_out)
-        found.unknown[key] += times * (node.status == "unscored")
+        found.required[key] += times * (node.counts and node.status not in left_out)
+        found.unknown[key] += times * (node.counts and node.status == "unscored")
 
 
 def _shape(corpus: Corpus, graph_id: str, known: dict[str, Shape]) -> Shape:

@@ -98,7 +98,7 @@ def _run(source: Source, record: Mapping[str, Any], intake: Intake, log: FileLog
         return None
     log.synthesised["RUN_STARTED.agent"] += not intake.agent
     trial = whole(record.get("trial"), log.findings, "trial")
-    run = RunDraft(run_id=run_id)
+    run = RunDraft(run_id=run_id, origin=record)
     run.add(
         RunStarted,
         EPOCH,

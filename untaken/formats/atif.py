@@ -115,6 +115,7 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
         task_id=text(exported.get("task_id")) or UNKNOWN_TASK,
         success=truth(exported.get("success"), findings, "extra.untaken.success"),
         record=[document.get("steps") for document in parts],
+        origin=first,
         model=text(agent.get("model_name")),
         version=text(agent.get("version")),
         items=[item for step in steps for item in _items(step, findings)],

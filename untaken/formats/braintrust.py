@@ -66,6 +66,7 @@ def trace_run(trace: str, rows: Sequence[Row], findings: Findings) -> TraceRun:
     root = next((row for row in own if _parent(row) not in known), own[0])
     run = otel.trace_run([_span(row, trace, row is root, findings) for row in rows], findings)
     run.run_id, run.metadata["format"] = f"braintrust/{trace}", "braintrust"
+    run.origin = [dict(root), *rows]
     return run
 
 

@@ -86,6 +86,8 @@ def session_runs(lines: Sequence[Line], findings: Findings, payers: Payers | Non
             run = _run(chain, f"claude-code/{session}/{name}", session, findings)
             run.metadata["parent"] = session
             runs.append(_with_tokens(run, spoken, spoken, payers, findings))
+    for run in runs:
+        run.origin = lines
     return runs
 
 

@@ -88,6 +88,7 @@ def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRu
         agent=f"codex/{model}" if model else "codex",
         task_id=session,
         record=[_payload(line) for line in spoken],
+        origin=lines,
         model=model,
         version=text(meta.get("cli_version")),
         items=[

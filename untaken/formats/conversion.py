@@ -15,7 +15,8 @@ from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.likeness import ignored, likeness
 from untaken.formats.losses import Findings, clip
-from untaken.formats.outcomes import Outcomes, read_outcomes
+from untaken.formats.other_tools import other_tool
+from untaken.formats.outcomes import Outcomes, outcome_field, read_outcomes
 from untaken.formats.output import finding_mapping, loss_mapping, staged_output
 from untaken.formats.registry import (
     equally_sure,
@@ -62,6 +63,7 @@ def convert(
     progress: Progress | None = None,
     agent: str | None = None,
     outcomes: Path | str | None = None,
+    outcome: str | None = None,
     held: HeldLedgers | None = None,
 ) -> Conversion:
     """Reads foreign traces and writes them as run ledgers and plan graphs.
@@ -79,14 +81,17 @@ def convert(
             behind.
         agent: the agent's name where the files do not record it.
         outcomes: a table of how runs ended, where the traces do not say (`read_outcomes`).
+        outcome: the field of a trace that says how its run ended, with dots inside of objects; true or false,
+            0 or 1, or a word such as ``passed``.
         held: where short ledgers are put, with their heads, by name; no file is made of these, nor of the
             loss report, all of which is in the answer.
 
     Raises:
         UntakenError: ``format-unknown``, ``format-not-recognised``, ``source-not-found``,
-            ``output-not-a-folder``, ``outcomes-invalid``.
+            ``output-not-a-folder``, ``outcomes-invalid``, ``outcome-is-a-file``.
     """
     known = Outcomes() if outcomes is None else read_outcomes(Path(outcomes))
+    known.named = None if outcome is None else outcome_field(outcome)
     paths = [source if isinstance(source, Source) else Path(source) for source in sources]
     names = _recognised(paths, Path(out)) if format is None else [format]
     endings = importer_named(names[0]).info.extensions if len(names) == 1 else _extensions()
@@ -181,8 +186,10 @@ def _note_unknown(source: Source, findings: Findings) -> None:
         message = f"{clip(source.name)}: {error.message}"
         findings.add(error.code, message, hint=error.hint, severity="error")
     else:
-        message = f"{clip(source.name)} is of no known format; left out"
-        findings.add("format-not-recognised", message, hint="Name its format with --from.")
+        tool = other_tool(source_sample(source))
+        what = "is of no known format" if tool is None else f"looks like {tool.what}, which is not read"
+        hint = "Name its format with --from." if tool is None else tool.hint
+        findings.add("format-not-recognised", f"{clip(source.name)} {what}; left out", hint=hint)
 
 
 def _unreadable(source: Source) -> UntakenError | None:
@@ -239,9 +246,10 @@ def _recognised(paths: Sequence[Path | Source], out: Path) -> list[str]:
             return names
         for source in sources:
             _note_unknown(source, left_out)
+        tool = next(filter(None, map(other_tool, map(source_sample, sources))), None)
     refused = next((f": {f.message}" for f in left_out.all() if f.severity == "error"), "")
     message = f"no file has a known format: {ignored(_files(paths))}{refused}"
-    hint = f"Name one with --from: {', '.join(importers())}."
+    hint = tool.hint if tool else f"Name one with --from: {', '.join(importers())}."
     raise UntakenError("format-not-recognised", message, hint=hint)
 
 

@@ -47,6 +47,7 @@ class Sheet:
     task: str
     requirements: Mapping[str, DevAIRequirement]
     metadata: Mapping[str, Any]
+    record: Mapping[str, Any]
     executed: bool | None
     all_requirements: bool | None
     all_preferences: bool | None
@@ -91,6 +92,7 @@ def read_sheet(record: Mapping[str, Any], task: str, log: FileLog) -> Sheet:
         task=task,
         requirements=requirements,
         metadata=_metadata(record),
+        record=record,
         executed=flags["executed_successfully"],
         all_requirements=flags["satisfied_all_requirements"],
         all_preferences=flags["satisfied_all_preferences"],

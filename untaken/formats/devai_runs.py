@@ -82,7 +82,8 @@ def write_run(
 ) -> None:
     """Writes the run of a bundle."""
     log = bundle.logs()[0]
-    run = RunDraft(run_id=bundle.run_id)
+    sheets = [judgment.sheet.record for judgment in bundle.judgments.values()]
+    run = RunDraft(run_id=bundle.run_id, origin=sheets)
     steps = _steps(bundle.trajectory, intake)
     run.add(
         RunStarted,

@@ -133,6 +133,7 @@ def _run(session: _Session, stem: str, findings: Findings) -> TraceRun:
         started=moment(session.about.get("startTime"), findings, "startTime"),
         about={"kind": text(session.about.get("kind"))},
         record=messages,
+        origin=session.about,
         steps=len(replies),
         error=text(last.get("content")) if last.get("type") == "error" else None,
         metrics=spend([_used(reply, findings) for reply in replies], run=name, findings=findings).tokens,

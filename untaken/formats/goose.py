@@ -111,6 +111,7 @@ def _run(about: Mapping[str, Any], messages: Sequence[Message], stem: str, findi
         started=moment(about.get("created_at"), findings, "created_at"),
         about={"parent": text(about.get("parent_session_id"))},
         record=messages,
+        origin=[about, *messages],
         cost=spent.cost,
         steps=sum(message.get("role") == "assistant" for message in messages),
         error=text(about.get("error")) or first_text(failed, ("message",)),

@@ -222,7 +222,7 @@ def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> Tra
     exception = mapping(result.get("exception_info"))
     raised = text(exception.get("exception_type"))
     run.run_id = reader.trial.name
-    run.record = result
+    run.record = run.origin = result
     run.agent = f"{agent}/{model}" if model else agent
     run.model = model
     run.version = text(info.get("version")) or run.version

@@ -134,6 +134,7 @@ def _sample_run(sample: Mapping[str, Any], about: EvalInfo, findings: Findings) 
         task_id=f"{about.task}/{sample_id}",
         task_repeat=epoch,
         record=sample.get("messages"),
+        origin=sample,
         model=about.model,
         version=about.version,
         items=_items(objects(sample.get("messages")), own, findings),

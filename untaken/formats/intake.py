@@ -16,14 +16,26 @@ from untaken.formats.format_info import Progress
 from untaken.formats.graphs import GraphBook
 from untaken.formats.jsontext import JsonReader, decode_text, decoded_pieces, note_not_text
 from untaken.formats.losses import FileLog, Findings, clip
+from untaken.formats.outcome_fields import fields_beside, name_unused
 from untaken.formats.outcomes import Outcomes
 from untaken.formats.output import Output, RunSink, ledger_name
 from untaken.formats.readings import cut_name
 from untaken.formats.recording import RunDraft
 from untaken.formats.sources import Source
+from untaken.ledger.infrastructure import OUTSIDE, InfrastructureKind, infrastructure_kind
 
 UNFORESEEN: Final = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """What an importer raises at a value that it did not expect; a broken disk raises something else."""
+
+
+ENDINGS: Final[Mapping[InfrastructureKind, str]] = {
+    "verifier": "a fault of its verifier",
+    "time_limit": "a time limit",
+    "step_limit": "a step limit",
+    "budget_limit": "a limit of tokens or cost",
+    "other_limit": "a limit",
+}
+"""Endings beside which a recorded outcome is kept, in words."""
 
 
 class WriteRun(Protocol):
@@ -195,7 +207,9 @@ class Intake:
         self._output.copy_ledger(name, content, heads)
 
     def _write(self, run: RunDraft, log: FileLog, sink: RunSink) -> bool:
-        self._outcomes.join(run)
+        if not self._outcomes.join(run, log.findings):  # what a table says is meant
+            _note_ending(run, log.findings)
+            _note_outcome(run, log.findings)
         if any(_is_cut(draft.fields) for draft in run.drafts):
             message = f"a name is longer than {limits.NAME_CHARS} characters; shortened, with a digest"
             log.findings.once("name-cut", message)
@@ -209,6 +223,34 @@ class Intake:
             log.findings.add("run-not-written", error.message, run=run.run_id, severity="error")
             return False
         return True
+
+
+def _note_ending(run: RunDraft, findings: Findings) -> None:
+    """What did not end by the agent's doing: an outcome beside it is no failure of the agent, or is named."""
+    end = run.end
+    kind = infrastructure_kind(end.get("error"), end.get("limit"))
+    if kind is None or end.get("success") is True:
+        return
+    if kind in OUTSIDE:
+        recorded = ", whatever outcome is recorded" if end.get("success") is False else ""
+        message = f"ended by an error of its {kind}; success is unknown{recorded}"
+        findings.add("infrastructure-error", message, run=run.run_id)
+        run.finish(success=None)
+    elif end.get("success") is False:
+        message = f"ended by {ENDINGS[kind]}; the recorded outcome is kept"
+        findings.add("ended-by-limit", message, run=run.run_id)
+
+
+def _note_outcome(run: RunDraft, findings: Findings) -> None:
+    """Says that a run has no outcome, or which of its fields may be one."""
+    if not run.needs_outcome:
+        return
+    if beside := fields_beside(run.origin):
+        name_unused(beside[0], findings, run.run_id)
+        return
+    message = "no outcome is recorded; success is unknown"
+    hint = "Join outcomes: --outcomes FILE with run_id,success, or a field of the traces: --outcome FIELD."
+    findings.once("missing-outcome", message, hint=hint)
 
 
 def _digest(record: Any) -> bytes:

@@ -100,6 +100,7 @@ def trace_run(
     root = _root(trace, trace_id, tops, findings)
     run = otel.trace_run([root, *spans], findings)
     run.run_id, run.metadata["format"] = f"langfuse/{trace_id}", "langfuse"
+    run.origin = {**trace, "observations": list(observations)}
     return run
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from untaken.errors import Finding, Severity, Where
 from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import Findings, clip
+from untaken.formats.other_tools import other_tool
 from untaken.formats.readings import items, objects
 from untaken.formats.registry import importers, recognise
 from untaken.formats.sample import Sample, sample_of
@@ -80,6 +81,8 @@ def likeness(sample: Sample) -> Likeness:
     schema = sample.first.get("schema")
     if isinstance(schema, str) and schema.startswith("untaken."):
         return Likeness(what=f"a document {clip(schema, 60)}", use="Name the ledgers it was made from.")
+    if (tool := other_tool(sample)) is not None:
+        return Likeness(what=tool.what, use=tool.hint)
     faults = _faults(sample)
     what = _shape(sample) + (", cut short" if "truncated-file" in faults else "")
     if not sample.records:

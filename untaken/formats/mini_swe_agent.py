@@ -63,6 +63,7 @@ def _run(document: Mapping[str, Any], stem: str, findings: Findings) -> TraceRun
         agent=agent,
         task_id=task,
         record=messages,
+        origin=document,
         model=model,
         version=text(info.get("mini_version")),
         items=list(_items(messages, times, findings)),

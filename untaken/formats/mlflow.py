@@ -65,7 +65,7 @@ PLACES: Final = Places(
 
 def recognise(sample: Sample) -> Confidence:
     """A trace with its info and its spans; or the spans alone, as an artifact keeps them."""
-    for record in sample.records:
+    for record in map(_traced, sample.records):
         if any(KIND in mapping(span.get("attributes")) for span in objects(mapping(record).get("spans"))):
             return Confidence.CERTAIN
         info, data = mapping(mapping(record).get("info")), mapping(mapping(record).get("data"))
@@ -76,9 +76,19 @@ def recognise(sample: Sample) -> Confidence:
     return Confidence.NO
 
 
+def _traced(record: Any) -> dict[str, Any]:
+    """The trace in a record: itself, or what Databricks puts into a response, or a table of responses."""
+    document = mapping(record)
+    for part in (document, mapping(parsed(document.get("response")))):
+        trace = mapping(parsed(mapping(part.get("databricks_output")).get("trace")))
+        if mapping(trace.get("data")).get("spans"):
+            return {"databricks_request": document, **trace}
+    return document
+
+
 def decoded(record: Any) -> Any:
     """The trace with its spans as OpenTelemetry names their fields, and the JSON in their attributes read."""
-    document = mapping(record)
+    document = _traced(record)
     data = mapping(document.get("data")) or {"spans": document.get("spans")}
     rest = {name: value for name, value in document.items() if name != "spans"}
     return {**rest, "data": {**data, "spans": [_span(span) for span in objects(data.get("spans"))]}}

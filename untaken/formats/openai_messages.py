@@ -27,7 +27,8 @@ from untaken.formats.messages import (
     tokens_of,
     unwrapped,
 )
-from untaken.formats.readings import amount, first_text, items, mapping, moment, objects, text
+from untaken.formats.outcome_fields import OUTCOMES, outcome_of
+from untaken.formats.readings import amount, first_text, items, mapping, moment, objects, parsed, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import spend
 from untaken.formats.tidy import Places
@@ -46,19 +47,25 @@ REPLIES: Final = ("response.body", "response", "response_body", "result.message"
 """Members that the answer of the model may be in; logs of Bedrock and batches nest it."""
 GIVEN: Final = (
     *("messages", "input", "contents", "conversation", "conversations", "chat_history", "events", "data"),
+    *("turns", "transcript", "dialogue", "chat", "history"),
 )
 """Members of an object, or of one of `STATES`, that are its list of messages."""
 SYSTEM: Final = ("instructions", "system", "systemInstruction", "system_instruction")
 SESSIONS: Final = ("custom_id", "thread_id", "conversation_id", "session_id")
 LINES: Final = (*SESSIONS, "trace_id", "run_id")
 """Names of the conversation of a message on its own line; in the log of a call, they may be the call's."""
-NAMES: Final = (*SESSIONS, "id")
+NAMES: Final = (*SESSIONS, "databricks_request_id", "id")
 """Names of a conversation; ``id`` may also be that of a single call."""
+AGENTS: Final = (
+    *("agent", "agent_name", "agentName", "app_name", "appName", "endpoint_name", "served_entity_name"),
+)
+"""Names of the agent, of the app that it is in, or of the endpoint that serves it."""
 MODELS: Final = ("model", "modelId", "modelVersion")
 REPLIED_BY: Final = (*MODELS, "model_name")
 COSTS: Final = ("response_cost", "cost")
 CHAT_COST: Final = "usage_including_cached_inference"
-STARTS: Final = ("startTime", "timestamp", "created_at")
+STARTS: Final = ("startTime", "timestamp", "created_at", "request_time", "timestamp_ms")
+SCORES: Final = {name: name for name in ("reward", "score")}
 ERRORS: Final = ("error", "error_str")
 THREAD: Final = "thread.message"
 """What a message of the Assistants API says it is."""
@@ -92,15 +99,14 @@ PLACES: Final = Places(
         f"cost.{CHAT_COST}.total_cost",
         *STARTS,
         "endTime",
-        "agent",
-        "appName",
+        *AGENTS,
         "task_id",
-        "success",
+        *OUTCOMES,
     ]
     + [f"{home}.{name}" for home in (*STATES, *REPLIES) for name in MODELS]
     + [f"{home}{name}.**" for home in ("", *(f"{s}." for s in STATES)) for name in SYSTEM]
     + [f"{home}{name}.**" for home in ("", "result.", "response.body.") for name in ERRORS]
-    + [f"{about}.{name}" for about in _ABOUT for name in ("agent", "task_id", "thread_id")],
+    + [f"{about}.{name}" for about in _ABOUT for name in (*AGENTS, "task_id", "thread_id", *OUTCOMES)],
 )
 
 
@@ -179,7 +185,7 @@ def _updated(record: Any) -> list[dict[str, Any]]:
 def _part(document: Mapping[str, Any], places: Iterable[Place]) -> dict[str, Any]:
     """The first of the members that is an object and not empty."""
     for name, inside in places:
-        part = document.get(name)
+        part = parsed(document.get(name))  # the tables of Databricks keep JSON text
         if not part:
             continue
         for each in inside:
@@ -225,16 +231,19 @@ def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: F
     began, ended = _time(document, STARTS, findings), _time(document, ["endTime"], findings)
     times = [_time(each, TIMES, findings) or began for each in messages]
     known = [at for at in (began, *times, ended) if at is not None]
-    success = document.get("success")
+    run_id = f"openai-messages/{session or name}"
+    success, named = _outcome(about, findings, run_id)
     used = tokens_of(messages, findings) or tokens_of((document, response), findings)
     return TraceRun(
-        run_id=f"openai-messages/{session or name}",
-        agent=first_text(about, ("agent", "appName"))
+        run_id=run_id,
+        agent=first_text(about, AGENTS)
         or first_text(replies, ("assistant_id",))
+        or _author(record)
         or model
         or "unknown-agent",
         task_id=first_text(about, ("task_id",)) or session or name,
         record=messages,
+        origin=document,
         model=model,
         items=list(
             with_answers(
@@ -243,13 +252,30 @@ def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: F
         ),
         started=known[0] if known else None,
         finished=known[-1] if known else None,
-        success=success if isinstance(success, bool) else None,
+        success=success,
+        outcome_named=named,
         cost=_cost(document, findings),
         steps=len(replies) or None,
         error=_error(document),
-        metrics=spend(used, run=name, findings=findings).tokens,
+        metrics={
+            **spend(used, run=name, findings=findings).tokens,
+            **totals([document], SCORES, findings),
+        },
         metadata={"format": "openai-messages"},
     )
+
+
+def _author(record: Any) -> str | None:
+    """The agent that events of Google's Agent Development Kit are by."""
+    events = objects(record) or objects(mapping(record).get("events"))
+    authors = (text(each.get("author")) for each in events)
+    return next((author for author in authors if author not in (None, "user")), None)
+
+
+def _outcome(about: Sequence[Mapping[str, Any]], findings: Findings, run: str) -> tuple[bool | None, bool]:
+    """The outcome beside the messages, and whether a finding says why one that is there is not used."""
+    each = (outcome_of(part, findings, run) for part in about)
+    return next((found for found in each if found != (None, False)), (None, False))
 
 
 def _cost(document: Mapping[str, Any], findings: Findings) -> float | None:

@@ -144,6 +144,7 @@ def _run(
         started=moment(mapping(about.get("time")).get("created"), findings, "info.time.created"),
         about={"parent": text(about.get("parentID"))},
         record=messages,
+        origin=[about, *messages],
         cost=spent.cost,
         steps=len(steps),
         error=first_text([mapping(failed.get("data")), failed], ("message", "name")),

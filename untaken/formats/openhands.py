@@ -117,6 +117,7 @@ def _run(
         agent=agent,
         task_id=task,
         record=events,
+        origin=document or events,
         model=model,
         version=first_text([*(mapping(e.get("args")) for e in events), about], VERSIONS),
         items=list(_items(events, findings)),

@@ -43,6 +43,7 @@ from untaken.formats.otel_spans import (
     plain_spans,
     requests,
     span_of,
+    unflattened,
 )
 from untaken.formats.readings import (
     cut_name,
@@ -56,6 +57,7 @@ from untaken.formats.readings import (
     whole,
 )
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.span_rows import span_rows
 from untaken.formats.tidy import Places
 from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import Answered, Called, Item, Planned, TraceRun, Utterance, content_text
@@ -77,6 +79,8 @@ TOOL_INPUTS: Final = (
 TOOL_STATUS: Final = ("gen_ai.tool.status", "tool.status")
 SUCCESS: Final = ("success", "task_success", "task_completion", "outcome")
 """Names of evaluations that are taken as the run's success."""
+ANNOTATIONS: Final = ("trace.annotations", "annotations")
+"""Attributes that Phoenix writes the annotations of a trace and of a span with, numbered."""
 READ: Final = (
     *("gen_ai.operation.name", "gen_ai.plan", *TOOL_STATUS, "error.type", "ai.operationId", "events"),
     *(
@@ -119,9 +123,12 @@ PLACES: Final = Places(
             "events[].name",
         ),
         *(f"attributes.{name}.**" for name in READ),
+        *(f"attributes.{name}.{number}.**" for name in ANNOTATIONS for number in range(10)),
         *(f"events[].attributes.{name}.**" for name in EVENTS),
     ]
 )
+MLFLOW: Final = "mlflow.spanType"
+"""What tells a list of MLflow's spans, which have the ids of OpenTelemetry, from others."""
 MARKS: Final = ("gen_ai.*", "openinference.*", "llm.*", "traceloop.*", "ai.operationId", "langfuse.*")
 """Names by which spans of agents are known."""
 
@@ -131,11 +138,11 @@ def recognise(sample: Sample) -> Confidence:
     first = sample.first
     if "resourceLogs" in first:  # the file exporter writes logs and spans as they come
         first = next((each for each in map(mapping, sample.records) if "resourceSpans" in each), first)
-    spans = objects(first.get("spans")) or objects(first.get("data"))
+    spans = objects(first.get("spans")) or objects(first.get("data")) or list(span_rows(first))
     shaped = requests(first) or "resourceSpans" in first or "resource_spans" in first
     if not shaped and not any(is_span(each) or is_jaeger(each) for each in (first, *spans[:1])):
         return Confidence.NO
-    agents = any(mark.rstrip("*") in sample.text for mark in MARKS)
+    agents = any(mark.rstrip("*") in sample.text for mark in MARKS) and MLFLOW not in sample.text
     return Confidence.CERTAIN if agents else Confidence.LIKELY
 
 
@@ -152,7 +159,7 @@ def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
     agents = [root, *(span for span, kind in own if kind == "agent")]
     named = next((name for span in agents if (name := text(span.first(*AGENT_NAMES)))), None)
     _note_conventions(ordered, findings)
-    success, metrics = _evaluations(ordered, findings)
+    outcomes, metrics = _evaluations(ordered, findings)
     ends = [span.end for span in ordered if span.end is not None]
     session = text(root.first(*SESSION))
     return TraceRun(
@@ -167,7 +174,8 @@ def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
         items=list(_items(root, own)),
         started=root.start or ordered[0].start,
         finished=max(ends) if ends else None,
-        success=success,
+        success=next(iter(outcomes)) if len(outcomes) == 1 else None,
+        outcome_named=len(outcomes) > 1,
         cost=spent.cost,
         steps=whole(root.first("untaken.steps"), findings, "untaken.steps") or len(models) or None,
         error=(root.message or "the root span has the status error") if root.status == "error" else None,
@@ -191,21 +199,32 @@ def _note_conventions(spans: Sequence[Span], findings: Findings) -> None:
         findings.once("two-conventions", message, severity="note")
 
 
-def _evaluations(spans: Sequence[Span], findings: Findings) -> tuple[bool | None, dict[str, float | bool]]:
-    """Evaluation events: a score is a metric; one that names success is the outcome."""
-    success: bool | None = None
+def _evaluations(spans: Sequence[Span], findings: Findings) -> tuple[set[bool], dict[str, float | bool]]:
+    """Evaluation events and annotations of Phoenix are metrics; one that names success is the outcome."""
+    outcomes: dict[str, bool] = {}
     metrics: dict[str, float | bool] = {}
-    for event in (event for span in spans for event in span.events):
-        if event.name != "gen_ai.evaluation.result":
-            continue
-        name = text(event.attributes.get("gen_ai.evaluation.name")) or "evaluation"
-        value = number(event.attributes.get("gen_ai.evaluation.score.value"), findings, "evaluation")
-        label = text(event.attributes.get("gen_ai.evaluation.score.label"))
+    for about in (each for span in spans for each in _scores(span)):
+        name = text(about.get("name")) or "evaluation"
+        value = number(about.get("score.value", about.get("score")), findings, "evaluation")
+        label = text(about.get("score.label", about.get("label")))
         if value is not None:
             metrics[f"evaluation:{name}"] = value
-        if name.lower() in SUCCESS:
-            success = _passed(value, label, findings)
-    return success, metrics
+        if name.lower() in SUCCESS and (success := _passed(value, label, findings)) is not None:
+            outcomes[name] = success
+    if len(set(outcomes.values())) > 1:
+        message = f"the evaluations {', '.join(outcomes)} contradict each other; success is unknown"
+        findings.add("outcomes-differ", message)
+    return set(outcomes.values()), metrics
+
+
+def _scores(span: Span) -> Iterator[dict[str, Any]]:
+    """What was said about a span, or in its root about the trace, by the ends of their names."""
+    for event in span.events:
+        if event.name == "gen_ai.evaluation.result":
+            yield {name.removeprefix("gen_ai.evaluation."): value for name, value in event.attributes.items()}
+    for prefix in ANNOTATIONS:
+        for each in (*unflattened(span.attributes, prefix), *objects(parsed(span.attributes.get(prefix)))):
+            yield {name.removeprefix("annotation."): value for name, value in each.items()}
 
 
 def _passed(value: float | None, label: str | None, findings: Findings) -> bool | None:

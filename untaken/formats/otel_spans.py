@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from untaken.formats.losses import Findings
 from untaken.formats.readings import first_text, items, mapping, moment, objects, parsed, text
+from untaken.formats.span_rows import is_span_row, row_span, span_rows
 
 Status = Literal["ok", "error", "unset"]
 
@@ -79,7 +80,7 @@ def plain_spans(record: Any) -> Iterator[dict[str, Any]]:
 
     Args:
         record: an OTLP request, a dump of one span, an object with ``spans`` (Phoenix: ``data``), a row or
-            the columns of a table of Phoenix, or an answer of Tempo or Jaeger.
+            the columns of a table, or an answer of Tempo or Jaeger.
     """
     document = mapping(record)
     for part in requests(document):
@@ -92,14 +93,20 @@ def plain_spans(record: Any) -> Iterator[dict[str, Any]]:
         yield from (_plain_span(_of_jaeger(span, trace)) for span in objects(trace["spans"]))
     if is_jaeger(document):
         return
-    for span in (*objects(document.get("spans")), *filter(is_span, objects(document.get("data")))):
-        yield _plain_span(span)
+    listed = (*objects(document.get("spans")), *filter(is_span, objects(document.get("data"))))
+    for span in (*listed, *span_rows(document)):
+        yield from _of_row(span)
     rows = mapping(document.get("context.trace_id"))  # by column, as pandas writes a table
     if rows:
         spans = ({name: mapping(column).get(row) for name, column in document.items()} for row in rows)
-        yield from (_plain_span(_of_row(span)) for span in spans)
+        yield from (plain for span in spans for plain in _of_row(span))
     elif is_span(document):
-        yield _plain_span(_of_row(document))
+        yield from _of_row(document)
+
+
+def _of_row(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    if span := row_span(row):
+        yield _plain_span(span)
 
 
 def requests(document: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -161,20 +168,6 @@ def _tags(value: Any) -> dict[str, Any]:
     return {key: tag.get("value") for tag in objects(value) if (key := text(tag.get("key")))}
 
 
-def _of_row(span: Mapping[str, Any]) -> dict[str, Any]:
-    """A span with the parts that a row of Phoenix names by their path; any other as it is."""
-    if "context.trace_id" not in span:
-        return dict(span)
-    found: dict[str, Any] = {"attributes": {"openinference.span.kind": span.get("span_kind")}}
-    for name, value in span.items():
-        home, _, rest = name.partition(".")
-        if home in ("context", "attributes") and rest:
-            found.setdefault(home, {}).update({} if value is None else {rest: value})
-        elif name != "span_kind":
-            found[name] = value
-    return found
-
-
 def spans_of(record: Any, findings: Findings) -> Iterator[Span]:
     """The spans in one tidied JSON record."""
     return (span_of(each, findings) for each in plain_spans(record))
@@ -185,7 +178,8 @@ def is_span(document: Mapping[str, Any]) -> bool:
     if {"traceId", "spanId"} <= document.keys() or {"context.trace_id", "context.span_id"} <= document.keys():
         return True
     context = mapping(document.get("context"))
-    return "name" in document and {"trace_id", "span_id"} <= context.keys()
+    dumped = "name" in document and {"trace_id", "span_id"} <= context.keys()
+    return dumped or is_span_row(document)
 
 
 def attributes_of(value: Any) -> dict[str, Any]:

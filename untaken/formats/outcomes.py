@@ -1,4 +1,4 @@
-"""Outcomes that are kept outside of the traces: a table of ``run_id,success,cost``."""
+"""How runs ended, as the caller says: a table of ``run_id,success,cost``, or a field of the traces."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any, Final
 from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.formats.losses import Findings, clip
+from untaken.formats.outcome_fields import outcome_in
 from untaken.formats.readings import amount, text, truth
 from untaken.formats.recording import RunDraft
-from untaken.ledger import Draft, RunFinished
 
 COLUMNS: Final = ("run_id", "success", "cost", "steps", "error", "limit")
 _HINT: Final = "A CSV with the columns run_id,success and perhaps cost, or JSON lines with these keys."
@@ -23,34 +23,48 @@ _HINT: Final = "A CSV with the columns run_id,success and perhaps cost, or JSON 
 
 @dataclass(slots=True)
 class Outcomes:
-    """How runs ended, by run id; each is joined to the run it names.
+    """How runs ended, by run id or by a field of their traces; each is joined to its run.
 
     Attributes:
         by_run: the fields of RUN_FINISHED that the table knows.
+        named: the field of a trace that is the outcome; the table counts before it.
         joined: ids that met a run.
+        met: whether a trace had the field.
     """
 
     by_run: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    named: str | None = None
     joined: set[str] = field(default_factory=set)
+    met: bool = False
 
-    def join(self, run: RunDraft) -> None:
-        """Overwrites what the run's RUN_FINISHED says where the table knows it.
+    def join(self, run: RunDraft, findings: Findings) -> bool:
+        """Overwrites what the run's RUN_FINISHED says where the field or the table knows it.
 
-        A row names a run by its id, or by the last part of it where no row has the whole id.
+        True where the table does. A row names a run by its id, or by the last part of it where no row has the
+        whole id.
         """
+        if self.named is not None:
+            there, success = outcome_in(self.named, run.origin, findings, run.run_id)
+            self.met = self.met or there
+            if there:
+                run.finish(success=success)
+                run.needs_outcome = False
         known = next(
             (name for name in (run.run_id, run.run_id.rpartition("/")[2]) if name in self.by_run), None
         )
         if known is None:
-            return
+            return False
         self.joined.add(known)
-        run.drafts = [
-            Draft(d.event, {**d.fields, **self.by_run[known]}, d.ts) if d.event is RunFinished else d
-            for d in run.drafts
-        ]
+        run.finish(**self.by_run[known])
+        return True
 
     def unmatched(self, findings: Findings) -> None:
-        """Names the rows that met no run."""
+        """Names the rows that met no run, and the field that no run has."""
+        if self.named is not None and not self.met:
+            message = f"no run has the field `{clip(self.named, 80)}`"
+            findings.add(
+                "outcome-unmatched", message, hint="Name a field of the traces, with dots inside of objects."
+            )
         left = [name for name in self.by_run if name not in self.joined]
         if left:
             named = ", ".join(clip(name) for name in left[:5]) + (" …" if len(left) > 5 else "")
@@ -58,11 +72,16 @@ class Outcomes:
 
 
 def read_outcomes(path: Path) -> Outcomes:
-    """Reads a table of outcomes; a value that cannot be read is a finding of the run's own file later on.
+    """Reads a table of outcomes.
 
     Raises:
         UntakenError: ``outcomes-invalid``, with the line, where it is no such table.
     """
+    if not path.is_file():
+        hint = f"{_HINT} For a field of the traces: --outcome {clip(path.name, 80)}."
+        raise UntakenError(
+            "outcomes-invalid", "there is no such file", where=Where(file=str(path)), hint=hint
+        )
     if path.stat().st_size > limits.GRAPH_FILE_BYTES * 16:
         raise _invalid(path, None, f"it is larger than {limits.GRAPH_FILE_BYTES * 16:,} bytes")
     try:
@@ -81,6 +100,21 @@ def read_outcomes(path: Path) -> Outcomes:
     if not any(by_run.values()):
         raise _invalid(path, None, f"no row has one of {', '.join(COLUMNS[1:])}")
     return Outcomes(by_run=by_run)
+
+
+def outcome_field(name: str) -> str:
+    """The name of a field that is the outcome.
+
+    Raises:
+        UntakenError: ``outcome-is-a-file`` where it is the name of a table of outcomes.
+    """
+    if Path(name).is_file() or name.lower().endswith((".csv", ".json", ".jsonl")):
+        raise UntakenError(
+            "outcome-is-a-file",
+            f"--outcome takes the name of a field, and {clip(name, 80)!r} is a file",
+            hint=f"For a table of outcomes: --outcomes {clip(name, 80)}.",
+        )
+    return name
 
 
 def _rows(path: Path, content: str) -> Iterator[tuple[int, Mapping[str, Any]]]:

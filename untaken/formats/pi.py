@@ -132,6 +132,7 @@ def _run(lines: Sequence[Line], stem: str, payers: Payers, findings: Findings) -
         started=moment(about.get("timestamp"), findings, "timestamp"),
         about={"parent": PureWindowsPath(parent or "").stem},
         record=entries,
+        origin=lines,
         cost=spent.cost,
         steps=len(replies),
         error=first_text([last], ("errorMessage", "stopReason")) if stopped else None,

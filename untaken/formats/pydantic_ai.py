@@ -134,9 +134,12 @@ def _used(counts: Mapping[str, Any], findings: Findings) -> Amounts:
 
 def _read(file: TraceFile) -> Iterator[TraceRun]:
     for number, value in enumerate(file.wholes(_history)):
-        messages = [each for each in objects(_history(file.record(value))) if _is_message(each)]
+        record = file.record(value)
+        messages = [each for each in objects(_history(record)) if _is_message(each)]
         if messages:
-            yield history_run(messages, f"{file.stem}/{number}" if number else file.stem, file.findings)
+            run = history_run(messages, f"{file.stem}/{number}" if number else file.stem, file.findings)
+            run.origin = record
+            yield run
         else:
             file.refuse("there is no message with parts in it")
 

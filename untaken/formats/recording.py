@@ -33,14 +33,33 @@ Side = Literal["agent", "user"]
 
 @dataclass(slots=True, kw_only=True)
 class RunDraft:
-    """One run's events in order."""
+    """One run's events in order.
+
+    Attributes:
+        origin: all that the source says of the run, where a field may be its outcome.
+        needs_outcome: whether the source has no outcome, and nothing is said of that yet.
+    """
 
     run_id: str
     drafts: list[Draft] = field(default_factory=list)
+    origin: Any = None
+    needs_outcome: bool = False
 
     def add(self, kind: type[e.AnyEvent], ts: datetime, /, **fields: Any) -> None:
         """Puts an event at the end."""
         self.drafts.append(Draft(kind, fields, ts))
+
+    @property
+    def end(self) -> Mapping[str, Any]:
+        """The fields of its RUN_FINISHED; empty where it has none."""
+        return next((d.fields for d in reversed(self.drafts) if d.event is e.RunFinished), {})
+
+    def finish(self, **fields: Any) -> None:
+        """Puts other values into its RUN_FINISHED."""
+        self.drafts = [
+            Draft(d.event, {**d.fields, **fields}, d.ts) if d.event is e.RunFinished else d
+            for d in self.drafts
+        ]
 
 
 def synthetic_start(trial: int) -> datetime:

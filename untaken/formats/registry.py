@@ -49,6 +49,7 @@ BUILT_IN: Final = (
     "braintrust",
     "weave",
     "mlflow",
+    "promptfoo",
     "openai_messages",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""

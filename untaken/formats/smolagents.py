@@ -61,6 +61,7 @@ def _run(record: Any, name: str, findings: Findings) -> TraceRun:
         agent="smolagents",
         task_id=name,
         record=steps,
+        origin=record,
         items=[item for step in steps for item in _items(step, findings)],
         started=min(filter(None, starts), default=None),
         finished=max(filter(None, ends), default=None),

@@ -72,6 +72,7 @@ def _run(document: dict[str, Any], source: Source, findings: Findings) -> TraceR
         version=first_text([info], ("swe_agent_hash", "swe_agent_version")),
         task_id=path.stem,
         record=document.get("trajectory"),
+        origin=document,
         items=[*_prompt(document), *(item for step in steps for item in _items(step))],
         cost=cost,
         steps=len(steps),

@@ -74,7 +74,7 @@ class Simulations:
         run_id = self._intake.claim(base, simulation, log)
         if run_id is None:
             return None
-        run = RunDraft(run_id=run_id)
+        run = RunDraft(run_id=run_id, origin=simulation)
         begun = self._begun(simulation)
         start, tick = (begun, timedelta(0)) if begun else (synthetic_start(trial), TICK)
         expected = self._expected(simulation, source_task, run_id)
@@ -250,8 +250,6 @@ class Simulations:
         success = None if reward is None else abs(reward - 1) < SUCCESS_WITHIN
         if ended in NOT_THE_AGENT:
             success = None
-            message = "ended by an infrastructure error; excluded from success rates"
-            findings.add("infrastructure-error", message, run=run.run_id)
         elif reward is None:
             findings.add("missing-reward-info", "no reward is recorded; success is unknown", run=run.run_id)
         end = moment(simulation.get("end_time"), findings, "simulations[].end_time")

@@ -86,7 +86,7 @@ class TauRecords:
         if run_id is None:
             return None
         graph = _expected_graph(task_id, record, log.findings) or self._survey.graphs.get(task_id)
-        run = RunDraft(run_id=run_id)
+        run = RunDraft(run_id=run_id, origin=record)
         start = synthetic_start(trial)
         log.synthesised["RUN_STARTED.agent"] += 1
         run.add(

@@ -88,6 +88,7 @@ class TraceRun:
         run_id, agent, task_id: as they are to be kept.
         version, prompt_version: of the agent and its prompt, never of the format or of what kept the trace.
         record: what the run was read from; the same record again is the same run.
+        origin: all that the source says of the run, where a field may be its outcome; by default `record`.
         items: in order.
         success, cost, error, limit: how it ended; `cost` in US dollars, ``None`` where it is not priced.
         steps: turns of the agent; by default the calls made, or what the agent said where it made none.
@@ -95,11 +96,13 @@ class TraceRun:
         verdicts: on sub-goals of `graph`.
         graph: the plan graph that comes with the trace.
         files: of files that are read together, the places of those that it is in; by default all.
+        outcome_named: whether a finding says why the recorded outcome is not used.
     """
 
     run_id: str
     agent: str
     record: Any
+    origin: Any = None
     task_id: str = UNKNOWN_TASK
     items: list[Item] = field(default_factory=list)
     task_repeat: int | None = None
@@ -119,6 +122,7 @@ class TraceRun:
     verdicts: list[Judged] = field(default_factory=list)
     graph: PlanGraph | None = None
     files: tuple[int, ...] = ()
+    outcome_named: bool = False
 
     @property
     def tools(self) -> set[str]:
@@ -206,7 +210,7 @@ def _draft(trace: TraceRun, tools: set[str], intake: Intake, log: FileLog, tidie
     run_id = intake.claim(trace.run_id, trace.record, log)
     if run_id is None:
         return None
-    run = RunDraft(run_id=run_id)
+    run = RunDraft(run_id=run_id, origin=trace.record if trace.origin is None else trace.origin)
     timed = trace.started is not None
     start = trace.started or synthetic_start(trace.task_repeat or 0)
     if not timed:
@@ -282,10 +286,7 @@ def _checklist(listed: str) -> list[str]:
 
 
 def _finish(trace: TraceRun, chat: Conversation, log: FileLog) -> None:
-    if trace.success is None:
-        message = "no outcome is recorded; success is unknown"
-        hint = "Join outcomes from a table: --outcomes FILE with run_id,success."
-        log.findings.once("missing-outcome", message, hint=hint)
+    chat.run.needs_outcome = trace.success is None and not trace.outcome_named
     cost = trace.cost or None
     if trace.cost == 0:
         message = "a cost of 0 is recorded: the model has no price, so the cost is unknown"

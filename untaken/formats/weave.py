@@ -81,6 +81,7 @@ def trace_run(trace: str, calls: Sequence[Call], findings: Findings) -> TraceRun
         spans.append(_span(call, trace, kind, findings, root=call is root))
     run = otel.trace_run(spans, findings)
     run.run_id, run.metadata["format"] = f"weave/{trace}", "weave"
+    run.origin = [dict(root), *calls]
     return run
 
 

@@ -111,7 +111,7 @@ def write_record(
     run_id = intake.claim(f"who-and-when/{agent}/{stem}", record, log)
     if run_id is None:
         return None
-    run = RunDraft(run_id=run_id)
+    run = RunDraft(run_id=run_id, origin=record)
     log.synthesised["RUN_STARTED.agent"] += not intake.agent
     run.add(
         RunStarted,

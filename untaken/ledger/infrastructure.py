@@ -58,6 +58,10 @@ _BY_LIMIT: Final[tuple[tuple[InfrastructureKind, re.Pattern[str]], ...]] = (
 _WORD_ENDS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
+OUTSIDE: Final[tuple[InfrastructureKind, ...]] = ("provider", "environment")
+"""Endings that say nothing about the agent, whatever outcome is recorded beside them."""
+
+
 def infrastructure_of(run: Run) -> InfrastructureKind | None:
     """What ended a run, where that was not the agent: its recorded `error` and `limit` say so.
 
@@ -70,8 +74,12 @@ def infrastructure_of(run: Run) -> InfrastructureKind | None:
     finished = run.finished
     if finished is None or finished.success:
         return None
-    error = _spaced(finished.error)
-    limit = _spaced(finished.limit)
+    return infrastructure_kind(finished.error, finished.limit)
+
+
+def infrastructure_kind(error: str | None, limit: str | None) -> InfrastructureKind | None:
+    """What ended a run that did not succeed, by its `error` and its `limit`; see `infrastructure_of`."""
+    error, limit = _spaced(error), _spaced(limit)
     if limit:
         by_error = next((kind for kind, words in _BY_ERROR[2:5] if words.search(error)), None)
         return by_error or _limit(limit)

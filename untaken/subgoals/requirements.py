@@ -12,17 +12,22 @@ from untaken.subgoals.attempts import Attempt, AttemptsById
 from untaken.subgoals.checks import DecisionsById, NodeDecision
 from untaken.subgoals.compiled import CompiledGraph, CompiledSubGoal
 from untaken.subgoals.conditions import Conditions
-from untaken.subgoals.run_score import NodeResult, NodeScore, Status, Violation
+from untaken.subgoals.run_score import ENDED_OUTSIDE, NodeResult, NodeScore, Status, Violation
 
 _SATISFIED: Final = frozenset({"completed", "not_required"})
 
 
 def node_results(
-    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById, required: Conditions
+    compiled: CompiledGraph,
+    attempts: AttemptsById,
+    decisions: DecisionsById,
+    required: Conditions,
+    *,
+    outside: bool,
 ) -> tuple[NodeResult, ...]:
-    """How every sub-goal ended, in graph order."""
+    """How every sub-goal ended, in graph order; unscored where something outside the agent ended the run."""
     unused = _not_required(compiled, attempts, decisions, required)
-    return tuple(
+    results = tuple(
         NodeResult(
             sub_goal=name,
             title=criterion.node.title,
@@ -36,15 +41,24 @@ def node_results(
         )
         for name, criterion in compiled.criteria.items()
     )
+    if not outside:
+        return results
+    unknown = {"attempted": None, "completed": None, "holds": False, "counts": False}
+    return tuple(structs.replace(each, status="unscored", **unknown) for each in results)
 
 
 def node_scores(
-    compiled: CompiledGraph, attempts: AttemptsById, decisions: DecisionsById, required: Conditions
+    compiled: CompiledGraph,
+    attempts: AttemptsById,
+    decisions: DecisionsById,
+    required: Conditions,
+    *,
+    outside: bool,
 ) -> tuple[NodeScore, ...]:
     """Every sub-goal's score, in graph order."""
     scores = []
     unused = _not_required(compiled, attempts, decisions, required)
-    for result in node_results(compiled, attempts, decisions, required):
+    for result in node_results(compiled, attempts, decisions, required, outside=outside):
         name = result.sub_goal
         attempt, decision = attempts[name], decisions[name]
         not_needed = unused.get(name)
@@ -52,7 +66,7 @@ def node_scores(
             NodeScore(
                 **structs.asdict(result),
                 decided_by=decision.by,
-                reason=not_needed or _reason(attempt, decision),
+                reason=ENDED_OUTSIDE if outside else not_needed or _reason(attempt, decision),
                 events=attempt.events,
                 evidence=decision.evidence,
                 completed_at=decision.at,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from msgspec import Struct, structs
 
@@ -17,6 +17,10 @@ Diagnosis = Literal["clean", "inside", "skipping", "violation", "not_detecting_e
 MissingRule = Literal["fail", "drop"]
 
 
+ENDED_OUTSIDE: Final = "an error of the provider or the environment ended the run, not the agent"
+"""Why nothing of such a run is scored."""
+
+
 class NodeResult(Struct, frozen=True, kw_only=True, gc=False):
     """How one sub-goal ended in one run; what every rate counts. Runs that end alike share it.
 
@@ -25,6 +29,7 @@ class NodeResult(Struct, frozen=True, kw_only=True, gc=False):
         completed: ``None`` where there is no evidence either way.
         weight: in `completion_weighted`.
         groups: ids of the `any_of` groups that list it: they count instead of it.
+        counts: false where the run says nothing about the agent: its provider or its environment ended it.
         holds: its check holds, but no mapped action was seen: the plan is the cause, never the agent.
     """
 
@@ -37,6 +42,7 @@ class NodeResult(Struct, frozen=True, kw_only=True, gc=False):
     weight: float = 1.0
     groups: tuple[str, ...] = ()
     holds: bool = False
+    counts: bool = True
 
 
 class NodeScore(NodeResult, frozen=True, kw_only=True, gc=False):
@@ -74,7 +80,7 @@ def counted_nodes(nodes: tuple[N, ...], missing: MissingRule) -> tuple[N, ...]:
     critical where either is.
     """
     left_out = ("not_required", "unscored") if missing == "drop" else ("not_required",)
-    counted = tuple([node for node in nodes if not node.groups and node.status not in left_out])
+    counted = tuple([n for n in nodes if n.counts and not n.groups and n.status not in left_out])
     if True not in [node.critical and bool(node.groups) for node in nodes]:
         return counted
     critical = _with_critical_options(nodes)

@@ -217,7 +217,13 @@ class _Detail(Struct, frozen=True, kw_only=True):
 
 def _detail(judged: _Judged, at: int, missing: MissingRule) -> ScoreDetail:
     """The detail of one of some runs judged in words."""
-    nodes = node_scores(judged.compiled, judged.attempts[at], judged.decisions[at], judged.required[at])
+    nodes = node_scores(
+        judged.compiled,
+        judged.attempts[at],
+        judged.decisions[at],
+        judged.required[at],
+        outside=judged.traces[at].ended_outside,
+    )
     done = [node for node in counted_nodes(nodes, missing) if node.completed]
     return ScoreDetail(nodes=nodes, progress=progress(done, judged.actions[at], judged.ends[at]))
 
@@ -233,8 +239,10 @@ def _assemble(
     judged = _judge(runs, graph, verdicts, in_words=again is None)
     compiled, columns = judged.compiled, (judged.traces, judged.attempts, judged.decisions)
     consequences = [
-        _consequences(compiled, tried, decisions, required, missing)
-        for tried, decisions, required in zip(judged.attempts, judged.decisions, judged.required, strict=True)
+        _consequences(compiled, tried, decisions, required, missing, outside=trace.ended_outside)
+        for trace, tried, decisions, required in zip(
+            judged.traces, judged.attempts, judged.decisions, judged.required, strict=True
+        )
     ]
     orders = [
         order_violations(compiled, tried, required)
@@ -306,16 +314,18 @@ def _consequences(
     decisions: DecisionsById,
     required: Conditions,
     missing: MissingRule,
+    *,
+    outside: bool,
 ) -> _Consequences:
     """Worked out once for each pattern of attempts, decisions and conditions."""
     kept: dict[object, _Consequences] = compiled.graph.__dict__.setdefault("consequences", {})
     made = [attempts[name].made for name in compiled.options_first]
     ended = [2 if decisions[name].holds else decisions[name].completed for name in compiled.options_first]
     not_required = tuple([name for name, one in required.items() if one is False])
-    pattern = missing, not_required, *made, *ended
+    pattern = missing, outside, not_required, *made, *ended
     found = kept.get(pattern)
     if found is None:
-        results = node_results(compiled, attempts, decisions, required)
+        results = node_results(compiled, attempts, decisions, required, outside=outside)
         by_id = {result.sub_goal: result for result in results}
         critical = tuple(critical_violations(compiled, by_id))
         found = _Consequences(

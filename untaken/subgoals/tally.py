@@ -8,7 +8,7 @@ from math import fsum
 from msgspec import Struct
 
 from untaken.errors import Score, Unscored
-from untaken.subgoals.run_score import MissingRule, NodeResult, counted_nodes
+from untaken.subgoals.run_score import ENDED_OUTSIDE, MissingRule, NodeResult, counted_nodes
 
 
 class Tally(Struct, frozen=True, kw_only=True, gc=False):
@@ -79,4 +79,6 @@ def rate(part: float, whole: float, otherwise: str) -> Score:
 def _nothing_counts(nodes: tuple[NodeResult, ...]) -> str:
     if not nodes:
         return "this run has no expectations: its graph has no sub-goals"
+    if not any(node.counts for node in nodes):
+        return ENDED_OUTSIDE
     return "every required sub-goal is unscored, and unscored ones are dropped"

@@ -9,6 +9,7 @@ from typing import TypeVar
 from untaken import limits
 from untaken.ledger.answers import paired
 from untaken.ledger.events import Event, Message, Observation, Plan, RunFinished, State, ToolCall, Verdict
+from untaken.ledger.infrastructure import OUTSIDE, infrastructure_of
 from untaken.ledger.run import Run
 from untaken.plans.calls import chars_of, reads_text
 from untaken.plans.plan_graph import ToolCallSpec
@@ -71,6 +72,11 @@ class Trace:
         if not events or events[-1].seq <= self.last:
             return events
         return [event for event in events if event.seq <= self.last]
+
+    @property
+    def ended_outside(self) -> bool:
+        """Whether its provider or its environment ended the run: it says nothing about the agent."""
+        return infrastructure_of(self._run) in OUTSIDE
 
     @property
     def graph(self) -> str:
