@@ -6,7 +6,9 @@ import streamlit as st
 
 from components.failure_modes import guide, issues, reading, taxonomy_editor
 from components.failure_modes import view as failure_modes_view
+from components.overview import causes
 from components.shared import cards, listed_runs, state
+from untaken.fix_first import triage_by_agent
 
 VIEWS = {
     "modes": "Modes",
@@ -50,6 +52,7 @@ def main() -> None:
         taxonomy_editor.draw()
     else:
         failure_modes_view.pivot(found)
+        causes.draw(state.derived(triage_by_agent)[None])
 
 
 main()

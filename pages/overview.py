@@ -7,7 +7,14 @@ import streamlit as st
 from components import figures
 from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
-from components.overview import better_ways, fix_first, missed_sub_goals, three_numbers, unhandled_failures
+from components.overview import (
+    causes,
+    choices,
+    fix_first,
+    missed_sub_goals,
+    three_numbers,
+    unhandled_failures,
+)
 from components.shared import cards, first_steps, starting, state, tables, text, usage_table
 from untaken.answers import OrderedRun, review_order, review_table, sub_goal_failures
 from untaken.answers.first_page import (
@@ -56,8 +63,10 @@ if not seen.graphs:
     usage_table.draw(state.derived(corpus_usage))
 starting.load_tables()
 graph_doubts.show(state.derived(corpus_doubts))
-fix_first.draw(state.derived(triage_by_agent))
-better_ways.draw()
+found_first = state.derived(triage_by_agent)
+fix_first.draw(found_first)
+causes.draw(found_first[None])
+choices.draw()
 
 ranking = state.derived(ranks_alone)
 if len(ranked_metrics(ranking, HEADLINE)) > 1:

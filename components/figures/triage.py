@@ -1,16 +1,17 @@
-"""What to fix first: expected gains with their intervals, one kind a figure."""
+"""What to fix first: failed runs at each place, or what a fix would gain there."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 import plotly.graph_objects as go
 
-from untaken.fix_first import ITEMS_SHOWN, FailurePattern, FixFirst, Kind
-from untaken.present.contexts import context_words
-from untaken.present.numbers import percent, signed
+from untaken.errors import Score, number
+from untaken.fix_first import ITEMS_SHOWN, FixItem
+from untaken.fix_first.findings import Order
+from untaken.present.numbers import counted, percent, points
 from untaken.present.statuses import STAR
 
 from ..shared import text
@@ -22,35 +23,54 @@ ROW: Final = 60
 """Pixels: two lines of words above a bar, so that a phone shows both."""
 BAR: Final = 0.26
 """Height of a bar, in rows."""
-CHARS: Final = 44
-AXIS: Final[dict[Kind, str]] = {
-    "sub_goal": "gain in completion, at most; 95% interval",
-    "decision": "gain in score, by association; 95% interval",
+CHARS: Final = 52
+ADVISED: Final = "✓"
+
+
+class _Measure(NamedTuple):
+    """What bars measure."""
+
+    value: Callable[[FixItem], Score]
+    axis: str
+    percent: bool
+
+
+MEASURES: Final[dict[Order, _Measure]] = {
+    "failed": _Measure(lambda item: item.failed_runs, "failed runs that fail first here", False),
+    "gain": _Measure(lambda item: item.gain, "gain in success; 95% interval", True),
+    "critical": _Measure(lambda item: item.critical_gain, "gain in critical completion, at most", True),
 }
 
 
-def fix_first_bars(items: Sequence[FixFirst], *, marked: str | None = None, dark: bool = False) -> go.Figure:
-    """Expected gain of each item, with its 95% interval and the runs in which it happens.
+def fix_first_bars(
+    items: Sequence[FixItem], *, by: Order = "failed", marked: str | None = None, dark: bool = False
+) -> go.Figure:
+    """The first items, each with the failed runs that fail first there, or with what a fix would gain.
 
     Each bar carries the item's digest.
     """
-    rows, look = list(items[:ITEMS_SHOWN]), tokens(dark)
+    rows, look, measure = list(items[:ITEMS_SHOWN]), tokens(dark), MEASURES[by]
     if not rows:
-        return message("Nothing of this kind to fix", dark=dark)
+        return message("Nothing to fix", dark=dark)
     figure = go.Figure()
     for y, item in enumerate(rows):
         if item.digest == marked:
             figure.add_hrect(y0=y + BAR - 1, y1=y + BAR, fillcolor=look.band, line_width=0, layer="below")
-    figure.add_trace(_bars(rows, look))
-    bars = [(place, item.low, item.high) for place, item in enumerate(rows)]
-    figure.add_trace(intervals(bars, {"color": look.text, "width": 2}))
-    figure.add_trace(_numbers(rows, look))
+    values = [number(measure.value(item)) or 0.0 for item in rows]
+    figure.add_trace(_bars(rows, values, look))
+    ends = [(at, item.low, item.high) for at, item in enumerate(rows)] if by == "gain" else []
+    figure.add_trace(intervals(ends, {"color": look.text, "width": 2}))
+    highest = [
+        max(value, number(item.high) or 0.0) if by == "gain" else value
+        for value, item in zip(values, rows, strict=True)
+    ]
+    figure.add_trace(_numbers(rows, measure, highest, look))
     figure.add_trace(_names(rows, look))
     themed(figure, dark=dark, height=64 + ROW * len(rows), margin=(8, 8, 8, 8))
     figure.update_xaxes(
-        range=[0, max(item.high for item in rows) * 1.28],
-        title_text=AXIS[rows[0].kind],
-        tickformat=".0%" if rows[0].kind == "sub_goal" else "+.2f",
+        range=[0, (max(highest) or 1.0) * 1.28],
+        title_text=measure.axis,
+        tickformat=".0%" if measure.percent else "d",
         nticks=5,
     )
     figure.update_yaxes(range=[len(rows) - 1 + BAR, BAR - 1], visible=False)
@@ -58,21 +78,9 @@ def fix_first_bars(items: Sequence[FixFirst], *, marked: str | None = None, dark
     return figure
 
 
-def runs_words(item: FixFirst) -> str:
-    """The number of runs in which it happens, of those in which it could."""
-    n = item.often.n if item.kind == "decision" else item.required
-    which = "" if n == item.often.n else f" that require it ({item.often.n:,} in all)"
-    return f"in {item.often.count:,} of {n:,} runs{which}"
-
-
-def gain_words(item: FixFirst, value: float) -> str:
-    """A gain in the item's own unit: percent of completion, or a difference of scores."""
-    return signed(value, 3) if item.kind == "decision" else percent(value, 1)
-
-
-def _bars(rows: Sequence[FixFirst], look: Tokens) -> go.Bar:
+def _bars(rows: Sequence[FixItem], values: Sequence[float], look: Tokens) -> go.Bar:
     return go.Bar(
-        x=[item.gain for item in rows],
+        x=list(values),
         y=list(range(len(rows))),
         orientation="h",
         width=BAR,
@@ -84,49 +92,48 @@ def _bars(rows: Sequence[FixFirst], look: Tokens) -> go.Bar:
     )
 
 
-def _numbers(rows: Sequence[FixFirst], look: Tokens) -> go.Scatter:
+def _numbers(
+    rows: Sequence[FixItem], measure: _Measure, highest: Sequence[float], look: Tokens
+) -> go.Scatter:
     return text_trace(
-        x=[max(item.gain, item.high) for item in rows],
+        x=list(highest),
         y=list(range(len(rows))),
-        text=[f" {gain_words(item, item.gain)}" for item in rows],
+        text=[f" {_number(measure, item)}" for item in rows],
         textposition="middle right",
         textfont={"size": 13, "color": look.text},
         cliponaxis=False,
     )
 
 
-def _names(rows: Sequence[FixFirst], look: Tokens) -> go.Scatter:
-    mixed = len({item.unit for item in rows}) > 1
+def _number(measure: _Measure, item: FixItem) -> str:
+    value = number(measure.value(item))
+    if value is None:
+        return "unknown"
+    return percent(value, 1) if measure.percent else f"{round(value):,}"
+
+
+def _names(rows: Sequence[FixItem], look: Tokens) -> go.Scatter:
     return text_trace(
         x=[0] * len(rows),
         y=[y - BAR / 2 for y in range(len(rows))],
-        text=[_row_words(item, mixed, look) for item in rows],
+        text=[_row_words(item, look) for item in rows],
         textposition="top right",
         textfont={"size": 13, "color": look.text},
         cliponaxis=False,
     )
 
 
-def _row_words(item: FixFirst, mixed: bool, look: Tokens) -> str:
-    where = runs_words(item)
-    if item.kind == "decision":
-        name = f"{text.figure(item.selected, 18)} → <b>{text.figure(item.alternative, 18)}</b>"
-        context = context_words(item.context, item.context_hash or "")
-        where = f"{where} · {text.figure(context, 26)}"
-    else:
-        title = item.title
-        if isinstance(item, FailurePattern):  # its title ends with the way, which would be cut
-            title, where = item.subject, f"{where} · {item.way}"
-        name = f"{STAR} " * bool(item.critical) + f"<b>{text.figure(title, CHARS)}</b>"
-        where += " · of all sub-goals" if mixed and item.unit == "completion" else ""
-    return f'{name}<br><span style="color:{look.muted};font-size:12px">{where}</span>'
+def _row_words(item: FixItem, look: Tokens) -> str:
+    marks = f"{ADVISED} " * item.recommended + f"{STAR} " * item.critical
+    name = f"{marks}<b>{text.figure(item.title, CHARS)}</b>"
+    return f'{name}<br><span style="color:{look.muted};font-size:12px">{text.figure(item.brief, 64)}</span>'
 
 
-def _hover(item: FixFirst) -> str:
-    low, high = gain_words(item, item.low), gain_words(item, item.high)
-    lines = [
-        f"{gain_words(item, item.gain)} ({low} to {high}) in {item.unit}",
-        f"= {percent(item.often.share, 1)} of runs × {gain_words(item, item.much)}",
-        *(text.figure(line, 90) for line in textwrap.wrap(text.one_line(item.reason, 320), 80)),
-    ]
+def _hover(item: FixItem) -> str:
+    low, high, gain = number(item.low), number(item.high), number(item.gain)
+    lines = [f"{counted(item.failed_runs, 'failed run')} fail first here"]
+    if gain is not None and low is not None and high is not None:
+        span = f"{points(low, sign=False)} to {points(high, sign=False)}"
+        lines.append(f"gain in success: {points(gain, sign=False)} points ({span})")
+    lines += [text.figure(line, 90) for line in textwrap.wrap(text.one_line(item.reason, 320), 80)]
     return "<br>".join(lines)

@@ -1,4 +1,4 @@
-"""What to fix first, on the Overview: two figures, and the runs behind the item that is chosen."""
+"""What to fix first, on the Overview: the list, what is listed apart, and the runs behind an item."""
 
 from __future__ import annotations
 
@@ -8,34 +8,22 @@ from typing import Final
 import streamlit as st
 
 from components import figures
-from components.figures.triage import gain_words
 from components.shared import options, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import triage_table
-from untaken.answers.first_page import RunBehind, runs_behind, runs_behind_items, shown_items
-from untaken.counterfactual import SMALL_Q
-from untaken.errors import Unscored
-from untaken.fix_first import ITEMS_SHOWN, FailurePattern, FixFirst, Kind, Triage
-from untaken.present.contexts import context_words
-from untaken.present.numbers import counted
+from untaken.answers.first_page import RunBehind, runs_behind, runs_behind_items
+from untaken.errors import Unscored, number
+from untaken.fix_first import ITEMS_SHOWN, FixItem, Triage
+from untaken.fix_first.findings import ORDERS, Order
+from untaken.present.numbers import counted, interval, percent, points
 from untaken.present.statuses import STAR
 
-HEADINGS: Final[dict[Kind, str]] = {
-    "sub_goal": "◆ **Sub-goals** that fail first: the most completion that a fix could gain",
-    "decision": "⇄ **Decisions** where another skill succeeded more often, by association",
-}
-NONE: Final[dict[Kind, str]] = {
-    "sub_goal": "◆ Sub-goals: no failed sub-goal blocks one that counts",
-    "decision": (
-        "⇄ Decisions by the history of skills: no alternative is supported to succeed more often "
-        f"(q ≤ {SMALL_Q:g})"
-    ),
-}
-NAMES: Final[dict[Kind, str]] = {"sub_goal": "Sub-goals to fix first", "decision": "Decisions to fix first"}
 COLUMNS: Final = 3
+NAMED: Final = 6
 ITEM: Final = "fix_first_item"
 AGENT: Final = "fix_first_agent"
-GROUPED: Final = "fix_first_patterns"
+ORDER: Final = "fix_first_order"
+NAME: Final = "What to fix first"
 
 
 @panel
@@ -46,7 +34,7 @@ def draw(found: Mapping[str | None, Triage]) -> None:
         found: the list by agent; that of everybody under ``None``.
     """
     heading, side = st.columns([3, 1], vertical_alignment="bottom")
-    heading.subheader("What to fix first", anchor=False)
+    heading.subheader(NAME, anchor=False)
     agents = [agent for agent in found if agent is not None]
     with side:
         st.session_state[AGENT] = options.one("fix_agent", agents)
@@ -61,86 +49,85 @@ def draw(found: Mapping[str | None, Triage]) -> None:
             placeholder="every agent",
         )
     seen = found[agent if agent in found else None]
-    if not seen.items:
-        st.info(f"Nothing to fix: {text.label(seen.reason, 240)}.")
-        return
-    by_pattern = _by_pattern(seen)
-    shown = {item.digest: item for kind in HEADINGS for item in _listed(seen, kind, by_pattern)[:ITEMS_SHOWN]}
+    st.markdown(f"{text.label(seen.headline, 300)}.")
+    if seen.items:
+        _list(seen, found)
+    _apart(seen)
+
+
+def _list(seen: Triage, found: Mapping[str | None, Triage]) -> None:
+    by = _order()
+    items = seen.ordered(by)
+    shown = {item.digest: item for item in items[:ITEMS_SHOWN]}
     if st.session_state.get(ITEM) not in shown:
         st.session_state[ITEM] = next(iter(shown))
+    drawn = figures.fix_first_bars(items, by=by, marked=st.session_state[ITEM], dark=state.is_dark())
+    tables.figure(drawn, key="fix", name=NAME, on_pick=_pick)
+    more = len(items) - len(shown)
+    left = f" {more:,} more in the table." if more > 0 else ""
     st.caption(
-        "Expected gain = how often it happens × how much it costs there, averaged over all runs. A "
-        "sub-goal counts where it fails first, with everything that depends on it. The two gains have "
-        "different units: do not compare them."
+        "A failed run counts once: where it fails first by its log, leaving out what successful runs leave "
+        f"undone as often. ✓ recommended · {STAR} critical.{left}"
     )
-    _figures(seen, by_pattern)
-    for conflict in seen.conflicts:
-        st.warning(f"Conflicting advice: {text.label(conflict.words, 500)}.", icon=":material/sync_problem:")
+    tables.download(
+        lambda: tables.csv(triage_table(seen)),
+        label="What to fix first (CSV)",
+        file="What-to-fix-first.csv",
+        mime="text/csv",
+        key="fix-first",
+    )
     _chosen(shown, found)
 
 
-def _by_pattern(seen: Triage) -> bool:
-    """Whether sub-goals that fail alike in several tasks are taken together."""
-    if not seen.patterns:
-        return False
-    many = len(seen.of_kind("sub_goal"))
-    views = {"pattern": "Patterns over tasks", "sub_goal": f"Each of {many:,} sub-goals"}
-    usual = "pattern" if seen.by_pattern else "sub_goal"
-    st.session_state[GROUPED] = options.one("fix_by", views) or usual
-    chosen = st.segmented_control(
-        "Group by",
-        list(views),
-        format_func=views.__getitem__,
+def _order() -> Order:
+    st.session_state[ORDER] = options.one("fix_by", ORDERS) or next(iter(ORDERS))
+    chosen: Order = st.segmented_control(
+        "Order by",
+        list(ORDERS),
+        format_func=ORDERS.__getitem__,
         required=True,
-        key=GROUPED,
+        key=ORDER,
         on_change=options.changed,
-        args=("fix_by", GROUPED),
+        args=("fix_by", ORDER),
         label_visibility="collapsed",
-        help="Every task has its own plan graph: sub-goals that fail alike are one pattern.",
     )
-    return chosen == "pattern"
+    return chosen
 
 
-def _listed(seen: Triage, kind: Kind, by_pattern: bool) -> Sequence[FixFirst]:
-    return seen.patterns if by_pattern and kind == "sub_goal" else seen.of_kind(kind)
-
-
-def _figures(seen: Triage, by_pattern: bool) -> None:
-    kinds = [kind for kind in HEADINGS if seen.of_kind(kind)]
-    places = st.columns(len(kinds), gap="large")
-    for place, kind in zip(places, kinds, strict=True):
-        with place:
-            items = _listed(seen, kind, by_pattern)
-            more = f" · the first {ITEMS_SHOWN} of {len(items):,}" if len(items) > ITEMS_SHOWN else ""
-            st.caption(f"{HEADINGS[kind]} · {_over(seen, kind)}{more}")
-            drawn = figures.fix_first_bars(items, marked=st.session_state[ITEM], dark=state.is_dark())
-            tables.figure(drawn, key=f"fix-{kind}", name=NAMES[kind], on_pick=_pick)
-    with places[0]:
-        tables.download(
-            lambda: tables.csv(triage_table(seen)),
-            label="What to fix first (CSV)",
-            file="What-to-fix-first.csv",
-            mime="text/csv",
-            key="fix-first",
+def _apart(seen: Triage) -> None:
+    """What no item counts, each by name and with a run to open."""
+    for group in seen.infrastructure:
+        unknown = f", {group.no_outcome:,} without an outcome" if group.no_outcome else ""
+        loops = "; they may be looping" if group.kind == "step_limit" else ""
+        failed = counted(group.failed_runs, "failed run")
+        _line(f"Ended by {group.kind.replace('_', ' ')}: {failed}{unknown}{loops}.", group.runs[0])
+    if seen.unscored_failed_runs:
+        many = counted(len(seen.unscored_failed_runs), "failed run")
+        _line(f"Not scored: {many}.", seen.unscored_failed_runs[0])
+        st.page_link("pages/annotate.py", label="Draft a plan", query_params=state.scope())
+    for one in [one for one in seen.left_out if one.doubt][:NAMED]:
+        st.caption(
+            f"Not counted as a failure: {text.label(one.title, 80)} ({one.way}), in {one.failed_runs:,} of "
+            f"{one.of_failed:,} failed runs and {one.successes:,} of {one.of_successes:,} successes. "
+            "Does the plan need it?"
         )
-    for kind in HEADINGS:
-        if kind not in kinds:
-            st.caption(f"{NONE[kind]} · {_over(seen, kind)}")
+    if others := [one for one in seen.left_out if not one.doubt]:
+        named = ", ".join(f"{text.label(one.title, 60)} ({one.failed_runs:,})" for one in others[:NAMED])
+        more = f" and {len(others) - NAMED:,} more" if len(others) > NAMED else ""
+        st.caption(f"Also not completed in failed runs, after something else failed: {named}{more}.")
 
 
-def _over(seen: Triage, kind: Kind) -> str:
-    if kind == "sub_goal":
-        left = f" ({seen.unscored:,} more unscored)" if seen.unscored else ""
-        return f"{counted(seen.scored, 'scored run')}{left}"
-    left = f" ({seen.not_evaluated:,} more not evaluated)" if seen.not_evaluated else ""
-    return f"{counted(seen.evaluated, 'evaluated run')}{left}"
+def _line(words: str, digest: str) -> None:
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption(words)
+        st.page_link(state.RUN_PAGE, label="Read one", query_params={"run": digest} | state.scope())
 
 
 def _pick(digest: str) -> None:
     st.session_state[ITEM] = digest
 
 
-def _chosen(shown: Mapping[str, FixFirst], found: Mapping[str | None, Triage]) -> None:
+def _chosen(shown: Mapping[str, FixItem], found: Mapping[str | None, Triage]) -> None:
     with st.container(border=True, key="fix_first"):
         digest = st.selectbox(
             "Look at the runs of",
@@ -150,21 +137,40 @@ def _chosen(shown: Mapping[str, FixFirst], found: Mapping[str | None, Triage]) -
             help="Or click a bar.",
         )
         item = shown[digest]
-        st.caption(f"{text.label(item.reason, 400)}.{_unknown(item)}{_also(item)}")
+        st.caption(f"{text.label(item.reason, 400)}.")
+        st.caption("  \n".join(_figures(item)))
         agents = " · ".join(f"{text.label(agent, 40)} {n:,}" for agent, n in list(item.agents.items())[:8])
-        st.caption(f"{counted(len(item.runs), 'run')}, largest effect first: {agents}")
+        st.caption(f"{counted(len(item.runs), 'run')}, each agent in turn: {agents}")
         _links(_behind(item, found))
-        if item.kind == "decision":
-            st.page_link(
-                "pages/decisions.py",
-                label="Open in Decisions",
-                query_params={"choice": item.digest} | state.scope(),
-            )
 
 
-def _behind(item: FixFirst, found: Mapping[str | None, Triage]) -> Sequence[RunBehind]:
+def _figures(item: FixItem) -> list[str]:
+    """What is known of an item, in numbers."""
+    lines = []
+    if item.failed_runs and not isinstance(item.share, Unscored):
+        lines.append(f"Fails first in {counted(item.failed_runs, 'failed run')} ({percent(item.share)}).")
+    gain, low, high = number(item.gain), number(item.low), number(item.high)
+    if item.failed_runs and gain is not None and low is not None and high is not None:
+        span = interval(100 * low, 100 * high, digits=1)
+        lines.append(
+            f"Gain in success: {points(gain, sign=False)} points ({span}), if these runs succeed as often as "
+            f"those that passed here ({item.passed_successes:,} of {item.passed:,})."
+        )
+    elif item.failed_runs and isinstance(item.gain, Unscored):
+        lines.append(f"Gain unknown: {item.gain.reason}.")
+    if item.critical and item.missed:
+        lines.append(
+            f"Critical, not completed in {counted(item.missed, 'run')}, {item.missed_successes:,} of them "
+            f"successful: {percent(item.critical_gain, 1)} of critical completion."
+        )
+    if item.why:
+        lines.append(f"{'Recommended' if item.recommended else 'Not recommended'}: {item.why}.")
+    return lines
+
+
+def _behind(item: FixItem, found: Mapping[str | None, Triage]) -> Sequence[RunBehind]:
     """The runs behind an item: those of all agents together are kept, those of one are looked at now."""
-    if item in shown_items(found[None]):
+    if item in found[None].items[:ITEMS_SHOWN]:
         return state.derived(runs_behind_items, lambda: found)[item.digest]
     return runs_behind(state.compared(), item)
 
@@ -176,33 +182,18 @@ def _links(behind: Sequence[RunBehind]) -> None:
                 _link(run)
 
 
-def _name(item: FixFirst) -> str:
-    gain = gain_words(item, item.gain)
-    if item.kind == "sub_goal":
-        star = f"{STAR} " if item.critical else ""
-        if isinstance(item, FailurePattern):
-            return f"◆ {star}{text.one_line(item.title, 80)} · {item.tasks} tasks · {gain} {item.unit}"
-        return f"◆ sub-goal · {star}{text.one_line(item.title, 60)} · {gain} {item.unit}"
-    skills = f"{text.one_line(item.selected, 30)} → {text.one_line(item.alternative, 30)}"
-    context = text.one_line(context_words(item.context, item.context_hash or ""), 60)
-    return f"⇄ decision · {skills} · {context} · {gain} {item.unit}"
-
-
-def _unknown(item: FixFirst) -> str:
-    return f" In {counted(item.unknown, 'run')} it is unscored." if item.unknown else ""
-
-
-def _also(item: FixFirst) -> str:
-    named = ", ".join(text.label(skill, 40) for skill in item.also)
-    return f" Other alternatives that succeeded more often: {named}." if named else ""
+def _name(item: FixItem) -> str:
+    marks = "✓ " * item.recommended + f"{STAR} " * item.critical
+    return f"{marks}{text.one_line(item.title, 60)} · {text.one_line(item.reason, 100)}"
 
 
 def _link(run: RunBehind) -> None:
     repeat = "" if run.task_repeat is None else f" · repeat {run.task_repeat}"
+    target = {} if run.sub_goal is None else {"sub_goal": run.sub_goal}
     if run.sub_goal is not None:
-        target, words = {"sub_goal": run.sub_goal}, f"{text.label(run.reason, 160)} · {_outcome(run)}"
+        words = f"{text.label(run.reason, 160)} · {_outcome(run)}"
     else:
-        target, words = {"decision": str(run.seq)}, f"event {run.seq} · {_outcome(run)}"
+        words = _outcome(run) if run.seq is None else f"event {run.seq} · {_outcome(run)}"
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.page_link(
             state.RUN_PAGE,

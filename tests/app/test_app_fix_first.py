@@ -12,8 +12,9 @@ from sessions import said, session
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox
 
-from untaken.corpus import evaluate_corpus
-from untaken.fix_first import FixFirst, triage
+from untaken.answers.advised import advised
+from untaken.corpus import Corpus, evaluate_corpus
+from untaken.fix_first import FixItem, triage
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch
@@ -47,35 +48,37 @@ def links(app: AppTest, to: str) -> list[dict[str, str]]:
     return [asked for asked in found if to in asked]
 
 
-def expected(agent: str | None = None) -> tuple[FixFirst, ...]:
+def corpus() -> Corpus:
+    return evaluate_corpus([run.run("UNANCHORED") for run in builders()], desk.graphs(), resamples=0)
+
+
+def expected(agent: str | None = None) -> tuple[FixItem, ...]:
     """What the engine says of the same runs, without the app."""
-    corpus = evaluate_corpus([run.run("UNANCHORED") for run in builders()], desk.graphs(), resamples=0)
-    return triage(corpus, agents=[agent] if agent else []).items
+    return triage(corpus(), agents=[agent] if agent else []).items
 
 
-def test_the_overview_opens_with_the_first_sub_goal_and_links_to_its_runs(
+def test_the_overview_opens_with_the_first_item_and_links_to_its_runs(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
     app = session(a_desk(tmp_path), monkeypatch)
-    first = next(item for item in expected() if item.kind == "sub_goal")
+    first = expected()[0]
     assert picker(app, "Look at the runs of").value == first.digest
-    assert links(app, "sub_goal") == [{"run": run, "sub_goal": "order"} for run in first.runs[:6]]
-    assert f"In {first.often.count} of 12 scored runs" in said(app)
-    assert "(40 more unscored)" in said(app)
+    assert links(app, "sub_goal")[:6] == [
+        {"run": run, "sub_goal": goal} for run, goal in list(zip(first.runs, first.goals, strict=True))[:6]
+    ]
+    assert f"Fails first in {first.failed_runs} failed runs" in said(app)
+    assert "Not scored: 20 failed runs" in said(app)
 
 
-def test_a_decision_links_to_its_runs_at_that_decision_and_to_the_choice(
+def test_a_choice_links_to_its_runs_at_that_decision_and_to_the_choice(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
     app = session(a_desk(tmp_path), monkeypatch)
-    decision = next(item for item in expected() if item.kind == "decision")
-    picker(app, "Look at the runs of").set_value(decision.digest).run()
-    assert links(app, "decision") == [
-        {"run": run, "decision": str(point)}
-        for run, point in list(zip(decision.runs, decision.points, strict=True))[:6]
+    first = advised(corpus()).choices[0]
+    assert links(app, "decision")[:3] == [
+        {"run": run, "decision": str(point)} for run, point in first.runs[:3]
     ]
-    assert links(app, "choice") == [{"choice": decision.digest}]
-    assert not links(app, "sub_goal")
+    assert links(app, "choice")[0] == {"choice": first.digest}
 
 
 def test_a_link_opens_the_run_with_that_sub_goal(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -90,25 +93,29 @@ def test_a_link_opens_the_run_with_that_sub_goal(tmp_path: Path, monkeypatch: Pa
 def test_the_list_of_one_agent_is_its_own(tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(a_desk(tmp_path), monkeypatch)
     picker(app, "In the runs of").set_value("failing").run()
-    (item,) = expected("failing")
-    assert {asked["run"] for asked in links(app, "sub_goal")} == set(item.runs)
-    assert (
-        "history of skills: no alternative is supported to succeed more often (q ≤ 0.05) · 4 evaluated runs"
-        in said(app)
-    )
+    items = expected("failing")
+    assert {asked["run"] for asked in links(app, "sub_goal")} <= {run for item in items for run in item.runs}
+    assert "4 failed runs of 4; no run succeeded" in said(app).replace("\\", "")
 
 
 def test_for_an_agent_with_nothing_to_fix_the_page_says_so(tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(a_desk(tmp_path), monkeypatch)
     picker(app, "In the runs of").set_value("careful").run()
-    assert "Nothing to fix: no required sub\\-goal is known to have failed" in said(app)
+    assert "All 4 runs succeeded" in said(app)
     assert not links(app, "sub_goal")
 
 
-def test_the_figures_and_the_download_hold_the_list(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_another_order_is_in_the_address(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(a_desk(tmp_path), monkeypatch)
+    app.session_state["fix_first_order"] = "critical"
+    app.run()
+    assert not app.exception
+
+
+def test_the_figure_and_the_download_hold_the_list(tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(a_desk(tmp_path), monkeypatch)
     names = {chart.proto.alt for chart in app.get("plotly_chart")}
-    assert {"Sub-goals to fix first", "Decisions to fix first"} <= names
+    assert "What to fix first" in names
     assert any("What to fix first (CSV)" in button.proto.label for button in app.get("download_button"))
 
 

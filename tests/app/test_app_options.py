@@ -41,11 +41,11 @@ def held(app: AppTest, name: str) -> list[str]:
 
 def test_what_the_overview_shows_first_is_in_its_address(folder: Path, monkeypatch: Patch) -> None:
     app = session(folder, monkeypatch)
-    assert app.segmented_control(key="fix_first_patterns").value == "pattern"
+    assert app.segmented_control(key="fix_first_order").value == "failed"
     app.selectbox(key="fix_first_agent").select("bob").run()
-    app.segmented_control(key="fix_first_patterns").set_value("sub_goal").run()
+    app.segmented_control(key="fix_first_order").set_value("gain").run()
     app.selectbox(key="overview_graph").select("desk3").run()
-    chosen = {"fix_agent": ["bob"], "fix_by": ["sub_goal"], "missed": ["desk3"]}
+    chosen = {"fix_agent": ["bob"], "fix_by": ["gain"], "missed": ["desk3"]}
     assert {name: held(app, name) for name in chosen} == chosen
 
     theirs = session(folder, monkeypatch)
@@ -53,7 +53,7 @@ def test_what_the_overview_shows_first_is_in_its_address(folder: Path, monkeypat
         theirs.query_params[name] = value
     theirs.run()
     assert theirs.selectbox(key="fix_first_agent").value == "bob"
-    assert theirs.segmented_control(key="fix_first_patterns").value == "sub_goal"
+    assert theirs.segmented_control(key="fix_first_order").value == "gain"
     assert theirs.selectbox(key="overview_graph").value == "desk3"
 
     go_to(app, "data").query_params.clear()  # as a click in the navigation does

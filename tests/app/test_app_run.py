@@ -298,6 +298,6 @@ def test_the_advice_is_not_about_another_failure_than_the_headline(
         run = a_run("r", agent="a", task="pay-1").call("pay", ok=True, amount=7).finish(False)
         store.add("r.jsonl", run.ledger())
     words = said(session(tmp_path, monkeypatch, "run")).replace("\\", "").replace("\u2060", "")
-    assert "'Notify' was never attempted (first of 2)" in words
+    assert "'wrong' was attempted but not completed" in words
     assert "1 attempted without success, 1 never attempted" in words
-    assert "Fix the tool call" not in words
+    assert "Fix the tool call or its reasoning: 'wrong' attempted, not completed." in words

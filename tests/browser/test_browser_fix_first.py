@@ -24,14 +24,12 @@ def follow(page: Page) -> dict[str, str]:
     return selection(page)
 
 
-def test_the_weightiest_sub_goal_is_first_and_leads_to_a_run_in_which_it_failed(
-    demo: str, open_page: Open
-) -> None:
+def test_the_first_item_leads_to_a_run_in_which_its_sub_goal_failed(demo: str, open_page: Open) -> None:
     page = open_page(demo, height=1600)
-    figure = page.locator(".st-key-scroll-fix-sub_goal .js-plotly-plot")
-    expect(figure.get_by_text("★ Check policy applies").first).to_be_visible()
-    expect(figure.get_by_text(re.compile(r"in \d+ of 432 runs")).first).to_be_visible()
-    expect(chosen(page).get_by_text(re.compile(r"In \d+ of 432 scored runs it fails first"))).to_be_visible()
+    figure = page.locator(".st-key-scroll-fix .js-plotly-plot")
+    expect(figure.get_by_text("✓ ★ Check policy applies").first).to_be_visible()
+    expect(figure.get_by_text(re.compile("skill recall_policy")).first).to_be_visible()
+    expect(chosen(page).get_by_text(re.compile(r"Fails first in \d+ failed runs"))).to_be_visible()
     asked = follow(page)
     assert asked["sub_goal"] == "policy"
     expect(page.get_by_role("combobox", name="Sub-goal", exact=True)).to_have_value(
@@ -41,12 +39,18 @@ def test_the_weightiest_sub_goal_is_first_and_leads_to_a_run_in_which_it_failed(
 
 def test_a_click_on_a_bar_chooses_the_item_and_leads_to_its_sub_goal(demo: str, open_page: Open) -> None:
     page = open_page(demo, height=1600)
-    bars = page.locator(".st-key-scroll-fix-sub_goal .js-plotly-plot .bars .point path")
+    bars = page.locator(".st-key-scroll-fix .js-plotly-plot .bars .point path")
     expect(bars.first).to_be_visible()
     before = chosen(page).get_by_role("combobox").input_value()
-    box = still(page, bars.nth(1)).bounding_box()
+    box = still(page, bars.nth(2)).bounding_box()
     assert box is not None
     with answered(page):
-        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 4)  # above the interval drawn over it
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 4)
     expect(chosen(page).get_by_role("combobox")).not_to_have_value(before)
     assert follow(page)["sub_goal"] == "intent"
+
+
+def test_what_failed_runs_have_in_common_is_listed_with_the_list(demo: str, open_page: Open) -> None:
+    page = open_page(demo, height=2400)
+    expect(page.get_by_role("heading", name="Why they fail there")).to_be_visible()
+    expect(page.get_by_role("heading", name="Choices that succeeded more often")).to_be_visible()

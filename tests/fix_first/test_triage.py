@@ -1,143 +1,319 @@
-"""What to fix first: the items, their order and numbers, and the message if there is nothing to fix."""
+"""What to fix first: where each failed run counts, what is listed apart, and what is recommended."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
-import desk
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
 import untaken
 from untaken.corpus import Corpus, evaluate_corpus
-from untaken.counterfactual.choices import choices
-from untaken.errors import UntakenError
-from untaken.fix_first import FixFirst, Triage, triage, triage_by_agent
+from untaken.errors import Unscored, UntakenError
+from untaken.fix_first import FixItem, Triage, triage, triage_by_agent
 from untaken.plans import GraphSet, PlanGraph
-from untaken.stats.rates import wilson
 
-PASSES = {"verdict": True}
-CHAIN = a_graph(
-    {"id": "look", "check": PASSES},
-    {"id": "think", "deps": ["look"], "critical": True, "check": PASSES},
-    {"id": "act", "deps": ["think"], "critical": True, "check": PASSES},
-    {"id": "smile", "check": PASSES},
+
+def step(name: str, *deps: str, **fields: Any) -> dict[str, Any]:
+    """A sub-goal that a call of its own tool completes."""
+    call = {"name": name, "arguments": fields.pop("arguments", {})}
+    return {"id": name, "deps": list(deps), "check": {"tool_call": call}} | fields
+
+
+def star(name: str, *deps: str, **fields: Any) -> dict[str, Any]:
+    return step(name, *deps, critical=True, **fields)
+
+
+CHAIN = a_graph(step("look"), star("think", "look"), star("act", "think"), tasks=["t*"])
+
+
+def did(name: str, calls: str, success: bool | None, *, task: str = "t1", agent: str = "ann") -> RunBuilder:
+    """A run that made these calls in order; one with a ``!`` was refused."""
+    run = a_run(name, task=task, agent=agent)
+    for call in calls.split():
+        run.call(call.rstrip("!"), ok=not call.endswith("!"))
+    return run.finish(success)
+
+
+def corpus_of(runs: Iterable[RunBuilder], *graphs: PlanGraph, **rules: Any) -> Corpus:
+    return evaluate_corpus([run.run() for run in runs], GraphSet.of(graphs or (CHAIN,)), resamples=0, **rules)
+
+
+def where(found: Triage) -> dict[tuple[str | None, str], int]:
+    return {(item.sub_goal, item.way): item.failed_runs for item in found.items if item.failed_runs}
+
+
+class Case(NamedTuple):
+    desc: str
+    calls: str
+    want: tuple[str | None, str]
+
+
+CASES = [
+    Case("the run stopped before it", "look", ("think", "stopped")),
+    Case("what needs it was attempted all the same", "look act", ("think", "never attempted")),
+    Case("it was tried, and refused", "look think!", ("think", "attempted")),
+    Case(
+        "of two that failed, the one that failed first by the log", "look! think! act", ("look", "attempted")
+    ),
+    Case(
+        "a retry after another failure makes it the later one",
+        "think! look! look! act!",
+        ("think", "attempted"),
+    ),
+    Case("a skip comes just before what went past it", "think! act!", ("look", "never attempted")),
+    Case("nothing is left", "look think act", (None, "everything completed")),
+    Case("nothing was done, so the first dependency", "", ("look", "attempts unknown")),
+    Case("nothing that counts was done", "wave", ("look", "stopped")),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.desc)
+def test_a_failed_run_counts_once_where_it_fails_first_by_its_log(case: Case) -> None:
+    found = triage(corpus_of([did("r", case.calls, False)]))
+    if case.want[1] == "attempts unknown":  # without any action nothing is known
+        assert len(found.unscored_failed_runs) == 1
+    else:
+        assert where(found) == {case.want: 1}
+
+
+SKIPS = a_graph(step("greet"), step("look", "greet"), step("act", "look"), tasks=["t*"])
+
+
+@pytest.mark.parametrize(
+    ("desc", "successes_without", "successes", "failures_without", "harmless"),
+    [
+        ("as many successes leave it out", 5, 10, 3, True),
+        ("fewer than three successes leave it out", 2, 10, 3, False),
+        ("not more than 10% of successes leave it out", 3, 30, 3, False),
+        ("fewer than five successes in all", 3, 4, 3, False),
+        ("failures leave it out far more often", 3, 20, 9, False),
+    ],
+)
+def test_what_successes_leave_out_as_often_is_passed_over_and_named(
+    desc: str, successes_without: int, successes: int, failures_without: int, harmless: bool
+) -> None:
+    runs = [
+        did(f"s{n}", "look act" if n < successes_without else "greet look act", True)
+        for n in range(successes)
+    ]
+    runs += [
+        did(f"f{n}", "look!" if n < failures_without else "greet look!", False, task=f"t{n}")
+        for n in range(9)
+    ]
+    found = triage(corpus_of(runs, SKIPS))
+    named = [one.sub_goal for one in found.left_out if one.doubt]
+    assert (named == ["greet"], ("greet", "never attempted") not in where(found)) == (harmless, harmless), (
+        desc
+    )
+
+
+def test_a_critical_sub_goal_is_never_harmless() -> None:
+    graph = a_graph(star("greet"), step("look"), tasks=["t*"])
+    runs = [did(f"s{n}", "look", True) for n in range(10)] + [did("f", "look!", False)]
+    found = triage(corpus_of(runs, graph))
+    assert where(found) == {("look", "attempted"): 1}  # the log goes past look first
+    assert {item.sub_goal for item in found.items} == {"greet", "look"}
+    assert not found.left_out
+
+
+def test_every_failed_run_is_in_an_item_or_apart() -> None:
+    stopped = a_run("limit", task="t1").call("look", ok=True).finish(False, limit="max_steps")
+    broken = a_run("api", task="t1").finish(None, error="openai.RateLimitError")
+    stray = did("stray", "look", False, task="other")
+    found = triage(corpus_of([did("r", "look", False), stopped, broken, stray]))
+    assert [(g.kind, g.failed_runs, g.no_outcome) for g in found.infrastructure] == [
+        ("step_limit", 1, 0),
+        ("provider", 0, 1),
+    ]
+    assert len(found.unscored_failed_runs) == 1
+    apart = sum(group.failed_runs for group in found.infrastructure) + len(found.unscored_failed_runs)
+    assert sum(item.failed_runs for item in found.items) + apart == found.failed == 3
+
+
+def test_a_critical_sub_goal_missed_by_successes_alone_is_on_the_list_and_recommended() -> None:
+    runs = [did(f"s{n}", "look act", True, task=f"t{n % 2}") for n in range(3)]
+    found = triage(corpus_of([*runs, did("s9", "look think act", True)]))
+    (item,) = found.items
+    assert (item.sub_goal, item.way, item.failed_runs, item.missed, item.missed_successes) == (
+        "think",
+        "never attempted",
+        0,
+        3,
+        3,
+    )
+    assert (item.recommended, item.ground) == (True, "critical completion")
+    assert item.critical_gain == pytest.approx(3 / 8)
+    assert found.headline == "All 4 runs succeeded; 1 critical sub-goal not completed in some of them"
+
+
+def test_a_critical_sub_goal_missed_after_an_earlier_failure_says_so() -> None:
+    found = triage(corpus_of(many("f", "look!", 4, False) + many("s", "look think act", 9, True)))
+    item = next(one for one in found.items if one.sub_goal == "think")
+    assert (item.failed_runs, item.missed, item.ground) == (0, 4, "critical completion")
+    assert item.why == "critical, and not completed in 4 runs (4 of them after an earlier failure)"
+
+
+ON_STATE = a_graph(
+    {"id": "pay", "rules": [{"tool": "pay"}], "check": {"expr": "state.paid == true"}},
+    step("mail", "pay"),
+    tasks=["t*"],
 )
 
 
-def judged(
-    name: str, met: str, *, agent: str = "ann", task: str = "task", graph: str | None = None
-) -> RunBuilder:
-    """A run of the chain that met the sub-goals named and none of the others."""
-    run = a_run(name, agent=agent, task=task, graph=graph)
-    for goal in ("look", "think", "act", "smile"):
-        run.verdict(goal, goal in met.split())
-    return run.finish(goal in met.split())
+@pytest.mark.parametrize(
+    ("desc", "calls", "rule", "want"),
+    [
+        ("its last call was refused", "pay!", "fail", {("pay", "attempted"): 1}),
+        ("a later call worked, and something else is left", "pay! pay", "fail", {("mail", "stopped"): 1}),
+        ("nothing else is left", "pay mail", "fail", {("pay", "attempted"): 1}),
+        ("what has no evidence is left out", "pay! mail", "drop", {}),
+    ],
+)
+def test_a_field_that_was_never_set_counts_where_nothing_else_explains_the_failure(
+    desc: str, calls: str, rule: str, want: dict[tuple[str, str], int]
+) -> None:
+    found = triage(corpus_of([did("r", calls, False)], ON_STATE, missing=rule))
+    assert where(found) == want, desc
+    assert len(found.unscored_failed_runs) == (not want)
 
 
-def corpus_of(runs: Sequence[RunBuilder], *graphs: PlanGraph) -> Corpus:
-    return evaluate_corpus([run.run() for run in runs], GraphSet.of(graphs or (CHAIN,)), resamples=0)
-
-
-def named(found: Triage) -> list[str]:
-    return [item.sub_goal or f"{item.selected}→{item.alternative}" for item in found.items]
-
-
-WHOLE = "look think act smile"
-
-
-def test_gain_is_how_often_times_how_much_and_orders_the_list() -> None:
-    runs = [
-        judged("r1", "smile", task="1"),
-        judged("r2", "look smile", task="2"),
-        judged("r3", "look think smile", task="3"),
-        judged("r4", "look think smile", task="4"),
-        judged("r5", WHOLE, task="5"),
-    ]
+def test_critical_gains_add_up_to_all_that_is_missing() -> None:
+    runs = [did("a", "look", False), did("b", "look act", True), did("c", "look think act!", False)]
     found = triage(corpus_of(runs))
-    by_name = {item.sub_goal: item for item in found.items}
-    assert named(found) == ["act", "look", "think"]
-    act, think = by_name["act"], by_name["think"]
-    assert (act.often.count, act.often.n, act.much, act.gain) == (2, 5, 0.5, pytest.approx(0.2))
-    assert (think.often.count, think.often.n, think.much, think.gain) == (1, 5, 1.0, pytest.approx(0.2))
-    assert (act.often.low, act.often.high) == pytest.approx(wilson(2, 5))
-    assert (act.low, act.high) == pytest.approx([end * 0.5 for end in wilson(2, 5)])
-    assert all(item.unit == "critical completion" and item.kind == "sub_goal" for item in found.items)
-    assert (by_name["look"].critical, think.critical) == (False, True)
-    assert found.scored == 5
-    assert not found.reason
+    assert sum(item.critical_gain for item in found.items) == pytest.approx(1 - 2 / 6)
 
 
-def test_what_holds_up_nothing_critical_is_counted_and_not_listed() -> None:
-    found = triage(corpus_of([judged("r1", "look think act")]))
-    assert not found.items
-    assert found.harmless == 1
-    assert found.reason == (
-        "no sub-goal that failed in the 1 scored runs blocks a critical one; "
-        "no run has decisions that can be evaluated"
+def test_the_gain_is_the_share_of_runs_at_the_rate_of_those_that_passed() -> None:
+    runs = [did(f"f{n}", "look", False, task=f"t{n}") for n in range(4)]
+    runs += [did(f"s{n}", "look think act", n < 6, task=f"t{n}") for n in range(8)]
+    item = triage(corpus_of(runs)).items[0]
+    assert (item.failed_runs, item.passed, item.passed_successes) == (4, 8, 6)
+    assert item.gain == pytest.approx(4 / 12 * 6 / 8)
+    assert 0 < item.low < item.gain < item.high < 1  # type: ignore[operator]
+
+
+def many(name: str, calls: str, n: int, success: bool, tasks: int = 5) -> list[RunBuilder]:
+    return [did(f"{name}{i}", calls, success, task=f"t{i % tasks}") for i in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("desc", "runs", "want"),
+    [
+        ("many failed runs of several tasks", many("f", "look think act!", 9, False), ["act"]),
+        ("of one task only", many("f", "look think act!", 9, False, tasks=1), []),
+        ("two failed runs", many("f", "look think act!", 2, False), []),
+        (
+            "no more than an even spread",
+            many("f", "look think act!", 3, False)
+            + many("g", "look!", 3, False)
+            + many("h", "look think!", 3, False),
+            ["think"],  # by critical completion
+        ),
+    ],
+)
+def test_what_is_recommended(desc: str, runs: list[RunBuilder], want: list[str]) -> None:
+    graph = a_graph(step("look"), star("think", "look"), step("act", "think"), tasks=["t*"])
+    found = triage(corpus_of([*runs, *many("s", "look think act", 20, True)], graph))
+    assert [item.sub_goal for item in found.recommended] == want, desc
+
+
+def test_sub_goals_of_many_graphs_join_by_tool_and_never_by_id() -> None:
+    def plan(task: str, tool: str, **arguments: Any) -> PlanGraph:
+        goal = {
+            "id": "step1",
+            "title": f"Do it for {task}",
+            "check": {"tool_call": {"name": tool, "arguments": arguments}},
+        }
+        return a_graph(goal, graph_id=task, tasks=[task])
+
+    graphs = [
+        plan("t1", "book", seat=1),
+        plan("t2", "book", seat=2),
+        plan("t3", "cancel"),
+        plan("t4", "book", seat=4),
+    ]
+    runs = [did(f"r{n}", "book" if n != 3 else "cancel!", False, task=f"t{n}") for n in (1, 2, 3, 4)]
+    found = triage(corpus_of(runs, *graphs))
+    assert [(item.sub_goal, item.graph, item.failed_runs) for item in found.items] == [
+        ("step1", None, 3),
+        ("step1", "t3", 1),
+    ]
+    assert (found.items[0].title, found.items[0].reason) == (
+        "book",
+        "book was called without seat in 3 runs",
     )
 
 
-def test_the_runs_of_an_item_come_with_the_weightiest_first() -> None:
-    runs = [
-        judged("a", "think act smile", task="1"),
-        judged("b", "act smile", task="2"),
-        judged("c", "", task="3"),
-    ]
-    corpus = corpus_of([*runs, judged("d", WHOLE, task="4")], CHAIN)
-    look = next(item for item in triage(corpus).items if item.sub_goal == "look")
-    assert [corpus.runs[digest].run_id for digest in look.runs] == ["c", "b"]
-    assert look.often.count == 2
-    assert look.much == pytest.approx(0.75)
-
-
-def test_runs_that_say_nothing_are_counted_apart() -> None:
-    silent = a_run("silent", task="other").finish()
-    found = triage(corpus_of([judged("r1", ""), silent, judged("broken", "", graph="nowhere")]))
-    assert (found.scored, found.unscored, found.items[0].often.n) == (1, 2, 1)
-
-
-def test_an_unscored_sub_goal_is_not_blamed_but_reported() -> None:
-    quiet = a_run("quiet", task="2").verdict("think", True).verdict("act", True).finish()
-    found = triage(corpus_of([judged("r1", "", task="1"), quiet]))
-    assert (found.items[0].sub_goal, found.items[0].often.count, found.items[0].unknown) == ("look", 1, 1)
-
-
-def test_gains_of_graphs_of_different_use_are_means_over_all_scored_runs() -> None:
-    rare = a_graph({"id": "sign", "critical": True, "check": PASSES}, graph_id="rare", tasks=["rare"])
-    usual = a_graph(
-        *({"id": s, "critical": True, "check": PASSES} for s in ("look", "act")), tasks=["task-*"]
-    )
-    once = a_run("once", task="rare").verdict("sign", False).finish(False)
-    often = [
-        a_run(f"r{i}", task=f"task-{i}").verdict("look", i < 3).verdict("act", True).finish()
-        for i in range(9)
-    ]
-    found = triage(corpus_of([once, *often], rare, usual))
-    assert named(found) == ["look", "sign"]
-    assert [(item.often.count, item.often.n, item.required) for item in found.items] == [
-        (6, 10, 9),
-        (1, 10, 1),
+def test_a_failed_run_with_everything_completed_counts_by_its_first_unplanned_change() -> None:
+    graph = a_graph(step("write_a"), tasks=["t*"], mutates=["write_*"])
+    runs = [did("a", "write_a write_b", False), did("b", "write_a", False), did("c", "write_a", True)]
+    found = triage(corpus_of(runs, graph))
+    assert [(item.way, item.unplanned, item.failed_runs) for item in found.items] == [
+        ("everything completed", "", 1),
+        ("everything completed", "write_b", 1),
     ]
 
 
-def test_without_critical_sub_goals_the_unit_is_completion() -> None:
-    plain = a_graph({"id": "a", "check": PASSES}, {"id": "b", "check": PASSES})
-    found = triage(corpus_of([a_run().verdict("a", False).verdict("b", True).finish()], plain))
-    assert [(item.unit, item.gain) for item in found.items] == [("completion", 0.5)]
+@pytest.mark.parametrize(
+    ("desc", "runs", "want"),
+    [
+        (
+            "one failed run",
+            [did("r", "look", False)],
+            "1 failed run of 1; no run succeeded, so there is nothing to compare with; "
+            "too few to recommend anything for failure",
+        ),
+        (
+            "one success",
+            [did("r", "look think act", True)],
+            "The run succeeded, and none is known to have missed a critical sub-goal",
+        ),
+        (
+            "all succeeded",
+            many("s", "look think act", 3, True),
+            "All 3 runs succeeded, and none is known to have missed a critical sub-goal",
+        ),
+        (
+            "all failed",
+            many("f", "look", 4, False),
+            "4 failed runs of 4; no run succeeded, so there is nothing to compare with",
+        ),
+        (
+            "no plan",
+            [did(f"r{n}", "look", False, task="x") for n in range(10)],
+            "10 failed runs, none scored: read one · draft a plan",
+        ),
+        (
+            "no outcome",
+            [did("r", "look think act", None)],
+            "None of 1 run records whether it succeeded",
+        ),
+        ("no run", [], "No run can be looked at"),
+    ],
+)
+def test_the_headline_says_something_true_of_every_corpus(
+    desc: str, runs: list[RunBuilder], want: str
+) -> None:
+    assert triage(corpus_of(runs)).headline == want, desc
+
+
+def test_without_a_success_a_gain_is_unscored_and_critical_sub_goals_are_still_recommended() -> None:
+    found = triage(corpus_of(many("f", "look", 4, False)))
+    item = next(one for one in found.items if one.sub_goal == "think")
+    assert isinstance(item.gain, Unscored)
+    assert item.recommended
 
 
 def test_of_an_agent_only_its_own_runs_count() -> None:
     runs = [
-        judged("r1", "look", agent="ann"),
-        judged("r2", "", agent="bob"),
-        judged("r3", WHOLE, agent="cid"),
+        did("a", "look", False),
+        did("b", "", False, agent="bob"),
+        did("c", "look think act", True, agent="cid"),
     ]
-    corpus = corpus_of(runs)
-    assert named(triage(corpus, agents=["ann"])) == ["think"]
-    both = triage(corpus, agents=["ann", "bob"])
-    assert (both.scored, [dict(item.agents) for item in both.items]) == (2, [{"bob": 1}, {"ann": 1}])
+    corpus = corpus_of([*runs, did("d", "look!", False, agent="bob")])
+    assert where(triage(corpus, agents=["bob"])) == {("look", "attempted"): 1}
     assert triage_by_agent(corpus) == {
         None: triage(corpus),
         **{agent: triage(corpus, agents=[agent]) for agent in ("ann", "bob", "cid")},
@@ -147,93 +323,21 @@ def test_of_an_agent_only_its_own_runs_count() -> None:
     assert error.value.code == "agent-unknown"
 
 
-def a_choice(name: str, skill: str, success: bool, *, task: str = "task") -> RunBuilder:
-    """Twice chooses between two skills, or three."""
-    run = a_run(name, task=task, agent="agent")
-    run.select(skill, *({"old", "new", "odd"} - {skill}), context="here")
-    return run.select("rest", "more", context="rest").finish(success, cost=0.5, steps=3)
-
-
-def chosen() -> Corpus:
-    """The old skill mostly fails, the new one and the odd one mostly succeed; the new one more often."""
-    rates = {"old": 2, "new": 19, "odd": 16}
-    runs = [
-        a_choice(f"{skill}-{i}", skill, i < wins, task=f"task-{i}")
-        for skill, wins in rates.items()
-        for i in range(20)
-    ]
-    return evaluate_corpus([run.run() for run in runs], GraphSet.of(()), resamples=0)
-
-
-def decisions(found: Triage) -> tuple[FixFirst, ...]:
-    return found.of_kind("decision")
-
-
-def test_a_decision_is_listed_once_with_its_best_supported_alternative() -> None:
-    corpus = chosen()
-    found = triage(corpus)
-    (item,) = decisions(found)
-    assert (item.selected, item.alternative, item.also, item.unit) == ("old", "new", ("odd",), "score")
-    made = next(
-        c
-        for c in choices(corpus.evaluations, corpus.runs, corpus.memories)
-        if (c.selected, c.alternative) == ("old", "new")
+def test_the_items_can_be_ordered_by_gain_and_by_critical_completion() -> None:
+    runs = (
+        many("f", "look!", 4, False) + many("g", "look act", 3, True) + many("s", "look think act", 9, True)
     )
-    assert (item.much, item.q, item.q_family) == (made.advantage, made.q, made.q_family)
-    assert item.often.count == len({point.run for point in made.points})
-    assert item.gain == pytest.approx(item.often.share * item.much)
-    assert 0 < item.low < item.gain < item.high
-    assert dict(item.agents) == {"agent": item.often.count}
-    assert found.scored == 0
-    assert found.evaluated == item.often.n == 60
+    found = triage(corpus_of(runs))
+
+    def names(items: Sequence[FixItem]) -> list[str | None]:
+        return [item.sub_goal for item in items]
+
+    assert names(found.ordered("failed"))[0] == "look"
+    assert names(found.ordered("gain"))[0] == "look"
+    assert names(found.ordered("critical"))[0] == "think"
 
 
-def test_each_run_of_a_decision_comes_with_the_decision_point() -> None:
-    corpus = chosen()
-    (item,) = decisions(triage(corpus))
-    for digest, point in zip(item.runs, item.points, strict=True):
-        assert [s.selected for s in corpus.runs[digest].selections if s.seq == point] == ["old"]
-
-
-def test_weak_and_reverse_advantages_are_not_listed() -> None:
-    few = [a_choice(f"{skill}-{i}", skill, skill == "new") for skill in ("old", "new") for i in range(2)]
-    corpus = evaluate_corpus([run.run() for run in few], GraphSet.of(()), resamples=0)
-    found = triage(corpus)
-    assert not found.items
-    assert found.reason == (
-        "no run is scored against a plan graph; "
-        "no alternative is supported to succeed more often (q ≤ 0.05) in the 4 evaluated runs"
-    )
-
-
-def test_scored_runs_without_evidence_on_a_critical_sub_goal_are_called_so() -> None:
-    graph = a_graph({"id": "a", "check": {"tool_call": {"name": "a"}}}, {"id": "b", "critical": True})
-    corpus = evaluate_corpus(
-        [a_run().call("z").finish(success=True).run()], GraphSet.of((graph,)), missing="drop", resamples=0
-    )
-    found = triage(corpus)
-    assert (found.items, found.scored, found.unscored) == ((), 0, 1)
-    assert found.reason.startswith("no run has evidence on a sub-goal that counts;")
-
-
-def test_an_empty_corpus_has_nothing_to_fix_and_says_so() -> None:
-    found = triage(evaluate_corpus([], GraphSet.of(()), resamples=0))
-    assert (found.items, found.scored) == ((), 0)
-    assert "no run is scored" in found.reason
-
-
-def test_contradictory_runs_stand_beside_the_list() -> None:
-    corpus = desk.corpus()
-    assert triage(corpus).contradictions == corpus.contradictions
-    assert {c.agent for c in triage(corpus, agents=["lucky"]).contradictions} == {"lucky"}
-    assert not triage(corpus, agents=["careful"]).contradictions
-
-
-def test_the_list_does_not_depend_on_the_order_of_the_runs() -> None:
-    backwards = evaluate_corpus(desk.runs()[::-1], desk.graphs(), resamples=200)
-    assert triage(backwards).items == triage(desk.corpus()).items
-
-
-def test_the_public_name_is_the_verb_even_after_the_room_is_loaded() -> None:
-    importlib.import_module("untaken.fix_first.listing")
-    assert untaken.triage is triage
+def test_a_broken_ledger_counts_nowhere() -> None:
+    good: Callable[[], RunBuilder] = lambda: did("r", "look", False)  # noqa: E731
+    corpus = evaluate_corpus([good().run(), did("b", "look", False).run("ALTERED")], CHAIN, resamples=0)
+    assert (untaken.triage(corpus).runs, untaken.triage(corpus).failed) == (1, 1)

@@ -59,7 +59,7 @@ def worded(word: str) -> Corpus:
     return evaluate_corpus(runs, graph, resamples=20)
 
 
-def test_better_ways_are_said_with_their_counts_and_only_where_there_are_any() -> None:
+def test_choices_are_said_with_their_counts_and_only_where_there_are_any() -> None:
     graph = a_graph(
         {"id": "refund", "check": {"tool_call": {"name": "write_refund"}}}, mutates=["write_*"], tasks=["t*"]
     )
@@ -70,10 +70,10 @@ def test_better_ways_are_said_with_their_counts_and_only_where_there_are_any() -
     ]
     done = [run.finish(at % 2 == 1).run() for at, run in enumerate(runs)]
     page = html_report(evaluate_corpus(done, graph, resamples=0))
-    assert "Where another option succeeded more often" in page
-    assert "making an expected change: 8 of 8 succeeded; making an unplanned change: 0 of 8." in page
-    assert "8 failed runs of 16 took the other way" in page
-    assert "Where another option succeeded more often" not in html_report(worded("plain"))
+    assert "Choices that succeeded more often" in page
+    assert "making an expected change: 8 of 8 succeeded; making an unplanned change: 0 of 8" in page
+    assert "Taken in 8 of 16 runs" in page
+    assert "Choices that succeeded more often" not in html_report(worded("plain"))
 
 
 HOSTILE = (
@@ -178,7 +178,7 @@ def _few(*makers: Any) -> list[Any]:
         Told(
             "what to fix",
             _few(desk.lucky, desk.lucky),
-            "Fix first: “Check policy”, which fails first in 2 of 2 scored runs.",
+            "Fix first: “Check policy”, critical and not completed in 2 runs.",
         ),
         Told("no plan graph", [desk.stray().run()], "It is unknown whether success can be trusted"),
         Told("nothing", [], "0 agents made 0 runs of 0 tasks."),
@@ -320,8 +320,8 @@ def test_the_same_input_gives_the_same_bytes_under_any_hash_seed() -> None:
     assert len(outputs) == 1
 
 
-def test_what_fails_alike_in_many_tasks_is_what_to_fix_first_as_on_the_first_page() -> None:
-    """Eight tasks, each with a plan graph: one pattern of eight runs, not eight sub-goals of one."""
+def test_what_fails_alike_in_many_tasks_is_one_item_as_on_the_first_page() -> None:
+    """Eight tasks, each with a plan graph: one item of eight runs, not eight of one."""
     graphs = [
         a_graph(
             {"id": "look", "check": {"tool_call": {"name": "look"}}},
@@ -333,10 +333,6 @@ def test_what_fails_alike_in_many_tasks_is_what_to_fix_first_as_on_the_first_pag
     ]
     runs = [a_run(f"r{n}", task=f"t{n}").call("look").finish(False).run() for n in range(8)]
     corpus = evaluate_corpus(runs, graphs)
-    found = triage(corpus)
-    assert found.by_pattern
-    assert [item.often.count for item in found.shown_first] == [8]
+    assert [item.failed_runs for item in triage(corpus).items] == [8]
     text = re.sub("<[^>]+>", "", html_report(corpus))
-    assert "which fails first in 8 of 8 scored runs" in text
-    assert "Fails first in 1 of 8" not in text
-    assert "Fails first in 1 of 8" in re.sub("<[^>]+>", "", html_report(corpus, full=True))
+    assert "where 8 of 8 failed runs fail first: stopped before it." in text

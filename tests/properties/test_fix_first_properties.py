@@ -1,116 +1,129 @@
-"""What must hold of blame and of expected gains, whatever the graph and whatever happened."""
+"""What must hold of the fix-first list, whatever the graph and whatever happened."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from math import fsum
 
 import pytest
-from builders import a_graph, a_run
-from hypothesis import given
+from builders import RunBuilder, a_graph, a_run
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from untaken.corpus import evaluate_corpus
+from untaken.corpus import Corpus, evaluate_corpus
+from untaken.errors import Unscored
 from untaken.fix_first import triage
-from untaken.fix_first.blame import First, frontier, is_failed, measured, shape_of
-from untaken.plans import GraphSet, PlanGraph, ancestors
-from untaken.subgoals import RunScore, score_run
+from untaken.fix_first.places import is_failed, undone_in_order
+from untaken.plans import GraphSet, PlanGraph
+from untaken.subgoals import RunScore
 
-IDS = tuple("abcdefg")
-VERDICT = st.sampled_from([True, False, False, None])
+IDS = tuple("abcdef")
+VERDICT = st.sampled_from([True, True, False, None])
+ENDS = st.sampled_from(
+    [{"success": True}, {"success": False}, {"success": False, "limit": "max_steps"}, {"success": None}]
+)
+FEW = settings(max_examples=40)
+"""An example is a corpus, which takes long to make and to evaluate."""
 
 
 @st.composite
-def graphs(draw: st.DrawFn, *, edges: bool = True, groups: bool = True) -> PlanGraph:
+def graphs(draw: st.DrawFn) -> PlanGraph:
     """Sub-goals that may need earlier ones, or be groups of earlier ones."""
     nodes = []
-    for place, name in enumerate(IDS[: draw(st.integers(1, 7))]):
+    for place, name in enumerate(IDS[: draw(st.integers(1, 6))]):
         earlier = st.lists(st.sampled_from(IDS[:place]), max_size=3, unique=True) if place else st.just([])
-        node = {"id": name, "critical": draw(st.booleans()), "deps": draw(earlier) if edges else []}
-        options = draw(earlier) if groups and draw(st.integers(0, 3)) == 0 else []
+        node = {"id": name, "critical": draw(st.booleans()), "deps": draw(earlier)}
+        options = draw(earlier) if draw(st.integers(0, 3)) == 0 else []
         nodes.append(node | ({"any_of": options} if options else {"check": {"verdict": True}}))
-    return a_graph(*nodes)
+    return a_graph(*nodes, tasks=["t*"])
 
 
-@st.composite
-def scored(draw: st.DrawFn, **kind: bool) -> tuple[PlanGraph, RunScore]:
-    graph = draw(graphs(**kind))
-    run = a_run().call("look round")
-    for node in graph.sub_goals:
+def a_case(draw: st.DrawFn, graph: PlanGraph, number: int) -> RunBuilder:
+    task = draw(st.sampled_from(["t0", "t1", "t2", "x"]))
+    run = a_run(f"r{number}", task=task, agent=draw(st.sampled_from(["ann", "bob"]))).call("look round")
+    for node in draw(st.permutations(graph.sub_goals)):
         if draw(st.booleans()):
-            run.call("try", node.id)
+            run.call("try", node.id, ok=draw(st.booleans()))
         verdict = None if node.any_of else draw(VERDICT)
         if verdict is not None:
             run.verdict(node.id, verdict)
-    return graph, score_run(run.finish().run(), graph, missing=draw(st.sampled_from(["fail", "drop"])))
+    return run.finish(**draw(ENDS))
 
 
-def known_shortfall(graph: PlanGraph, score: RunScore) -> float:
-    """Share of what counts that is known not to be completed."""
-    critical = any(node.critical for node in graph.sub_goals)
-    lost = sum(is_failed(node) and (node.critical or not critical) for node in score.counted)
-    whole = measured(score, shape_of(graph))
-    return lost / whole if whole else 0.0
+@st.composite
+def corpora(draw: st.DrawFn) -> Corpus:
+    graph = draw(graphs())
+    runs = [a_case(draw, graph, n).run() for n in range(draw(st.integers(1, 9)))]
+    rule = draw(st.sampled_from(["fail", "drop"]))
+    return evaluate_corpus(runs, GraphSet.of([graph]), resamples=0, missing=rule)
 
 
-@given(scored())
-def test_no_first_failure_holds_up_more_than_was_lost_and_together_they_hold_up_all_of_it(
-    case: tuple[PlanGraph, RunScore],
-) -> None:
-    graph, score = case
-    much = [first.much for first in frontier(score, shape_of(graph))]
-    lost = known_shortfall(graph, score)
-    assert max(much, default=0.0) <= lost + 1e-12
-    assert fsum(much) >= lost - 1e-12
+def scores_of(corpus: Corpus) -> Mapping[str, RunScore]:
+    return {d: score for d, score in corpus.scores.items() if not isinstance(score, Unscored)}
 
 
-@given(scored(groups=False))
-def test_every_failure_is_a_first_one_or_depends_on_one(case: tuple[PlanGraph, RunScore]) -> None:
-    graph, score = case
-    first = {one.node.sub_goal for one in frontier(score, shape_of(graph))}
-    before = ancestors(graph)
-    for node in score.nodes:
-        if is_failed(node):
-            assert node.sub_goal in first or before[node.sub_goal] & first
-
-
-@given(scored(groups=False))
-def test_a_first_failure_has_no_failed_dependency(case: tuple[PlanGraph, RunScore]) -> None:
-    graph, score = case
-    deps = {node.id: node.deps for node in graph.sub_goals}
-    for first in frontier(score, shape_of(graph)):
-        assert is_failed(first.node)
-        assert not any(is_failed(score.node(dep)) for dep in deps[first.node.sub_goal])
-
-
-@given(st.lists(st.dictionaries(st.sampled_from(IDS[:4]), st.booleans()), min_size=1, max_size=6))
-def test_without_edges_gains_are_plain_failure_rates_and_add_up_to_what_is_missing(
-    runs: Sequence[dict[str, bool]],
-) -> None:
-    graph = a_graph(*({"id": name, "critical": True, "check": {"verdict": True}} for name in IDS[:4]))
-    built = []
-    for place, verdicts in enumerate(runs):
-        run = a_run(f"r{place}", task=f"t{place}")
-        for name in IDS[:4]:
-            run.verdict(name, verdicts.get(name, True))
-        built.append(run.finish().run())
-    found = triage(evaluate_corpus(built, GraphSet.of([graph]), resamples=0))
-    rates = {n: sum(v.get(n, True) is False for v in runs) / len(runs) for n in IDS[:4]}
-    assert {item.sub_goal: item.gain for item in found.items} == pytest.approx(
-        {name: rate / 4 for name, rate in rates.items() if rate}
+@FEW
+@given(corpora())
+def test_every_failed_run_is_in_one_item_or_apart(corpus: Corpus) -> None:
+    found = triage(corpus)
+    failed = [digest for digest, run in corpus.runs.items() if run.success is False]
+    placed = [digest for item in found.items if item.failed_runs for digest in item.runs]
+    placed += [d for group in found.infrastructure for d in group.runs if corpus.runs[d].success is False]
+    placed += found.unscored_failed_runs
+    assert sorted(placed) == sorted(failed)
+    assert (
+        sum(item.failed_runs for item in found.items)
+        + sum(group.failed_runs for group in found.infrastructure)
+        + len(found.unscored_failed_runs)
+        == found.failed
     )
 
 
-def _firsts(found: Sequence[First]) -> set[str]:
-    return {first.node.sub_goal for first in found}
+@FEW
+@given(corpora())
+def test_every_critical_sub_goal_that_some_run_did_not_complete_is_on_the_list(corpus: Corpus) -> None:
+    named = {goal for item in triage(corpus).items for _, goal in item.members}
+    for score in scores_of(corpus).values():
+        assert {n.sub_goal for n in score.counted if n.critical and n.completed is not True} <= named
 
 
-@given(scored(), st.randoms(use_true_random=False))
-def test_blame_does_not_depend_on_the_order_of_the_sub_goals(
-    case: tuple[PlanGraph, RunScore], shuffle: object
-) -> None:
-    graph, score = case
-    nodes = [*graph.sub_goals]
-    shuffle.shuffle(nodes)  # type: ignore[attr-defined]
-    other = PlanGraph(id=graph.id, tasks=graph.tasks, sub_goals=nodes)
-    assert _firsts(frontier(score, shape_of(other))) == _firsts(frontier(score, shape_of(graph)))
+@FEW
+@given(corpora())
+def test_the_critical_gains_add_up_to_all_the_critical_completion_that_is_missing(corpus: Corpus) -> None:
+    scores = scores_of(corpus).values()
+    critical = sum(score.critical for score in scores)
+    missing = critical - sum(score.critical_completed for score in scores)
+    gained = fsum(item.critical_gain for item in triage(corpus).items)
+    assert gained == pytest.approx(missing / critical if critical else 0.0)
+
+
+@FEW
+@given(corpora())
+def test_what_a_failed_run_left_uncompleted_is_named_somewhere(corpus: Corpus) -> None:
+    found = triage(corpus)
+    named = {goal for item in found.items for _, goal in item.members}
+    named |= {one.sub_goal for one in found.left_out}
+    apart = {d for group in found.infrastructure for d in group.runs} | set(found.unscored_failed_runs)
+    for digest, score in scores_of(corpus).items():
+        if corpus.runs[digest].success is False and digest not in apart:
+            assert {node.sub_goal for node in score.counted if is_failed(node)} <= named
+
+
+@FEW
+@given(corpora())
+def test_undone_sub_goals_are_those_that_failed_and_the_first_has_no_earlier_place(corpus: Corpus) -> None:
+    for digest, score in scores_of(corpus).items():
+        graph = corpus.graphs.get(score.graph_id)
+        assert graph is not None
+        undone = undone_in_order(score, graph, corpus.runs[digest])
+        assert {one.node.sub_goal for one in undone} == {n.sub_goal for n in score.counted if is_failed(n)}
+        places = [one.place for one in undone]
+        assert places == sorted(places)
+
+
+@FEW
+@given(corpora())
+def test_the_list_does_not_depend_on_the_order_of_the_runs(corpus: Corpus) -> None:
+    runs = list(corpus.runs.values())[::-1]
+    other = evaluate_corpus(runs, corpus.graphs, resamples=0, missing=corpus.missing)
+    assert triage(other).items == triage(corpus).items

@@ -1,4 +1,4 @@
-"""Sub-goals that are required in some runs only, need no action, or expect a call more than once (§4b)."""
+"""Sub-goals that are required in some runs only, need no action, or expect a call more than once (§5)."""
 
 from __future__ import annotations
 

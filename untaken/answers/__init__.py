@@ -153,6 +153,7 @@ if TYPE_CHECKING:
     )
     from untaken.answers.timeline import TimelineRow as TimelineRow
     from untaken.answers.transcript import run_transcript as run_transcript
+    from untaken.answers.causes import causes_document as causes_document, causes_table as causes_table
     from untaken.answers.triage import (
         triage_document as triage_document,
         triage_table as triage_table,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from untaken.errors import Unscored
-from untaken.fix_first.blame import Shape, frontier, is_failed, shape_of
+from untaken.fix_first.places import is_failed, undone_in_order
 from untaken.ledger import Run
-from untaken.plans import PlanGraph
+from untaken.plans import GraphSet, PlanGraph
 from untaken.subgoals import NodeResult, RunScore
 from untaken.subgoals.missed import NEVER
 
@@ -36,22 +35,15 @@ class RunCause:
         return f"{self.headline}: {self.detail}" if self.detail else self.headline
 
 
-def shapes_of(graphs: Iterable[PlanGraph]) -> dict[str, Shape]:
-    """The shape of each plan graph, by id."""
-    return {graph.id: shape_of(graph) for graph in graphs}
-
-
-def first_failed(score: RunScore, shapes: Mapping[str, Shape]) -> tuple[NodeResult, ...]:
-    """The sub-goals that failed first, critical ones before others, then by how much they hold up."""
-    shape = shapes.get(score.graph_id)
-    if shape is None:
+def first_failed(run: Run, score: RunScore, graph: PlanGraph | None) -> tuple[NodeResult, ...]:
+    """The sub-goals that are known not to be completed, what failed first by the log at the beginning."""
+    if graph is None:
         failed = [node for node in score.results if is_failed(node)]
         return tuple(sorted(failed, key=lambda node: not node.critical))
-    found = sorted(frontier(score, shape), key=lambda one: (not one.node.critical, -one.much))
-    return tuple(one.node for one in found)
+    return tuple(one.node for one in undone_in_order(score, graph, run))
 
 
-def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, shapes: Mapping[str, Shape]) -> RunCause:
+def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, graphs: GraphSet) -> RunCause:
     """The one cause of a run: a broken ledger, else the sub-goal that failed first, else what is known."""
     if run.integrity.broken:
         return RunCause(headline=f"The ledger is {run.integrity.verdict}", detail=run.integrity.reason)
@@ -59,7 +51,7 @@ def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, shapes: Map
         return RunCause(headline="No sub-goal score", detail=score.reason)
     if kind == "unlucky":
         return RunCause(headline="Failed although every sub-goal was completed", detail=_ending(run))
-    failed = first_failed(score, shapes)
+    failed = first_failed(run, score, graphs.get(score.graph_id))
     if kind == "lucky":
         undone = [n for n in score.results if n.critical and n.completed is False]
         failed = tuple(node for node in failed if node.critical) or tuple(undone) or failed
@@ -74,9 +66,8 @@ def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, shapes: Map
         return RunCause(headline="No sub-goal is known to have failed", detail=score.diagnosis_reason)
     first = failed[0]
     did = {True: "was attempted but not completed", False: "was never attempted", None: "was not completed"}
-    more = f" (first of {len(failed)})" if len(failed) > 1 else ""
     return RunCause(
-        headline=f"'{first.title or first.sub_goal}' {did[first.attempted]}{more}",
+        headline=f"'{first.title or first.sub_goal}' {did[first.attempted]}",
         detail=score.node(first.sub_goal).reason.removeprefix(f"{NEVER}, "),
         sub_goal=first.sub_goal,
     )

@@ -6,27 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from untaken.answers.advised import AdvisedChoice, CheaperOption, advised
 from untaken.answers.overview import Overview, overview
-from untaken.answers.plan_words import statement_words
 from untaken.answers.review import OrderedRun, ReviewItem, contradictory, review_items, review_order
 from untaken.answers.unhandled_failures import runs_not_detecting_errors
 from untaken.corpus import Corpus, runs_without_graph
 from untaken.discovery import teaches
 from untaken.errors import Unscored
-from untaken.fix_first import (
-    ITEMS_SHOWN,
-    BetterWay,
-    FailurePattern,
-    FixFirst,
-    Often,
-    Triage,
-    better_ways,
-    triage_by_agent,
-)
+from untaken.fix_first import ITEMS_SHOWN, FixItem, Triage, triage_by_agent
 from untaken.ranking import RankReport
 
-WAYS_SHOWN: Final = 3
-"""Plan changes to fix first that are shown, each with at most so many runs."""
+CHOICES_SHOWN: Final = 3
+"""Choices that are shown, each with at most so many runs."""
 CONTRADICTORY_SHOWN: Final = 3
 REVIEWS_SHOWN: Final = 200
 UNHANDLED_SHOWN: Final = 6
@@ -60,24 +51,23 @@ class RunBehind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownWay:
-    """A plan change to fix first, in words, with the first runs behind it."""
+class ShownChoice:
+    """A choice that succeeded more often, with the first runs that took the other option."""
 
-    words: str
-    gain: float
-    low: float
-    high: float
-    often: Often
+    choice: AdvisedChoice
     runs: tuple[RunBehind, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownWays:
-    """The first few of `count` plan changes to fix first; `decided`: whether any run has plan decisions."""
+class ShownChoices:
+    """The first few of `count` choices and of `cheaper_count` cheaper ones; `silent`: why there are none."""
 
-    decided: bool
     count: int
-    ways: tuple[ShownWay, ...]
+    choices: tuple[ShownChoice, ...]
+    cheaper_count: int
+    cheaper: tuple[CheaperOption, ...]
+    skipping: int
+    silent: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,41 +117,45 @@ def _shown(corpus: Corpus, runs: Sequence[OrderedRun], most: int) -> ShownRuns:
     return ShownRuns(count=len(runs), items=review_items(corpus, runs[:most]))
 
 
-def shown_items(seen: Triage) -> tuple[FixFirst, ...]:
-    """The items to fix first that a page shows: of each kind, and of the patterns."""
-    kinds = (seen.of_kind("sub_goal"), seen.of_kind("decision"), seen.patterns)
-    return tuple(item for items in kinds for item in items[:ITEMS_SHOWN])
-
-
-def runs_behind(corpus: Corpus, item: FixFirst) -> tuple[RunBehind, ...]:
-    """The first runs behind an item to fix, largest effect first."""
+def runs_behind(corpus: Corpus, item: FixItem) -> tuple[RunBehind, ...]:
+    """The first runs behind an item to fix, each agent in turn."""
     return tuple(_behind(corpus, item, at) for at in range(min(ITEMS_SHOWN, len(item.runs))))
 
 
 def runs_behind_items(
     corpus: Corpus, found: Mapping[str | None, Triage] | None = None
 ) -> dict[str, tuple[RunBehind, ...]]:
-    """`runs_behind` what is shown of all agents together, by digest of the item."""
+    """`runs_behind` the items shown of all agents together, by digest of the item."""
     seen = (triage_by_agent(corpus) if found is None else found)[None]
-    return {item.digest: runs_behind(corpus, item) for item in shown_items(seen)}
+    return {item.digest: runs_behind(corpus, item) for item in seen.items[:ITEMS_SHOWN]}
 
 
-def plan_changes_to_fix(corpus: Corpus) -> ShownWays:
-    """The first of `better_ways`, with the runs behind each."""
-    decided = any(graph.mutates for graph in corpus.graphs.graphs) and bool(corpus.plans.runs)
-    found = better_ways(corpus) if decided else ()
-    ways = tuple(_way(corpus, way) for way in found[:WAYS_SHOWN])
-    return ShownWays(decided=decided, count=len(found), ways=ways)
+def choices_to_change(corpus: Corpus) -> ShownChoices:
+    """The first of `untaken.answers.advised.advised`, with the runs behind each."""
+    found = advised(corpus)
+    return ShownChoices(
+        count=len(found.choices),
+        choices=tuple(
+            ShownChoice(
+                choice=replace(one, runs=one.runs[:CHOICES_SHOWN]),
+                runs=tuple(_run(corpus, digest, seq=seq) for digest, seq in one.runs[:CHOICES_SHOWN]),
+            )
+            for one in found.choices[:CHOICES_SHOWN]
+        ),
+        cheaper_count=len(found.cheaper),
+        cheaper=found.cheaper[:CHOICES_SHOWN],
+        skipping=found.skipping,
+        silent="" if found.choices else found.silent,
+    )
 
 
-def _behind(corpus: Corpus, item: FixFirst, at: int) -> RunBehind:
+def _behind(corpus: Corpus, item: FixItem, at: int) -> RunBehind:
     digest = item.runs[at]
-    if item.kind == "decision":
-        return _run(corpus, digest, seq=item.points[at])
-    goal = item.goals[at] if isinstance(item, FailurePattern) else str(item.sub_goal)
+    if not item.goals:
+        return _run(corpus, digest, seq=item.seqs[at])
     score = corpus.scores[digest]
-    reason = score.reason if isinstance(score, Unscored) else score.node(goal).reason
-    return _run(corpus, digest, sub_goal=goal, reason=reason)
+    reason = score.reason if isinstance(score, Unscored) else score.node(item.goals[at]).reason
+    return _run(corpus, digest, sub_goal=item.goals[at], reason=reason)
 
 
 def _run(
@@ -177,15 +171,4 @@ def _run(
         seq=seq,
         sub_goal=sub_goal,
         reason=reason,
-    )
-
-
-def _way(corpus: Corpus, way: BetterWay) -> ShownWay:
-    return ShownWay(
-        words=statement_words(way.statement),
-        gain=way.gain,
-        low=way.low,
-        high=way.high,
-        often=way.often,
-        runs=tuple(_run(corpus, digest, seq=seq) for digest, seq in way.runs[:WAYS_SHOWN]),
     )

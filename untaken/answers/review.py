@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from untaken.answers.cause import ReviewKind, RunCause, cause_of, shapes_of
+from untaken.answers.cause import ReviewKind, RunCause, cause_of
 from untaken.answers.frame import Columns, count, figure, frame, text
 from untaken.corpus import Corpus
 from untaken.errors import Score, Unscored, number
-from untaken.fix_first.blame import Shape
 from untaken.ledger import Run
 from untaken.subgoals import RunScore
 
@@ -90,8 +89,7 @@ def review_order(corpus: Corpus) -> tuple[OrderedRun, ...]:
 
 def review_items(corpus: Corpus, runs: Iterable[OrderedRun]) -> tuple[ReviewItem, ...]:
     """Why each of some runs of `review_order` is there: what takes long, as each run is looked into."""
-    shapes = shapes_of(corpus.graphs.graphs)
-    return tuple([_item(corpus, run, shapes) for run in runs])
+    return tuple([_item(corpus, run) for run in runs])
 
 
 def review_queue(corpus: Corpus) -> tuple[ReviewItem, ...]:
@@ -128,8 +126,8 @@ def _ordered(run: Run, score: RunScore | Unscored, contradiction: ReviewKind | N
     )
 
 
-def _item(corpus: Corpus, run: OrderedRun, shapes: Mapping[str, Shape]) -> ReviewItem:
-    cause = cause_of(corpus.runs[run.digest], corpus.scores[run.digest], run.kind, shapes)
+def _item(corpus: Corpus, run: OrderedRun) -> ReviewItem:
+    cause = cause_of(corpus.runs[run.digest], corpus.scores[run.digest], run.kind, corpus.graphs)
     place = {field.name: getattr(run, field.name) for field in fields(OrderedRun)}
     return ReviewItem(**place, why=cause.in_words, cause=cause)
 

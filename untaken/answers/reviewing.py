@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from untaken.answers.cause import first_failed, shapes_of
+from untaken.answers.cause import first_failed
 from untaken.answers.documents import Count, Document, DocumentPart, Spread
 from untaken.answers.frame import Columns, count, figure, frame, interval, moment, reasons, text, truth
 from untaken.answers.judging import ReviewersEntry, reviewers_entry
@@ -46,7 +46,7 @@ class Case:
 
     Attributes:
         item: the run, and what there is to see in it.
-        first: titles of the sub-goals that failed first, critical ones before others (untrusted).
+        first: title of the sub-goal that failed first by the log (untrusted); none where none did.
         reason: of the first item of the fix-first list that this run is behind; empty if there is none.
         notes: how many review notes its ledger holds; `disagreements`: sub-goals where reviewers disagree.
         metadata: RUN_STARTED.metadata as text, of at most `METADATA_KEYS` keys (untrusted).
@@ -96,17 +96,21 @@ def failing_cases(corpus: Corpus, reviewers: Reviewers) -> tuple[Case, ...]:
 
     `reviewers`: `corpus_reviewers` of the corpus.
     """
-    shapes = shapes_of(corpus.graphs.graphs)
     reasons: dict[str, str] = {}
     for found in triage(corpus).items:
         for digest in found.runs:
-            reasons.setdefault(digest, found.reason)
+            reasons.setdefault(digest, f"{found.title}: {found.reason}")
     disagreements = Counter(one.digest for one in reviewers.disagreements)
     return tuple(
         Case(
             item=item,
             model=corpus.runs[item.digest].started.model or "",
-            first=tuple(node.title or node.sub_goal for node in first_failed(score, shapes))
+            first=tuple(
+                node.title or node.sub_goal
+                for node in first_failed(corpus.runs[item.digest], score, corpus.graphs.get(score.graph_id))[
+                    :1
+                ]
+            )
             if isinstance(score, RunScore)
             else (),
             graph=score.graph_id if isinstance(score, RunScore) else "",

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from untaken.answers.causes import CausesDocument
 from untaken.answers.compare import CompareDocument
 from untaken.answers.counterfactuals import CounterfactualDocument
 from untaken.answers.crafter import (
@@ -98,6 +99,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "counterfactual": CounterfactualDocument,
     "rank": RankDocument,
     "triage": TriageDocument,
+    "causes": CausesDocument,
     "compare": CompareDocument,
     "gate": GateDocument,
     "judge": JudgeDocument,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from untaken.answers.cause import RunCause, cause_of, shapes_of
+from untaken.answers.cause import RunCause, cause_of
 from untaken.answers.review import review_kind
 from untaken.answers.timeline import TimelineRow, timeline
 from untaken.answers.unhandled_failures import UnhandledFailure, find_unhandled
@@ -96,7 +96,6 @@ def run_report(
     mapped = {} if isinstance(score, Unscored) else {seq: goal for seq, goal, _ in score.mapped}
     contradiction = next((c for c in corpus.contradictions if c.digest == digest), None)
     own = None if isinstance(found, Unscored) else found
-    drawn = () if own is None else (own,)
     return RunReport(
         run=run,
         graph=graph or own,
@@ -105,7 +104,7 @@ def run_report(
         timeline=timeline(run, mapped=mapped, decisions={d.decision_point: d for d in evaluation.decisions}),
         contradiction=contradiction,
         cause=cause_of(
-            run, score, review_kind(run, contradiction.kind if contradiction else None), shapes_of(drawn)
+            run, score, review_kind(run, contradiction.kind if contradiction else None), corpus.graphs
         ),
         findings=(
             *graph_findings,

@@ -2,55 +2,147 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
-from untaken.answers.documents import Count, DocumentPart, Spread
-from untaken.answers.frame import Columns, count, figure, frame, interval, text, truth
-from untaken.answers.plan_words import option_words, situation_words, statement_words
-from untaken.errors import Finding
-from untaken.fix_first import BetterWay, FailurePattern, FixFirst, Triage
-from untaken.fix_first.findings import ROUGH, Way
+from untaken.answers.advised import Advised, AdvisedChoice, CheaperOption
+from untaken.answers.documents import Count, DocumentPart
+from untaken.answers.frame import Columns, count, figure, frame, interval, reasons, text, truth
+from untaken.causes import Cause, CauseKind
+from untaken.errors import Finding, Score
+from untaken.fix_first import FixItem, InfrastructureGroup, Kind, Saving, Triage, Way
+from untaken.fix_first.items import Ground
 from untaken.ledger import Run
+from untaken.ledger.infrastructure import InfrastructureKind
 from untaken.ranking import Contradiction
 from untaken.subgoals import MissingRule
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FIX_FIRST: Final[Columns[FixFirst]] = {
-    "kind": text("sub_goal or decision", "kind"),
-    "graph": text("the plan graph of a sub-goal", "graph"),
-    "sub_goal": text("the sub-goal that fails first", "sub_goal"),
+FIX_FIRST: Final[Columns[FixItem]] = {
+    "kind": text("sub_goal or cause", "kind"),
+    "way": text("how runs fail here", "way"),
+    "graph": text("the plan graph; empty where several share it", "graph"),
+    "sub_goal": text("the sub-goal that fails first; its tool or title where graphs share it", "sub_goal"),
     "title": text("its title", "title"),
     "critical": truth("whether it is critical", "critical"),
-    "selected": text("of a decision, the skill that was taken", "selected"),
-    "alternative": text("the skill whose runs succeeded more often", "alternative"),
-    "also": text("further skills of which that is supported", lambda item: ", ".join(item.also) or None),
-    "context": text("the context of the choice, readable", "context"),
-    "context_hash": text("digest of that context", "context_hash"),
-    "runs": count("runs in which it happens", "often.count"),
-    "of_runs": count("of so many scored (for a decision: evaluated) runs", "often.n"),
-    "required": count("runs that require the sub-goal, or had the choice", "required"),
-    "unknown": count("runs in which the sub-goal is unscored", "unknown"),
-    "often": figure("runs / of_runs", "often.share"),
-    **interval("often_", at="often."),
-    "much": figure("mean gain in a run in which it occurs, in unit", "much"),
-    "gain": figure("often × much", "gain"),
+    "failed_runs": count("failed runs that fail first here", "failed_runs"),
+    "share": figure("of all failed runs", "share"),
+    "gain": figure("success gained if these runs succeeded as often as those that passed here", "gain"),
     **interval(of="the gain's"),
-    "unit": text("critical completion or completion (at most), or score (association)", "unit"),
-    "q": figure("of a decision, its p adjusted for being one of q_family", "q"),
-    "q_family": count("pairs of skills compared", "q_family"),
-    "reason": text("the whole result in words", "reason"),
-    "digest": text("short content digest; of a decision, its choice's id in links", "digest"),
-    "first_run": text("content digest of the run with the largest effect", lambda item: item.runs[0]),
+    **reasons("gain"),
+    "critical_gain": figure("critical completion gained at most", "critical_gain"),
+    "missed": count("runs that leave it uncompleted, failed first or not", "missed"),
+    "missed_successes": count("of them, those that succeeded", "missed_successes"),
+    "passed": count("runs that passed here", "passed"),
+    "passed_successes": count("of them, those that succeeded", "passed_successes"),
+    "recommended": truth("whether to act on it", "recommended"),
+    "ground": text("failed runs or critical completion: what it is recommended for", "ground"),
+    "why": text("what the rule says", "why"),
+    "p": figure("one-sided exact p that failures leave it undone more often, adjusted by Holm", "p"),
+    "cause": text("what is wrong, in words", "reason"),
+    "digest": text("short content digest of the item", "digest"),
+    "first_run": text("content digest of a run to look at", lambda item: next(iter(item.runs), None)),
 }
 
 
 def triage_table(found: Triage) -> pd.DataFrame:
-    """One row per item to fix, by expected gain (columns: `FIX_FIRST`)."""
+    """One row per item to fix, most failed runs first (columns: `FIX_FIRST`)."""
     return frame(FIX_FIRST, found.items)
+
+
+class RunEntry(DocumentPart, frozen=True, kw_only=True):
+    """A run behind something."""
+
+    run_id: str
+    digest: str
+
+
+class FailedAt(DocumentPart, frozen=True, kw_only=True):
+    """A run behind an item, the sub-goal it failed at, and the event to look at."""
+
+    run_id: str
+    digest: str
+    sub_goal: str | None
+    seq: Count | None
+
+
+class ChosenAt(DocumentPart, frozen=True, kw_only=True):
+    """A run behind a choice, and the `seq` of the choice."""
+
+    run_id: str
+    digest: str
+    seq: Count
+
+
+class ItemCause(DocumentPart, frozen=True, kw_only=True):
+    """Why the runs of an item fail; texts that do not apply are ``null``."""
+
+    kind: CauseKind
+    tool: str | None
+    error: str | None
+    argument: str | None
+    value: str | None
+    n: Count
+    elsewhere_n: Count
+    elsewhere_k: Count
+    p: float | None
+
+
+class FixItemEntry(DocumentPart, frozen=True, kw_only=True):
+    """One item to fix."""
+
+    kind: Kind
+    way: Way
+    digest: str
+    graph: str | None
+    sub_goal: str | None
+    title: str
+    critical: bool
+    cause: ItemCause | None
+    commonest: ItemCause | None
+    unplanned: str
+    failed_runs: Count
+    share: Score
+    gain: Score
+    low: Score
+    high: Score
+    critical_gain: float
+    missed: Count
+    missed_successes: Count
+    passed: Count
+    passed_successes: Count
+    recommended: bool
+    ground: Ground | None
+    why: str
+    p: float | None
+    reason: str
+    runs: Sequence[FailedAt]
+    agents: Mapping[str, Count]
+
+
+class LeftEntry(DocumentPart, frozen=True, kw_only=True):
+    """A sub-goal that no item names."""
+
+    graph: str | None
+    sub_goal: str
+    title: str
+    way: Way
+    failed_runs: Count
+    of_failed: Count
+    successes: Count
+    of_successes: Count
+    doubt: bool
+
+
+class InfrastructureEntry(DocumentPart, frozen=True, kw_only=True):
+    """Runs that their infrastructure ended in one way."""
+
+    kind: InfrastructureKind
+    failed_runs: Count
+    no_outcome: Count
+    runs: Sequence[RunEntry]
 
 
 class OftenEntry(DocumentPart, frozen=True, kw_only=True):
@@ -63,169 +155,145 @@ class OftenEntry(DocumentPart, frozen=True, kw_only=True):
     high: float
 
 
-class DecidedRun(DocumentPart, frozen=True, kw_only=True):
-    """A run behind an item; of a decision, with its decision point."""
+class ChoiceEntry(DocumentPart, frozen=True, kw_only=True):
+    """A choice whose alternative succeeded more often."""
 
-    run_id: str
+    kind: Literal["skill", "plan"]
     digest: str
-    decision_point: Count | None
-
-
-class FixFirstEntry(DocumentPart, frozen=True, kw_only=True):
-    """One item to fix."""
-
-    item: Spread[FixFirst]
-    often: OftenEntry
-    runs: Sequence[DecidedRun]
-    agents: Mapping[str, Count]
-
-
-class FailedRun(DocumentPart, frozen=True, kw_only=True):
-    """A run behind a pattern, and the sub-goal that failed first in it."""
-
-    run_id: str
-    digest: str
-    sub_goal: str
-
-
-class FailurePatternEntry(DocumentPart, frozen=True, kw_only=True):
-    """The same failure in several tasks."""
-
-    subject: str
-    way: Way
-    tasks: Count
-    sub_goals: Count
-    arguments: Mapping[str, Count]
-    often: OftenEntry
-    gain: float
-    low: float
-    high: float
-    unit: Literal["critical completion", "completion"]
+    selected: str
+    alternative: str
+    context: str | None
+    context_hash: str | None
+    recommended: bool
     reason: str
-    runs: Sequence[FailedRun]
-    agents: Mapping[str, Count]
-
-
-class ConflictEntry(DocumentPart, frozen=True, kw_only=True):
-    """Two items that contradict each other."""
-
-    sub_goal: str
-    decision: str
+    cautions: str
     words: str
-
-
-class DecidedAt(DocumentPart, frozen=True, kw_only=True):
-    """A run behind a better way, and the `seq` of its plan change."""
-
-    run_id: str
-    digest: str
-    seq: Count
-
-
-class BetterWayEntry(DocumentPart, frozen=True, kw_only=True):
-    """A supported better way at a plan change."""
-
-    situation: str
-    option: str
-    against: str
     difference: float
-    q: float
-    words: str
-    often: OftenEntry
-    gain: float
     low: float
     high: float
-    runs: Sequence[DecidedAt]
+    q: float
+    often: OftenEntry
+    gain: float
+    gain_low: float
+    gain_high: float
+    runs: Sequence[ChosenAt]
     agents: Mapping[str, Count]
 
 
-class TriageDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.triage/1"):
+class SavingEntry(DocumentPart, frozen=True, kw_only=True):
+    """What is saved a run, with its 95% interval, and in total."""
+
+    per_run: float
+    low: float
+    high: float
+    total: float
+
+
+class CheaperEntry(DocumentPart, frozen=True, kw_only=True):
+    """A choice whose alternative is cheaper or shorter at the same success."""
+
+    digest: str
+    selected: str
+    alternative: str
+    context: str | None
+    context_hash: str
+    words: str
+    cost: SavingEntry | None
+    cost_unit: str
+    steps: SavingEntry | None
+    runs: Sequence[ChosenAt]
+
+
+class TriageDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.triage/2"):
     """What to fix first, and the runs that contradict themselves."""
 
     missing: MissingRule
     verdicts: Sequence[str]
     agents: Sequence[str]
+    headline: str
+    runs: Count
+    failed: Count
+    succeeded: Count
     scored: Count
-    unscored: Count
-    evaluated: Count
-    not_evaluated: Count
-    harmless: Count
     found: Count
     found_contradictions: Count
-    order: str
-    reason: str
-    items: Sequence[FixFirstEntry]
-    patterns: Sequence[FailurePatternEntry]
-    conflicts: Sequence[ConflictEntry]
-    better_ways: Sequence[BetterWayEntry]
+    items: Sequence[FixItemEntry]
+    left_out: Sequence[LeftEntry]
+    infrastructure: Sequence[InfrastructureEntry]
+    unscored_failed_runs: Sequence[RunEntry]
+    choices: Sequence[ChoiceEntry]
+    cheaper: Sequence[CheaperEntry]
+    skipping: Count
+    evaluated: Count
     contradictions: Sequence[Contradiction]
     findings: Sequence[Finding]
 
 
 def triage_document(
     found: Triage,
+    choices: Advised,
     runs: Mapping[str, Run],
     *,
     missing: MissingRule,
     verdicts: Sequence[str] = (),
     top: int | None = None,
-    better_ways: Sequence[BetterWay] = (),
     findings: Sequence[Finding] = (),
 ) -> TriageDocument:
-    """The document of `found`; `top` limits each of its lists."""
+    """The document of `found` and of what may be said of `choices`; `top` limits each of its lists."""
     return TriageDocument.of(
         found,
         missing=missing,
         verdicts=verdicts,
         found=len(found.items),
         found_contradictions=len(found.contradictions),
-        order=ROUGH,
-        items=[_item(item, runs) for item in leading(found, top)],
-        patterns=[_pattern(one, runs) for one in found.patterns[:top]],
-        conflicts=[
-            ConflictEntry.of(one, sub_goal=one.sub_goal.digest, decision=one.decision.digest)
-            for one in found.conflicts
-        ],
-        better_ways=[_way(way, runs) for way in better_ways[:top]],
+        items=[_item(item, runs) for item in found.items[:top]],
+        left_out=[LeftEntry.of(one) for one in found.left_out],
+        infrastructure=[_infrastructure(group, runs) for group in found.infrastructure],
+        unscored_failed_runs=[RunEntry.of(runs[digest]) for digest in found.unscored_failed_runs],
+        choices=[_choice(one, runs) for one in choices.choices[:top]],
+        cheaper=[_cheaper(one, runs) for one in choices.cheaper[:top]],
+        skipping=choices.skipping,
+        evaluated=choices.evaluated,
         contradictions=found.contradictions[:top],
         findings=findings,
     )
 
 
-def leading(found: Triage, top: int | None) -> tuple[FixFirst, ...]:
-    """The first `top` items of each kind, in the order of the whole list."""
-    kept = {id(item) for kind in ("sub_goal", "decision") for item in found.of_kind(kind)[:top]}
-    return tuple(item for item in found.items if id(item) in kept)
-
-
-def _item(item: FixFirst, runs: Mapping[str, Run]) -> FixFirstEntry:
-    decided = zip_longest(item.runs, item.points)
-    return FixFirstEntry.of(
+def _item(item: FixItem, runs: Mapping[str, Run]) -> FixItemEntry:
+    goals = item.goals or (None,) * len(item.runs)
+    failed = zip(item.runs, goals, item.seqs, strict=True)
+    return FixItemEntry.of(
         item,
-        item=item,
-        often=OftenEntry.of(item.often),
-        runs=[DecidedRun.of(runs[digest], decision_point=point) for digest, point in decided],
+        cause=_cause(item.cause),
+        commonest=_cause(item.commonest),
+        runs=[FailedAt.of(runs[digest], sub_goal=goal, seq=seq) for digest, goal, seq in failed],
     )
 
 
-def _pattern(one: FailurePattern, runs: Mapping[str, Run]) -> FailurePatternEntry:
-    failed = zip(one.runs, one.goals, strict=True)
-    return FailurePatternEntry.of(
-        one,
-        often=OftenEntry.of(one.often),
-        runs=[FailedRun.of(runs[digest], sub_goal=goal) for digest, goal in failed],
+def _cause(cause: Cause | None) -> ItemCause | None:
+    if cause is None:
+        return None
+    texts = ("tool", "error", "argument", "value")
+    return ItemCause.of(cause, **{name: getattr(cause, name) or None for name in texts})
+
+
+def _infrastructure(group: InfrastructureGroup, runs: Mapping[str, Run]) -> InfrastructureEntry:
+    return InfrastructureEntry.of(group, runs=[RunEntry.of(runs[digest]) for digest in group.runs])
+
+
+def _choice(one: AdvisedChoice, runs: Mapping[str, Run]) -> ChoiceEntry:
+    return ChoiceEntry.of(one, often=OftenEntry.of(one.often), runs=_chosen(one.runs, runs))
+
+
+def _cheaper(one: CheaperOption, runs: Mapping[str, Run]) -> CheaperEntry:
+    return CheaperEntry.of(
+        one, cost=_saving(one.cost), steps=_saving(one.steps), runs=_chosen(one.runs, runs)
     )
 
 
-def _way(way: BetterWay, runs: Mapping[str, Run]) -> BetterWayEntry:
-    statement = way.statement
-    return BetterWayEntry.of(
-        way,
-        statement,
-        situation=situation_words(statement.situation),
-        option=option_words(statement.option),
-        against=option_words(statement.against),
-        words=statement_words(statement),
-        often=OftenEntry.of(way.often),
-        runs=[DecidedAt.of(runs[digest], seq=seq) for digest, seq in way.runs],
-    )
+def _saving(saving: Saving | None) -> SavingEntry | None:
+    return None if saving is None else SavingEntry.of(saving)
+
+
+def _chosen(chosen: Iterable[tuple[str, int]], runs: Mapping[str, Run]) -> list[ChosenAt]:
+    return [ChosenAt.of(runs[digest], seq=seq) for digest, seq in chosen]

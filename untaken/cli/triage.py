@@ -1,35 +1,28 @@
-"""``untaken triage``: what to fix first, and which runs contradict themselves."""
+"""``untaken triage``: what to fix first, what choices succeed more often, and contradictory runs."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
 from untaken.answers import triage_document
-from untaken.answers.plan_words import option_words, situation_words
+from untaken.answers.advised import Advised, AdvisedChoice, CheaperOption, advised
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.score import evaluated_paths, print_rules
 from untaken.corpus import Corpus
-from untaken.fix_first import (
-    BetterWay,
-    FailurePattern,
-    FixFirst,
-    Kind,
-    Triage,
-    better_ways,
-    no_decision,
-    triage,
-)
-from untaken.present.numbers import counted, p_value
+from untaken.errors import Unscored
+from untaken.fix_first import FixItem, Triage, triage
+from untaken.present.numbers import counted, p_value, percent
+from untaken.present.statuses import STAR
 
 TOP = 10
+NAMED = 5
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "triage", run_triage)
-    parser.takes_graphs()
+    parser.takes_graphs(required=False)
     parser.takes_compared()
     parser.takes_memory()
     parser.takes_each("--agent", "NAME", "only runs of this agent; repeatable")
@@ -37,53 +30,33 @@ def add_to(verbs: Verbs) -> None:
 
 
 def run_triage(args: argparse.Namespace, console: Console) -> int:
-    """Prints the fix-first list and the contradictory runs; 1 where a ledger or graph is broken."""
+    """Prints the fix-first list and what belongs beside it; 1 where a ledger or graph is broken."""
     scored, corpus = evaluated_paths(args, console, resamples=0)
     found, top = triage(corpus, agents=args.agent), args.top or None
-    ways = better_ways(corpus, [d for d, r in corpus.runs.items() if not args.agent or r.agent in args.agent])
-    _print(found, corpus, ways, top, console)
+    whose = [d for d, run in corpus.runs.items() if not args.agent or run.agent in args.agent]
+    choices = advised(corpus, whose)
+    _print(found, choices, corpus, top, console)
     print_rules(args, scored, console)
     console.document(
         triage_document(
             found,
+            choices,
             corpus.runs,
             missing=args.missing,
             verdicts=args.verdicts,
             top=top,
-            better_ways=ways,
             findings=scored.findings,
         )
     )
     return 1 if scored.broken else 0
 
 
-def _print(
-    found: Triage, corpus: Corpus, ways: Sequence[BetterWay], top: int | None, console: Console
-) -> None:
-    if found.reason:
-        console.say(plain(f"Nothing to fix: {found.reason}."))
-    if found.patterns:
-        _print_patterns(found.patterns[:top], console)
-    if items := found.of_kind("sub_goal"):
-        _print_items(items, corpus, top, console)
-        over = counted(found.scored, "scored run")
-        console.say(f"Gain in completion, at most, over {over}; {found.unscored} more could not be scored")
-        if found.harmless:
-            what = counted(found.harmless, "other sub-goal")
-            console.say(f"{what} also failed first, without critical dependents")
-        console.say()
-    if items := found.of_kind("decision"):
-        _print_items(items, corpus, top, console)
-        over = counted(found.evaluated, "evaluated run")
-        console.say(f"Gain in score, by association, over {over}; {found.not_evaluated} more not evaluated")
-        console.say()
-    elif found.items:
-        console.say(f"No decision to fix: {no_decision(found.evaluated)}")
-        console.say()
-    for conflict in found.conflicts:
-        console.say(plain(f"Conflict: {conflict.words}."))
-    if ways:
-        _print_ways(ways, corpus, top, console)
+def _print(found: Triage, choices: Advised, corpus: Corpus, top: int | None, console: Console) -> None:
+    console.say(f"{found.headline}.")
+    console.say()
+    _print_items(found, corpus, top, console)
+    _print_apart(found, corpus, console)
+    _print_choices(choices, corpus, top, console)
     rows = [
         (c.kind, c.run_id, c.agent, c.task_id, ", ".join(c.sub_goals)) for c in found.contradictions[:top]
     ]
@@ -92,78 +65,110 @@ def _print(
     console.say(f"{len(rows)} of {counted(len(found.contradictions), 'contradictory run')}")
 
 
-def _print_patterns(patterns: Sequence[FailurePattern], console: Console) -> None:
+def _print_items(found: Triage, corpus: Corpus, top: int | None, console: Console) -> None:
+    shown = found.items[:top]
+    if not shown:
+        return
     console.columns(
-        patterns,
-        ("gain", lambda one: decimal(one.gain)),
-        ("95%", lambda one: span(one.low, one.high)),
-        ("runs", lambda one: f"{one.often.count}/{one.often.n}"),
-        ("tasks", lambda one: one.tasks),
-        ("sub-goals", lambda one: one.sub_goals),
-        ("about", lambda one: one.subject),
-        ("how", lambda one: one.way),
-        (
-            "not as expected",
-            lambda one: ", ".join(f"{name} {runs}" for name, runs in one.arguments.items()) or NOTHING,
-        ),
+        shown,
+        ("fix", lambda item: "✓" if item.recommended else NOTHING),
+        ("failed", lambda item: item.failed_runs),
+        ("share", lambda item: NOTHING if isinstance(item.share, Unscored) else percent(item.share)),
+        ("gain", lambda item: decimal(item.gain)),
+        ("95%", lambda item: span(item.low, item.high)),
+        ("critical", lambda item: decimal(item.critical_gain) if item.critical_gain else NOTHING),
+        ("sub-goal", lambda item: f"{item.title}{f' {STAR}' if item.critical else ''}"),
+        ("what is wrong", lambda item: item.reason),
+        ("look at", lambda item: corpus.runs[item.runs[0]].run_id if item.runs else NOTHING),
     )
-    console.say("Sub-goals that fail alike in several tasks; each is listed below by itself, too")
-    console.say()
-
-
-def _print_ways(ways: Sequence[BetterWay], corpus: Corpus, top: int | None, console: Console) -> None:
-    console.columns(
-        ways[:top],
-        ("gain", lambda way: decimal(way.gain)),
-        ("95%", lambda way: span(way.low, way.high)),
-        ("runs", lambda way: f"{way.often.count}/{way.often.n}"),
-        ("much", lambda way: signed(way.statement.difference, 2)),
-        ("q", lambda way: p_value(way.statement.q, unknown=NOTHING)),
-        ("situation", lambda way: situation_words(way.statement.situation)),
-        ("taken", lambda way: option_words(way.statement.against)),
-        ("other way", lambda way: option_words(way.statement.option)),
-        ("look at", lambda way: corpus.runs[way.runs[0][0]].run_id),
-    )
+    if len(shown) < len(found.items):
+        console.say(f"… and {len(found.items) - len(shown)} more (--top 0 lists all)")
     console.say(
-        f"Gain in success, by association, over {counted(ways[0].often.n, 'run')} with plan decisions; "
-        "each failed run counts once"
+        "✓ recommended; failed: failed runs that fail first here; gain: success gained if they succeeded as "
+        "often as the runs that passed here; critical: critical completion lost here"
     )
+    for item in shown:
+        if item.recommended:
+            console.say(plain(f"Fix {_named(item)}: {item.why}."))
     console.say()
 
 
-_GAIN = ("gain", "95%", "runs", "share", "much")
-_HEADINGS: dict[Kind, tuple[str, ...]] = {
-    "sub_goal": (*_GAIN, "required", "unit", "sub-goal", "graph", "look at"),
-    "decision": (*_GAIN, "q", "taken", "succeeded more", "context", "look at"),
-}
+def _named(item: FixItem) -> str:
+    return f"“{item.title}” ({item.reason})"
 
 
-def _print_items(items: Sequence[FixFirst], corpus: Corpus, top: int | None, console: Console) -> None:
-    rows = [_row(item, corpus.runs[item.runs[0]].run_id) for item in items[:top]]
-    console.table(_HEADINGS[items[0].kind], rows)
-    if len(rows) < len(items):
-        console.say(f"… and {len(items) - len(rows)} more (--top 0 lists all)")
+def _print_apart(found: Triage, corpus: Corpus, console: Console) -> None:
+    """What no item counts, each by name."""
+    for group in found.infrastructure:
+        unknown = f", {group.no_outcome:,} without an outcome" if group.no_outcome else ""
+        kind = group.kind.replace("_", " ")
+        loops = " (they may be looping)" if group.kind == "step_limit" else ""
+        failed = counted(group.failed_runs, "failed run")
+        console.say(plain(f"Ended by {kind}{loops}: {failed}{unknown}; see {_runs(group.runs, corpus)}"))
+    if found.unscored_failed_runs:
+        many = counted(len(found.unscored_failed_runs), "failed run")
+        console.say(plain(f"Not scored: {many}; read {_runs(found.unscored_failed_runs, corpus)}"))
+        console.say("untaken graph discover drafts a plan from runs that succeeded")
+    doubts = [one for one in found.left_out if one.doubt]
+    for one in doubts:
+        console.say(
+            plain(
+                f"Not counted as a failure: “{one.title}” ({one.way}) in {one.failed_runs} of "
+                f"{one.of_failed} failed runs and {one.successes} of {one.of_successes} successes; "
+                "does the plan need it?"
+            )
+        )
+    if others := [one for one in found.left_out if not one.doubt]:
+        named = ", ".join(f"“{one.title}” ({one.way}, {one.failed_runs})" for one in others)
+        console.say(f"Also not completed in failed runs, after something else failed: {named}")
+    if found.infrastructure or found.unscored_failed_runs or found.left_out:
+        console.say()
 
 
-def _row(item: FixFirst, look_at: str) -> tuple[object, ...]:
-    often = item.often
-    figures = (
-        decimal(item.gain),
-        span(item.low, item.high),
-        f"{often.count}/{often.n}",
-        decimal(often.share),
-        decimal(item.much),
-    )
-    if item.kind == "sub_goal":
-        title = f"{item.title}{' ★' if item.critical else ''}"
-        return (*figures, item.required, item.unit, title, item.graph, look_at)
-    also = f" (or {', '.join(item.also)})" if item.also else ""
-    context = item.context or item.context_hash or NOTHING
-    return (
-        *figures,
-        p_value(item.q, unknown=NOTHING),
-        item.selected,
-        f"{item.alternative}{also}",
-        context,
-        look_at,
-    )
+def _runs(digests: tuple[str, ...], corpus: Corpus) -> str:
+    named = ", ".join(corpus.runs[digest].run_id for digest in digests[:NAMED])
+    return f"{named}, …" if len(digests) > NAMED else named
+
+
+def _print_choices(choices: Advised, corpus: Corpus, top: int | None, console: Console) -> None:
+    if choices.choices:
+        console.columns(
+            choices.choices[:top],
+            ("follow", lambda one: "✓" if one.recommended else NOTHING),
+            ("success", lambda one: signed(one.difference, 2)),
+            ("95%", lambda one: span(one.low, one.high)),
+            ("q", lambda one: p_value(one.q, unknown=NOTHING)),
+            ("runs", lambda one: f"{one.often.count}/{one.often.n}"),
+            ("taken", lambda one: one.selected),
+            ("succeeded more often", lambda one: one.alternative),
+            ("where", lambda one: one.context or one.context_hash or NOTHING),
+            ("caution", _caution),
+            ("look at", lambda one: corpus.runs[one.runs[0][0]].run_id),
+        )
+        console.say("Choices, by success alone; an association")
+    else:
+        console.say(f"No choice to change: {choices.silent}")
+    if choices.cheaper:
+        console.say()
+        console.columns(
+            choices.cheaper[:top],
+            ("taken", lambda one: one.selected),
+            ("cheaper at the same success", lambda one: one.alternative),
+            ("where", lambda one: one.context or one.context_hash),
+            ("saves a run", _saved),
+            ("runs", lambda one: len(one.runs)),
+        )
+    if choices.skipping:
+        many = counted(choices.skipping, "cheaper or shorter choice")
+        console.say(f"{many} not listed: a critical sub-goal is completed less often there")
+    console.say()
+
+
+def _caution(one: AdvisedChoice) -> str:
+    return one.cautions or one.reason or NOTHING
+
+
+def _saved(one: CheaperOption) -> str:
+    cost = "" if one.cost is None else f"{decimal(one.cost.per_run, 4)} {one.cost_unit}"
+    steps = "" if one.steps is None else f"{decimal(one.steps.per_run, 1)} steps"
+    return ", ".join(part for part in (cost, steps) if part)

@@ -1,4 +1,4 @@
-"""What to fix first: sub-goals and decisions by expected gain, each with its runs (§5)."""
+"""What to fix first: where failed runs fail first, why, and what a fix would gain (§5)."""
 
 from untaken.fix_first.advice import (
     Advice as Advice,
@@ -8,17 +8,13 @@ from untaken.fix_first.advice import (
     SkillTakers as SkillTakers,
     advice as advice,
 )
-from untaken.fix_first.listing import (
-    no_decision as no_decision,
-    triage as triage,
-    triage_by_agent as triage_by_agent,
-)
-from untaken.fix_first.findings import (
-    ITEMS_SHOWN as ITEMS_SHOWN,
-    FailurePattern as FailurePattern,
-    FixFirst as FixFirst,
+from untaken.fix_first.findings import ITEMS_SHOWN as ITEMS_SHOWN, Triage as Triage
+from untaken.fix_first.items import (
+    FixItem as FixItem,
+    InfrastructureGroup as InfrastructureGroup,
     Kind as Kind,
-    Often as Often,
-    Triage as Triage,
+    LeftSubGoal as LeftSubGoal,
+    Way as Way,
 )
-from untaken.fix_first.plan_changes import BetterWay as BetterWay, better_ways as better_ways
+from untaken.fix_first.listing import triage as triage, triage_by_agent as triage_by_agent
+from untaken.fix_first.often import Often as Often

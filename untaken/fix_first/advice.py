@@ -17,8 +17,7 @@ from untaken.counterfactual.choices import SMALL_Q, Choice
 from untaken.counterfactual.critical import CriticalCost, critical_costs
 from untaken.counterfactual.parts import ScorePart, ScoreParts
 from untaken.errors import Unscored, number
-from untaken.fix_first.findings import Often
-from untaken.fix_first.patterns import often_of
+from untaken.fix_first.often import Often, often_of
 
 if TYPE_CHECKING:
     from untaken.corpus import Corpus

@@ -7,15 +7,16 @@ from typing import Final
 
 import msgspec
 
-from untaken.answers.plan_words import statement_words
+from untaken.answers.advised import Advised, AdvisedChoice
+from untaken.causes import cause_words
 from untaken.corpus import Corpus
 from untaken.counterfactual.choices import Choice
 from untaken.counterfactual.levels import level_words
 from untaken.errors import Unscored
-from untaken.fix_first import BetterWay, FixFirst, Triage
+from untaken.fix_first import FixItem, Triage
 from untaken.html.markup import Markup, facts, row, run_list, run_name, section, short, table, tag
 from untaken.html.summary import gain_words
-from untaken.present.numbers import counted, decimal, interval, p_value, percent, signed
+from untaken.present.numbers import counted, decimal, interval, p_value, signed
 from untaken.present.statuses import STAR
 
 FOCUSED: Final = 5
@@ -24,34 +25,34 @@ CHOICES: Final = 40
 NAMED: Final = 5
 
 
-_UNITS: Final = (
-    "For a sub-goal, the gain is the most that fixing it can achieve; for a choice, how much higher runs "
-    "with another choice scored. The two kinds of gain are not directly comparable."
-)
-
-
 def fix_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup:
-    """What to fix, by expected gain."""
-    every = (*found.patterns, *found.items) if full and found.by_pattern else found.shown_first
+    """What to fix, most failed runs first, and what is listed apart."""
+    every = found.items
     shown = every if full else every[:FOCUSED]
-    if not shown:
-        why = short(found.reason, 240) or "nothing was found"
-        return section("What to fix first", f"Nothing: {why}.")
-    most = max(item.gain for item in shown) or 1.0
-    cards = [_card(corpus, item, most, full=full) for item in shown]
+    most = max((item.failed_runs for item in shown), default=0) or 1
+    cards = [_card(corpus, item, found, most, full=full) for item in shown]
     left = f" {len(every) - len(shown)} more are in the full report." if len(every) > len(shown) else ""
-    if found.by_pattern:
-        left = f" Sub-goals that fail alike in several tasks are taken together as one pattern.{left}"
-    note = f"By expected gain: how often it happens × how much it costs when it does. {_UNITS}{left}"
-    return section("What to fix first", note, tag("ol", *cards, class_="fix"))
+    note = (
+        f"{short(found.headline, 300)}. Each failed run counts once: where it fails first, by its log, "
+        f"leaving out what successful runs leave undone as often. ✓ marks what to act on.{left}"
+    )
+    listed = [tag("ol", *cards, class_="fix")] if cards else []
+    return section("What to fix first", note, *listed, *_apart(corpus, found, full=full))
 
 
-def _card(corpus: Corpus, item: FixFirst, most: float, *, full: bool) -> Markup:
+def _card(corpus: Corpus, item: FixItem, found: Triage, most: int, *, full: bool) -> Markup:
     width, height = 420, 8
-    filled = max(2.0, width * max(0.0, item.gain) / most)
     bar = tag(
         "svg",
-        tag("rect", x=0, y=0, width=filled, height=height, rx=4, fill="var(--accent)"),
+        tag(
+            "rect",
+            x=0,
+            y=0,
+            width=max(2.0, width * item.failed_runs / most),
+            height=height,
+            rx=4,
+            fill="var(--accent)",
+        ),
         viewBox=f"0 0 {width} {height}",
         preserveAspectRatio="none",
         class_="bar",
@@ -60,32 +61,91 @@ def _card(corpus: Corpus, item: FixFirst, most: float, *, full: bool) -> Markup:
     )
     agents = [tag("span", f"{short(a, 40)} {n}", class_="pill") for a, n in list(item.agents.items())[:4]]
     names = [corpus.runs[digest].run_id for digest in item.runs]
+    mark = "✓ " if item.recommended else ""
     return tag(
         "li",
-        tag("h3", _title(item)),
+        tag("h3", mark, short(item.title, 120), f" {STAR}" if item.critical else ""),
         bar,
-        tag("p", _often(item), " ", gain_words(item)),
+        tag("p", f"{_often(item, found)}: {short(item.reason, 400)}. ", gain_words(item)),
+        tag("p", f"{'Recommended' if item.recommended else 'Not recommended'}: {short(item.why, 200)}.")
+        if item.why
+        else "",
         tag("p", *agents),
         run_list("Runs to look at", [[name] for name in (names if full else names[:NAMED])], len(names)),
         class_="card",
     )
 
 
-def _title(item: FixFirst) -> str:
-    if item.kind == "sub_goal":
-        return short(item.title or item.sub_goal, 120) + (f" {STAR}" if item.critical else "")
-    return f"The choice of {short(item.selected, 60)} over {short(item.alternative, 60)}"
+def _often(item: FixItem, found: Triage) -> str:
+    missed = ""
+    if item.critical and item.missed:
+        missed = (
+            f"Not completed in {counted(item.missed, 'run')}, {item.missed_successes:,} of them successful"
+        )
+    if not item.failed_runs:
+        return missed or "Not completed"
+    failed = f"{item.failed_runs:,} of {counted(found.failed, 'failed run')} fail first here"
+    return f"{failed}. {missed}" if missed else failed
 
 
-def _often(item: FixFirst) -> str:
-    often = item.often
-    share = f"{often.count:,} of {often.n:,}"
-    span = f"{percent(often.share)}, 95% interval {interval(often.low, often.high, percent)}"
-    if item.kind == "sub_goal":
-        unknown = f" {item.unknown:,} more have no evidence for it." if item.unknown else ""
-        return f"Fails first in {share} scored runs ({span}).{unknown}"
-    where = f" in the situation “{situation(item.context)}”" if item.context else ""
-    return f"Made{where} in {share} evaluated runs ({span}); runs with another choice succeeded more often."
+def _apart(corpus: Corpus, found: Triage, *, full: bool) -> list[Markup]:
+    """Failed runs and sub-goals that no item counts."""
+    parts = []
+    for group in found.infrastructure:
+        loops = "; they may be looping" if group.kind == "step_limit" else ""
+        unknown = f", {group.no_outcome:,} without an outcome" if group.no_outcome else ""
+        failed = f"{counted(group.failed_runs, 'failed run')}{unknown}{loops}"
+        words = f"Ended by {group.kind.replace('_', ' ')}: {failed}"
+        parts.append((words, group.runs))
+    if found.unscored_failed_runs:
+        parts.append(
+            (
+                f"{counted(len(found.unscored_failed_runs), 'failed run')} not scored",
+                found.unscored_failed_runs,
+            )
+        )
+    made = []
+    for words, digests in parts:
+        names = [[corpus.runs[digest].run_id] for digest in (digests if full else digests[:NAMED])]
+        made.append(run_list(words, names, len(digests)))
+    doubts = [
+        f"“{short(one.title, 80)}” ({one.way}: {one.failed_runs} of {one.of_failed} failed runs, "
+        f"{one.successes} of {one.of_successes} successes)"
+        for one in found.left_out
+        if one.doubt
+    ]
+    if doubts:
+        made.append(
+            tag(
+                "p",
+                "Successful runs leave these out as often, so no failure is counted there: "
+                f"{', '.join(doubts)}.",
+            )
+        )
+    return made
+
+
+def causes_section(found: Triage, *, full: bool) -> Markup | None:
+    """What failed runs have in common; nothing if there is none."""
+    if not found.causes:
+        return None
+    shown = found.causes if full else found.causes[:CONTRADICTIONS]
+    rows = [
+        row(
+            f"{len(cause.runs):,}",
+            short(cause.sub_goal, 80) + (f" {STAR}" if cause.critical else ""),
+            short(cause_words(cause), 300),
+        )
+        for cause in shown
+    ]
+    note = (
+        "In at least 3 failed runs of 2 tasks. “Elsewhere” are runs that passed the same sub-goal and called "
+        "the same tool. p is exact, adjusted for the number of values tried."
+    )
+    caption = f"{len(shown)} of {counted(len(found.causes), 'cause')}"
+    return section(
+        "Why they fail there", note, table(("failed runs", "fails first at", "cause"), rows, caption)
+    )
 
 
 def contradictions_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup | None:
@@ -179,34 +239,54 @@ def situation(context: str) -> str:
     return short(", ".join(f"{key} {value}" for key, value in known.items()) or context, 120)
 
 
-def better_ways_section(corpus: Corpus, ways: Sequence[BetterWay], *, full: bool) -> Markup | None:
-    """Supported statements whose worse option failed runs took; nothing if there is none."""
-    if not ways:
+def advised_section(corpus: Corpus, choices: Advised, *, full: bool) -> Markup | None:
+    """Choices that succeeded more often, then what is only cheaper; nothing if there is neither."""
+    if not choices.choices and not choices.cheaper:
         return None
-    shown = ways if full else ways[:FOCUSED]
-    left = f" {len(ways) - len(shown)} more are in the full report." if len(ways) > len(shown) else ""
-    plans = corpus.plans
-    shuffled = plans.shuffled_supported_share
-    chance = f" With shuffled outcomes, {percent(shuffled, 1)} are." if isinstance(shuffled, float) else ""
+    shown = choices.choices if full else choices.choices[:FOCUSED]
+    left = len(choices.choices) - len(shown)
+    more = f" {left} more are in the full report." if left else ""
     note = (
-        "Other options taken by runs of the same task in the same plan state, by expected gain. Each "
-        f"failed run counts once. {plans.supported:,} of {plans.alternatives:,} alternatives are "
-        f"supported.{chance} These are associations.{left}"
+        "By success alone, inside one task and agent, most gain first. ✓ marks what may be followed. These "
+        f"are associations: runs may differ in other ways, too.{more}"
     )
-    listed = tag("ol", *(_way(corpus, way, full=full) for way in shown), class_="fix")
-    return section("Where another option succeeded more often", note, listed)
+    listed = [tag("ol", *(_advised(corpus, one, full=full) for one in shown), class_="fix")] if shown else []
+    return section("Choices that succeeded more often", note, *listed, *_cheaper(choices, full=full))
 
 
-def _way(corpus: Corpus, way: BetterWay, *, full: bool) -> Markup:
-    digests = [digest for digest, _ in way.runs]
+def _advised(corpus: Corpus, one: AdvisedChoice, *, full: bool) -> Markup:
+    digests = [digest for digest, _ in one.runs]
     named = digests if full else digests[:NAMED]
-    took = f"{counted(way.often.count, 'failed run')} of {way.often.n:,} took the other way"
+    caution = [tag("p", tag("strong", f"{short(one.cautions or one.reason, 300)}."))] if one.reason else []
+    where = f" ({situation(one.context)})" if one.context else ""
+    gain = f"gain {decimal(one.gain, 3)}, 95% interval {interval(one.gain_low, one.gain_high, digits=3)}"
     return tag(
         "li",
-        tag("p", short(statement_words(way.statement), 500)),
+        *caution,
         tag(
-            "p", f"{took}: gain {decimal(way.gain, 3)}, 95% interval {interval(way.low, way.high, digits=3)}."
+            "p",
+            "✓ " if one.recommended else "",
+            f"{short(one.selected, 80)} → {short(one.alternative, 80)}{where}: {short(one.words, 500)}",
         ),
+        tag("p", f"Taken in {one.often.count:,} of {counted(one.often.n, 'run')}: {gain}."),
         run_list("Runs to look at", [[corpus.runs[d].run_id] for d in named], len(digests)),
         class_="card",
     )
+
+
+def _cheaper(choices: Advised, *, full: bool) -> list[Markup]:
+    if not choices.cheaper:
+        return []
+    shown = choices.cheaper if full else choices.cheaper[:FOCUSED]
+    rows = [
+        row(
+            short(one.selected, 60),
+            short(one.alternative, 60),
+            situation(one.context or one.context_hash),
+            short(one.words, 200),
+            f"{len(one.runs):,}",
+        )
+        for one in shown
+    ]
+    heads = ("taken", "cheaper or shorter", "situation", "what differs", "runs")
+    return [table(heads, rows, f"Cheaper at the same success, {len(shown)} of {len(choices.cheaper)}")]

@@ -8,12 +8,19 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from untaken.answers.advised import advised
 from untaken.answers.first_page import first_numbers
 from untaken.corpus import Corpus
 from untaken.errors import Score, Unscored
-from untaken.fix_first import better_ways, triage
+from untaken.fix_first import triage
 from untaken.html.better import better_section
-from untaken.html.fix_list import better_ways_section, choices_section, contradictions_section, fix_section
+from untaken.html.fix_list import (
+    advised_section,
+    causes_section,
+    choices_section,
+    contradictions_section,
+    fix_section,
+)
 from untaken.html.markup import Markup, page, row, run_name, section, short, stylesheet, table, tag
 from untaken.html.rank_flow import flow_section
 from untaken.html.run_patterns import patterns_section
@@ -88,7 +95,8 @@ def _body(
         lead(corpus, seen, found, broken=broken),
         numbers(seen),
         fix_section(corpus, found, full=full),
-        better_ways_section(corpus, better_ways(corpus), full=full),
+        causes_section(found, full=full),
+        advised_section(corpus, advised(corpus), full=full),
         usage_section(corpus, full=full),
         flow_section(corpus.ranking, full=full),
         better_section(corpus.ranking, seen.metric, full=full),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from untaken.answers.overview import Overview, Share
 from untaken.corpus import Corpus
 from untaken.errors import Unscored, number
-from untaken.fix_first import FixFirst, Triage
+from untaken.fix_first import FixItem, Triage
 from untaken.html.better import leaders
 from untaken.html.markup import Markup, short, tag, together
 from untaken.present.numbers import counted, interval, percent, points, signed
@@ -67,25 +67,25 @@ def _agree(seen: Overview) -> Markup | None:
 
 def _first(found: Triage) -> Markup | None:
     if not found.items:
-        return together(f"Nothing to fix: {short(found.reason, 200)}.") if found.reason else None
-    item = found.shown_first[0]
-    often = f"{item.often.count:,} of {item.often.n:,}"
-    if item.kind == "sub_goal":
-        name = _strong(f"Fix first: “{short(item.title or item.sub_goal, 80)}”")
-        return together(name, f", which fails first in {often} scored runs. {gain_words(item)}")
-    name = _strong(f"Look first at the choice of “{short(item.selected, 60)}”")
-    other = f"“{short(item.alternative, 60)}” succeeded more often"
-    return together(name, f", made in {often} evaluated runs: {other}. {gain_words(item)}")
+        return together(f"{short(found.headline, 200)}.")
+    item = found.items[0]
+    name = _strong(f"Fix first: “{short(item.title, 80)}”")
+    if not item.failed_runs:
+        return together(name, f", critical and not completed in {counted(item.missed, 'run')}.")
+    failed = f"{item.failed_runs:,} of {counted(found.failed, 'failed run')}"
+    return together(name, f", where {failed} fail first: {short(item.reason, 300)}. {gain_words(item)}")
 
 
-def gain_words(item: FixFirst) -> str:
-    """The expected gain, with what limits it."""
-    gain = f"{points(item.gain, sign=False)} percentage points"
-    span = f"(95% interval {interval(100 * item.low, 100 * item.high, digits=1)})"
-    if item.kind == "sub_goal":
-        goals = "critical sub-goals" if item.unit == "critical completion" else "sub-goals"
-        return f"Fixing it raises the share of completed {goals} by at most {gain} {span}."
-    return f"Over all these runs that is {gain} of the score {span}: an association, not a proven effect."
+def gain_words(item: FixItem) -> str:
+    """The success that a fix would gain, by the runs that passed there."""
+    gain, low, high = number(item.gain), number(item.low), number(item.high)
+    if gain is None or low is None or high is None:
+        return ""
+    span = f"(95% interval {interval(100 * low, 100 * high, digits=1)})"
+    return (
+        f"Gain in success, if these runs succeed as often as the {item.passed:,} that passed it: "
+        f"{points(gain, sign=False)} percentage points {span}."
+    )
 
 
 def _of(share: Share) -> str:

@@ -32,7 +32,9 @@ from untaken.lazy_imports import imported_on_first_use
 if TYPE_CHECKING:
     from untaken.stats.betting import decide as decide
     from untaken.stats.exact import (
+        at_least_p as at_least_p,
         fisher_p as fisher_p,
+        more_often_p as more_often_p,
         rank_sum_p as rank_sum_p,
         sign_p as sign_p,
         superiority as superiority,

@@ -9,7 +9,7 @@ from typing import Final
 import scipy
 
 from untaken.stats.rates import Z_95
-from untaken.stats.stratified import Stratum, exact_test
+from untaken.stats.stratified import Stratum, exact_test, hypergeometric
 
 EXACT: Final = 40
 """Values up to which the rank-sum test counts every arrangement."""
@@ -92,3 +92,19 @@ def _doubled_ranks(values: Sequence[float]) -> list[int]:
     first = {value: place for place, value in reversed(list(enumerate(ordered)))}
     last = {value: place for place, value in enumerate(ordered)}
     return [first[value] + last[value] + 2 for value in values]
+
+
+def more_often_p(a: int, n: int, b: int, m: int) -> float:
+    """One-sided p of Fisher's exact test: the chance of `a` or more of `n`, with `b` of `m` beside them.
+
+    Margins are given, so it is the upper tail of the hypergeometric distribution.
+    """
+    if not a or not m or a + b == n + m:
+        return 1.0
+    least, chances = hypergeometric(n, m, a + b)
+    return min(1.0, float(chances[a - least :].sum()))
+
+
+def at_least_p(k: int, n: int, chance: float) -> float:
+    """P(X ≥ k) of a binomial distribution, as the incomplete beta function."""
+    return float(scipy.special.betainc(k, n - k + 1, min(1.0, chance))) if 0 < k <= n else float(k <= 0)

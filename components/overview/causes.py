@@ -1,0 +1,44 @@
+"""What failed runs have in common where they fail first, as a small table on Overview and Failure modes."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.shared import state, tables
+from components.shared.panels import panel
+from untaken.answers import causes_table
+from untaken.fix_first import Triage
+from untaken.present.numbers import counted
+
+SHOWN = ("words", "sub_goal", "runs", "elsewhere_k", "elsewhere_n", "p")
+
+
+@panel
+def draw(found: Triage) -> None:
+    """The causes of all runs compared; nothing where there is none."""
+    if not found.causes:
+        return
+    st.subheader("Why they fail there", anchor=False)
+    st.caption(
+        f"{counted(len(found.causes), 'cause')}, each in at least 3 failed runs of 2 tasks. Elsewhere: runs "
+        "that passed the same sub-goal and called the same tool. p is exact, adjusted for the values tried."
+    )
+    table = causes_table(found)
+    chosen = tables.table(
+        table[list(SHOWN)],
+        key="causes",
+        name="Causes of failed runs",
+        selectable=True,
+        whole=lambda: table,
+        columns={
+            "words": st.column_config.TextColumn("cause", width=520),
+            "sub_goal": st.column_config.TextColumn("fails first at", width=180),
+            "runs": st.column_config.NumberColumn("failed runs"),
+            "elsewhere_k": st.column_config.NumberColumn("elsewhere"),
+            "elsewhere_n": st.column_config.NumberColumn("of"),
+            "p": st.column_config.NumberColumn("p", format="%.3f"),
+        },
+    )
+    row = tables.picked("causes", len(found.causes)) if chosen is None else chosen
+    if row is not None:
+        state.open_run(found.causes[row].runs[0])

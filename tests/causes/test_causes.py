@@ -1,0 +1,228 @@
+"""Why failed runs fail where they do: tables of hand-made corpora, one cause each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+from builders import RunBuilder, a_graph, a_run
+
+from untaken.causes import Cause, cause_words
+from untaken.causes.error_text import stripped_error
+from untaken.corpus import evaluate_corpus
+from untaken.fix_first import triage
+from untaken.plans import PlanGraph
+
+Make = Callable[[RunBuilder, int], RunBuilder]
+"""Adds what a run does, by its number."""
+
+
+def corpus_causes(
+    graph: PlanGraph, fails: Make, passes: Make, *, n: int = 9, m: int = 20
+) -> tuple[Cause, ...]:
+    runs = [fails(a_run(f"f{i}", task=f"t{i % 4}"), i).finish(False).run() for i in range(n)]
+    runs += [passes(a_run(f"s{i}", task=f"t{i % 4}"), i).finish(True).run() for i in range(m)]
+    return triage(evaluate_corpus(runs, graph, resamples=0)).causes
+
+
+PAY = a_graph(
+    {"id": "order", "check": {"tool_call": {"name": "find"}}},
+    {"id": "pay", "deps": ["order"], "rules": [{"tool": "pay"}], "check": {"expr": "state.paid == true"}},
+    tasks=["t*"],
+)
+ASKED = a_graph(
+    {"id": "pay", "check": {"tool_call": {"name": "pay", "arguments": {"currency": "CHF"}}}}, tasks=["t*"]
+)
+
+
+def refused(run: RunBuilder, i: int, **arguments: Any) -> RunBuilder:
+    run.call("find", ok=True, order=f"o-{i}").call("pay", order=f"o-{i}", **arguments)
+    return run.observe(f"Error: settlement window closed for 'o-{i}' (code {i})", ok=False)
+
+
+def paid(run: RunBuilder, i: int, **arguments: Any) -> RunBuilder:
+    return (
+        run.call("find", ok=True, order=f"o-{i}")
+        .call("pay", ok=True, order=f"o-{i}", **arguments)
+        .state(paid=True)
+    )
+
+
+class Case(NamedTuple):
+    desc: str
+    graph: PlanGraph
+    fails: Make
+    passes: Make
+    want: tuple[str, ...] | None
+    """Kind, tool, error, argument, value of the one cause."""
+
+
+CASES = [
+    Case(
+        "a tool's error, and the value that goes with it",
+        PAY,
+        lambda run, i: refused(run, i, currency="CHF"),
+        lambda run, i: paid(run, i, currency="CHF" if i < 1 else "EUR"),
+        ("tool_error", "pay", "settlement window closed for … (code … )", "currency", "CHF"),
+    ),
+    Case(
+        "a tool's error without a value that goes with it",
+        PAY,
+        lambda run, i: refused(run, i, currency="EUR"),
+        lambda run, i: paid(run, i, currency="EUR"),
+        ("tool_error", "pay", "settlement window closed for … (code … )", "", ""),
+    ),
+    Case(
+        "an error of a call that held a wrong value is a wrong value",
+        ASKED,
+        lambda run, i: refused(run, i, currency="USD"),
+        lambda run, i: run.call("pay", ok=True, currency="CHF"),
+        ("argument", "pay", "", "currency", "USD"),
+    ),
+    Case(
+        "an error of a call that held what is expected is the tool's",
+        ASKED,
+        lambda run, i: run.call("pay", currency="CHF").observe("bank is closed", ok=False),
+        lambda run, i: run.call("pay", ok=True, currency="CHF"),
+        ("tool_error", "pay", "bank is closed", "", ""),
+    ),
+    Case(
+        "different wrong values are one wrong argument",
+        ASKED,
+        lambda run, i: run.call("pay", ok=True, currency=f"X{i}"),
+        lambda run, i: run.call("pay", ok=True, currency="CHF"),
+        ("argument", "pay", "", "currency", ""),
+    ),
+    Case(
+        "a value of an earlier call goes with stopping",
+        PAY,
+        lambda run, i: run.call("find", ok=True, region="north"),
+        lambda run, i: run.call("find", ok=True, region="south").call("pay", ok=True).state(paid=True),
+        ("argument", "find", "", "region", "north"),
+    ),
+    Case(
+        "an unrecovered error of another tool goes with stopping",
+        PAY,
+        lambda run, i: run.call("find", ok=True).call("login").observe("locked", ok=False),
+        lambda run, i: run.call("find", ok=True).call("login", ok=True).call("pay", ok=True).state(paid=True),
+        ("tool_error", "login", "locked", "", ""),
+    ),
+    Case(
+        "a recovered error is no cause",
+        PAY,
+        lambda run, i: (
+            run.call("find", ok=True).call("login").observe("locked", ok=False).call("login", ok=True)
+        ),
+        lambda run, i: run.call("find", ok=True).call("login", ok=True).call("pay", ok=True).state(paid=True),
+        None,
+    ),
+    Case(
+        "a value that runs which passed have as often is no cause",
+        PAY,
+        lambda run, i: run.call("find", ok=True, region="north"),
+        lambda run, i: run.call("find", ok=True, region="north").call("pay", ok=True).state(paid=True),
+        None,
+    ),
+    Case(
+        "what comes after the moment is no cause",
+        a_graph(
+            {"id": "check", "check": {"tool_call": {"name": "check"}}},
+            {"id": "pay", "deps": ["check"], "check": {"tool_call": {"name": "pay"}}},
+            tasks=["t*"],
+        ),
+        lambda run, i: run.call("pay", ok=True).call("mail", ok=True, text="sorry"),
+        lambda run, i: run.call("check", ok=True).call("pay", ok=True).call("mail", ok=True, text="done"),
+        None,
+    ),
+    Case(
+        "a tool that was not called before",
+        PAY,
+        lambda run, i: run.call("find", ok=True).call("pay", ok=True).state(paid=False),
+        lambda run, i: run.call("find", ok=True).call("rates", ok=True).call("pay", ok=True).state(paid=True),
+        ("missing_information", "rates", "", "", ""),
+    ),
+    Case(
+        "a run that stopped had no reason to call what comes later",
+        PAY,
+        lambda run, i: run.call("find", ok=True),
+        lambda run, i: run.call("find", ok=True).call("rates", ok=True).call("pay", ok=True).state(paid=True),
+        None,
+    ),
+    Case(
+        "a skill in a context",
+        PAY,
+        lambda run, i: run.select("guess", "ask", context="gold").call("find", ok=True).call("pay", ok=True),
+        lambda run, i: paid(run.select("guess" if i % 2 else "ask", context="tin"), i),
+        ("skill", "guess", "", "context", "gold"),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.desc)
+def test_what_failed_runs_have_in_common_is_named(case: Case) -> None:
+    found = [c for c in corpus_causes(case.graph, case.fails, case.passes) if c.kind != "skipped"]
+    named = [(c.kind, c.tool, c.error, c.argument, c.value) for c in found]
+    assert named == ([] if case.want is None else [case.want])
+
+
+@pytest.mark.parametrize(
+    ("runs", "tasks", "named"),
+    [(3, 2, True), (2, 2, False), (4, 1, False)],
+    ids=["3 of 2", "2 of 2", "4 of 1"],
+)
+def test_a_cause_needs_three_runs_of_two_tasks(runs: int, tasks: int, named: bool) -> None:
+    made = [refused(a_run(f"f{i}", task=f"t{i % tasks}"), i).finish(False).run() for i in range(runs)]
+    made += [paid(a_run(f"s{i}", task="t1"), i).finish(True).run() for i in range(9)]
+    assert bool(triage(evaluate_corpus(made, PAY, resamples=0)).causes) is named
+
+
+def test_the_cause_says_how_often_it_is_seen_elsewhere() -> None:
+    (cause,) = corpus_causes(
+        PAY,
+        lambda run, i: refused(run, i, currency="CHF"),
+        lambda run, i: paid(run, i, currency="CHF" if i < 2 else "EUR"),
+        m=41,
+    )
+    assert cause_words(cause) == (
+        "pay failed with “settlement window closed for … (code … )” in 9 runs; currency = CHF in 9 of 9 runs "
+        "that failed here, 2 of 41 elsewhere (p < 0.001)"
+    )
+
+
+def test_a_skipped_step_that_is_recommended_is_a_cause_of_its_own() -> None:
+    graph = a_graph(
+        {"id": "check", "critical": True, "check": {"tool_call": {"name": "check"}}},
+        {"id": "pay", "deps": ["check"], "check": {"tool_call": {"name": "pay"}}},
+        tasks=["t*"],
+    )
+    (cause,) = corpus_causes(
+        graph,
+        lambda run, i: run.call("pay", ok=True),
+        lambda run, i: run.call("check", ok=True).call("pay", ok=True),
+    )
+    assert (cause.kind, cause.sub_goal, len(cause.runs), cause.elsewhere_k, cause.elsewhere_n) == (
+        "skipped",
+        "check",
+        9,
+        0,
+        20,
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "want"),
+    [
+        ("Error: order #4711 not found", "order … not found"),
+        ({"error": {"message": "User 'ann' is locked"}}, "User … is locked"),
+        ('{"detail": "limit of 12.50 EUR reached"}', "limit of … EUR reached"),
+        ("see https://example.org/x for ann@example.org", "see … for …"),
+        ("it's closed and can't open", "it's closed and can't open"),
+        ("a" * 500, "a" * 200),
+        (None, ""),
+        (["one", 2], '["one",2]'),
+    ],
+)
+def test_what_differs_between_calls_is_stripped_from_an_error(content: object, want: str) -> None:
+    found = stripped_error(content)
+    assert found == want or (isinstance(content, list) and found)

@@ -1,0 +1,10 @@
+"""What failed runs have in common: errors of tools, argument values, skills in a context (§5)."""
+
+from untaken.causes.cause import (
+    Cause as Cause,
+    CauseKind as CauseKind,
+    brief_cause as brief_cause,
+    cause_words as cause_words,
+)
+from untaken.causes.moments import BlamedRun as BlamedRun, PassedRun as PassedRun
+from untaken.causes.over_runs import causes_of as causes_of, commonest as commonest

@@ -1,0 +1,290 @@
+"""Why some failed runs fail at one sub-goal: what their own calls say, then what they have in common (§5).
+
+A run has one cause here: the largest group that it belongs to. First come the causes that a run's record
+states by itself (an error of the tool, a wrong value), then those that only many runs show together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from untaken.causes.cause import Cause, CauseKind
+from untaken.causes.error_text import stripped_error
+from untaken.causes.features import Feature, RunFeatures, Seen, with_absent
+from untaken.causes.moments import BlamedRun, PassedRun
+from untaken.causes.represented import LEAST_RUNS, LEAST_TASKS, Represented, over_represented
+from untaken.ledger import Run, ToolCall
+from untaken.plans import call_matches
+from untaken.plans.plan_graph import ToolCallSpec
+from untaken.subgoals.differences import FieldDifference, nearest_call
+
+MOST_COMPARED: Final = 2_000
+"""Runs that passed a sub-goal and are compared with those that failed at it."""
+ONE_VALUE: Final = 0.8
+"""A wrong value is named where at least this share of the runs used it."""
+
+Known = Callable[[Run], RunFeatures]
+
+
+class _Stated(NamedTuple):
+    """A cause that one run states by itself; `value` is that run's own."""
+
+    kind: CauseKind
+    tool: str
+    error: str
+    argument: str
+    value: str
+
+
+def causes_of(
+    title: str, blamed: Sequence[BlamedRun], passed: Sequence[PassedRun], *, known: Known = RunFeatures
+) -> tuple[Cause, ...]:
+    """The causes of failing first at one sub-goal, each in at least 3 runs of 2 tasks; the largest first.
+
+    Args:
+        title: of the sub-goal (untrusted).
+        blamed: the failed runs; each is a run of at most one cause.
+        passed: runs that completed the sub-goal.
+        known: gives the features of a run.
+    """
+    left = {one.run.digest: one for one in blamed}
+    if not _enough(left.values()):
+        return ()
+    compared = _spread(passed)
+    found: list[Cause] = []
+    for make in (_stated_causes, _shared_causes):
+        for cause in make(left, compared, known):
+            found.append(cause)
+            for digest in cause.runs:
+                del left[digest]
+    named = (_named(cause, title, any(one.node.critical for one in blamed)) for cause in found)
+    return tuple(sorted(named, key=lambda cause: (-len(cause.runs), cause.kind, cause.tool, cause.argument)))
+
+
+def _named(cause: Cause, title: str, critical: bool) -> Cause:
+    return replace(cause, sub_goal=title, critical=critical)
+
+
+def _enough(runs: Collection[BlamedRun]) -> bool:
+    return len(runs) >= LEAST_RUNS and len({one.run.task_id for one in runs}) >= LEAST_TASKS
+
+
+def _spread(passed: Sequence[PassedRun]) -> Sequence[PassedRun]:
+    step = -(-len(passed) // MOST_COMPARED) or 1
+    return passed[::step]
+
+
+def _stated_causes(
+    left: Mapping[str, BlamedRun], passed: Sequence[PassedRun], known: Known
+) -> Iterator[Cause]:
+    """Groups of runs that state the same cause, the largest first."""
+    stated = {digest: tuple(dict.fromkeys(_states(one))) for digest, one in left.items()}
+    done: set[str] = set()
+    while True:
+        groups = _grouped({digest: some for digest, some in stated.items() if digest not in done})
+        enough = {key: runs for key, runs in groups.items() if _enough([left[run] for run in runs])}
+        if not enough:
+            return
+        key = _largest(enough)
+        done |= set(enough[key])
+        yield _cause_of(key, [left[run] for run in enough[key]], left, passed, known)
+
+
+def _grouped(stated: Mapping[str, Iterable[_Stated]]) -> dict[_Stated, dict[str, None]]:
+    """The runs of each cause; those of an argument with and without its value."""
+    groups: dict[_Stated, dict[str, None]] = {}
+    for digest, causes in stated.items():
+        for cause in causes:
+            groups.setdefault(cause, {})[digest] = None
+            groups.setdefault(cause._replace(value=""), {})[digest] = None
+    return groups
+
+
+def _largest(groups: Mapping[_Stated, Collection[str]]) -> _Stated:
+    """The cause of most runs; with its value where nearly all runs of an argument used one."""
+    key = min(groups, key=lambda one: (-len(groups[one]), not one.value, one))
+    if key.value or key.kind == "tool_error":
+        return key
+    alike = [one for one in groups if one.value and one[:4] == key[:4]]
+    most = min(alike, key=lambda one: (-len(groups[one]), one), default=key)
+    return most if len(groups[most]) >= ONE_VALUE * len(groups[key]) else key
+
+
+def commonest(blamed: Sequence[BlamedRun]) -> Cause | None:
+    """What most of some failed runs state as their cause, however few they are; nothing if none does."""
+    groups = _grouped({one.run.digest: tuple(_states(one)) for one in blamed})
+    if not groups:
+        return None
+    key = _largest(groups)
+    runs = tuple(groups[key])
+    return Cause(
+        kind=key.kind,
+        tool=key.tool,
+        error=key.error,
+        argument=key.argument,
+        value=key.value,
+        wrong=key.kind != "tool_error",
+        runs=runs,
+        n=len(blamed),
+    )
+
+
+def _cause_of(
+    key: _Stated,
+    runs: Sequence[BlamedRun],
+    left: Mapping[str, BlamedRun],
+    passed: Sequence[PassedRun],
+    known: Known,
+) -> Cause:
+    called = [one for one in left.values() if key.tool in one.run.tools]
+    elsewhere = [one for one in passed if key.tool in one.run.tools]
+    digests = tuple(one.run.digest for one in runs)
+    if key.kind != "tool_error":
+        feature = Feature("argument", key.tool, key.argument, key.value)
+        alike = (
+            sum(feature in known(one.run).before(one.last + 1)[0] for one in elsewhere) if key.value else 0
+        )
+        return Cause(
+            kind=key.kind,
+            tool=key.tool,
+            argument=key.argument,
+            value=key.value,
+            wrong=True,
+            runs=digests,
+            n=len(called),
+            elsewhere_k=alike,
+            elsewhere_n=len(elsewhere),
+        )
+    condition = _condition(key.tool, runs, elsewhere, known)
+    if condition is None:
+        return Cause(
+            kind="tool_error",
+            tool=key.tool,
+            error=key.error,
+            runs=digests,
+            n=len(called),
+            elsewhere_n=len(elsewhere),
+        )
+    return Cause(
+        kind="tool_error",
+        tool=key.tool,
+        error=key.error,
+        argument=condition.feature.argument,
+        value=condition.feature.value,
+        runs=digests,
+        n=condition.n,
+        elsewhere_k=condition.elsewhere_k,
+        elsewhere_n=condition.elsewhere_n,
+        p=condition.p,
+    )
+
+
+def _condition(
+    tool: str, runs: Sequence[BlamedRun], elsewhere: Sequence[PassedRun], known: Known
+) -> Represented | None:
+    """The argument value of the refused calls that goes with being refused."""
+
+    def seen(run: Run, moment: float) -> Seen:
+        features, scopes = known(run).before(moment)
+        own = {one for one in features if one.kind == "argument" and one.tool == tool}
+        return own, scopes
+
+    failed = {one.run.digest: seen(one.run, one.moment) for one in runs}
+    tasks = {one.run.digest: one.run.task_id for one in runs}
+    return over_represented(failed, [seen(one.run, one.last + 1) for one in elsewhere], tasks)
+
+
+def _states(one: BlamedRun) -> Iterator[_Stated]:
+    """What a run's own attempts at the sub-goal say of why they did not complete it."""
+    events = set(one.events)
+    calls = [call for call in one.run.actions if call.seq in events]
+    if not calls:
+        return
+    spec = None if one.node.check is None else one.node.check.tool_call
+    if spec is not None:
+        held = [call for call in calls if call_matches(spec, call)]
+        if not held:
+            yield from _wrong_values(spec, calls)
+            return
+        calls = held
+    last = calls[-1]
+    answer = one.run.answers.get(last.seq)
+    if answer is not None and answer.ok is False and (error := stripped_error(answer.content)):
+        yield _Stated("tool_error", last.tool, error, "", "")
+
+
+def _wrong_values(spec: ToolCallSpec, calls: Iterable[ToolCall]) -> Iterator[_Stated]:
+    near = nearest_call(spec, [call for call in calls if call.tool == spec.name])
+    for difference in near[1] if near else ():
+        if not difference.met:
+            yield _Stated("argument", spec.name, "", _field(difference), _value(difference))
+
+
+def _field(difference: FieldDifference) -> str:
+    return ".".join(part for part in difference.field.split(".") if not part.isdecimal())
+
+
+def _value(difference: FieldDifference) -> str:
+    """As a feature writes it: without the quotes of a text."""
+    value = difference.actual
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] == '"' else value
+
+
+def _shared_causes(
+    left: Mapping[str, BlamedRun], passed: Sequence[PassedRun], known: Known
+) -> Iterator[Cause]:
+    """What goes with failing here, among runs that attempted the sub-goal and among those that did not."""
+    for attempted in (True, False):
+        some = {digest: one for digest, one in left.items() if bool(one.events) is attempted}
+        if not _enough(some.values()):
+            continue
+        elsewhere = [known(one.run).before(one.last + 1 if attempted else one.first) for one in passed]
+        failed = {digest: known(one.run).before(one.moment) for digest, one in some.items()}
+        if attempted:  # a run that never came so far had no reason to look anything up
+            failed = dict(zip(failed, with_absent(failed.values(), elsewhere), strict=True))
+            elsewhere = with_absent(elsewhere, elsewhere)
+        tasks = {digest: one.run.task_id for digest, one in some.items()}
+        compared = {pair for one in some.values() for pair in _compared(one)}
+        latest = {digest: known(one.run) for digest, one in some.items()}
+
+        def rank(feature: Feature, seen: Mapping[str, RunFeatures] = latest) -> float:
+            return max(run.at(feature) for run in seen.values())
+
+        def allowed(feature: Feature, out: Collection[tuple[str, str]] = compared) -> bool:
+            return (feature.tool, feature.argument.split(".")[0]) not in out
+
+        while found := over_represented(failed, elsewhere, tasks, rank=rank, allowed=allowed):
+            yield _shared_cause(found)
+            failed = {digest: seen for digest, seen in failed.items() if digest not in found.runs}
+
+
+def _compared(one: BlamedRun) -> Iterator[tuple[str, str]]:
+    """The arguments that the check itself compares: that they differ is no news."""
+    spec = None if one.node.check is None else one.node.check.tool_call
+    if spec is not None:
+        for argument in spec.arguments:
+            yield spec.name, argument
+
+
+def _shared_cause(found: Represented) -> Cause:
+    feature = found.feature
+    kinds: Mapping[str, CauseKind] = {
+        "error": "tool_error",
+        "skill": "skill",
+        "agent": "agent",
+        "absent": "missing_information",
+    }
+    return Cause(
+        kind=kinds.get(feature.kind, "argument"),
+        tool=feature.tool,
+        error=feature.value if feature.kind == "error" else "",
+        argument=feature.argument,
+        value="" if feature.kind == "error" else feature.value,
+        runs=found.runs,
+        n=found.n,
+        elsewhere_k=found.elsewhere_k,
+        elsewhere_n=found.elsewhere_n,
+        p=found.p,
+    )

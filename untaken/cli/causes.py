@@ -1,0 +1,58 @@
+"""``untaken causes``: what failed runs have in common where they fail first."""
+
+from __future__ import annotations
+
+import argparse
+
+from untaken.answers.causes import causes_document
+from untaken.causes import cause_words
+from untaken.cli.console import NOTHING, Console
+from untaken.cli.grammar import Verbs, verb
+from untaken.cli.score import evaluated_paths, print_rules
+from untaken.fix_first import triage
+from untaken.present.numbers import counted, p_value
+from untaken.present.statuses import STAR
+
+TOP = 20
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = verb(verbs, "causes", run_causes)
+    parser.takes_graphs(required=False)
+    parser.takes_compared()
+    parser.takes_memory()
+    parser.takes_each("--agent", "NAME", "only runs of this agent; repeatable")
+    parser.takes_top(TOP)
+
+
+def run_causes(args: argparse.Namespace, console: Console) -> int:
+    """Prints the causes; 1 where a ledger or graph is broken."""
+    scored, corpus = evaluated_paths(args, console, resamples=0)
+    found, top = triage(corpus, agents=args.agent), args.top or None
+    console.say(f"{found.headline}.")
+    console.columns(
+        found.causes[:top],
+        ("runs", lambda one: len(one.runs)),
+        ("kind", lambda one: one.kind),
+        ("fails first at", lambda one: f"{one.sub_goal}{f' {STAR}' if one.critical else ''}"),
+        ("cause", cause_words),
+        ("p", lambda one: p_value(one.p, unknown=NOTHING)),
+        ("look at", lambda one: corpus.runs[one.runs[0]].run_id),
+    )
+    if not found.causes:
+        console.say("No cause is shared by 3 failed runs of 2 tasks")
+    elif top and len(found.causes) > top:
+        console.say(f"… and {counted(len(found.causes) - top, 'more cause')} (--top 0 lists all)")
+    print_rules(args, scored, console)
+    console.document(
+        causes_document(
+            found,
+            corpus.runs,
+            missing=args.missing,
+            verdicts=args.verdicts,
+            top=top,
+            findings=scored.findings,
+        )
+    )
+    return 1 if scored.broken else 0

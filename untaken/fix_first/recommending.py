@@ -1,0 +1,114 @@
+"""Which items of the fix-first list to act on (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from untaken import stats
+from untaken.fix_first.items import FixItem
+from untaken.fix_first.tally import ALPHA, FailureTally, one_of_two
+from untaken.present.numbers import counted, p_value, percent
+
+LEAST_RUNS: Final = 3
+LEAST_TASKS: Final = 2
+RARE: Final = 0.05
+"""A way of failing in at most this share of successes goes with failure by itself."""
+
+
+def recommended(items: Sequence[FixItem], tally: FailureTally) -> list[FixItem]:
+    """The items with what the rule says of each.
+
+    For failure: 3 failed runs of 2 tasks; more of them than if all failed runs were spread evenly over the
+    sub-goals and the two ways of failing (binomial, from the largest item down, until one is not); and it is
+    critical, or rare among successes, or more frequent among failures (exact, Holm). A critical sub-goal that
+    runs leave uncompleted lowers critical completion whatever the outcome says.
+    """
+    tests = {item.digest: _test(item, tally) for item in items}
+    adjusted = _adjusted({digest: p for digest, p in tests.items() if p is not None})
+    crowded = _crowded(items, tally)
+    found = [replace(item, p=adjusted.get(item.digest)) for item in items]
+    found = [_for_failure(item, tally, item.digest in crowded) for item in found]
+    return _for_critical_completion(found, tally)
+
+
+def _crowded(items: Sequence[FixItem], tally: FailureTally) -> set[str]:
+    """Items with more failed runs than an even spread would give them."""
+    cells = 2 * len(tally.required)
+    left = len(tally.counted)
+    found: set[str] = set()
+    for item in sorted(items, key=lambda one: (-one.failed_runs, one.digest)):
+        if cells < 1 or item.failed_runs < LEAST_RUNS:
+            break
+        if cells * stats.at_least_p(item.failed_runs, left, 1 / cells) > ALPHA:
+            break
+        found.add(item.digest)
+        left -= item.failed_runs
+        cells -= 1
+    return found
+
+
+def _test(item: FixItem, tally: FailureTally) -> float | None:
+    """One-sided exact p that failed runs leave it uncompleted in this way more often than successes."""
+    if not item.failed_runs or item.way == "everything completed":
+        return None
+    done, of = _among_successes(item, tally)
+    fails = [d for d in _required(item, tally) if d in tally.failed]
+    return stats.more_often_p(item.failed_runs, len(fails), done, of) if of else None
+
+
+def _among_successes(item: FixItem, tally: FailureTally) -> tuple[int, int]:
+    """Successes that leave it uncompleted the same way, of those that require it."""
+    runs = tally.ways.get((tally.subjects[item.members[0]], one_of_two(item.way)), {})
+    required = _required(item, tally)
+    return sum(d in tally.succeeded for d in runs), sum(d in tally.succeeded for d in required)
+
+
+def _required(item: FixItem, tally: FailureTally) -> Sequence[str]:
+    return tally.required.get(tally.subjects[item.members[0]], ())
+
+
+def _adjusted(tests: Mapping[str, float]) -> dict[str, float]:
+    return dict(zip(tests, map(float, stats.holm(list(tests.values()))), strict=True)) if tests else {}
+
+
+def _for_failure(item: FixItem, tally: FailureTally, crowded: bool) -> FixItem:
+    if not item.failed_runs:
+        return item
+    tasks = {tally.runs[digest].task_id for digest in item.runs}
+    if item.failed_runs < LEAST_RUNS or len(tasks) < LEAST_TASKS:
+        return replace(item, why=f"fewer than {LEAST_RUNS} failed runs of {LEAST_TASKS} tasks")
+    if item.way == "everything completed":
+        return replace(item, why="no sub-goal explains it")
+    if not crowded:
+        return replace(item, why="no more failed runs than an even spread over the sub-goals gives")
+    done, of = _among_successes(item, tally)
+    if item.critical:
+        why = "critical"
+    elif of and done <= RARE * of:
+        why = f"{done:,} of {of:,} successes fail this way"
+    elif item.p is not None and item.p <= ALPHA:
+        why = f"more often in failed runs than in successes ({p_value(item.p, 'p')})"
+    else:
+        share = percent(done / of) if of else "no success to compare with"
+        return replace(item, why=f"not clearly more often in failed runs: {share} of successes fail this way")
+    return replace(item, recommended=True, ground="failed runs", why=why)
+
+
+def _for_critical_completion(items: Sequence[FixItem], tally: FailureTally) -> list[FixItem]:
+    """The largest item of each critical sub-goal that is missed often enough, where none is recommended."""
+    found = list(items)
+    first = {digest: item.members for item in items if item.failed_runs for digest in item.runs}
+    for subject, missed in tally.missed.items():
+        own = [at for at, item in enumerate(found) if subject.members == item.members]
+        known = [digest for digest, miss in missed.items() if miss.known]
+        tasks = {tally.runs[digest].task_id for digest in known}
+        if len(known) < LEAST_RUNS or len(tasks) < LEAST_TASKS or any(found[at].recommended for at in own):
+            continue
+        at = max(own, key=lambda one: (found[one].missed, -one))
+        later = sum(first.get(digest, subject.members) != subject.members for digest in known)
+        after = f" ({later:,} of them after an earlier failure)" if later else ""
+        why = f"critical, and not completed in {counted(len(known), 'run')}{after}"
+        found[at] = replace(found[at], recommended=True, ground="critical completion", why=why)
+    return found
