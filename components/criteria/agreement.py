@@ -14,10 +14,11 @@ from untaken.answers import (
     disagreements_table,
     imported_in_words,
     people_and_judges,
+    rates_with_labels,
     trusted_judges,
 )
 from untaken.judging import LEAST_KAPPA
-from untaken.present.numbers import counted, decimal, percent
+from untaken.present.numbers import counted, decimal, interval, percent
 
 MOST_NAMED: Final = 5
 
@@ -33,12 +34,14 @@ def agreement() -> None:
     kappa = decimal(whole.kappa)
     st.caption(
         f"Of {whole.n:,} sub-goals that both judged, {whole.both_met + whole.both_not:,} have the same "
-        "verdict ("
-        f"{percent(whole.agreement)}); Cohen's κ {kappa}. 95% intervals treat "
-        f"{found.cluster}s as independent ("
+        f"verdict ({percent(whole.agreement)}, {interval(whole.low, whole.high, percent)}). Cohen's κ "
+        f"{kappa} ({interval(whole.kappa_low, whole.kappa_high, decimal)}), Gwet's AC1 "
+        f"{decimal(whole.ac1)}; {percent(whole.prevalence)} of all answers say met, and where nearly all do, "
+        f"κ is near 0 whatever the judge says. 95% intervals treat {found.cluster}s as independent ("
         f"{whole.clusters:,} of them). {found.left_out:,} sub-goals "
         "have a verdict from only one of them."
     )
+    _draw()
     _unreliable()
     st.caption(imported_in_words(state.corpus()))
     tables.figure(
@@ -73,9 +76,23 @@ def agreement() -> None:
     st.session_state["disagreement_seen"] = row
 
 
+def _draw() -> None:
+    """A warning where labels are no random draw of what the judges decided, or where that is unknown."""
+    for finding in state.derived(rates_with_labels, of_all=True).findings:
+        st.warning(f"{text.label(finding.message, 300)}. {finding.hint}")
+
+
 def _unreliable() -> None:
-    """The judges, and the sub-goals of a judge, whose verdicts agree too little with people."""
-    bad = [one for one in state.derived(trusted_judges, of_all=True) if one.trust == "unreliable"]
+    """The judges, and the sub-goals of a judge, whose verdicts agree too little with people, or unclear."""
+    judged = state.derived(trusted_judges, of_all=True)
+    unclear = [one for one in judged if one.trust == "cannot_be_told" and one.part == "all"]
+    for one in unclear[:MOST_NAMED]:
+        st.info(
+            f"Whether {text.label(one.judge, 60)} is reliable cannot be told from these labels: "
+            f"κ {decimal(one.kappa)} ({interval(one.kappa_low, one.kappa_high, decimal)}), "
+            f"agreement {percent(one.agreement)} ({interval(one.low, one.high, percent)}), n = {one.n:,}."
+        )
+    bad = [one for one in judged if one.trust == "unreliable"]
     whole = {one.judge for one in bad if one.part == "all"}
     shown = [one for one in bad if one.part == "all" or one.judge not in whole]
     if not shown:
@@ -87,6 +104,6 @@ def _unreliable() -> None:
     ]
     more = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
     st.warning(
-        f"Unreliable, κ below {LEAST_KAPPA:g}: {', '.join(named)}{more}. "
+        f"Unreliable, κ's 95% interval is below {LEAST_KAPPA:g}: {', '.join(named)}{more}. "
         f"To leave these verdicts out of rates, set the least κ in the sidebar to {LEAST_KAPPA:g}."
     )

@@ -37,20 +37,24 @@ def test_every_two_reviewers_stand_with_n_and_interval_and_what_has_none_says_so
     for i in range(12):
         run = a_run(f"r{i}", task=f"t{i}").finish()
         run.verdict("s", i % 2 == 0, "human:ann").verdict("s", i < 6, "human:bob")
-        runs.append(run.verdict("s", True, f"human:{HOSTILE}").verdict("s", True, "human:zoe").run())
+        run.verdict("s", True, f"human:{HOSTILE}").verdict("s", True, "human:zoe")
+        runs.append((run.verdict("s", i % 3 == 0, "human:kim") if i < 6 else run).run())
     pairs = reviewer_pairs(reviewers_agreement(runs))
     drawn = figures.reviewer_pairs_figure(pairs)
     shares, kappas, bare = drawn.data
     known = [one for one in pairs if isinstance(one.kappa, float)]
     (pair,) = [one for one in known if (one.a, one.b) == ("human:ann", "human:bob")]
-    assert (len(pairs), len(known)) == (6, 5)
+    assert (len(pairs), len(known)) == (10, 9)
     assert list(shares.x) == [one.agreement for one in pairs]
-    assert (list(kappas.x), kappas.marker.symbol) == ([pair.kappa], "diamond")
-    assert kappas.error_x.array[0] == pair.kappa_high - pair.kappa
-    assert kappas.error_x.arrayminus[0] == pair.kappa - pair.kappa_low
-    assert (list(bare.x), bare.marker.symbol) == ([0.0] * 4, "diamond-open")
+    sure = [one for one in known if isinstance(one.kappa_low, float)]
+    at = sure.index(pair)
+    assert (list(kappas.x), kappas.marker.symbol) == ([one.kappa for one in sure], "diamond")
+    assert kappas.error_x.array[at] == pair.kappa_high - pair.kappa
+    assert kappas.error_x.arrayminus[at] == pair.kappa - pair.kappa_low
+    assert bare.marker.symbol == "diamond-open"
+    assert len(bare.x) == len(known) - len(sure) > 0
     assert bare.error_x.array is None
-    assert "always gives the same answer" in bare.customdata[0]
+    assert "too few tasks" in bare.customdata[0]
     assert drawn.layout.yaxis.ticktext[pairs.index(pair)] == "ann · bob<br>n=12"
     assert [note.text.replace("<br>", " ") for note in drawn.layout.annotations] == [
         "no κ: both always give the same answer, so chance explains the agreement"

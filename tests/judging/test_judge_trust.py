@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def judged(task: int, **judges: dict[str, bool]) -> RunBuilder:
     return run
 
 
-def runs(n: int = 12) -> list[Run]:
+def runs(n: int = 60) -> list[Run]:
     """`good` is right; `half` is right on a and always says met on b; `bad` is mostly wrong."""
     return [
         judged(
@@ -47,7 +48,7 @@ def runs(n: int = 12) -> list[Run]:
 def test_confusion_and_kappa_of_each_judge_overall_and_by_sub_goal() -> None:
     found = {(one.judge, one.name): one for one in judge_trust(runs())}
     half = found["judge:half", "b"]
-    assert (half.both_met, half.only_a, half.only_b, half.both_not) == (6, 0, 6, 0)
+    assert (half.both_met, half.only_a, half.only_b, half.both_not) == (30, 0, 30, 0)
     assert half.kappa == 0
     assert found["judge:good", ""].kappa == 1
     assert {key: one.trust for key, one in found.items()} == {
@@ -57,7 +58,7 @@ def test_confusion_and_kappa_of_each_judge_overall_and_by_sub_goal() -> None:
         ("judge:good", ""): "reliable",
         ("judge:good", "a"): "reliable",
         ("judge:good", "b"): "reliable",
-        ("judge:half", ""): "reliable",
+        ("judge:half", ""): "cannot_be_told",
         ("judge:half", "a"): "reliable",
         ("judge:half", "b"): "unreliable",
     }
@@ -67,9 +68,48 @@ def test_what_is_unreliable_is_left_out_as_a_whole_or_on_one_sub_goal() -> None:
     assert distrusted(judge_trust(runs())) == ("!judge:bad", "!judge:half#g/b")
 
 
+@pytest.mark.parametrize(
+    ("desc", "right", "met", "want"),
+    [
+        ("right on 39 of 40, and nearly all is met", lambda t: t != 7, lambda t: True, "cannot_be_told"),
+        ("right on 39 of 40, and one is not met", lambda t: t != 7, lambda t: t != 7, "cannot_be_told"),
+        ("right on all, half is met", lambda t: True, lambda t: t % 2 > 0, "reliable"),
+        ("right on 3 of 4, half is met", lambda t: t % 4 > 0, lambda t: t % 8 < 4, "cannot_be_told"),
+        ("right on half, half is met", lambda t: t % 4 < 2, lambda t: t % 2 > 0, "unreliable"),
+    ],
+)
+def test_a_judge_is_called_by_the_interval_of_kappa_and_else_not(
+    desc: str, right: Callable[[int], bool], met: Callable[[int], bool], want: str
+) -> None:
+    built = []
+    for task in range(40):
+        run = a_run(f"r{task}", task=f"t{task}", graph="g").finish().verdict("a", met(task), "human:ann")
+        built.append(run.verdict("a", met(task) == right(task), "judge:m").run())
+    (whole, _) = judge_trust(built)
+    assert whole.trust == want, (desc, whole)
+    if want == "cannot_be_told" and whole.agreement == 0.975:
+        assert whole.kappa == 0
+        assert isinstance(whole.ac1_low, float)
+        assert whole.ac1_low > 0.8
+        assert isinstance(whole.prevalence, float)
+        assert whole.prevalence > 0.95
+
+
+def test_verdicts_left_out_as_unreliable_are_unscored_in_a_gate_and_never_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, values = ["gate", *desk(tmp_path), "--require", "completion>=0.9", "--json"], []
+    for least in ([], ["--min-kappa", "0.9"]):
+        main([*words, *least])
+        (check,) = json.loads(capsys.readouterr().out)["checks"]
+        values.append(check["value"])
+    # a and b have people's word, half of it met; c has the judge's alone, which is left out: not 1 in 3
+    assert values == pytest.approx([2 / 3, 1 / 2])
+
+
 def test_nothing_is_said_of_a_judge_with_few_labels() -> None:
     found = judge_trust(runs(4))
-    assert {one.trust for one in found} == {"too_few_labels"}
+    assert {one.trust for one in found} == {"cannot_be_told"}
     assert distrusted(found) == ()
 
 
@@ -102,7 +142,7 @@ def test_a_verdict_that_is_left_out_leaves_the_sub_goal_unscored_and_not_failed(
 
 
 def test_two_judges_are_compared_on_the_labels_that_both_have() -> None:
-    found = {(one.first, one.second): one for one in judge_differences(runs())}
+    found = {(one.first, one.second): one for one in judge_differences(runs(12))}
     one = found["judge:good", "judge:half"]
     assert (one.n, one.first_agrees, one.second_agrees, one.clusters) == (24, 24, 18, 12)
     assert one.difference == pytest.approx(0.25)
@@ -120,7 +160,7 @@ def test_two_judges_that_never_met_are_not_compared() -> None:
 
 def desk(folder: Path) -> list[str]:
     (folder / "ledgers").mkdir()
-    for task in range(12):
+    for task in range(60):
         built = judged(task, half={"b": task % 2 == 1})
         built.verdict("c", True, "judge:half")
         (folder / "ledgers" / f"{task}.jsonl").write_bytes(built.ledger())
@@ -140,7 +180,7 @@ def test_a_threshold_leaves_unreliable_verdicts_out_of_the_scores_and_says_so(
         documents[least] = json.loads(capsys.readouterr().out)
     assert documents["0"]["verdicts"] == []
     assert documents["0.9"]["verdicts"] == ["!judge:half"]
-    assert documents["0"]["agents"][0]["completed"] == documents["0.9"]["agents"][0]["completed"] + 12
+    assert documents["0"]["agents"][0]["completed"] == documents["0.9"]["agents"][0]["completed"] + 60
     assert main(["score", *words, "--min-kappa", "0.9"]) == 0
     assert "verdicts counted: all but judge:half" in capsys.readouterr().out
 
@@ -154,4 +194,4 @@ def test_agree_lists_the_judges_and_its_document_fits_its_schema(
     assert main(["agree", ledgers, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, json_schema("agree"))
-    assert [one["trust"] for one in document["judges"]] == ["reliable", "unreliable", "reliable"]
+    assert [one["trust"] for one in document["judges"]] == ["cannot_be_told", "unreliable", "reliable"]

@@ -130,7 +130,8 @@ PEOPLE: Final[Columns[tuple[CriterionAgreement, Trust]]] = {
     "people": text("name of the people's values", lambda row: row[0].people),
     "n": count("runs with a value of both", lambda row: row[0].n),
     "trust": text(
-        "reliable, unreliable (κ below the least), or too few labels", lambda row: row[1].replace("_", " ")
+        "`reliable`, `unreliable` (κ's interval is below the least), or `cannot be told`",
+        lambda row: row[1].replace("_", " "),
     ),
     "kappa": figure("Cohen's κ: agreement beyond chance", lambda row: row[0].kappa),
     "kappa_low": figure("lower end of its 95% interval, clustered by task", lambda row: row[0].kappa_low),
@@ -145,7 +146,9 @@ PEOPLE: Final[Columns[tuple[CriterionAgreement, Trust]]] = {
 
 def criteria_people_table(found: Sequence[CriterionAgreement], *, least: float = LEAST_KAPPA) -> pd.DataFrame:
     """One row per pass and criterion that people have values of, too (columns: `PEOPLE`)."""
-    return frame(PEOPLE, ((one, trust_of(one.kappa, one.n, least=least)) for one in found))
+    return frame(
+        PEOPLE, ((one, trust_of(one.kappa_low, one.kappa_high, one.n, least=least)) for one in found)
+    )
 
 
 SIDE: Final[Columns[CriterionDifference]] = {

@@ -114,6 +114,9 @@ CONCORD: Final[Columns[AgreementEstimate]] = {
     **interval(),
     "kappa": figure("Cohen's κ: agreement beyond chance", "kappa"),
     **interval("kappa_"),
+    "ac1": figure("Gwet's AC1: agreement beyond chance, also where nearly all is met", "ac1"),
+    **interval("ac1_"),
+    "prevalence": figure("share of all answers that say met", "prevalence"),
     "clusters": count("tasks (or runs) these come from", "clusters"),
     **reasons("kappa", "low"),
 }

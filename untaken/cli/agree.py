@@ -32,7 +32,11 @@ from untaken.present.numbers import counted, p_value
 
 BASIS: Final = {"labels_and_judge": "labels and judge", "labels": "labels", "none": NOTHING}
 MOST_SHOWN: Final = 20
-TRUST: Final = {"reliable": "reliable", "unreliable": "UNRELIABLE", "too_few_labels": "too few labels"}
+TRUST: Final = {
+    "reliable": "reliable",
+    "unreliable": "UNRELIABLE",
+    "cannot_be_told": "cannot be told from these labels",
+}
 
 
 def add_to(verbs: Verbs) -> None:
@@ -104,8 +108,11 @@ def _print_trust(
             ("on", lambda one: f"{one.graph} {one.name}".strip() or "everything"),
             ("n", lambda one: one.n),
             ("share", lambda one: rate(one.agreement)),
+            ("95%", lambda one: span(one.low, one.high)),
             ("kappa", lambda one: rate(one.kappa)),
             ("95%", lambda one: span(one.kappa_low, one.kappa_high)),
+            ("AC1", lambda one: rate(one.ac1)),
+            ("said met", lambda one: rate(one.prevalence)),
             ("both met", lambda one: one.both_met),
             ("only a", lambda one: one.only_a),
             ("only b", lambda one: one.only_b),

@@ -269,7 +269,7 @@ def _say_people(found: Sequence[CriterionAgreement], console: Console) -> None:
         ("95%", lambda one: span(one.low, one.high)),
         ("kappa", lambda one: rate(one.kappa)),
         ("95%", lambda one: span(one.kappa_low, one.kappa_high)),
-        ("", lambda one: TRUST[trust_of(one.kappa, one.n)]),
+        ("", lambda one: TRUST[trust_of(one.kappa_low, one.kappa_high, one.n)]),
         ("people → quantifier", confused),
     )
 

@@ -170,9 +170,9 @@ class Parser(argparse.ArgumentParser):
 
     def takes_least_kappa(self, *, default: float | None = None) -> None:
         """``--min-kappa``."""
-        words = "leave out judges whose agreement with people is below this"
+        words = "leave out judges whose agreement with people is shown to be below this"
         if default is not None:
-            words = f"a judge below this is unreliable (default {default})"
+            words = f"a judge whose interval is below this is unreliable (default {default})"
         self.takes_one("--min-kappa", "KAPPA", words, type=kappa, default=default)
 
 

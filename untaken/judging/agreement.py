@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from untaken import stats
-from untaken.errors import Score
+from untaken.errors import Score, Unscored
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
 from untaken.subgoals.verdicts import not_withdrawn, ruling, whose_count
@@ -43,7 +43,9 @@ class PairedOpinions:
     Attributes:
         n: sub-goals of runs; the four counts add up to it.
         agreement: share of one opinion, with its 95% interval.
-        kappa: Cohen's κ, with its 95% interval.
+        kappa: Cohen's κ, with its 95% interval: near 0 where nearly all answers are the same.
+        ac1: Gwet's AC1, with its 95% interval: agreement beyond chance that does not depend on that.
+        prevalence: share of all answers that say met.
         clusters: tasks (or runs) that these come from; those of one are not taken for independent.
     """
 
@@ -58,6 +60,10 @@ class PairedOpinions:
     kappa: Score
     kappa_low: Score
     kappa_high: Score
+    ac1: Score
+    ac1_low: Score
+    ac1_high: Score
+    prevalence: Score
     clusters: int
 
     @property
@@ -198,6 +204,8 @@ def estimate_agreement(
     for pair in pairs:
         clusters[pair.task_id if cluster == "task" else pair.digest].append(pair)
     verdicts = [[(pair.a, pair.b) for pair in some] for some in clusters.values()]
+    ac1, ac1_low, ac1_high = stats.gwet_ac1(verdicts, stats.agreement_share(verdicts))
+    met = sum(pair.a + pair.b for pair in pairs)
     return AgreementEstimate(
         part=part,
         name=name,
@@ -208,5 +216,9 @@ def estimate_agreement(
         only_b=sum(pair.b and not pair.a for pair in pairs),
         both_not=sum(not pair.a and not pair.b for pair in pairs),
         **stats.agreement_figures(verdicts),
+        ac1=ac1,
+        ac1_low=ac1_low,
+        ac1_high=ac1_high,
+        prevalence=met / (2 * len(pairs)) if pairs else Unscored("no sub-goal has a verdict from both"),
         clusters=len(clusters),
     )

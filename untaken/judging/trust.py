@@ -21,7 +21,7 @@ LEAST_KAPPA: Final = 0.4
 FEWEST_PAIRS: Final = 10
 """Sub-goals of runs that both decided, below which nothing is said."""
 MOST_JUDGES: Final = 6
-Trust = Literal["reliable", "unreliable", "too_few_labels"]
+Trust = Literal["reliable", "unreliable", "cannot_be_told"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class JudgeTrust(AgreementEstimate):
 
     Attributes:
         judge: who (VERDICT.by; untrusted).
-        trust: ``unreliable`` where κ is below the threshold.
+        trust: ``reliable`` or ``unreliable`` where κ's whole interval is on that side of the threshold.
     """
 
     judge: str
@@ -51,7 +51,7 @@ def judge_trust(
         runs: broken ones are left out.
         people: globs over VERDICT.by whose word is taken for the truth.
         judges: globs of those compared with it.
-        least: κ below which a judge is unreliable.
+        least: a judge whose κ is shown to be below is unreliable, one shown to be at least that reliable.
         fewest: pairs of verdicts that this takes.
     """
     everyone = [run for run in runs if not run.integrity.broken]
@@ -68,19 +68,22 @@ def judges_of(runs: Iterable[Run], judges: Sequence[str] = ("judge:*",)) -> tupl
     return tuple(sorted({verdict.by for verdict in whose_count(verdicts, [judges])}))
 
 
-def trust_of(kappa: Score, n: int, *, least: float = LEAST_KAPPA, fewest: int = FEWEST_PAIRS) -> Trust:
-    """Whether values that agree with people's by this κ, over `n` pairs, can be relied on.
+def trust_of(
+    low: Score, high: Score, n: int, *, least: float = LEAST_KAPPA, fewest: int = FEWEST_PAIRS
+) -> Trust:
+    """Whether values that agree with people's by a κ from `low` to `high`, over `n` pairs, can be relied on.
 
     Args:
-        kappa: Cohen's κ; unscored, as where all say the same, it speaks against nobody.
+        low: of κ's 95% interval; unscored, as where nearly all is met, it speaks for and against nobody.
+        high: its other end.
         n: pairs that it rests on.
-        least: κ below which they are unreliable.
+        least: κ that reliable values have at least.
         fewest: pairs below which nothing is said.
     """
-    if n < fewest:
-        return "too_few_labels"
-    known = number(kappa)
-    return "reliable" if known is None or known >= least else "unreliable"
+    ends = number(low), number(high)
+    if n < fewest or ends[0] is None or ends[1] is None or ends[0] < least <= ends[1]:
+        return "cannot_be_told"
+    return "reliable" if ends[0] >= least else "unreliable"
 
 
 def distrusted(found: Iterable[JudgeTrust]) -> tuple[str, ...]:
@@ -181,4 +184,5 @@ def _trust(
 
 def _judged(author: str, one: AgreementEstimate, least: float, fewest: int) -> JudgeTrust:
     known = {field.name: getattr(one, field.name) for field in fields(one)}
-    return JudgeTrust(judge=author, trust=trust_of(one.kappa, one.n, least=least, fewest=fewest), **known)
+    trust = trust_of(one.kappa_low, one.kappa_high, one.n, least=least, fewest=fewest)
+    return JudgeTrust(judge=author, trust=trust, **known)

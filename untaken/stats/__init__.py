@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         agreement_figures as agreement_figures,
         agreement_share as agreement_share,
         cohen_kappa as cohen_kappa,
+        gwet_ac1 as gwet_ac1,
     )
     from untaken.stats.krippendorff import (
         Unit as Unit,

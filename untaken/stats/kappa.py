@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TypedDict, cast
 
 from untaken.errors import Score, Unscored
 from untaken.stats.jackknife import agreement_interval
 from untaken.stats.means import student_quantile
+from untaken.stats.rates import TAIL
 
 Pair = tuple[Hashable, Hashable]
 """Both answers on one item: yes or no, or one of several categories without an order."""
@@ -62,8 +63,8 @@ def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
     """Cohen's κ = (pₒ − pₑ) / (1 − pₑ), with its interval by the jackknife over clusters.
 
     Where both agree in everything, or in nothing, there is no spread to see: there κ is taken at both ends of
-    the share's interval. Where one of them always says the same, κ is 0 whatever the other says: there is no
-    interval.
+    the share's interval. Where one of them always says the same, κ is 0 whatever the other says. Its ends
+    there are those of a rater who says so in all but as many cases as might not have been seen.
     """
     pairs = [pair for some in clusters for pair in some]
     n = len(pairs)
@@ -80,8 +81,7 @@ def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
     if isinstance(low, Unscored) or isinstance(high, Unscored):
         return kappa, low, high
     if len(a) == 1 or len(b) == 1:
-        always = Unscored("one of the two always gives the same answer, so κ is always 0")
-        return kappa, always, always
+        return kappa, *_where_one_is_constant(clusters if len(b) == 1 else _swapped(clusters))
     if observed in (0, 1):
         ends = [(end - chance) / (1 - chance) for end in (low, high)]
         return kappa, max(-1.0, min(ends[0], kappa)), min(1.0, max(ends[1], kappa))
@@ -89,6 +89,58 @@ def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
     sums = [[_counted(x, y, answers) for x, y in some] for some in clusters]
     low, high = agreement_interval(sums, _ratio)
     return kappa, low, high
+
+
+def _swapped(clusters: Clusters) -> Clusters:
+    return [[(b, a) for a, b in some] for some in clusters]
+
+
+def _where_one_is_constant(clusters: Clusters) -> tuple[float, float]:
+    """Ends of κ where the second always gives one answer.
+
+    Of 0 exceptions in k clusters, at most the share 1 − .025^(1/k) is one (Clopper and Pearson 1934). For the
+    upper end these agree with the first where it differs, for the lower end they differ where it agrees.
+    """
+    constant = clusters[0][0][1]
+    first = Counter(a for some in clusters for a, _ in some)
+    n, same = first.total(), first[constant]
+    others = {answer: count for answer, count in first.items() if answer != constant}
+    unseen = [
+        1 - TAIL ** (1 / max(1, sum(any((a == constant) is agrees for a, _ in some) for some in clusters)))
+        for agrees in (False, True)
+    ]
+    caught = {answer: unseen[0] * count for answer, count in others.items()}
+    high = _kappa_of(first, {constant: n - math.fsum(caught.values()), **caught}, same + sum(caught.values()))
+    slips, most = unseen[1] * same, max(others, key=lambda answer: others[answer])
+    low = _kappa_of(first, {constant: n - slips, most: slips}, same - slips)
+    return min(0.0, low), max(0.0, high)
+
+
+def _kappa_of(first: Mapping[Hashable, float], second: Mapping[Hashable, float], same: float) -> float:
+    """κ from how often each of two gives each answer, and on how many of the items they agree."""
+    n = math.fsum(first.values())
+    chance = math.fsum(first.get(answer, 0.0) * count for answer, count in second.items()) / n**2
+    return (same / n - chance) / (1 - chance)
+
+
+def gwet_ac1(clusters: Clusters, share: Interval) -> Interval:
+    """Gwet's AC1 = (pₒ − pₑ) / (1 − pₑ), pₑ = Σ π(1 − π) / (K − 1), π the mean share of each of K answers.
+
+    Unlike κ it does not fall to 0 where nearly all answers are the same (Gwet 2008). Its interval takes pₒ at
+    both ends of its own: pₑ hardly moves there. With one answer only, AC1 is the share of agreement.
+    """
+    observed = share[0]
+    if isinstance(observed, Unscored):
+        return observed, observed, observed
+    answers = Counter(answer for some in clusters for pair in some for answer in pair)
+    n = answers.total()
+    chance = math.fsum(count / n * (1 - count / n) for count in answers.values()) / max(1, len(answers) - 1)
+
+    def beyond(agreement: Score) -> Score:
+        return agreement if isinstance(agreement, Unscored) else (agreement - chance) / (1 - chance)
+
+    value, low, high = (beyond(one) for one in share)
+    return value, low if isinstance(low, Unscored) else max(-1.0, low), high
 
 
 def _counted(a: Hashable, b: Hashable, answers: Sequence[Hashable]) -> tuple[float, ...]:

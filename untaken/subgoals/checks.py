@@ -28,7 +28,7 @@ from untaken.subgoals.expressions import ExpressionResults, shown_expression
 from untaken.subgoals.failed_calls import failed_in_words, last_failed_call
 from untaken.subgoals.missed import NEVER, Cause, Unserved, why_missed
 from untaken.subgoals.trace import Trace
-from untaken.subgoals.verdicts import RECORDED, ruling, whose_count
+from untaken.subgoals.verdicts import EXCEPT, RECORDED, ruling, whose_count
 
 NEAR_MISSES: Final = 20
 """Calls of the right tool with other arguments that are shown as evidence."""
@@ -46,6 +46,7 @@ class NodeDecision(Struct, frozen=True, kw_only=True, gc=False):
     nearest: int | None = None
     missed: Cause | None = None
     holds: bool = False
+    left_out: bool = False
 
 
 DecisionsById = abc.Mapping[str, NodeDecision]
@@ -55,6 +56,8 @@ _PLAIN: Final = {
 """Decisions that are not put in words, and rest on no moment."""
 _HOLDS: Final = NodeDecision(completed=False, by="", reason="", holds=True)
 """Its check holds, but no mapped action was seen; not put in words."""
+_LEFT_OUT: Final = NodeDecision(completed=None, by="", reason="", left_out=True)
+"""A verdict that would decide it is left out; not put in words."""
 
 
 def _plain(completed: bool | Unscored | None, at: int | None = None) -> NodeDecision:
@@ -117,9 +120,22 @@ class CheckRunner:
             decision = ruled or checked or self._no_evidence(criterion, attempt)
             if decision.completed and checked is not None and self._fails(criterion, attempt):
                 decision = self._contradicted(checked)
+        if decision.completed is None and self._left_out(criterion):
+            decision = structs.replace(decision, left_out=True) if self._in_words else _LEFT_OUT
         if self._in_words and decision.completed is False and not criterion.options:
             decision = self._quoting(criterion, attempt, decision)
         self.decisions[criterion.node.id] = decision
+
+    def _left_out(self, criterion: CompiledSubGoal) -> bool:
+        """Whether a verdict on it, or on an option of it, has an opinion and is left out by a ``!`` glob."""
+        if not any(glob.startswith(EXCEPT) for glob in self._verdicts):
+            return False
+        if any(name in self.decisions and self.decisions[name].left_out for name in criterion.options):
+            return True
+        spoken = [one for one in self._trace.verdicts.get(criterion.node.id, ()) if one.passed is not None]
+        named = [glob for glob in self._verdicts if not glob.startswith(EXCEPT)]
+        wanted = whose_count(spoken, (named,))
+        return len(wanted) > len(whose_count(spoken, (self._verdicts,), graph=self._trace.graph))
 
     def _by_check(self, criterion: CompiledSubGoal, attempt: Attempt) -> NodeDecision | None:
         kind = criterion.kind

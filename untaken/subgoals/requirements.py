@@ -38,6 +38,7 @@ def node_results(
             weight=criterion.node.weight,
             groups=criterion.groups,
             holds=decisions[name].holds,
+            left_out=decisions[name].left_out,
         )
         for name, criterion in compiled.criteria.items()
     )

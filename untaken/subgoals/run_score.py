@@ -31,6 +31,7 @@ class NodeResult(Struct, frozen=True, kw_only=True, gc=False):
         groups: ids of the `any_of` groups that list it: they count instead of it.
         counts: false where the run says nothing about the agent: its provider or its environment ended it.
         holds: its check holds, but no mapped action was seen: the plan is the cause, never the agent.
+        left_out: a verdict that would decide it is left out by a ``!`` glob: unscored under every rule.
     """
 
     sub_goal: str
@@ -43,6 +44,7 @@ class NodeResult(Struct, frozen=True, kw_only=True, gc=False):
     groups: tuple[str, ...] = ()
     holds: bool = False
     counts: bool = True
+    left_out: bool = False
 
 
 class NodeScore(NodeResult, frozen=True, kw_only=True, gc=False):
@@ -76,11 +78,14 @@ N = TypeVar("N", bound=NodeResult)
 def counted_nodes(nodes: tuple[N, ...], missing: MissingRule) -> tuple[N, ...]:
     """The requirements of a run, the one denominator of every rate: under ``drop`` without the unscored.
 
+    What is unscored because its verdict is left out is never counted as failed.
     An `any_of` group and the option that was used are one requirement: the group counts for both, and is
     critical where either is.
     """
     left_out = ("not_required", "unscored") if missing == "drop" else ("not_required",)
-    counted = tuple([n for n in nodes if n.counts and not n.groups and n.status not in left_out])
+    counted = tuple(
+        [n for n in nodes if n.counts and not n.left_out and not n.groups and n.status not in left_out]
+    )
     if True not in [node.critical and bool(node.groups) for node in nodes]:
         return counted
     critical = _with_critical_options(nodes)

@@ -320,7 +320,10 @@ def _consequences(
     """Worked out once for each pattern of attempts, decisions and conditions."""
     kept: dict[object, _Consequences] = compiled.graph.__dict__.setdefault("consequences", {})
     made = [attempts[name].made for name in compiled.options_first]
-    ended = [2 if decisions[name].holds else decisions[name].completed for name in compiled.options_first]
+    ended = [
+        2 if one.holds else 3 if one.left_out else one.completed
+        for one in (decisions[name] for name in compiled.options_first)
+    ]
     not_required = tuple([name for name, one in required.items() if one is False])
     pattern = missing, outside, not_required, *made, *ended
     found = kept.get(pattern)

@@ -40,7 +40,7 @@ class Tally(Struct, frozen=True, kw_only=True, gc=False):
             required=len(counted),
             attempted=attempted if known else Unscored(no_attempts),
             completed=completed,
-            unscored=[node.status for node in counted_nodes(nodes, "fail")].count("unscored"),
+            unscored=len([n for n in nodes if n.counts and not n.groups and n.status == "unscored"]),
             critical=len(critical),
             critical_completed=critical_completed,
             critical_skipped=len([n for n in critical if n.attempted is False and not n.completed]),
@@ -81,4 +81,6 @@ def _nothing_counts(nodes: tuple[NodeResult, ...]) -> str:
         return "this run has no expectations: its graph has no sub-goals"
     if not any(node.counts for node in nodes):
         return ENDED_OUTSIDE
+    if any(node.left_out for node in nodes):
+        return "every required sub-goal is unscored, as verdicts that would decide it are left out"
     return "every required sub-goal is unscored, and unscored ones are dropped"
