@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import pytest
 from foreign_files import codes, converted
 from one_trace import FORMATS, PRICED, USER, Node, put_trace
 
-from untaken.ledger import Message, ToolCall
+from untaken.ledger import Message, Observation, ToolCall
 
 MORE = (USER, {"role": "assistant", "content": "I look."}, {"role": "user", "content": "And?"})
 AGENT = Node(id="a", kind="agent", name="clerk")
@@ -242,3 +243,64 @@ def test_a_trace_in_two_files_is_one_run(tmp_path: Path, format: str) -> None:
     assert Counter(said.role for said in run.of(Message)) == SAID
     assert [loss.runs for loss in done.losses] == [1, 1]
     assert "duplicate-run" not in codes(done)
+
+
+def test_prompts_are_kept_where_only_the_trace_or_its_arguments_have_them(tmp_path: Path) -> None:
+    silent = of(ONE, asked=(), gave="")
+    shapes = {
+        "langfuse": ('"input": null', '"input": {"args": ["What?"], "kwargs": {}}', '"output": "So."'),
+        "mlflow": (
+            '"mlflow.spanType": "\\"AGENT\\""',
+            '"mlflow.spanType": "\\"AGENT\\"", "mlflow.spanInputs": "{\\"args\\": [\\"What?\\"]}"',
+            '"mlflow.spanOutputs": "\\"So.\\""',
+        ),
+    }
+    for format, (was, now, output) in shapes.items():
+        file = put_trace(tmp_path / format, format, [AGENT, silent])
+        text = file.read_text(encoding="utf-8")
+        assert was in text
+        given = now + (f", {output}" if format == "mlflow" else "")
+        text = text.replace(was, given, 1)
+        if format == "langfuse":
+            text = text.replace('"output": null', output, 1)
+        file.write_text(text, encoding="utf-8")
+        _, (run,) = converted(format, tmp_path / "out" / format, file)
+        assert [(m.role, m.content) for m in run.of(Message)] == [("user", "What?"), ("assistant", "So.")]
+
+
+def test_a_tool_is_known_by_its_name_or_by_the_message_that_it_gave(tmp_path: Path) -> None:
+    gave = {"type": "tool", "name": "look", "tool_call_id": "c1", "content": "monday", "status": "error"}
+    marks: list[dict[str, Any]] = [
+        {"gen_ai.tool.name": "look", "gen_ai.tool.call.id": "c1", "tool.status": "error"},
+        {"openinference.span.kind": "CHAIN", "tool.name": "look", "tool.id": "c1", "tool.status": "error"},
+        {"openinference.span.kind": "CHAIN", "output.value": json.dumps(gave)},
+        {"traceloop.span.kind": "task", "traceloop.entity.output": json.dumps(gave)},
+    ]
+    for number, about in enumerate(marks):
+        tool = Node(id="t", parent="a", kind="plain", name="look", at=(3, 4))
+        file = put_trace(tmp_path / str(number), "otel", [AGENT, ONE, tool])
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        lines[2]["attributes"], lines[2]["status"] = about, {}
+        file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        _, (run,) = converted("otel", tmp_path / "out" / str(number), file)
+        assert [(call.tool, call.call_id) for call in run.of(ToolCall)] == [("look", "c1")]
+        assert [seen.ok for seen in run.of(Observation)] == [False]
+
+
+def test_who_speaks_under_the_name_of_a_tool_answers_its_call(tmp_path: Path) -> None:
+    called = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    defined = {"type": "function", "function": {"name": "look", "description": "Looks."}}
+    asked = (
+        USER,
+        {"role": "assistant", "content": "", "tool_calls": [called]},
+        {"role": "look", "content": "monday"},
+        {"role": "tool", "content": defined},
+    )
+    for format in FORMATS:
+        node = of(ONE, asked=asked, gave="It is monday.")
+        _, (run,) = converted(
+            format, tmp_path / "out" / format, put_trace(tmp_path / format, format, [AGENT, node])
+        )
+        assert [(call.tool, call.call_id) for call in run.of(ToolCall)] == [("look", "c1")], format
+        assert [(seen.content, seen.call_id) for seen in run.of(Observation)] == [("monday", "c1")], format
+        assert [said.role for said in run.of(Message)] == ["user", "assistant"], format

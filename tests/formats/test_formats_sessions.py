@@ -90,6 +90,38 @@ def test_a_resumed_session_does_not_pay_twice(tmp_path: Path, order: int) -> Non
     assert [len(run.of(ToolCall)) for run in runs] == [1, 1]
 
 
+def test_lines_that_are_there_twice_are_read_once(tmp_path: Path) -> None:
+    done, (run,) = read(tmp_path, [*first(), *first()[1:]])
+    assert [said.content for said in run.of(Message)] == ["Go.", "Done."]
+    assert (used(run)[:2], len(run.of(ToolCall))) == ((200, 10), 1)
+    assert codes(done)["repeated-record"] == 1
+
+
+HELLO = {"id": "m1", "role": "user", "content": "Hi."}
+PARTLY = {"id": "m2", "role": "assistant", "content": ""}
+FULLY = {**PARTLY, "content": "Yo.", "usage": {"input_tokens": 5, "output_tokens": 2}}
+LISTS = {
+    "overlapping pages": ([HELLO, FULLY, HELLO, FULLY], ["Hi.", "Yo."]),
+    "an update": ([HELLO, PARTLY, FULLY], ["Hi.", "Yo."]),
+    "the id of the conversation": (
+        [{"id": "c", "role": "user", "content": "Hi."}, {"id": "c", "role": "user", "content": "Well?"}] * 2,
+        ["Hi.", "Well?", "Hi.", "Well?"],
+    ),
+    "pieces of one message": (
+        [HELLO, {**PARTLY, "content": "Y"}, {**PARTLY, "content": "o."}],
+        ["Hi.", "Y", "o."],
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", LISTS)
+def test_a_message_whose_id_comes_again_is_read_once(tmp_path: Path, shape: str) -> None:
+    messages, want = LISTS[shape]
+    file = put(tmp_path / "in" / "m.json", {"messages": messages})
+    _, (run,) = converted("openai-messages", tmp_path / "out", file)
+    assert [said.content for said in run.of(Message)] == want
+
+
 def test_what_was_spent_on_a_branch_that_was_left_is_spent(tmp_path: Path) -> None:
     another = [line("a4", "a0", "user", "Another way."), line("a5", "a4", "assistant", "So.")]
     _, (run,) = read(tmp_path, [*first(), *another])

@@ -23,6 +23,7 @@ from untaken.formats.sources import Source
 from untaken.formats.spending import USAGE, Amounts, named_apart, spend, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_records import read_once
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text
 
 PLACES: Final = Places(
@@ -237,7 +238,8 @@ def _block(block: Mapping[str, Any], role: str, at: Any, called: set[str]) -> It
 
 def _read(file: TraceFile, payers: Payers) -> list[TraceRun]:
     lines = [_of_cursor(line) for line in file.records() if isinstance(line, dict)]
-    runs = session_runs(lines, file.findings, payers)
+    once = read_once(lines, lambda line: text(line.get("uuid")), "lines", file.findings)
+    runs = session_runs(once, file.findings, payers)
     if lines and not runs:
         file.refuse("there is no message of a session in it")
     return runs

@@ -9,7 +9,9 @@ from typing import Any
 
 import msgspec
 
+from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
+from untaken.formats.readings import text
 from untaken.formats.trace_run import Answered, Called, Item, Utterance
 
 
@@ -83,6 +85,32 @@ def items_known(so_far: Iterable[Item], conversation: Sequence[Item]) -> int | N
             return None
         known += 1
     return known
+
+
+def messages_once(messages: Sequence[Mapping[str, Any]], findings: Findings) -> list[Mapping[str, Any]]:
+    """The messages, each id once: overlapping pages and updates write a message again.
+
+    The complete one counts, where the first one was. Messages of one id that do not say the same have the id
+    of something else, such as their conversation, or are pieces of one: they are kept.
+    """
+    by_id: dict[str, list[int]] = {}
+    for place, message in enumerate(messages):
+        if (name := text(message.get("id"))) is not None:
+            by_id.setdefault(name, []).append(place)
+    chosen: dict[int, Mapping[str, Any]] = {}
+    left: set[int] = set()
+    for places in by_id.values():
+        if len(places) == 1:
+            continue
+        items = [[_key(item) for item in message_items(messages[place])] for place in places]
+        most = max(range(len(places)), key=lambda n: (len(items[n]), n))
+        if all(set(items[most]).issuperset(each) for each in items):
+            chosen[places[0]] = messages[places[most]]
+            left.update(places[1:])
+    if left:
+        why = f"{len(left)} messages came again under their id; each is read once, in its complete form"
+        findings.add("repeated-record", why, severity="note")
+    return [chosen.get(place, each) for place, each in enumerate(messages) if place not in left]
 
 
 def _is_thought(item: Item) -> bool:

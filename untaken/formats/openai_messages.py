@@ -16,7 +16,7 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import Findings, clip
-from untaken.formats.message_transcript import items_known, with_answers
+from untaken.formats.message_transcript import items_known, messages_once, with_answers
 from untaken.formats.messages import (
     FIELDS,
     TIMES,
@@ -218,7 +218,7 @@ def _conversations(reader: JsonReader) -> Iterator[Any]:
 
 
 def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: Findings) -> TraceRun | None:
-    messages = [dict(unwrapped(each)) for each in _listed(record)]
+    messages = [dict(each) for each in messages_once([*map(unwrapped, _listed(record))], findings)]
     if not messages:
         return None
     document = mapping(record)

@@ -33,7 +33,15 @@ from untaken.formats.otel_kinds import (
     kind_of,
     own_spans,
 )
-from untaken.formats.otel_messages import INPUTS, OUTPUTS, SDK_REPLY, span_inputs, span_outputs, tool_event
+from untaken.formats.otel_messages import (
+    INPUTS,
+    OUTPUTS,
+    SDK_REPLY,
+    span_inputs,
+    span_outputs,
+    speaks,
+    tool_event,
+)
 from untaken.formats.otel_spans import (
     Span,
     SpanEvent,
@@ -240,12 +248,16 @@ def _items(root: Span, own: KnownSpans) -> Iterator[Item]:
     tools = {str(tool) for span, kind in own if kind == "tool" and (tool := span.first(*TOOL_NAMES))}
     transcript = MessageTranscript(calls="tool" not in kinds, tools=tools)
     found: list[Item] = []
+    roles: set[str] = set()
     for span, kind in own:
         match kind:
             case "model":
                 fresh = span.first("untaken.input.new") is True  # others repeat what was said
-                found += (transcript.reply if fresh else transcript.of)(span_inputs(span), span.start)
-                found += transcript.reply(span_outputs(span), span.end)
+                asked = list((transcript.reply if fresh else transcript.of)(span_inputs(span), span.start))
+                gave = list(transcript.reply(span_outputs(span), span.end))
+                roles |= {item.role for item in asked if isinstance(item, Utterance)}
+                roles |= {"assistant"} if gave or speaks(span) else set()
+                found += [*asked, *gave]
             case "tool":
                 found += _tool_items(span)
             case "plan":
@@ -253,7 +265,6 @@ def _items(root: Span, own: KnownSpans) -> Iterator[Item]:
                     found.append(Planned(sub_goals=steps, at=span.start))
             case _:
                 pass
-    roles = {item.role for item in found if isinstance(item, Utterance)}
     if "user" not in roles:  # the spans of models may have no content, or there are none
         yield from transcript.of(_around(root, own, span_inputs), root.start)
     yield from found

@@ -23,6 +23,7 @@ from untaken.formats.sources import Source
 from untaken.formats.spending import Amounts, named_apart, spend, usage, with_cost
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_records import read_once
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
 
 Line = Mapping[str, Any]
@@ -175,7 +176,8 @@ def _exit(part: Mapping[str, Any]) -> bool | None:
 
 
 def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
-    for lines in sessions_in(map(mapping, file.records()), _named):
+    for session in sessions_in(map(mapping, file.records()), _named):
+        lines = read_once(session, lambda line: text(line.get("id")), "entries", file.findings)
         if (run := _run(lines, file.stem, payers, file.findings)) is not None:
             yield run
         else:
