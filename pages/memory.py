@@ -37,7 +37,7 @@ cards.number_cards(
     ("Observations", f"{snapshot.observations:,}", "one per decision point, plus applied weak signals"),
     ("Runs", f"{snapshot.runs:,}", "finished, unbroken, with a known success"),
     ("Records", f"{len(records):,}", "a skill in a context, with an outcome"),
-    ("Signals waiting", f"{len(review.effects):,}", f"{len(review.supported):,} of them supported"),
+    ("Signals waiting", f"{len(review.effects):,}", f"{len(review.advised):,} of them advised"),
     ("Digest", snapshot.digest[:8], "of this snapshot; the same runs give the same digest"),
 )
 

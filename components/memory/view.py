@@ -135,10 +135,12 @@ def signals(review: SignalReview) -> None:
     st.caption(
         f"{counted(len(review.effects), 'signal')} · {len(review.supported):,} supported · "
         f"{count.get('against', 0):,} move against their stated direction · {count.get('no_effect', 0):,} "
-        f"have no effect · {count.get('no_outcome', 0):,} have no outcome to change. A selected skill that "
-        "may have been the worse choice claims 0.7, the alternative 0.6. The first *raises* an estimate "
-        "below 0.7, the second *lowers* one above 0.6. Preview on the current memory."
+        f"have no effect · {count.get('no_outcome', 0):,} have no outcome to change. A signal claims 0.7 for "
+        "a skill that was taken and 0.6 for its alternative. The first *raises* an estimate below 0.7, the "
+        "second *lowers* one above 0.6: that is what “against” means. Preview on the current memory: "
+        "before, after (this signal alone), after all."
     )
+    _advice(review)
     shown = in_words(review.table)
     tables.table(
         shown.assign(flag=shown["flag"].map(FLAGS), direction=shown["direction"].map(DIRECTIONS)),
@@ -151,13 +153,32 @@ def signals(review: SignalReview) -> None:
         | {"context": st.column_config.TextColumn(width=290), "context_hash": None, "key": None},
     )
     with st.container(horizontal=True):
-        _button(f"Apply the {len(review.supported):,} supported", review.supported, "supported")
-        _button(f"Apply all {len(review.effects):,}", review.signals, "all")
+        _button(f"Apply the {len(review.advised):,} advised", review.advised, "advised", primary=True)
+        against = len(review.against)
+        also = f", {against:,} of them against their direction" if against else ""
+        _button(f"Apply all {len(review.effects):,}{also}", review.signals, "all")
     _confirm(review)
 
 
-def _button(words: str, chosen: Sequence[Signal], what: str) -> None:
-    if st.button(words, key=f"memory_apply_{what}", disabled=not chosen):
+def _advice(review: SignalReview) -> None:
+    """What to apply, what to leave, and what the largest push against its direction would do."""
+    words = (
+        f"**Advised: {counted(len(review.advised), 'signal')}**, supported, and none moves its "
+        "estimate against its direction."
+    )
+    if review.against:
+        first = review.against[0]
+        words += (
+            f" **Leave the {len(review.against):,}** that push against their direction: applied, they would "
+            "make the memory say the opposite of what they are meant to say. The largest is "
+            f"{text.label(first.flag_reason, 160)} ({text.label(first.signal.skill, 60)})."
+        )
+    st.markdown(words)
+
+
+def _button(words: str, chosen: Sequence[Signal], what: str, *, primary: bool = False) -> None:
+    kind = "primary" if primary else "secondary"
+    if st.button(words, key=f"memory_apply_{what}", disabled=not chosen, type=kind):
         st.session_state[ASKED] = what
 
 
@@ -166,8 +187,8 @@ def _confirm(review: SignalReview) -> None:
     what = st.session_state.get(ASKED)
     if what is None:
         return
-    chosen = review.signals if what == "all" else review.supported
-    against = sum(e.flag == "against" for e in review.effects if what == "all" or e.signal.supported)
+    chosen = review.signals if what == "all" else review.advised
+    against = len(review.against) if what == "all" else 0
     with st.container(border=True):
         st.markdown(f"**Fold {counted(len(chosen), 'weak signal')} into the memory of these agents?**")
         st.caption(

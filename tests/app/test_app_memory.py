@@ -168,8 +168,8 @@ def test_signals_are_folded_in_only_where_asked_twice(folder: Path, monkeypatch:
 
 def test_without_support_there_is_nothing_to_apply_but_all(folder: Path, monkeypatch: Patch) -> None:
     app = asked(folder, monkeypatch)
-    (supported, everything) = (app.button(key=f"memory_apply_{what}") for what in ("supported", "all"))
-    assert supported.disabled == (supported.label == "Apply the 0 supported")
+    (advised, everything) = (app.button(key=f"memory_apply_{what}") for what in ("advised", "all"))
+    assert advised.disabled == (advised.label == "Apply the 0 advised")
     assert not everything.disabled
 
 

@@ -87,7 +87,7 @@ def queue(path: Path) -> object:
 
 
 def apply(path: Path) -> object:
-    return apply_signals(path, at=LATER)
+    return apply_signals(path, everything=True, at=LATER)
 
 
 def fold(path: Path) -> object:

@@ -70,10 +70,14 @@ def test_applied_twice_is_applied_once_in_any_order(
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         path = queued(one, log, found)
         first = apply_signals(path, everything=everything, at=at)
+        after = path.read_bytes()
         again = apply_signals(path, everything=everything, at=moment(50))
-        assert again.observations == ()
-        assert {o.key for o in first.observations} == {s.key for s in found if everything or s.supported}
-        assert again.waiting == first.waiting
+        effects = preview(PolicyMemory(log).snapshot(), found)
+        assert {o.key for o in first.observations} == {
+            effect.signal.key for effect in effects if everything or effect.advised
+        }
+        # What was left as it pushed against its direction may be as meant once the estimate has moved.
+        assert {o.key for o in again.observations} <= {s.key for s in first.waiting if s.supported}
         ended = {signal.key: signal.ended for signal in found}
         assert all(o.ts == max(at, ended[o.key]) for o in first.observations)
 
@@ -81,7 +85,7 @@ def test_applied_twice_is_applied_once_in_any_order(
         order.shuffle(mixed)  # type: ignore[attr-defined]
         twin = queued(other, log, mixed)
         apply_signals(twin, everything=everything, at=at)
-        assert twin.read_bytes() == path.read_bytes()
+        assert twin.read_bytes() == after
         assert not found or queue_path(twin).read_bytes() == queue_path(path).read_bytes()
 
 

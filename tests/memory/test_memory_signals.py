@@ -34,7 +34,7 @@ from untaken.memory.lines import locked
 from untaken.memory.signals import signal_line
 
 LATER = moment(100)
-OUTCOMES = [seen("r1", day=1, success=0.0), seen("r2", day=2), seen("r3", "b", day=2), seen("r4", day=3)]
+OUTCOMES = [seen("r1", day=1, success=0.25), seen("r2", day=2), seen("r3", "b", day=2), seen("r4", day=3)]
 
 
 def a_signal(
@@ -179,6 +179,18 @@ def test_the_supported_signals_are_applied_once_and_the_others_on_request(memory
         == rest.memory.log
         == (*OUTCOMES, *first.observations, *rest.observations)
     )
+
+
+def test_signals_that_push_against_their_direction_are_applied_on_request_alone(memory: Path) -> None:
+    below, meant = a_signal(1, "low"), a_signal(2)
+    PolicyMemory([*OUTCOMES, seen("r5", "low", success=0.2, day=3)]).save(memory)
+    queue_signals(memory, [below, meant])
+    effects = preview(PolicyMemory.load(memory).snapshot(), [below, meant])
+    assert [(effect.flag, effect.advised) for effect in effects] == [("against", False), ("none", True)]
+    first = apply_signals(memory, at=LATER)
+    assert ([o.key for o in first.observations], first.waiting) == ([meant.key], (below,))
+    rest = apply_signals(memory, everything=True, at=LATER)
+    assert [o.key for o in rest.observations] == [below.key]
 
 
 def test_applying_again_writes_not_a_byte(memory: Path) -> None:
@@ -341,7 +353,7 @@ def test_a_memory_built_anew_keeps_what_was_applied_and_is_the_same_bytes(tmp_pa
     path = tmp_path / "x.memory.jsonl"
     rebuild_memory(path, runs())
     queue_signals(path, [a_signal(1), a_signal(2)])
-    apply_signals(path, at=LATER)
+    apply_signals(path, everything=True, at=LATER)
     before = path.read_bytes()
     rebuild_memory(path, reversed(runs()))
     assert path.read_bytes() == before

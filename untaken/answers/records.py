@@ -136,6 +136,7 @@ SIGNALS: Final[Columns[SignalRow]] = {
     "skill": text("the skill it concerns", "effect.signal.skill"),
     "direction": text("meant against the skill (negative) or for it", "effect.signal.direction"),
     "flag": text("against, no_effect, no_outcome or none", "effect.flag"),
+    "advised": truth("supported, and not against its stated direction: applied by default", "effect.advised"),
     "supported": truth("an insight behind it has a supported advantage above 0", "effect.signal.supported"),
     "before": figure("success rate now", "effect.before"),
     "after": figure("the same with this signal alone", "effect.after"),
@@ -172,7 +173,7 @@ class SignalReview:
 
     Attributes:
         effects: of each signal, in the order of the keys.
-        table: `signals_table` of them: the supported ones first, then by what they move.
+        table: `signals_table` of them: the advised ones first, then by what they move.
         flags: how many have which flag.
     """
 
@@ -186,15 +187,25 @@ class SignalReview:
         return tuple(effect.signal for effect in self.effects)
 
     @property
+    def advised(self) -> tuple[Signal, ...]:
+        """Those to apply: supported, and not against their stated direction."""
+        return tuple(effect.signal for effect in self.effects if effect.advised)
+
+    @property
     def supported(self) -> tuple[Signal, ...]:
         """Those of them that are supported."""
         return tuple(signal for signal in self.signals if signal.supported)
+
+    @property
+    def against(self) -> tuple[Effect, ...]:
+        """Those that push their estimate against their stated direction, the largest move first."""
+        return tuple(sorted((e for e in self.effects if e.flag == "against"), key=lambda e: -abs(e.move)))
 
 
 def signal_review(corpus: Corpus) -> SignalReview:
     """The signals of a corpus that its memory does not hold, previewed on the current memory."""
     effects = preview(corpus.memory.snapshot(), signals_waiting(corpus))
-    first = sorted(effects, key=lambda e: (not e.signal.supported, -abs(e.move), e.signal.key))
+    first = sorted(effects, key=lambda e: (not e.advised, not e.signal.supported, -abs(e.move), e.signal.key))
     table = signals_table(first, context_names(corpus))
     return SignalReview(effects=effects, table=table, flags=Counter(effect.flag for effect in effects))
 

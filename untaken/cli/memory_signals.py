@@ -40,9 +40,9 @@ def add_to(verbs: Verbs) -> None:
     parser.takes_ledgers(few="*")
     parser = verb(verbs, "preview", show_preview, "show how each pending signal changes its estimate")
     _takes_memory(parser)
-    parser = verb(verbs, "apply", apply, "apply the supported pending signals to the memory, once only")
+    parser = verb(verbs, "apply", apply, "apply the supported pending signals that move as meant, once only")
     _takes_memory(parser)
-    parser.takes_flag("--all", "include signals without support")
+    parser.takes_flag("--all", "also signals without support, and those against their stated direction")
     parser.takes_one("--at", "TIME", "time from which they are known (RFC 3339); default: now")
     parser = verb(verbs, "verify", verify, "rebuild a memory from its log and ledgers and compare")
     _takes_memory(parser)
@@ -101,13 +101,15 @@ def show_preview(args: argparse.Namespace, console: Console) -> int:
             ("alone", lambda effect: rate(effect.after)),
             ("all", lambda effect: rate(effect.after_all)),
             ("weak", lambda effect: f"{effect.weak_after:g} of {effect.cap:g}"),
+            ("advised", lambda effect: "apply" if effect.advised else "leave"),
             ("flag", lambda effect: WORDS[effect.flag]),
         )
         console.say()
     flagged = [sum(effect.flag == flag for effect in effects) for flag in list(WORDS)[1:]]
     console.say(
         f"{counted(len(effects), 'signal')}: {flagged[0]} move against their stated direction, "
-        f"{flagged[1]} have no effect, {flagged[2]} have no outcome to change"
+        f"{flagged[1]} have no effect, {flagged[2]} have no outcome to change; "
+        f"untaken memory apply takes the {sum(effect.advised for effect in effects)} advised ones"
     )
     shown = [SignalEffect(signal=effect.signal, effect=effect) for effect in effects]
     console.document(MemoryPreviewDocument(digest=snapshot.digest, effects=shown))

@@ -52,6 +52,11 @@ class Effect:
     flag_reason: str
 
     @property
+    def advised(self) -> bool:
+        """Whether to apply it: it is supported, and does not push its estimate against its direction."""
+        return self.signal.supported and self.flag != "against"
+
+    @property
     def move(self) -> float:
         """How far this signal alone moves the estimate; 0 if there is none."""
         return (number(self.after) or 0.0) - (number(self.before) or 0.0)

@@ -17,6 +17,7 @@ from untaken.errors import Finding, UntakenError, Where
 from untaken.memory.lines import locked, numbered, replace_lines
 from untaken.memory.log import read_log, write_log
 from untaken.memory.policy import PolicyMemory
+from untaken.memory.preview import preview
 from untaken.memory.record import Observed
 from untaken.memory.signals import (
     Signal,
@@ -135,7 +136,8 @@ def apply_signals(
 
     Args:
         memory: the file.
-        everything: also the signals without support.
+        everything: also the signals without support, and those that push their estimate against their
+            stated direction (`Effect.advised`).
         at: the moment from which they are known (with a time zone); that of `clock` where not given. For a
             run that ended later, its end.
         clock: says what time it is.
@@ -146,7 +148,8 @@ def apply_signals(
     with locked(Path(memory)):
         known = PolicyMemory.load(memory)
         waiting = waiting_signals(known, read_queue(memory))
-        chosen = tuple(signal for signal in waiting if everything or signal.supported)
+        effects = preview(known.snapshot(), waiting)
+        chosen = tuple(effect.signal for effect in effects if everything or effect.advised)
         return _folded(Path(memory), known, waiting, chosen, at or clock())
 
 
