@@ -98,6 +98,9 @@ CODES: dict[str, Callable[[bytes], str]] = {
     "base32 in small letters": lambda said: base64.b32encode(said).decode().lower().rstrip("="),
     "base32, cut in front": lambda said: base64.b32encode(b"xxxxx" + said).decode()[3:].rstrip("="),
     "hexadecimal": bytes.hex,
+    "hexadecimal, long": lambda said: (b"thank you. " * 40 + said + b" well done. " * 40).hex(),
+    "base32, long": lambda said: base64.b32encode(b"thank you. " * 40 + said + b" well. " * 40).decode(),
+    "base64 in lines": lambda said: base64.encodebytes(b"thank you. " * 40 + said * 3).decode(),
     "hexadecimal after an odd digit": lambda said: "0" + said.hex(),
     "base64 inside a long text in base64": lambda said: base64.b64encode(
         b"thank you for it. " * 300 + said + b" well done. " * 300

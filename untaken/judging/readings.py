@@ -44,10 +44,7 @@ _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}")
 _BASE32: Final = re.compile(r"[A-Z2-7]{24,}|[a-z2-7]{24,}")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{2}(?:[ :]?[0-9a-fA-F]{2}){15,}")
 _BETWEEN: Final = re.compile(r"[\s\"'`,.;:|>*\\=]+")
-_LONG: Final = re.compile(
-    r"(?<![A-Za-z0-9+/_-])"
-    r"(?:(?:[A-Za-z0-9+/_-]{60,}+[\s\"',\\]{0,4}+){8,}+|[A-Za-z0-9+/_-]{500,}+)"
-)
+_LONG: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{60,}+")
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 _PRINTED: Final = bytes(code if 0x20 <= code <= 0x7E else 0x20 for code in range(256))
 _UNPRINTABLE: Final = bytes(code for code in range(256) if not 0x20 <= code <= 0x7E)
@@ -145,13 +142,13 @@ def _word(spaced: re.Match[str]) -> str:
 
 def _unless_image(run: re.Match[str]) -> str:
     """Long base64 as it is where it hides text or spells a word; else the few words that are in it."""
-    chunk = _BETWEEN.sub("", run[0])
+    chunk = run[0]
     lowered = chunk.lower()
-    if any(word in lowered for word in _SPEAKING):
-        return run[0]
+    if any(word in lowered for word in _SPEAKING) or _HEX.search(chunk) or _BASE32.search(chunk):
+        return chunk
     decoded = [_base64(chunk[offset:]) for offset in range(4)]
     if any(map(_is_text, decoded)):
-        return run[0]
+        return chunk
     return f" {b' '.join(map(_printed, decoded)).decode('ascii')} "
 
 
