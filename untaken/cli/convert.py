@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from untaken.answers.formats import convert_document
+from untaken.cli import USAGE
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.formats import Conversion, convert
@@ -28,7 +29,7 @@ def add_to(verbs: Verbs) -> None:
 
 
 def convert_traces(args: argparse.Namespace, console: Console) -> int:
-    """Converts, and says what was kept and what was not; 1 where neither run nor graph was found."""
+    """Converts, and says what was kept and what was not; 2 where neither run nor graph was found."""
     sources = [Path(source) for source in args.sources]
     done = convert(
         args.format,
@@ -50,7 +51,7 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
         console.say(f"… and {counted(len(done.losses) - len(shown), 'more file')}")
     _print_loss(done, console)
     console.document(convert_document(done))
-    return 0 if done.runs or done.graphs else 1
+    return 0 if done.runs or done.graphs else USAGE
 
 
 def _print_loss(done: Conversion, console: Console) -> None:

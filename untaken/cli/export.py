@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from untaken.answers import ExportDocument, decisions_in_parts
+from untaken.cli import USAGE
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import ledger_files, paths_of, read_graphs
@@ -60,7 +61,7 @@ def add_to(verbs: Verbs) -> None:
 
 
 def export(args: argparse.Namespace, console: Console) -> int:
-    """Writes the runs that are not broken; 1 where a ledger is broken or a plan graph invalid.
+    """Writes the runs that are not broken, and names the others; 2 where there are no others.
 
     Raises:
         UsageError: ``export-needs-out``, ``output-not-a-folder``.
@@ -83,7 +84,7 @@ def export(args: argparse.Namespace, console: Console) -> int:
             findings=done.findings,
         )
     )
-    return 1 if done.broken else 0
+    return 0 if done.runs or not done.broken else USAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

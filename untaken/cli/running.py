@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -14,61 +15,32 @@ from untaken.cli.grammar import UsageError
 from untaken.errors import UntakenError, Where
 
 OK: Final = 0
-CHECK_FAILED: Final = 1
 USAGE: Final = 2
 INTERRUPTED: Final = 130
-
-_AS_GIVEN: Final = frozenset(
-    {
-        "agent-unknown",
-        "backup-exists",
-        "cluster-extra-missing",
-        "cluster-invalid",
-        "cluster-unreachable",
-        "cluster-version",
-        "compare-too-few",
-        "crafter-extra-missing",
-        "criteria-missing",
-        "format-unknown",
-        "issue-invalid",
-        "issue-unknown",
-        "issues-missing",
-        "ledger-compressed",
-        "memory-missing",
-        "metric-unknown",
-        "mode-unknown",
-        "model-extra-missing",
-        "model-key-missing",
-        "model-not-named",
-        "model-unknown",
-        "note-invalid",
-        "output-not-a-folder",
-        "policy-option-invalid",
-        "remote-extra-missing",
-        "replies-missing",
-        "requirement-invalid",
-        "restore-not-empty",
-        "reward-unknown",
-        "run-unknown",
-        "scores-missing",
-        "source-not-found",
-        "store-driver-missing",
-        "store-other-folder",
-        "store-url-invalid",
-        "sub-goal-unknown",
-        "taxonomy-missing",
-        "threshold-invalid",
-        "weights-invalid",
-    }
-)
-"""Codes of the engine that concern the command, not its findings."""
+_FULL: Final = ("disk-full", "Free some space, or write to another disk; then run the command again.")
+_FORBIDDEN: Final = ("file-not-permitted", "Check who may read and write it, or name another place.")
+_DISK_FAILED: Final = ("disk-failed", "Check that the disk is there and works; then run the command again.")
+_TROUBLE: Final = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: _FULL,
+    errno.EACCES: _FORBIDDEN,
+    errno.EPERM: _FORBIDDEN,
+    errno.EROFS: ("disk-read-only", "Name a place that can be written, or copy the folder there."),
+    errno.ENOENT: ("file-not-found", "Check the name; a folder has to exist before files are written to it."),
+    errno.EEXIST: ("file-exists", "Name another place, or move what is there out of the way."),
+    errno.ENOTDIR: ("not-a-folder", "Name a folder, or move the file out of the way."),
+    errno.EISDIR: ("not-a-file", "Name a file, not a folder."),
+    errno.ENAMETOOLONG: ("file-name-too-long", "Use a shorter name."),
+}
+"""Code and hint of what an operating system refuses."""
 
 
 def carry_out(args: argparse.Namespace) -> int:
     """Runs the verb that was parsed.
 
     Returns:
-        The exit code: 0 ok, 1 a check failed, 2 usage.
+        The exit code: 0 ok, 1 a check failed, 2 the command could not run, 3 not decided yet.
     """
     console = Console.of_process(json=getattr(args, "json", False))
     try:
@@ -77,15 +49,22 @@ def carry_out(args: argparse.Namespace) -> int:
         sys.stdout.flush()
     except UntakenError as error:
         console.error(error)
-        return USAGE if isinstance(error, UsageError) or error.code in _AS_GIVEN else CHECK_FAILED
+        return USAGE  # a check that says no returns 1; whatever is raised could not run
     except BrokenPipeError:
         return _reader_left()
     except OSError as error:
-        console.warn(f"error: {plain(error)}")
+        console.error(_disk_trouble(error))
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def _disk_trouble(error: OSError) -> UntakenError:
+    """What the operating system refused, with the next step."""
+    code, hint = _TROUBLE.get(error.errno or 0, _DISK_FAILED)
+    file = plain(error.filename) if error.filename else None
+    return UntakenError(code, plain(error.strerror or error), where=Where(file=file), hint=hint)
 
 
 def _refuse_pipes(args: argparse.Namespace) -> None:

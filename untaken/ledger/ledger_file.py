@@ -244,12 +244,12 @@ class ScratchFile:
         """Write what is left, and the heads."""
         if self._ledger.closed:
             return
-        if self._held is not None and isinstance(self._ledger, BytesIO):
-            held = HeldLedger(content=self._ledger.getvalue(), heads=self.heads)
-            self._held[self._path.name] = held
-        else:
-            heads_path(self._path).write_bytes(heads_text(self.heads))
-        self._ledger.close()
+        with self._ledger:  # closed also where the disk is full
+            if self._held is not None and isinstance(self._ledger, BytesIO):
+                held = HeldLedger(content=self._ledger.getvalue(), heads=self.heads)
+                self._held[self._path.name] = held
+            else:
+                heads_path(self._path).write_bytes(heads_text(self.heads))
 
 
 def _locked(path: Path, timeout: float) -> filelock.BaseFileLock:

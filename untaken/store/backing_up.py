@@ -29,7 +29,7 @@ from untaken.store.archive import (
     ArchiveMember,
     Manifest,
 )
-from untaken.store.database import writing
+from untaken.store.database import is_read_only, reading, writing
 from untaken.store.schema import REVISION
 from untaken.store.stored_file import StoredFile
 from untaken.store.tables import appends
@@ -120,7 +120,7 @@ def _write(
         findings: list[Finding] = []
         rows: dict[str, int] = {}
         with SpooledTemporaryFile(_IN_MEMORY) as spool:
-            with writing(engine) as connection:
+            with (reading if is_read_only(engine) else writing)(engine) as connection:
                 ends = [(table.name, *_dump(connection, table, spool)) for table in DUMPED]
                 wanted = list(_wanted(connection, folder))
             spool.seek(0)

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final
+from weakref import WeakSet
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
@@ -41,6 +42,7 @@ _BEGIN: Final = {
     ("postgresql", "read"): "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 }
 
+_READ_ONLY: Final = WeakSet[Engine]()
 _OPEN: Final[ContextVar[tuple[Engine, Connection] | None]] = ContextVar("open transaction", default=None)
 _HELD: Final[ContextVar[tuple[Engine, Connection] | None]] = ContextVar("held connection", default=None)
 
@@ -64,10 +66,13 @@ def store_url(text: str) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
-def open_engine(path: Path, url: str | None = None, *, busy_seconds: float = BUSY_SECONDS) -> Engine:
+def open_engine(
+    path: Path, url: str | None = None, *, busy_seconds: float = BUSY_SECONDS, read_only: bool = False
+) -> Engine:
     """An engine on a SQLite file, or on the PostgreSQL database at `url`.
 
-    `busy_seconds`: how long to wait for another program that holds the SQLite file.
+    `busy_seconds`: how long to wait for another program that holds the SQLite file; `read_only`: neither it
+    nor its folder can be written.
 
     SQLite: WAL, synchronous FULL, a busy timeout, no connection kept between uses. The drivers' own
     transaction handling is switched off, because SQLite's begins deferred: a deferred read-then-write fails
@@ -76,7 +81,27 @@ def open_engine(path: Path, url: str | None = None, *, busy_seconds: float = BUS
     Raises:
         UntakenError: ``store-url-invalid``, ``store-driver-missing``.
     """
-    return _postgresql(store_url(url)) if url else _sqlite(path, busy_seconds)
+    if url:
+        return _postgresql(store_url(url))
+    return _read_only_sqlite(path, busy_seconds) if read_only else _sqlite(path, busy_seconds)
+
+
+def is_read_only(engine: Engine) -> bool:
+    """Whether it was opened so."""
+    return engine in _READ_ONLY
+
+
+def _read_only_sqlite(path: Path, busy_seconds: float) -> Engine:
+    # Without the log of a program that is at work, SQLite would have to make one.
+    mode = "mode=ro" if path.with_name(f"{path.name}-shm").exists() else "mode=ro&immutable=1"
+    address = f"{path.absolute().as_uri()}?{mode}"
+    engine = create_engine(
+        f"sqlite:///{path}",
+        poolclass=NullPool,
+        creator=lambda: sqlite3.connect(address, uri=True, timeout=busy_seconds, isolation_level=None),
+    )
+    _READ_ONLY.add(engine)
+    return engine
 
 
 def _sqlite(path: Path, busy_seconds: float) -> Engine:

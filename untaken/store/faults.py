@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from errno import EDQUOT, ENOSPC
 from functools import wraps
 from typing import Any, Final, TypeVar
 
@@ -20,6 +21,17 @@ from sqlalchemy.exc import DBAPIError, PendingRollbackError, SQLAlchemyError
 from untaken.errors import UntakenError, Where
 from untaken.store.tables import metadata
 
+TROUBLE: Final = frozenset(
+    {
+        "workspace-locked",
+        "workspace-damaged",
+        "workspace-disk-full",
+        "workspace-unwritable",
+        "store-unreachable",
+        "workspace-database",
+    }
+)
+"""Codes of what is wrong with the database, whatever was to be done with it."""
 DOCTOR: Final = "Run `untaken workspace doctor` to see what is damaged and what can be rebuilt."
 _ODD_ROW: Final = (ValueError, TypeError, LookupError, AttributeError, msgspec.MsgspecError)
 
@@ -112,6 +124,11 @@ def damaged(url: URL, reason: str) -> UntakenError:
     )
 
 
+def disk_failed(error: OSError, url: URL) -> UntakenError:
+    """The error for a disk that refuses one of the workspace's files."""
+    return _full(url) if error.errno in (ENOSPC, EDQUOT) else _unwritable(url, error.strerror or str(error))
+
+
 def unreachable(url: URL, reason: str) -> UntakenError:
     """The error for a server that does not answer (any more)."""
     if url.password:
@@ -138,12 +155,7 @@ def _sqlite(error: BaseException, url: URL) -> UntakenError:
         sqlite3.SQLITE_IOERR,
         sqlite3.SQLITE_PERM,
     ):
-        return UntakenError(
-            "workspace-unwritable",
-            f"the workspace's database cannot be opened or written: {reason}",
-            where=place(url),
-            hint="Check that the disk is available and the folder is writable. Nothing was saved.",
-        )
+        return _unwritable(url, reason)
     return damaged(url, reason)
 
 
@@ -173,10 +185,19 @@ def _locked(url: URL) -> UntakenError:
     )
 
 
+def _unwritable(url: URL, reason: str) -> UntakenError:
+    return UntakenError(
+        "workspace-unwritable",
+        f"the workspace cannot be opened or written: {reason}",
+        where=place(url),
+        hint="Check that the disk is available and the folder is writable. Nothing was saved.",
+    )
+
+
 def _full(url: URL) -> UntakenError:
     return UntakenError(
         "workspace-disk-full",
-        "there is no space left for the workspace's database",
+        "there is no space left for the workspace",
         where=place(url),
         hint="Nothing was saved. Free some space and try again.",
     )

@@ -25,6 +25,13 @@ _stamps = MetaData()
 _stamp = Table("alembic_version", _stamps, Column("version_num", String(32), primary_key=True))
 
 
+def make_rooms(folder: Path) -> None:
+    """Makes the folders of a workspace; what is in them may be confidential."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    for each in (folder, folder / "ledgers", folder / "graphs", folder / "sources"):
+        each.mkdir(mode=0o700, exist_ok=True)
+
+
 def is_workspace(folder: Path) -> bool:
     """Whether a folder was opened as a workspace before."""
     return (folder / DATABASE).is_file() or (folder / IDENTITY).is_file()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,6 @@ from untaken.store.adding import Arrival, GivenHeads, add_graph, add_heads, add_
 from untaken.store.adding_many import Incoming, KeptTrace
 from untaken.store.appending import append_to_run, extended_here, ledger_snapshot, settle_all
 from untaken.store.backing_up import Backup, back_up
-from untaken.store.batches import batches
 from untaken.store.confirming import Extension, confirm, waiting
 from untaken.store.content import (
     LEDGERS,
@@ -32,14 +31,16 @@ from untaken.store.content import (
 )
 from untaken.store.database import LOCAL, STORE, one_connection, open_engine, reading, writing
 from untaken.store.diagnosing import Diagnosis, diagnose
+from untaken.store.faults import TROUBLE
 from untaken.store.file_lists import FileLists
+from untaken.store.found_files import take_found
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import current_content, is_whole
 from untaken.store.ledger_state import LedgerState
 from untaken.store.readings import FileReading, LedgerContent, Make, contents_of, joined, keys_of, read_files
 from untaken.store.reviews import Reviews
 from untaken.store.saved_views import SavedViews
-from untaken.store.schema import DATABASE, is_workspace, prepare
+from untaken.store.schema import DATABASE, is_workspace, make_rooms, prepare
 from untaken.store.stored_file import Added, AuditEntry, StoredFile
 from untaken.store.text_drafts import TextDrafts
 
@@ -52,27 +53,28 @@ class Workspace(GraphStore, FileLists):
 
     Files are kept under their content digest, so adding the same bytes again changes nothing and an uploaded
     name never becomes a path. A file is on disk, whole, before its row is committed. What a file says wrongly
-    is a finding in the answer; a disk that fails raises.
+    is a finding in the answer; a disk or a database that fails raises.
 
     Args:
-        path: the folder; made where it does not exist.
+        path: the folder; made where it does not exist. One that cannot be written is opened to be read.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        for place in (self.path, *(self.path / room for room in ("ledgers", "graphs", "sources"))):
-            place.mkdir(mode=0o700, exist_ok=True)  # what is in them may be confidential
         url = None if (self.path / LOCAL).exists() else os.environ.get(STORE)
-        self._engine = open_engine(self.path / DATABASE, url)
+        self.read_only = not url and is_workspace(self.path) and not os.access(self.path, os.W_OK)
+        if not self.read_only:
+            make_rooms(self.path)
+        self._engine = open_engine(self.path / DATABASE, url, read_only=self.read_only)
         self.reviews = Reviews(self._engine)
         self.text_drafts = TextDrafts(self._engine)
         self.saved_views = SavedViews(self._engine)
         self.ledger_state = LedgerState(self._engine, self.path)
         try:
             prepare(self._engine, self.path)
-            self._purge_daily()
-            settle_all(self._engine, self.path)
+            if not self.read_only:
+                self._purge_daily()
+                settle_all(self._engine, self.path)
         except BaseException:
             self.close()
             raise
@@ -95,27 +97,24 @@ class Workspace(GraphStore, FileLists):
             more: folders to search as well.
             at: where the workspace is kept; default ``<folder>/.untaken``.
             progress: called after each file.
+
+        Raises:
+            UntakenError: where disk or database fails; it names the first file that was not added.
         """
         source = Path(folder)
         if at is None and is_workspace(source):
             return cls(source)
-        sources = (source, *map(Path, more))
-        found = [(each, path) for each in sources for path in ledgers_and_graphs(each)]
+        found = [(each, path) for each in (source, *map(Path, more)) for path in ledgers_and_graphs(each)]
         if at is None and not found:
             return cls(source)
         place = Path(at if at is not None else source / ".untaken")
         new = not (place / DATABASE).exists()
         workspace = cls(place)
-        done = 0
-        for part in batches(found, lambda item: item[1].stat().st_size):
-            # Nobody else waits for a workspace that did not exist.
-            with workspace.together() if new and len(part) > 1 else nullcontext():
-                for each, path in part:
-                    name = path.relative_to(each).as_posix()
-                    workspace._take_found(name, path)
-                    done += 1
-                    if progress:
-                        progress(done, len(found), name)
+        with ExitStack() as failing:
+            failing.callback(workspace.close)
+            together = workspace.together if new else nullcontext  # nobody else waits for a new one
+            take_found(found, workspace._take_found, together, workspace._engine, progress)
+            failing.pop_all()
         return workspace
 
     def _take_found(self, name: str, path: Path) -> None:
@@ -167,6 +166,9 @@ class Workspace(GraphStore, FileLists):
         Returns:
             What was found. Where `Added.kind` is ``None`` the file is none of these; a finding says so.
             A file that was removed is restored, and is new again.
+
+        Raises:
+            UntakenError: one of `faults.TROUBLE`; OSError, where the disk fails.
         """
         return self._take(name, data, heads, origin, back=True, made_from=frozenset(made_from))
 
@@ -236,6 +238,8 @@ class Workspace(GraphStore, FileLists):
                         return self._add_ledger(arrival, heads)
                     return add_graph(arrival) if kind == "graph" else add_heads(arrival)
             except UntakenError as error:
+                if error.code in TROUBLE:
+                    raise
                 return arrival.answer(kind, new=False, findings=(error.finding(),))
 
     def keep_traces(self, traces: Sequence[KeptTrace]) -> list[bool]:
@@ -427,8 +431,9 @@ class Workspace(GraphStore, FileLists):
 
     def audit(self, code: str, message: str, run: str | None = None) -> None:
         """Writes a line to the audit log, once for the same words about the same run."""
-        with writing(self._engine) as connection:
-            records.insert_audit(connection, code, message, run)
+        if not self.read_only:
+            with writing(self._engine) as connection:
+                records.insert_audit(connection, code, message, run)
 
     def audit_log(self) -> list[AuditEntry]:
         """The audit log, oldest first."""
