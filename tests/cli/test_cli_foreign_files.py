@@ -100,7 +100,7 @@ def test_convert_says_the_next_step_of_a_file_that_gave_nothing_once(
 ) -> None:
     for cut, name in enumerate(("a.json", "b.json"), start=20):
         (tmp_path / name).write_bytes(TAU[:-cut])
-    assert main(["convert", "--from", "tau-bench", str(tmp_path), "-o", str(tmp_path / "out")]) == 1
+    assert main(["convert", "--from", "tau-bench", str(tmp_path), "-o", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err
     assert said.count("nothing was added: ") == 2
     assert said.count("→ Export or download it again.") == 1
@@ -176,7 +176,7 @@ def test_convert_names_the_format_it_was_not_asked_for(
         str(tmp_path / "out"),
         "--json",
     ]
-    assert main(words) == 1
+    assert main(words) == 2
     findings = json.loads(capsys.readouterr().out)["findings"]
     [other] = [finding for finding in findings if finding["code"] == "other-format"]
     assert other["message"] == "in.json looks like tau-bench"
@@ -187,13 +187,13 @@ def test_convert_says_which_files_of_a_folder_were_ignored(
 ) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "notes.txt").write_text("hello")
-    assert main(["convert", str(tmp_path / "in"), "-o", str(tmp_path / "out")]) == 1
+    assert main(["convert", str(tmp_path / "in"), "-o", str(tmp_path / "out")]) == 2
     assert "1 file ignored: notes.txt (text) [format-not-recognised]" in capsys.readouterr().err
 
 
 def test_convert_says_why_an_archive_was_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.json", b" " * (4 << 20))
-    assert main(["convert", str(tmp_path / "bomb.zip"), "-o", str(tmp_path / "out")]) == 1
+    assert main(["convert", str(tmp_path / "bomb.zip"), "-o", str(tmp_path / "out")]) == 2
     errors = capsys.readouterr().err
     assert "bomb.zip (a zip archive): a.json: it grows more than 200-fold when decompressed" in errors

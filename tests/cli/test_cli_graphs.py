@@ -59,7 +59,7 @@ EXITS = {
     "no threshold": ("graph discover {w}/ledgers --theta 0.4", 2, "draft-threshold-invalid"),
     "runs of two graphs": ("graph discover {w}/ledgers --graphs {w}/graphs {w}/other", 2, "draft-of-several"),
     "one of two graphs": ("graph discover {w}/ledgers --task refund* --graphs {w}/graphs {w}/other", 0, ""),
-    "nothing to draw": ("graph draw {w}/empty.plan.yaml -o {w}/a.svg", 1, "graph-not-drawn"),
+    "nothing to draw": ("graph draw {w}/empty.plan.yaml -o {w}/a.svg", 2, "graph-not-drawn"),
 }
 
 

@@ -194,7 +194,7 @@ def test_a_locked_database_is_said_in_words_and_the_doctor_answers(
     monkeypatch.setattr("untaken.store.examining.PATIENCE", 0.1)
     monkeypatch.setattr(
         "untaken.store.workspace.open_engine",
-        lambda path, url: database.open_engine(path, url, busy_seconds=0.1),
+        lambda path, url, **_: database.open_engine(path, url, busy_seconds=0.1),
     )
     with held(folder):
         with pytest.raises(UntakenError, match="workspace-locked"):

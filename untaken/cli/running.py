@@ -7,6 +7,7 @@ import errno
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,23 +18,32 @@ from untaken.errors import UntakenError, Where
 OK: Final = 0
 USAGE: Final = 2
 INTERRUPTED: Final = 130
-_FULL: Final = ("disk-full", "Free some space, or write to another disk; then run the command again.")
-_FORBIDDEN: Final = ("file-not-permitted", "Check who may read and write it, or name another place.")
-_DISK_FAILED: Final = ("disk-failed", "Check that the disk is there and works; then run the command again.")
-_TROUBLE: Final = {
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What an operating system refuses: the code of the error, and what to do."""
+
+    code: str
+    hint: str
+
+
+_FULL: Final = Refused("disk-full", "Free some space, or write to another disk; then run the command again.")
+_FORBIDDEN: Final = Refused("file-not-permitted", "Check who may read and write it, or name another place.")
+_FAILED: Final = Refused("disk-failed", "Check that the disk is there and works; then run the command again.")
+_REFUSALS: Final = {
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
     errno.EFBIG: _FULL,
     errno.EACCES: _FORBIDDEN,
     errno.EPERM: _FORBIDDEN,
-    errno.EROFS: ("disk-read-only", "Name a place that can be written, or copy the folder there."),
-    errno.ENOENT: ("file-not-found", "Check the name; a folder has to exist before files are written to it."),
-    errno.EEXIST: ("file-exists", "Name another place, or move what is there out of the way."),
-    errno.ENOTDIR: ("not-a-folder", "Name a folder, or move the file out of the way."),
-    errno.EISDIR: ("not-a-file", "Name a file, not a folder."),
-    errno.ENAMETOOLONG: ("file-name-too-long", "Use a shorter name."),
+    errno.EROFS: Refused("disk-read-only", "Name a place that can be written, or copy the folder there."),
+    errno.ENOENT: Refused("file-not-found", "Check the name; the folder of a new file has to exist."),
+    errno.EEXIST: Refused("file-exists", "Name another place, or move what is there out of the way."),
+    errno.ENOTDIR: Refused("not-a-folder", "Name a folder, or move the file out of the way."),
+    errno.EISDIR: Refused("not-a-file", "Name a file, not a folder."),
+    errno.ENAMETOOLONG: Refused("file-name-too-long", "Use a shorter name."),
 }
-"""Code and hint of what an operating system refuses."""
 
 
 def carry_out(args: argparse.Namespace) -> int:
@@ -62,9 +72,10 @@ def carry_out(args: argparse.Namespace) -> int:
 
 def _disk_trouble(error: OSError) -> UntakenError:
     """What the operating system refused, with the next step."""
-    code, hint = _TROUBLE.get(error.errno or 0, _DISK_FAILED)
+    refusal = _REFUSALS.get(error.errno or 0, _FAILED)
     file = plain(error.filename) if error.filename else None
-    return UntakenError(code, plain(error.strerror or error), where=Where(file=file), hint=hint)
+    message = plain(error.strerror or error)
+    return UntakenError(refusal.code, message, where=Where(file=file), hint=refusal.hint)
 
 
 def _refuse_pipes(args: argparse.Namespace) -> None:

@@ -6,12 +6,14 @@ that cannot be: `row_reader` names them.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from errno import EDQUOT, ENOSPC
 from functools import wraps
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -19,6 +21,7 @@ from sqlalchemy import URL, Engine, Row
 from sqlalchemy.exc import DBAPIError, PendingRollbackError, SQLAlchemyError
 
 from untaken.errors import UntakenError, Where
+from untaken.limits import KIB
 from untaken.store.tables import metadata
 
 TROUBLE: Final = frozenset(
@@ -32,6 +35,7 @@ TROUBLE: Final = frozenset(
     }
 )
 """Codes of what is wrong with the database, whatever was to be done with it."""
+_LEAST_FREE: Final = 64 * KIB
 DOCTOR: Final = "Run `untaken workspace doctor` to see what is damaged and what can be rebuilt."
 _ODD_ROW: Final = (ValueError, TypeError, LookupError, AttributeError, msgspec.MsgspecError)
 
@@ -155,7 +159,8 @@ def _sqlite(error: BaseException, url: URL) -> UntakenError:
         sqlite3.SQLITE_IOERR,
         sqlite3.SQLITE_PERM,
     ):
-        return _unwritable(url, reason)
+        # On a full disk SQLite cannot make its shared index, and calls that an input/output error.
+        return _full(url) if _is_full(url) else _unwritable(url, reason)
     return damaged(url, reason)
 
 
@@ -183,6 +188,13 @@ def _locked(url: URL) -> UntakenError:
         where=place(url),
         hint="Try again in a moment. If it persists, stop the program that has the workspace open.",
     )
+
+
+def _is_full(url: URL) -> bool:
+    try:
+        return shutil.disk_usage(Path(url.database or ".").parent).free < _LEAST_FREE
+    except OSError:
+        return False
 
 
 def _unwritable(url: URL, reason: str) -> UntakenError:
