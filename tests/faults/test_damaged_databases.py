@@ -199,7 +199,7 @@ def test_a_locked_database_is_said_in_words_and_the_doctor_answers(
     with held(folder):
         with pytest.raises(UntakenError, match="workspace-locked"):
             Workspace(folder)
-        assert main(["review", "--workspace", str(folder)]) == 1
+        assert main(["review", "--workspace", str(folder)]) == 2
         assert "workspace-locked" in capsys.readouterr().err
         assert main(["workspace", "doctor", "--workspace", str(folder)]) == 1
         said = capsys.readouterr().out
