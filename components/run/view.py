@@ -104,17 +104,11 @@ def _diagnosis(report: RunReport) -> None:
         if report.cause.detail:
             st.text(text.one_line(named(report, report.cause.detail), 500))
         reason = text.label(named(report, score.diagnosis_reason), 400)
-        other = _of_others(report, score)
+        about = report.cause.sub_goal
+        other = bool(about) and f"'{about}'" not in score.diagnosis_advice
         alone = fine or other or score.diagnosis_advice  # the advice says what to look at
         st.caption(reason if alone else f"{DIAGNOSIS_WORDS[score.diagnosis]}: {reason}")
-        if score.diagnosis_advice and not other:
+        if score.diagnosis_advice and not other:  # it is for the failure that the headline names
             st.text(text.one_line(named(report, score.diagnosis_advice), 600))
         missing = f" {score.unscored} of the sub-goals are unscored." if score.unscored else ""
         st.caption(f"{text.label(state.rules().in_words(), 300)}.{missing}")
-
-
-def _of_others(report: RunReport, score: RunScore) -> bool:
-    """Whether the diagnosis is about attempted sub-goals and the cause one never attempted, or vice versa."""
-    named = next((one for one in score.results if one.sub_goal == report.cause.sub_goal), None)
-    attempted = None if named is None else named.attempted
-    return (score.diagnosis, attempted) in (("inside", False), ("skipping", True))

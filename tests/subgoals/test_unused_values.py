@@ -170,5 +170,13 @@ def test_free_text_and_a_completed_sub_goal_have_no_unused_values() -> None:
     assert unused(asked("hi").call("book", why="x", no=1), why="The customer wants a refund", no=1) == ()
 
 
-def test_a_sub_goal_whose_tool_was_never_called_has_none() -> None:
-    assert unused(asked("hi").call("look"), flight="HAT276") == ()
+def test_of_a_tool_that_was_never_called_the_whole_run_is_looked_through() -> None:
+    (found,) = unused(asked("hi").call("look").say("HAT276", "user"), flight="HAT276")
+    assert (found.call, found.knowledge, found.event) == (None, "shown", 4)
+    (found,) = unused(asked("hi").call("look"), flight="HAT276")
+    assert found.missing
+    assert in_words(found) == 'flight "HAT276" was never shown to this run; the tool was never called'
+
+
+def test_a_call_that_was_refused_has_no_unused_values() -> None:
+    assert unused(asked("hi").call("book", flight="HAT276", ok=False), flight="HAT276") == ()

@@ -38,7 +38,7 @@ class UnlikeSuccesses:
 def values_to_know(corpus: Corpus, report: RunReport, node: NodeScore) -> tuple[UnusedValue, ...]:
     """The expected values that a run did not use for a sub-goal, with where they could be known from."""
     run, graph = report.run, report.graph
-    if graph is None or node.nearest is None or run.integrity.broken:
+    if graph is None or node.completed or run.integrity.broken:
         return ()
     others = (SeenTexts(other) for other in islice(_siblings(corpus, run), MOST_SIBLINGS))
     return unused_values_of(SeenTexts(run), graph, node, others=others)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from math import inf
 from typing import Final
 
 from msgspec import Struct
@@ -17,11 +18,12 @@ NAMED: Final = 5
 
 
 class Diagnosed(Struct, frozen=True, kw_only=True, gc=False):
-    """A diagnosis, why, and what to change: the advice of source 002."""
+    """A diagnosis, why, and what to change: the advice of source 002, `about` some sub-goals."""
 
     diagnosis: Diagnosis
     reason: str
     advice: str = ""
+    about: tuple[str, ...] = ()
 
 
 class Unrevised(Struct, frozen=True, kw_only=True, gc=False):
@@ -57,6 +59,7 @@ def diagnose(
             diagnosis="violation",
             reason=_violation_sentence(skipped),
             advice=_require([v.dependency for v in skipped], [v.sub_goal for v in skipped]),
+            about=tuple(v.dependency for v in skipped),
         )
     missing = [node for node in known if not node.completed]
     if not missing:
@@ -82,7 +85,8 @@ def _why_missing(
             diagnosis="unscored",
             reason=f"{len(held)} of {len(nodes)} required sub-goals not completed: the check of "
             f"{_some(held)} holds, but no mapped action was seen",
-            advice="Correct the plan: map an action to it, or write `needs_action: false`.",
+            advice=_held(held),
+            about=tuple(held),
         )
     missing = [node for node in missing if not node.holds]
     incomplete = [node.sub_goal for node in missing if node.attempted is True]
@@ -95,26 +99,109 @@ def _why_missing(
     counts = f"{head}: {inside} attempted without success, {skipped} never attempted"
     counts += f", {unknown} unknown" if unknown else ""
     if unrevised is not None:
+        branches, after = _failed_branches(nodes, unrevised, compiled)
         return Diagnosed(
             diagnosis="not_detecting_errors",
             reason=f"{_times(len(unrevised.trace.failed), 'observation')} failed and the plan was not "
             f"revised; {counts}",
             advice="Add a self-check sub-goal between branches, or feed the tool response back into the "
-            f"planner before the next call{_failed_branches(nodes, unrevised, compiled)}.",
+            f"planner before the next call{_branches_in_words(branches, after)}.",
+            about=(*branches, *after),
         )
     if skipped > inside:
-        advice = f"Fix the planner or its tool descriptions: {_some(never)} never attempted."
-        return Diagnosed(diagnosis="skipping", reason=counts, advice=advice)
-    advice = f"Fix the tool call or its reasoning: {_some(incomplete)} attempted, not completed."
-    return Diagnosed(diagnosis="inside", reason=counts, advice=advice)
+        return Diagnosed(diagnosis="skipping", reason=counts, advice=_skipped(never), about=tuple(never))
+    return Diagnosed(
+        diagnosis="inside", reason=counts, advice=_attempted(incomplete), about=tuple(incomplete)
+    )
 
 
-def _failed_branches(nodes: Sequence[NodeResult], unrevised: Unrevised, compiled: CompiledGraph) -> str:
-    """The sub-goals whose calls failed, each with what depends on it."""
+def _skipped(names: Sequence[str]) -> str:
+    return f"Fix the planner or its tool descriptions: {_some(names)} never attempted."
+
+
+def _held(names: Collection[str]) -> str:
+    return f"Correct the plan: map an action to {_some([*names])}, or write `needs_action: false`."
+
+
+def _attempted(names: Sequence[str]) -> str:
+    return f"Fix the tool call or its reasoning: {_some(names)} attempted, not completed."
+
+
+def remedy(
+    diagnosed: Diagnosed,
+    nodes: Sequence[NodeResult],
+    compiled: CompiledGraph,
+    attempts: AttemptsById,
+    calls: Collection[int],
+) -> str:
+    """What to change about the failure that came first: the diagnosis' advice where it is about that.
+
+    Else the advice for what happened there; empty where none fits, as for a message that was judged not met.
+
+    Args:
+        diagnosed: the run's diagnosis.
+        nodes: the requirements of the run.
+        compiled: their graph.
+        attempts: what the run did about each.
+        calls: `seq` of the run's tool calls.
+    """
+    first = first_missing(nodes, compiled, attempts) if diagnosed.advice else None
+    if first is None or first.sub_goal in diagnosed.about:
+        return diagnosed.advice
+    if first.holds:
+        return _held([first.sub_goal])
+    if first.attempted is False:
+        return _skipped([first.sub_goal])
+    called = not set(calls).isdisjoint(attempts[first.sub_goal].events)
+    return _attempted([first.sub_goal]) if first.attempted and called else ""
+
+
+def first_missing(
+    nodes: Sequence[NodeResult], compiled: CompiledGraph, attempts: AttemptsById
+) -> NodeResult | None:
+    """The requirement known not to be completed that failed first by the log.
+
+    An attempted one failed at its last action, one never attempted just before the first action of something
+    that needs it; what nothing went past comes last, dependencies first.
+    """
+    missing = [node for node in nodes if node.completed is False]
+    if not missing:
+        return None
+    turn = {name: at for at, name in enumerate(compiled.dependencies_first)}
+    past = {node.sub_goal: inf for node in missing if node.attempted is False}
+    for name, at in _passed(compiled, attempts, past):
+        past[name] = min(past[name], at - 0.5)
+    ends = {
+        node.sub_goal: past.get(node.sub_goal, max(attempts[node.sub_goal].events, default=inf))
+        for node in missing
+    }
+    return min(missing, key=lambda node: (ends[node.sub_goal], turn[node.sub_goal]))
+
+
+def _passed(
+    compiled: CompiledGraph, attempts: AttemptsById, never: Collection[str]
+) -> Iterator[tuple[str, int]]:
+    """Each sub-goal of `never` with the first action of each attempted one that needs it, at any distance."""
+    behind: dict[str, frozenset[str]] = {}
+    for name in compiled.dependencies_first:
+        deps = compiled.criteria[name].deps
+        behind[name] = frozenset(dep for dep in deps if dep in never).union(*(behind[dep] for dep in deps))
+        if events := attempts[name].events:
+            yield from ((needed, events[0]) for needed in behind[name])
+
+
+def _failed_branches(
+    nodes: Sequence[NodeResult], unrevised: Unrevised, compiled: CompiledGraph
+) -> tuple[list[str], list[str]]:
+    """The sub-goals whose calls failed, and what directly depends on them."""
     failed = {call.seq for _, call in unrevised.trace.failures if call is not None}
     attempts = unrevised.attempts
     branches = [node.sub_goal for node in nodes if not failed.isdisjoint(attempts[node.sub_goal].events)]
     after = [name for name, one in compiled.criteria.items() if not set(branches).isdisjoint(one.deps)]
+    return branches, after
+
+
+def _branches_in_words(branches: Sequence[str], after: Sequence[str]) -> str:
     if not branches:
         return ""
     return f": calls failed at {_some(branches)}" + (f", before {_some(after)}" if after else "")

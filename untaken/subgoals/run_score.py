@@ -178,8 +178,8 @@ class RunScore(Struct, frozen=True, kw_only=True, gc=False):
         extra: `seq` of each of the agent's own actions mapped to no sub-goal.
         plans: number of plans recorded; without any, `replans` being 0 says nothing.
         recovered: share of failed sub-goal attempts later completed after a replan.
-        diagnosis_advice: what to change, naming the sub-goals meant; empty where nothing is known or nothing
-            is missing.
+        diagnosis_advice: what to change about the sub-goal that failed first; empty where nothing is missing
+            or known, or none fits.
     """
 
     run_id: str

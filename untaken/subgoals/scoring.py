@@ -16,7 +16,7 @@ from untaken.subgoals.attempts import AttemptsById, attempts
 from untaken.subgoals.checks import CheckRunner, DecisionsById
 from untaken.subgoals.compiled import CompiledGraph, compiled_graph
 from untaken.subgoals.conditions import Conditions, conditions
-from untaken.subgoals.diagnosis import Diagnosed, Unrevised, diagnose
+from untaken.subgoals.diagnosis import Diagnosed, Unrevised, diagnose, remedy
 from untaken.subgoals.expressions import ExpressionResults
 from untaken.subgoals.progress import progress, recovered
 from untaken.subgoals.requirements import (
@@ -269,6 +269,10 @@ def _assemble(
         if trace.never_replanned:
             unrevised = Unrevised(trace=trace, attempts=tried)
             diagnosed = diagnose(counted_nodes(known.results, "fail"), known.critical, compiled, unrevised)
+        advice = diagnosed.advice
+        if advice:
+            calls = [call.seq for call in trace.calls]
+            advice = remedy(diagnosed, counted_nodes(known.results, "fail"), compiled, tried, calls)
         yield RunScore(
             **_of_record(run, trace),
             **structs.asdict(tally),
@@ -284,7 +288,7 @@ def _assemble(
             recovered=rate,
             diagnosis=diagnosed.diagnosis,
             diagnosis_reason=diagnosed.reason,
-            diagnosis_advice=diagnosed.advice,
+            diagnosis_advice=advice,
             findings=(*mapping.findings, *_findings(run, compiled, trace)),
             detail=DetailLater(detail),
         )

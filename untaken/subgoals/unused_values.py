@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from untaken.ledger.events import ToolCall
+from untaken.plans.calls import expected_of
 from untaken.plans.plan_graph import PlanGraph, ToolCallSpec
 from untaken.subgoals.differences import shown, unmet_arguments
 from untaken.subgoals.run_score import NodeScore
@@ -43,7 +44,7 @@ class UnusedValue(Struct, frozen=True, kw_only=True, gc=False):
     Attributes:
         argument: where the call has another value, with a dot for what is inside it.
         expected: the value as JSON; `kind`: what it is.
-        call: `seq` of the call.
+        call: `seq` of the call; ``None`` where the tool was never called: the whole run is looked through.
         knowledge: ``shown`` to the agent before the call; ``never_shown`` (ids, names, words and dates only);
             ``may_be_computed``: not shown as such, but an amount, a choice or a date that it may have worked
             out.
@@ -61,7 +62,7 @@ class UnusedValue(Struct, frozen=True, kw_only=True, gc=False):
     argument: str
     expected: str
     kind: ValueKind
-    call: int
+    call: int | None
     knowledge: Knowledge
     event: int | None = None
     source: str = ""
@@ -86,7 +87,7 @@ class UnusedValue(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def unused_values(
-    seen: SeenTexts, spec: ToolCallSpec, call: ToolCall, *, others: Iterable[SeenTexts] = ()
+    seen: SeenTexts, spec: ToolCallSpec, call: ToolCall | None, *, others: Iterable[SeenTexts] = ()
 ) -> tuple[UnusedValue, ...]:
     """What a call should have used and did not, with where the agent could have known it from.
 
@@ -96,7 +97,7 @@ def unused_values(
     Args:
         seen: what the run's agent was shown.
         spec: the expected call.
-        call: of the run, to the same tool.
+        call: of the run, to the same tool; ``None`` where it was never called.
         others: runs of the same task; at most `MOST_SIBLINGS` are asked for values never shown here.
     """
     siblings = list(islice(others, MOST_SIBLINGS))
@@ -107,16 +108,21 @@ def unused_values(
 def unused_values_of(
     seen: SeenTexts, graph: PlanGraph, node: NodeScore, *, others: Iterable[SeenTexts] = ()
 ) -> tuple[UnusedValue, ...]:
-    """`unused_values` of the call nearest to what a sub-goal's check expects; none where there is none."""
+    """`unused_values` of the call nearest to what a sub-goal's check expects, or of one never called."""
     check = next((goal.check for goal in graph.sub_goals if goal.id == node.sub_goal), None)
-    call = next((one for one in seen.run.actions if one.seq == node.nearest), None)
-    if check is None or check.tool_call is None or call is None or node.completed is not False:
+    if check is None or check.tool_call is None or node.completed is not False:
         return ()
+    call = next((one for one in seen.run.actions if one.seq == node.nearest), None)
+    if call is None and check.tool_call.name in seen.run.tools:
+        return ()  # called as expected, but refused or not often enough
     return unused_values(seen, check.tool_call, call, others=others)
 
 
-def _pairs(spec: ToolCallSpec, call: ToolCall) -> Iterator[tuple[str, Any, list[Any]]]:
+def _pairs(spec: ToolCallSpec, call: ToolCall | None) -> Iterator[tuple[str, Any, list[Any]]]:
     """Each expected value that the call does not use: its argument, the value, what is there instead."""
+    if call is None:
+        yield from ((name, one, []) for name, value in expected_of(spec).items() for one in _values(value))
+        return
     for name, expected, actual in unmet_arguments(spec, call):
         wanted, used = list(_values(expected)), list(_values(actual))
         instead = [value for value in used if value not in wanted]
@@ -138,23 +144,24 @@ def _values(value: Any) -> Iterator[Any]:
 
 
 def _unused(
-    seen: SeenTexts, call: ToolCall, siblings: Sequence[SeenTexts], pair: tuple[str, Any, list[Any]]
+    seen: SeenTexts, call: ToolCall | None, siblings: Sequence[SeenTexts], pair: tuple[str, Any, list[Any]]
 ) -> UnusedValue:
+    before = float("inf") if call is None else call.seq
     argument, value, instead = pair
     last = argument.rpartition(".")[2]
     name = argument if last.isdigit() else last
     wanted = sought(value, name)
-    first = seen.first(wanted, call.seq)
-    knowledge: Knowledge = "shown" if first else _unshown(wanted.kind, seen, call)
+    first = seen.first(wanted, before)
+    knowledge: Knowledge = "shown" if first else _unshown(wanted.kind, seen, before)
     used = instead[0] if len(instead) == 1 else None
     used_sought = None if used is None else sought(used, name)
-    used_first = None if used_sought is None else seen.first(used_sought, call.seq)
+    used_first = None if used_sought is None else seen.first(used_sought, before)
     missing = knowledge == "never_shown"
     return UnusedValue(
         argument=argument,
         expected=shown(value),
         kind=wanted.kind,
-        call=call.seq,
+        call=None if call is None else call.seq,
         knowledge=knowledge,
         event=first.seq if first else None,
         source=first.source if first else "",
@@ -169,9 +176,9 @@ def _unused(
     )
 
 
-def _unshown(kind: ValueKind, seen: SeenTexts, call: ToolCall) -> Knowledge:
+def _unshown(kind: ValueKind, seen: SeenTexts, before: float) -> Knowledge:
     """An amount may be computed, a choice made, a day counted from another."""
-    if kind in ("amount", "choice") or (kind == "date" and seen.relative_dates(call.seq)):
+    if kind in ("amount", "choice") or (kind == "date" and seen.relative_dates(before)):
         return "may_be_computed"
     return "never_shown"
 
@@ -209,6 +216,8 @@ def in_words(value: UnusedValue) -> str:
 
 
 def _used(value: UnusedValue) -> str:
+    if value.call is None:
+        return "the tool was never called"
     if not value.used:
         return "the call has no such value"
     if value.several:
