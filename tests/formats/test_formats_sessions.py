@@ -249,6 +249,26 @@ def test_a_forked_session_of_codex_does_not_pay_for_what_it_copied(tmp_path: Pat
     assert used(run)[:2] == (800, 20)
 
 
+def test_a_resumed_session_of_codex_counts_on_from_what_it_copied(tmp_path: Path) -> None:
+    def session(name: str, *totals: int) -> str:
+        meta = {"id": name, "timestamp": "2026-01-01T00:00:00Z"}
+        lines = [{"timestamp": "2026-01-01T00:00:00Z", "type": "session_meta", "payload": meta}]
+        for count in totals:
+            part = {"type": "input_text", "text": f"{count}"}
+            payload = {"type": "message", "role": "user", "content": [part]}
+            lines += [
+                {"timestamp": f"2026-01-01T00:00:{count:02}Z", "type": "response_item", "payload": payload},
+                total(count, input_tokens=count * 10, output_tokens=count),
+            ]
+        return "".join(json.dumps(each) + "\n" for each in lines)
+
+    first_one = put(tmp_path / "in" / "1.jsonl", session("s1", 1, 2))
+    resumed = put(tmp_path / "in" / "2.jsonl", session("s2", 1, 2, 5))
+    done, runs = converted("codex", tmp_path / "out", first_one, resumed)
+    assert {run.run_id: used(run)[:2] for run in runs} == {"codex/s1": (20, 2), "codex/s2": (30, 3)}
+    assert codes(done)["repeated-messages"] == 1
+
+
 def test_the_totals_of_copilot_are_those_of_its_runs_together(tmp_path: Path) -> None:
     def event(second: int, kind: str, agent: str | None = None, **data: Any) -> dict[str, Any]:
         whose = {"agentId": agent} if agent else {}

@@ -1,7 +1,6 @@
 """Small inputs after public bug reports: each comes out as its `expected.json` says.
 
-A case is an example of a kind. `SHORT` lists the cases that are not right yet: one in it that comes out
-right fails, so the table can only shrink.
+A case is an example of a kind: that the kind holds is claimed in `tests/formats`.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ from untaken.plans import load_graphs
 from untaken.subgoals import score_run
 
 ABOUT: Final = ("README", "expected.json")
-SHORT: Final[Mapping[str, str]] = {}
-"""Cases that are not right yet, and what is missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,20 +255,9 @@ def test_a_case_comes_out_as_its_readme_says(name: str, real_data: Path, tmp_pat
     case = real_data / "cases" / name
     if not case.is_dir():
         pytest.skip(f"no case {name} in {case.parent}")
-    try:
-        right = comes_out_right(case, tmp_path)
-    except Exception:
-        if name not in SHORT:
-            raise
-        return
-    assert right != (name in SHORT), (
-        f"{name} is right now: take it off SHORT"
-        if right
-        else f"{name} does not come out as {case / 'README'} says"
-    )
+    assert comes_out_right(case, tmp_path), f"{name} does not come out as {case / 'README'} says"
 
 
 def test_every_case_of_the_folder_is_tried(real_data: Path) -> None:
     folders = {each.name for each in (real_data / "cases").glob("*") if each.is_dir()}
     assert folders <= set(CASES)
-    assert SHORT.keys() <= set(CASES)

@@ -13,10 +13,13 @@ from typing import Any, Final
 from untaken.formats import codex_events
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.messages import is_message, message_items
 from untaken.formats.readings import first_text, mapping, moment, parsed, text, whole
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sessions import Payers
+from untaken.formats.sources import Source
 from untaken.formats.spending import USAGE, spend, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -66,7 +69,7 @@ def recognise(sample: Sample) -> Confidence:
     return Confidence.LIKELY if old and sample.shape in ("lines", "object") else Confidence.NO
 
 
-def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRun | None:
+def session_run(lines: Sequence[Line], name: str, payers: Payers, findings: Findings) -> TraceRun | None:
     """The run of one session; ``None`` where there is no conversation."""
     meta = next((_payload(line) for line in lines if _is_meta(line)), {})
     own = _own(lines, meta, findings)
@@ -78,7 +81,7 @@ def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRu
     model = first_text(contexts, ("model",))
     events = [_payload(line) for line in own if _kind(line) == "event_msg"]
     mine = {id(line) for line in own}
-    before = [_payload(line) for line in lines if id(line) not in mine]
+    copied = [line for line in lines if id(line) not in mine]
     times = [at for line in own if (at := moment(line.get("timestamp"), findings, "timestamp"))]
     started = moment(meta.get("timestamp"), findings, "timestamp") or (times[0] if times else None)
     instructions = mapping(meta.get("base_instructions")).get("text") or meta.get("base_instructions")
@@ -98,7 +101,7 @@ def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRu
         started=started,
         finished=times[-1] if times else None,
         error=_error(events),
-        metrics=_tokens(events, before, session, findings),
+        metrics=_tokens(own, copied, f"codex/{session}", payers, findings),
         metadata=_metadata(meta),
     )
 
@@ -186,18 +189,27 @@ def _error(events: Sequence[Line]) -> str | None:
 
 
 def _tokens(
-    events: Sequence[Line], before: Sequence[Line], session: str, findings: Findings
+    own: Sequence[Line], copied: Sequence[Line], run: str, payers: Payers, findings: Findings
 ) -> dict[str, float | bool]:
-    """The running totals that were counted last, without those that the session was forked with."""
-    now, then = _total(events, findings), _total(before, findings)
+    """The running totals that were counted last, without those that the session began with.
+
+    A session that was forked or resumed counts on from the totals that it copied.
+    """
+    counted = [(text(line.get("timestamp")), total) for line in own if (total := _total(line, findings))]
+    named = [((at, *sorted(total.items())), total) for at, total in counted]
+    paid = payers.paid(run, named, findings)
+    before = [total for line in copied if (total := _total(line, findings))]
+    before += [total for (_, total), each in zip(counted, paid, strict=True) if total != each]
+    now, then = (dict(each[-1]) if each else {} for each in ([total for _, total in counted], before))
     if all(now.get(figure, 0) >= value for figure, value in then.items()):
         now = {figure: value - then.get(figure, 0) for figure, value in now.items()}
-    return spend([], now, run=f"codex/{session}", findings=findings).tokens
+    return spend([], now, run=run, findings=findings).tokens
 
 
-def _total(events: Sequence[Line], findings: Findings) -> dict[str, float]:
-    counts = (mapping(mapping(event.get("info")).get("total_token_usage")) for event in reversed(events))
-    return usage(next(filter(None, counts), {}), findings, place="total_token_usage.")
+def _total(line: Line, findings: Findings) -> dict[str, float]:
+    """The totals of a line that counts tokens."""
+    counts = mapping(mapping(_payload(line).get("info")).get("total_token_usage"))
+    return usage(counts, findings, place="total_token_usage.")
 
 
 def _metadata(meta: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,14 +231,19 @@ def _needed(line: Line) -> Line:
     return {**line, "payload": payload} if "payload" in line else line
 
 
-def _read(file: TraceFile) -> list[TraceRun]:
+def _read(file: TraceFile, payers: Payers) -> list[TraceRun]:
     lines = [_needed(mapping(line)) for line in file.records()]
     if any(map(codex_events.is_event, lines)):
         return list(codex_events.thread_runs(lines, file.stem, file.findings))
-    run = session_run(lines, file.stem, file.findings)
+    run = session_run(lines, file.stem, payers, file.findings)
     if run is None:
         file.refuse("there is no item of a conversation in it")
     return [run] if run is not None else []
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    payers = Payers()
+    converter(lambda file: _read(file, payers), PLACES)(sources, intake)
 
 
 IMPORTER: Final = Importer(
@@ -237,5 +254,5 @@ IMPORTER: Final = Importer(
         what="One run a session file; sub-agents without the lines they repeat of their parent.",
     ),
     recognise=recognise,
-    convert=converter(_read, PLACES),
+    convert=_convert,
 )
