@@ -465,7 +465,10 @@ RECORDS: Final[dict[str, dict[str, Any]]] = {
                                    "mlflow.trace.tokenUsage": '{"input_tokens": 5, "output_tokens": 2}',
                                    "mlflow.trace.cost": '{"total_cost": 0.5}'},
                 "tags": {},
-                "assessments": [{"assessment_name": "success", "feedback": {"value": True}}],
+                "assessments": [
+                    {"assessment_name": "success", "feedback": {"value": True}},
+                    {"assessment_name": "expected_response", "expectation": {"value": "monday"}},
+                ],
             },
             "data": {
                 "spans": [

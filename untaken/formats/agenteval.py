@@ -23,6 +23,7 @@ from untaken.formats.readings import amount, cut_name, objects, text, truth, who
 from untaken.formats.recording import EPOCH, TICK, RunDraft
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
+from untaken.formats.task_texts import described
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile
 from untaken.formats.who_and_when_texts import code_in, exit_code
@@ -109,6 +110,7 @@ def _run(source: Source, record: Mapping[str, Any], intake: Intake, log: FileLog
             "format": "agenteval",
             "timestamps": "synthesised",
             **{key: record[key] for key in METADATA if record.get(key) is not None},
+            **described(record.get("problem"), record.get("correct_ans")),
         },
     )
     steps = _write_entries(run, record, log)
@@ -169,6 +171,13 @@ IMPORTER: Final = Importer(
         title="AgentEval maths logs",
         extensions=(".json",),
         what="Maths problems solved by AutoGen agents, one file each, with outcome, rounds and seconds.",
+        reads={
+            "agent": ("(always autogen)",),
+            "task": ("problem_id",),
+            "task text": ("problem",),
+            "target": ("correct_ans",),
+            "outcome": ("is_correct",),
+        },
     ),
     recognise=_recognise,
     convert=_convert,

@@ -47,6 +47,12 @@ IMPORTER: Final = Importer(
         title="AgentRx failure labels",
         extensions=(".json", ".jsonl"),
         what="τ-bench runs with people's labels of failing steps: root causes as verdicts, kinds as modes.",
+        reads={
+            "agent": ("(file name)",),
+            "task": ("task_id",),
+            "task text": ("info.task.instruction",),
+            "outcome": ("reward",),
+        },
     ),
     recognise=_recognise,
     convert=_convert,

@@ -18,6 +18,7 @@ from untaken.formats.otel_spans import Span, below, span_of
 from untaken.formats.readings import amount, first_text, items, mapping, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import usage
+from untaken.formats.task_texts import described
 from untaken.formats.tidy import Places
 from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import TraceRun
@@ -67,6 +68,7 @@ def trace_run(trace: str, rows: Sequence[Row], findings: Findings) -> TraceRun:
     run = otel.trace_run([_span(row, trace, row is root, findings) for row in rows], findings)
     run.run_id, run.metadata["format"] = f"braintrust/{trace}", "braintrust"
     run.origin = [dict(root), *rows]
+    run.metadata |= described(root.get("input"), root.get("expected"))
     return run
 
 
@@ -151,6 +153,16 @@ IMPORTER: Final = Importer(
         title="Braintrust spans",
         extensions=(".json", ".jsonl"),
         what="Rows of logs and experiments, with their scores: one run per trace.",
+        reads={
+            "agent": ("span_attributes.name",),
+            "model": ("metadata.model",),
+            "task": ("metadata.task_id",),
+            "task text": ("input",),
+            "target": ("expected",),
+            "outcome": ("scores.success",),
+            "tokens": ("metrics.prompt_tokens", "metrics.completion_tokens"),
+            "cost": ("metrics.estimated_cost",),
+        },
     ),
     recognise=recognise,
     convert=trace_converter(_read, PLACES),

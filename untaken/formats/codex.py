@@ -252,6 +252,16 @@ IMPORTER: Final = Importer(
         title="Codex rollouts",
         extensions=(".jsonl",),
         what="One run a session file; sub-agents without the lines they repeat of their parent.",
+        reads={
+            "agent": ("payload.model",),
+            "model": ("payload.model",),
+            "version": ("payload.cli_version",),
+            "task": ("payload.id",),
+            "tokens": (
+                "payload.info.total_token_usage.input_tokens",
+                "payload.info.total_token_usage.output_tokens",
+            ),
+        },
     ),
     recognise=recognise,
     convert=_convert,

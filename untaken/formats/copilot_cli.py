@@ -247,6 +247,12 @@ IMPORTER: Final = Importer(
         title="GitHub Copilot CLI sessions",
         extensions=(".jsonl",),
         what="Messages and tool calls of a log of events; each sub-agent is a separate run.",
+        reads={
+            "agent": ("data.model",),
+            "model": ("data.model",),
+            "task": ("data.sessionId",),
+            "tokens": ("data.modelMetrics.m.usage.inputTokens", "data.modelMetrics.m.usage.outputTokens"),
+        },
     ),
     recognise=recognise,
     convert=converter(_read, PLACES),

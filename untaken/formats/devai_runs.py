@@ -18,6 +18,7 @@ from untaken.formats.losses import FileLog, Findings, Held, clip
 from untaken.formats.readings import cut_name
 from untaken.formats.recording import EPOCH, TICK, RunDraft
 from untaken.formats.sources import Source
+from untaken.formats.task_texts import described
 from untaken.formats.tidy import Places, Tidier, under
 from untaken.ledger import RunFinished, RunStarted, Verdict
 
@@ -92,7 +93,11 @@ def write_run(
         task_id=bundle.task,
         graph=graph,
         model=model_of(steps) if steps else None,
-        metadata={"format": "devai", "timestamps": "synthesised"},
+        metadata={
+            "format": "devai",
+            "timestamps": "synthesised",
+            **described(plan.metadata.get("query") if plan else None),
+        },
     )
     totals = DevAITotals()
     if steps and bundle.trajectory:

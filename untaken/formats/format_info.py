@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
 from untaken.errors import Finding
 from untaken.present.numbers import counted
 
+RunField = Literal["agent", "model", "version", "task", "task text", "target", "outcome", "tokens", "cost"]
+RUN_FIELDS: Final[tuple[RunField, ...]] = get_args(RunField)
 Progress = Callable[[int, int, str], None]
 """Called with (files done, total files, current file name). An exception from it cancels the work."""
 
@@ -24,12 +27,15 @@ class FormatInfo:
         title: the name to show.
         extensions: endings of files looked at in a folder or an archive.
         what: one sentence on what is read and how it is converted.
+        reads: by what of a run it feeds (`RUN_FIELDS`), the places of a record that are read for it, the one
+            that counts first; in brackets what is no place of a record.
     """
 
     name: str
     title: str
     extensions: tuple[str, ...]
     what: str
+    reads: Mapping[RunField, tuple[str, ...]] = field(default_factory=dict)
 
 
 class FieldCount(Struct, frozen=True, kw_only=True):

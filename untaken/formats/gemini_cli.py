@@ -243,6 +243,12 @@ IMPORTER: Final = Importer(
         title="Gemini CLI sessions",
         extensions=(".json", ".jsonl"),
         what="Messages, thoughts and tool calls with their status: one run a session.",
+        reads={
+            "agent": ("messages[].model",),
+            "model": ("messages[].model",),
+            "task": ("sessionId",),
+            "tokens": ("messages[].tokens.input", "messages[].tokens.output"),
+        },
     ),
     recognise=recognise,
     convert=converter(_read, PLACES),

@@ -177,6 +177,16 @@ IMPORTER: Final = Importer(
         title="goose sessions",
         extensions=(".json", ".jsonl"),
         what="Messages, thoughts and tool calls with their status: one run a session.",
+        reads={
+            "agent": ("conversation[].metadata.inference.requestedModel",),
+            "model": ("conversation[].metadata.inference.requestedModel",),
+            "task": ("id",),
+            "tokens": (
+                "conversation[].metadata.usage.inputTokens",
+                "conversation[].metadata.usage.outputTokens",
+            ),
+            "cost": ("conversation[].metadata.usage.cost",),
+        },
     ),
     recognise=recognise,
     convert=converter(_read, PLACES),

@@ -26,6 +26,7 @@ from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.readings import amount, items, mapping, moment, number, objects, text, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import ZIP, OnDisk, Source
+from untaken.formats.task_texts import described
 from untaken.formats.tidy import Places, Tidier
 from untaken.formats.trace_run import (
     Answered,
@@ -46,7 +47,17 @@ VALUES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 SUCCESS: Final = {"C": True, "I": False, "N": False}
 HEADERS: Final = ("header.json", "_journal/start.json")
 _SAMPLE: Final = (
-    *("id", "epoch", "target.**", "error.message", "error.**", "limit.type", "total_time", "uuid"),
+    *(
+        "id",
+        "epoch",
+        "input.**",
+        "target.**",
+        "error.message",
+        "error.**",
+        "limit.type",
+        "total_time",
+        "uuid",
+    ),
     *("messages[].role", "messages[].content.**", "messages[].tool_call_id", "messages[].error.message"),
     *(f"messages[].tool_calls[].{name}" for name in ("id", "function", "arguments.**")),
     *("scores.**", "events[].event", "events[].id", "events[].timestamp", "events[].completed"),
@@ -149,7 +160,7 @@ def _sample_run(sample: Mapping[str, Any], about: EvalInfo, findings: Findings) 
         metadata={
             "format": "inspect",
             "status": about.status,
-            "target": content_text(sample.get("target")) or "",
+            **described(sample.get("input"), sample.get("target")),
         },
     )
 
@@ -337,6 +348,15 @@ IMPORTER: Final = Importer(
         title="Inspect logs",
         extensions=(".eval", ".json"),
         what="Samples with their messages, tool calls, scores, errors and limits; an epoch is a repeat.",
+        reads={
+            "agent": ("eval.solver", "eval.model"),
+            "model": ("eval.model",),
+            "task": ("eval.task", "samples[].id"),
+            "task text": ("samples[].input",),
+            "target": ("samples[].target",),
+            "outcome": ("samples[].scores.match.value",),
+            "tokens": ("samples[].model_usage.m.input_tokens", "samples[].model_usage.m.output_tokens"),
+        },
     ),
     recognise=recognise,
     convert=_convert,

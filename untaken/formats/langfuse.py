@@ -17,6 +17,7 @@ from untaken.formats.otel_spans import Span, span_of
 from untaken.formats.readings import amount, mapping, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import Amounts
+from untaken.formats.task_texts import ANSWERS, described
 from untaken.formats.tidy import Places
 from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import TraceRun
@@ -100,12 +101,19 @@ def trace_run(
     root = _root(trace, trace_id, tops, findings)
     run = otel.trace_run([root, *spans], findings)
     run.run_id, run.metadata["format"] = f"langfuse/{trace_id}", "langfuse"
+    run.metadata |= described(trace.get("input"), _expected(trace))
     run.origin = {**trace, "observations": list(observations)}
     return run
 
 
 def _first(record: Mapping[str, Any], key: str) -> Any:
     return next((record[name] for name in NAMES[key] if record.get(name) is not None), None)
+
+
+def _expected(trace: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer that the metadata of a trace records as right."""
+    about = mapping(parsed(trace.get("metadata")))
+    return {name: about[name] for name in ANSWERS if name in about}
 
 
 def _root(
@@ -250,6 +258,17 @@ IMPORTER: Final = Importer(
         title="Langfuse traces",
         extensions=(".json", ".jsonl"),
         what="Traces with their observations and scores, or observations alone: one run per trace.",
+        reads={
+            "agent": ("name",),
+            "model": ("observations[].model",),
+            "version": ("version",),
+            "task": ("metadata.task_id",),
+            "task text": ("input",),
+            "target": ("metadata.expected_output",),
+            "outcome": ("scores[].value",),
+            "tokens": ("observations[].usageDetails.input", "observations[].usageDetails.output"),
+            "cost": ("observations[].costDetails.total",),
+        },
     ),
     recognise=recognise,
     convert=trace_converter(_read, PLACES),

@@ -31,6 +31,7 @@ from untaken.formats.readings import (
 )
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import USAGE, added, usage, with_cost
+from untaken.formats.task_texts import described
 from untaken.formats.tidy import Places, under
 from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun
@@ -52,7 +53,15 @@ PLACES: Final = Places(
     kept=[
         *("id", "run_id", "trace_id", "parent_run_id", "dotted_order", "name", "run_type"),
         *("start_time", "end_time"),
-        *("error", "status", "inputs.**", "outputs.**", "reference_example_id", "total_cost"),
+        *(
+            "error",
+            "status",
+            "inputs.**",
+            "outputs.**",
+            "reference_example_id",
+            "reference_outputs.**",
+            "total_cost",
+        ),
         "feedback_stats.**",
         *under("extra.metadata.", "task_id thread_id session_id"),
         *(f"extra.metadata.{name}" for name in (*VERSIONS, *PROMPT_VERSIONS)),
@@ -137,7 +146,11 @@ def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
         steps=len(models) or None,
         error=_error(root),
         metrics={**spent.tokens, **others, **feedback},
-        metadata={"format": "langsmith", **({"session": session} if session else {})},
+        metadata={
+            "format": "langsmith",
+            **({"session": session} if session else {}),
+            **described(root.get("inputs"), root.get("reference_outputs")),
+        },
     )
 
 
@@ -285,6 +298,16 @@ IMPORTER: Final = Importer(
         title="LangSmith run trees",
         extensions=(".json", ".jsonl"),
         what="Exported runs, nested or flat: one run per trace.",
+        reads={
+            "agent": ("name",),
+            "model": ("extra.metadata.ls_model_name", "extra.invocation_params.model"),
+            "task": ("extra.metadata.task_id",),
+            "task text": ("inputs",),
+            "target": ("reference_outputs",),
+            "outcome": ("feedback_stats.success.avg",),
+            "tokens": ("prompt_tokens", "completion_tokens"),
+            "cost": ("total_cost",),
+        },
     ),
     recognise=recognise,
     convert=trace_converter(_read, PLACES),

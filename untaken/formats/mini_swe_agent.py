@@ -136,6 +136,17 @@ IMPORTER: Final = Importer(
         title="mini-SWE-agent trajectories",
         extensions=(".json", ".traj"),
         what="Commands, their output and exit codes, the exit status; success comes from --outcomes.",
+        reads={
+            "agent": ("info.config.model.model_name",),
+            "model": ("info.config.model.model_name",),
+            "version": ("info.mini_version",),
+            "task": ("instance_id",),
+            "tokens": (
+                "messages[].extra.response.usage.prompt_tokens",
+                "messages[].extra.response.usage.completion_tokens",
+            ),
+            "cost": ("info.model_stats.instance_cost",),
+        },
     ),
     recognise=recognise,
     convert=converter(_read, PLACES),

@@ -23,10 +23,13 @@ from untaken.formats.otel_spans import Span, spans_of
 from untaken.formats.readings import amount, first_text, mapping, number, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import Spending, usage, with_cost
+from untaken.formats.task_texts import ANSWERS, described
 from untaken.formats.tidy import Places
 from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
 
+SERVED: Final = ("app_name", "endpoint_name", "served_entity_name")
+"""Names that a table of responses of Databricks has for what answered."""
 MODELS: Final = ("CHAT_MODEL", "LLM")
 GRADER: Final = "EVALUATOR"
 PARTS: Final = ("trace_metadata", "request_metadata", "tags")
@@ -132,7 +135,7 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
     session = text(about.get("mlflow.trace.session"))
     return TraceRun(
         run_id=f"mlflow/{trace}",
-        agent=root.name,
+        agent=_agent(document, ordered, root),
         task_id=first_text([about], TASK) or trace,
         record=document,
         model=next((m for span in models if (m := _model(span))), None),
@@ -146,8 +149,26 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
         steps=len(models) or None,
         error=(root.message or "the root span has the status error") if root.status == "error" else None,
         metrics={**spent.tokens, **judged},
-        metadata={"format": "mlflow", **({"session": session} if session else {})},
+        metadata={
+            "format": "mlflow",
+            **({"session": session} if session else {}),
+            **described(root.attributes.get(INPUTS), _expected(info)),
+        },
     )
+
+
+def _agent(document: Mapping[str, Any], spans: Sequence[Span], root: Span) -> str:
+    """The endpoint of Databricks that answered, the first span of an agent, or the root."""
+    served = first_text([mapping(document.get("databricks_request"))], SERVED)
+    agents = (span.name for span in spans if _kind(span) == "AGENT")
+    return served or next(agents, None) or root.name
+
+
+def _expected(info: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers that people recorded as right, by the names of their expectations."""
+    found = {text(each.get("assessment_name")): mapping(each.get("expectation")).get("value")
+             for each in objects(info.get("assessments"))}  # fmt: skip
+    return {name: value for name, value in found.items() if name in ANSWERS}
 
 
 def _kind(span: Span) -> str:
@@ -276,6 +297,16 @@ IMPORTER: Final = Importer(
         title="MLflow traces",
         extensions=(".json", ".jsonl"),
         what="Traces of MLflow with their spans and assessments: one run per trace.",
+        reads={
+            "agent": ("(name of the first span of an agent)", "data.spans[].name"),
+            "model": ("data.spans[].attributes.mlflow.spanInputs.model",),
+            "task": ("info.trace_metadata.task_id",),
+            "task text": ("data.spans[].attributes.mlflow.spanInputs",),
+            "target": ("info.assessments[].expectation.value",),
+            "outcome": ("info.assessments[].feedback.value",),
+            "tokens": ("data.spans[].attributes.mlflow.chat.tokenUsage.input_tokens",),
+            "cost": ("info.trace_metadata.mlflow.trace.cost.total_cost",),
+        },
     ),
     recognise=recognise,
     convert=trace_converter(_read, PLACES),

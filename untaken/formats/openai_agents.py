@@ -213,6 +213,12 @@ IMPORTER: Final = Importer(
         title="OpenAI Agents SDK traces",
         extensions=(".jsonl", ".json"),
         what="Traces and spans as the SDK's exporter sends them: one run per trace.",
+        reads={
+            "agent": ("span_data.name", "workflow_name"),
+            "model": ("span_data.model",),
+            "task": ("metadata.task_id",),
+            "tokens": ("span_data.usage.input_tokens", "span_data.usage.output_tokens"),
+        },
     ),
     recognise=recognise,
     convert=trace_converter(_read, PLACES),

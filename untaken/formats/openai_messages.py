@@ -47,7 +47,7 @@ REPLIES: Final = ("response.body", "response", "response_body", "result.message"
 """Members that the answer of the model may be in; logs of Bedrock and batches nest it."""
 GIVEN: Final = (
     *("messages", "input", "contents", "conversation", "conversations", "chat_history", "events", "data"),
-    *("turns", "transcript", "dialogue", "chat", "history"),
+    *("turns", "transcript", "dialogue", "chat"),
 )
 """Members of an object, or of one of `STATES`, that are its list of messages."""
 SYSTEM: Final = ("instructions", "system", "systemInstruction", "system_instruction")
@@ -389,6 +389,14 @@ IMPORTER: Final = Importer(
         title="Chat messages",
         extensions=(".json", ".jsonl"),
         what="Lists of Chat Completions, Responses or LangChain messages: one run a list.",
+        reads={
+            "agent": (*AGENTS, "metadata.agent", "(who an event is by)", "model"),
+            "model": ("model",),
+            "task": ("task_id", "metadata.task_id", "id"),
+            "outcome": (*OUTCOMES, *(f"metadata.{name}" for name in OUTCOMES)),
+            "tokens": ("usage.prompt_tokens", "usage.completion_tokens"),
+            "cost": ("cost", "response_cost"),
+        },
     ),
     recognise=recognise,
     convert=converter(_read, PLACES),

@@ -258,6 +258,13 @@ IMPORTER: Final = Importer(
         title="OpenHands events",
         extensions=(".json", ".jsonl"),
         what="Trajectories, evaluation output and event files: calls, answers, exit codes, cost.",
+        reads={
+            "agent": ("metadata.llm_config.model",),
+            "model": ("metadata.llm_config.model",),
+            "task": ("instance_id",),
+            "outcome": ("report.resolved",),
+            "cost": ("metrics.accumulated_cost",),
+        },
     ),
     recognise=recognise,
     convert=_convert,

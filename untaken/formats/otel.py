@@ -172,7 +172,7 @@ def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
     session = text(root.first(*SESSION))
     return TraceRun(
         run_id=run_id,
-        agent=named or text(root.resource.get("service.name")) or _agent_span(own) or "unknown-agent",
+        agent=named or _service(root) or _agent_span(own) or _top(root, own) or "unknown-agent",
         task_id=next((t for span in agents if (t := text(span.first(*TASK)))), None) or trace,
         record=[(span.id, span.attributes) for span in ordered],
         model=model,
@@ -190,6 +190,17 @@ def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
         metrics={**spent.tokens, **metrics},
         metadata={"format": "otel", "trace": root.trace, **({"session": session} if session else {})},
     )
+
+
+def _service(root: Span) -> str | None:
+    """The name of the service; an SDK that was not given one calls it unknown."""
+    name = text(root.resource.get("service.name"))
+    return None if name is None or name.startswith("unknown_service") else name
+
+
+def _top(root: Span, own: KnownSpans) -> str | None:
+    """The name of the root, where it is no call of a model or a tool."""
+    return root.name if any(span is root and kind == "other" for span, kind in own) else None
 
 
 def _agent_span(own: KnownSpans) -> str | None:
@@ -371,6 +382,22 @@ IMPORTER: Final = Importer(
         title="OpenTelemetry traces",
         extensions=(".json", ".jsonl"),
         what="OTLP JSON and SDK dumps with GenAI or OpenInference names: one run per trace.",
+        reads={
+            "agent": (
+                *(f"attributes.{name}" for name in AGENT_NAMES),
+                "resource.attributes.service.name",
+                "(name of the first span of an agent, else of the root)",
+            ),
+            "model": tuple(f"attributes.{name}" for name in MODEL_NAMES),
+            "version": (
+                *(f"attributes.{name}" for name in VERSIONS),
+                f"resource.attributes.{SERVICE_VERSION}",
+            ),
+            "task": tuple(f"attributes.{name}" for name in TASK),
+            "outcome": ("events[].attributes.gen_ai.evaluation.score.value",),
+            "tokens": ("attributes.gen_ai.usage.input_tokens", "attributes.gen_ai.usage.output_tokens"),
+            "cost": ("attributes.gen_ai.usage.cost",),
+        },
     ),
     recognise=recognise,
     convert=trace_converter(_read, PLACES),

@@ -195,6 +195,13 @@ IMPORTER: Final = Importer(
         title="pi and OpenClaw sessions",
         extensions=(".jsonl",),
         what="Messages, thoughts and tool calls of the branch that ends last: one run a session.",
+        reads={
+            "agent": ("message.model",),
+            "model": ("message.model",),
+            "task": ("(the line of the session) id",),
+            "tokens": ("message.usage.input", "message.usage.output"),
+            "cost": ("message.usage.cost.total",),
+        },
     ),
     recognise=recognise,
     convert=_convert,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from untaken.formats.readings import (
     totals,
 )
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.task_texts import described
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import TraceRun
@@ -72,7 +72,7 @@ def _run(result: Mapping[str, Any], about: Mapping[str, Any], stem: str, finding
     model = text(provider.get("id")) or text(result.get("provider"))
     evaluation = text(about.get("evalId")) or stem
     place = "-".join(text(result.get(name)) or "0" for name in ("testIdx", "promptIdx"))
-    described = text(result.get("description")) or text(case.get("description"))
+    title = text(result.get("description")) or text(case.get("description"))
     raw = parsed(mapping(result.get("prompt")).get("raw"))
     spoken = objects(mapping(result.get("metadata")).get("messages"))
     spoken = spoken or objects(mapping(response.get("metadata")).get("messages"))
@@ -89,7 +89,7 @@ def _run(result: Mapping[str, Any], about: Mapping[str, Any], stem: str, finding
         run_id=f"promptfoo/{evaluation}/{text(result.get('id')) or place}",
         agent=text(provider.get("label")) or model or "unknown-agent",
         model=model,
-        task_id=described or f"{stem}-{text(result.get('testIdx')) or place}",
+        task_id=title or f"{stem}-{text(result.get('testIdx')) or place}",
         record=result,
         items=[item for message in messages for item in message_items(message)],
         started=began,
@@ -100,8 +100,7 @@ def _run(result: Mapping[str, Any], about: Mapping[str, Any], stem: str, finding
         metrics=metrics,
         metadata={
             "format": "promptfoo",
-            **({"input": raw if isinstance(raw, str) else json.dumps(raw)} if raw else {}),
-            **({"target": target} if target else {}),
+            **described(raw, target),
         },
     )
 
@@ -141,6 +140,19 @@ IMPORTER: Final = Importer(
         title="promptfoo results",
         extensions=(".json", ".jsonl"),
         what="Results of promptfoo's evaluations: one run per test, prompt and provider.",
+        reads={
+            "agent": ("results.results[].provider.label", "results.results[].provider.id"),
+            "model": ("results.results[].provider.id",),
+            "task": ("results.results[].description", "results.results[].testIdx"),
+            "task text": ("results.results[].prompt.raw",),
+            "target": ("results.results[].vars.expected",),
+            "outcome": ("results.results[].success",),
+            "tokens": (
+                "results.results[].response.tokenUsage.prompt",
+                "results.results[].response.tokenUsage.completion",
+            ),
+            "cost": ("results.results[].cost",),
+        },
     ),
     recognise=recognise,
     convert=converter(_read, PLACES),

@@ -150,6 +150,13 @@ IMPORTER: Final = Importer(
         title="Pydantic AI messages",
         extensions=(".json", ".jsonl"),
         what="Message histories of Pydantic AI: one run a history.",
+        reads={
+            "agent": ("model_name",),
+            "model": ("model_name",),
+            "task": ("run_id",),
+            "tokens": ("usage.input_tokens", "usage.output_tokens"),
+            "cost": ("usage.cost",),
+        },
     ),
     recognise=recognise,
     convert=converter(_read, PLACES),

@@ -11,6 +11,7 @@ from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
 from untaken.formats.readings import mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
+from untaken.formats.task_texts import described
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
@@ -68,7 +69,10 @@ def _run(record: Any, name: str, findings: Findings) -> TraceRun:
         steps=len(actions),
         limit="max_steps" if state == "max_steps_error" else None,
         metrics=totals(usage, TOKENS, findings, "token_usage."),
-        metadata={"format": "smolagents"},
+        metadata={
+            "format": "smolagents",
+            **described(next((step["task"] for step in steps if step.get("task")), None)),
+        },
     )
 
 
@@ -121,6 +125,12 @@ IMPORTER: Final = Importer(
         title="smolagents steps",
         extensions=(".json", ".jsonl"),
         what="The memory of an agent: its steps with calls, observations and errors; one run a memory.",
+        reads={
+            "agent": ("(always smolagents)",),
+            "task": ("(file name)",),
+            "task text": ("steps[].task",),
+            "tokens": ("steps[].token_usage.input_tokens", "steps[].token_usage.output_tokens"),
+        },
     ),
     recognise=recognise,
     convert=converter(_read, PLACES),

@@ -132,6 +132,12 @@ IMPORTER: Final = Importer(
         title="SWE-agent trajectories",
         extensions=(".traj", ".json"),
         what="Thoughts, commands, their output, the exit status; success comes from --outcomes.",
+        reads={
+            "agent": ("(folder)",),
+            "task": ("(file name)",),
+            "tokens": ("info.model_stats.tokens_sent", "info.model_stats.tokens_received"),
+            "cost": ("info.model_stats.instance_cost",),
+        },
     ),
     recognise=recognise,
     convert=converter(_read, PLACES),

@@ -12,6 +12,7 @@ from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog, clip
 from untaken.formats.readings import amount, items, mapping, moment, number, objects, text, truth, whole
 from untaken.formats.recording import TICK, Conversation, RunDraft, synthetic_start
+from untaken.formats.task_texts import described
 from untaken.formats.tau2_model import Tau2Document, expected_actions, requestor
 from untaken.formats.tidy import Tidier
 from untaken.ledger import GENESIS, RunFinished, RunStarted, ToolCall, Verdict
@@ -171,6 +172,7 @@ class Simulations:
                 **document.metadata,
                 "timestamps": "recorded" if recorded else "synthesised",
                 **{key: value for key, value in own.items() if value is not None},
+                **described(mapping(document.task_metadata.get(source_task)).get("reason_for_call")),
             },
         )
 

@@ -87,6 +87,12 @@ IMPORTER: Final = Importer(
         title="τ-bench results",
         extensions=(".json", ".jsonl"),
         what="Customer-service runs with a reward; expected actions become plan graphs.",
+        reads={
+            "agent": ("(file name)",),
+            "task": ("task_id",),
+            "task text": ("info.task.instruction",),
+            "outcome": ("reward",),
+        },
     ),
     recognise=_recognise,
     convert=_convert,

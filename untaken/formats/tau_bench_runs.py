@@ -13,6 +13,7 @@ from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.readings import amount, cut_name, mapping, number, objects, text, whole
 from untaken.formats.recording import TICK, Conversation, RunDraft, synthetic_start, tool_name
+from untaken.formats.task_texts import described
 from untaken.formats.tidy import Tidier
 from untaken.ledger import RunFinished, RunStarted
 from untaken.plans.plan_graph import PlanGraph
@@ -96,7 +97,12 @@ class TauRecords:
             task_id=task_id,
             task_repeat=trial,
             graph=self._graph(graph, task_id, run_id),
-            metadata={"format": "tau-bench", "timestamps": "synthesised", "source_task_id": source_task},
+            metadata={
+                "format": "tau-bench",
+                "timestamps": "synthesised",
+                "source_task_id": source_task,
+                **described(mapping(mapping(record.get("info")).get("task")).get("instruction")),
+            },
         )
         chat = Conversation(
             run,

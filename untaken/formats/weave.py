@@ -19,6 +19,7 @@ from untaken.formats.otel_spans import Span, below, span_of
 from untaken.formats.readings import first_text, mapping, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import added
+from untaken.formats.task_texts import ANSWERS, described
 from untaken.formats.tidy import Places
 from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import Called, TraceRun
@@ -82,6 +83,9 @@ def trace_run(trace: str, calls: Sequence[Call], findings: Findings) -> TraceRun
     run = otel.trace_run(spans, findings)
     run.run_id, run.metadata["format"] = f"weave/{trace}", "weave"
     run.origin = [dict(root), *calls]
+    inputs = mapping(root.get("inputs"))
+    example = mapping(inputs.get("example")) or inputs
+    run.metadata |= described(example, {name: example[name] for name in ANSWERS if name in example})
     return run
 
 
@@ -223,6 +227,16 @@ IMPORTER: Final = Importer(
         title="W&B Weave calls",
         extensions=(".json", ".jsonl"),
         what="Calls of ops with their scores: one run per trace, or per example of an evaluation.",
+        reads={
+            "agent": ("display_name", "op_name"),
+            "model": ("inputs.model",),
+            "version": ("(the digest of op_name)",),
+            "task": ("attributes.task_id",),
+            "task text": ("inputs.q",),
+            "target": ("inputs.expected",),
+            "tokens": ("summary.usage.m.prompt_tokens", "summary.usage.m.completion_tokens"),
+            "cost": ("summary.weave.costs.m.prompt_tokens_total_cost",),
+        },
     ),
     recognise=recognise,
     convert=trace_converter(_read, PLACES),

@@ -96,6 +96,13 @@ IMPORTER: Final = Importer(
         title="Who&When failure logs",
         extensions=(".json", ".jsonl"),
         what="Failed multi-agent runs; the orchestrator's choices are decisions, the human label a verdict.",
+        reads={
+            "agent": ("(set)",),
+            "task": ("question_ID",),
+            "task text": ("question",),
+            "target": ("ground_truth",),
+            "outcome": ("is_correct",),
+        },
     ),
     recognise=_recognise,
     convert=_convert,

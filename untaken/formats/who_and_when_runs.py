@@ -12,6 +12,7 @@ from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.readings import cut_name, text, truth, whole
 from untaken.formats.recording import EPOCH, TICK, DecisionRoom, RunDraft
+from untaken.formats.task_texts import described
 from untaken.formats.who_and_when_texts import (
     ORCHESTRATOR,
     UNREAD,
@@ -123,6 +124,7 @@ def write_record(
             "set": name,
             "timestamps": "synthesised",
             **{key: record[key] for key in METADATA if record.get(key) is not None},
+            **described(record.get("question"), record.get("ground_truth")),
         },
     )
     builder = RunBuilder(run, entries, log)
