@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from untaken import ranking
-from untaken.counterfactual import Choice, Evaluations, RunEvaluation, choices, collect_signals, evaluate_runs
+from untaken.counterfactual import (
+    Choice,
+    Evaluations,
+    RunEvaluation,
+    Weights,
+    choices,
+    collect_signals,
+    evaluate_runs,
+)
 from untaken.counterfactual import plan as plan_choices
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.garbage import seldom_collected
@@ -63,6 +71,7 @@ class Corpus:
         ranking: agents by outcome and by each sub-goal metric, with contradictory runs; agents that ran none
             of the tasks of the others are set aside, and named in `findings`.
         missing, verdicts: the rules in force (§4).
+        weights: of success, cost and steps, in every score.
     """
 
     runs: dict[str, Run]
@@ -75,6 +84,7 @@ class Corpus:
     missing: MissingRule
     verdicts: tuple[str, ...]
     findings: tuple[Finding, ...]
+    weights: Weights
     _choices: Callable[[], tuple[Choice, ...]] = field(repr=False, compare=False)
     _plans: Callable[[], PlanEvaluation] = field(repr=False, compare=False)
 
@@ -260,6 +270,7 @@ def evaluate_corpus(
     known: Corpus | None = None,
     missing: MissingRule = "fail",
     verdicts: Sequence[str] = (),
+    weights: Weights | None = None,
     progress: Progress | None = None,
     resamples: int = 10_000,
     cluster: ClusterPlace = None,
@@ -280,6 +291,7 @@ def evaluate_corpus(
         known: as for `score_runs`.
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
+        weights: of success, cost and steps in every score; 0.5, 0.3 and 0.2 by default.
         progress: called now and then with (done, total, what).
         resamples: of the bootstrap behind the ranking's intervals.
         cluster: who shares the work, as for `untaken.scaling.open_cluster`: a number of processes, the
@@ -288,7 +300,7 @@ def evaluate_corpus(
     Raises:
         UntakenError: as `open_cluster`; of paths, as `untaken.scaling.find_ledgers`.
     """
-    graph_set = _graph_set(graphs)
+    graph_set, weighed = _graph_set(graphs), weights or Weights()
     with open_cluster(cluster) as workers:
         scoring = Scoring(graphs=graph_set, missing=(missing,), verdicts=tuple(verdicts))
         read, found = given_runs(runs, cluster=workers, scoring=scoring, progress=progress)
@@ -300,7 +312,7 @@ def evaluate_corpus(
         if evaluations is not None and evaluations.keys() >= by_digest.keys():
             evaluated = evaluations.among(by_digest)
         else:
-            evaluated = evaluate_runs(by_digest.values(), memories)
+            evaluated = evaluate_runs(by_digest.values(), memories, weights=weighed)
     _report(progress, len(by_digest), len(by_digest), "evaluating alternatives")
     counted = countable(by_digest.values(), scores, missing)
     ranking, not_ranked = _ranked(by_digest.values(), counted, missing, resamples)
@@ -315,13 +327,15 @@ def evaluate_corpus(
         memories=memories,
         missing=missing,
         verdicts=tuple(verdicts),
+        weights=weighed,
         findings=tuple(dict.fromkeys((*found, *graph_set.findings, *graph_findings, *left_out, *not_ranked))),
         _choices=known._choices
         if known
         and known.evaluations is evaluations
         and known.memories is memories
+        and known.weights == weighed
         and known.runs.keys() == by_digest.keys()
-        else cache(lambda: choices(evaluated, by_digest, memories)),
+        else cache(lambda: choices(evaluated, by_digest, memories, weights=weighed)),
         _plans=_plans_of(by_digest, graph_set, scores, known),
     )
 
@@ -378,7 +392,7 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
         memories={digest: corpus.memories[digest] for digest in runs},
         ranking=ranking,
         findings=tuple(dict.fromkeys((*lasting, *not_ranked, *left_out(corpus.runs, runs)))),
-        _choices=cache(lambda: choices(evaluations, runs, corpus.memories)),
+        _choices=cache(lambda: choices(evaluations, runs, corpus.memories, weights=corpus.weights)),
         _plans=cache(lambda: corpus.plans.among(runs)),
     )
 

@@ -21,6 +21,7 @@ from untaken.memories import POLICY, remembered
 from untaken.memory import applied_digest
 from untaken.plans import GraphSet
 from untaken.scaling.reopening import Lightening, Reopened, reopen
+from untaken.settings import read_settings, settings_digest
 from untaken.store import Workspace
 from untaken.store.readings import FileReading, joined
 from untaken.subgoals import MissingRule
@@ -126,6 +127,7 @@ class WorkspaceCorpus:
     ) -> Corpus:
         """The corpus of what `read` gave, under some rules; runs that cannot be used go to the audit log."""
         runs, findings, _ = found
+        weights = read_settings(store.path).weights
         learnt, known = _learnt(runs, store.path), None
         if self._learnt == learnt:
             known = self._corpus
@@ -137,6 +139,7 @@ class WorkspaceCorpus:
             known=self._corpus,
             missing=missing,
             verdicts=verdicts,
+            weights=weights,
         )
         self._learnt, self._corpus = learnt, whole
         for evaluation in whole.aborted:
@@ -197,5 +200,5 @@ def _unseen(run: Run) -> bool:
 
 def _learnt(runs: Iterable[Run], folder: Path) -> str:
     """What memories and deltas rest on; verdicts and notes are no part of a run's digest."""
-    parts = [*sorted(run.digest for run in runs), applied_digest(folder / POLICY)]
+    parts = [*sorted(run.digest for run in runs), applied_digest(folder / POLICY), settings_digest(folder)]
     return sha256(" ".join(parts).encode()).hexdigest()

@@ -36,6 +36,7 @@ from untaken.ledger import Run, Verdict, unread_runs
 from untaken.memories import POLICY
 from untaken.memory import applied_digest
 from untaken.ranking import Group, comparable_groups
+from untaken.settings import settings_digest
 from untaken.store import Workspace
 from untaken.subgoals.run_score import MissingRule
 from untaken.workspace_corpus import ReadRuns, WorkspaceCorpus
@@ -51,7 +52,12 @@ _keeping: Final = Lock()
 
 def content(store: Workspace) -> str:
     """Digest of the workspace's content and of what its memory was taught."""
-    return store.digest(position(store)) + applied_digest(policy(store))
+    return store.digest(position(store)) + _taught(store)
+
+
+def _taught(store: Workspace) -> str:
+    """Changes with what the memory was taught, and with the settings of the workspace."""
+    return applied_digest(policy(store)) + settings_digest(store.path)
 
 
 def position(store: Workspace) -> int | None:
@@ -115,7 +121,7 @@ def read(folder: str, digest: str, _store: Workspace) -> ReadRuns:  # noqa: ARG0
 def _basis(folder: str, digest: str, _store: Workspace) -> Basis | None:  # noqa: ARG001 (cache key)
     """What answers follow from now; ``None`` while nothing is kept."""
     state = None if position(_store) is not None else held(folder).state(_store)
-    return None if state is None else Basis(state, _store.graph_set(), applied_digest(policy(_store)))
+    return None if state is None else Basis(state, _store.graph_set(), _taught(_store))
 
 
 def _of_readings(

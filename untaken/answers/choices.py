@@ -145,13 +145,15 @@ def corpus_logged(corpus: Corpus) -> tuple[LoggedChoice, ...]:
     return tuple(
         choice
         for memory, digests in corpus.by_memory()
-        for choice in logged_choices([corpus.runs[digest] for digest in digests], memory.snapshot())
+        for choice in logged_choices(
+            [corpus.runs[digest] for digest in digests], memory.snapshot(), corpus.weights
+        )
     )
 
 
 def placebo_of(corpus: Corpus) -> Placebo:
     """What the comparisons of the corpus say once its skills are shuffled among its runs; takes its time."""
-    return placebo(list(corpus.runs.values()), corpus.memories)
+    return placebo(list(corpus.runs.values()), corpus.memories, weights=corpus.weights)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

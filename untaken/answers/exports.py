@@ -11,7 +11,7 @@ from untaken.answers.ranking_tables import missing_rule
 from untaken.answers.rankings import rank_document
 from untaken.answers.scores import score_document
 from untaken.corpus import OF_THE_RANKING, Corpus, runs_left_out
-from untaken.counterfactual import THRESHOLD, Weights, abort_unread
+from untaken.counterfactual import THRESHOLD, abort_unread
 from untaken.errors import Finding
 from untaken.ranking import pooled_reversals
 
@@ -54,7 +54,7 @@ def exported_counterfactuals(corpus: Corpus, reading: Iterable[Finding], unread:
         plan, findings = exported_plan(corpus.plans), _scoring(corpus, reading)
     return counterfactual_document(
         [*corpus.evaluations.values(), *aborted],
-        weights=Weights(),
+        weights=corpus.weights,
         threshold=THRESHOLD,
         plan=plan,
         findings=(*findings, *_remembering(corpus)),

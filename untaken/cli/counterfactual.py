@@ -13,7 +13,7 @@ from untaken.answers.documents import DocumentPart
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.grammar import UsageError, Verbs, verb
-from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
+from untaken.cli.inputs import paths_of, read_graphs, read_ledgers, weights_of
 from untaken.counterfactual import (
     ASSOCIATION,
     FROM_ODDS,
@@ -24,7 +24,6 @@ from untaken.counterfactual import (
     OffPolicyContrast,
     Placebo,
     RunEvaluation,
-    Weights,
     abort_unread,
     collect_signals,
     diagnose,
@@ -58,17 +57,17 @@ def add_to(verbs: Verbs) -> None:
     )
     parser.takes_flag("--card", "accuracy of forecasts for left-out tasks (needs --graphs)")
     parser.takes_flag("--append", "append the insights to the ledgers, once only")
-    parser.takes_one("--weights", "S,C,T", "of success, cost, steps (0.5,0.3,0.2)", default="0.5,0.3,0.2")
+    parser.takes_weights()
     parser.takes_flag("--diagnostics", "placebo test, influence of single runs, logged probabilities")
     parser.takes_number("--threshold", THRESHOLD, "of a delta", metavar=None)
 
 
 def counterfactual(args: argparse.Namespace, console: Console) -> int:
     """Prints decision points with their deltas; 1 where a ledger is broken (its evaluation is aborted)."""
-    weights = _weights(args.weights)
     if args.card and not args.graphs:
         raise UsageError("card-without-graphs", "--card needs plan decisions", hint="Add --graphs DIR.")
     paths, graphs = sorted(paths_of(args)), read_graphs(args.graphs) if args.graphs else None
+    weights = weights_of(args)
     scoring = Scoring(graphs=graphs) if graphs else None
     ledgers = read_ledgers(paths, console, cluster=args.cluster, scoring=scoring)
     if args.append:
@@ -115,16 +114,6 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
         )
     )
     return 1 if ledgers.broken else 0
-
-
-def _weights(text: str) -> Weights:
-    try:
-        success, cost, steps = (float(part) for part in text.split(","))
-    except ValueError as error:
-        raise UsageError(
-            "weights-invalid", f"{text!r} is not three numbers", hint="For example 0.5,0.3,0.2."
-        ) from error
-    return Weights(success=success, cost=cost, steps=steps)
 
 
 def _print(evaluations: list[RunEvaluation], threshold: float, console: Console) -> None:

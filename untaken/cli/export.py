@@ -15,7 +15,7 @@ from untaken.answers import ExportDocument, decisions_in_parts
 from untaken.cli import USAGE
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
-from untaken.cli.inputs import ledger_files, paths_of, read_graphs
+from untaken.cli.inputs import ledger_files, paths_of, read_graphs, weights_of
 from untaken.cli.score import leave_out_distrusted, read_to_score, scored_paths
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Finding, Unscored, Where
@@ -52,6 +52,7 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "export", export)
     parser.takes_graphs(required=False)
+    parser.takes_weights()
     parser.add_argument(
         "--to", required=True, choices=("otel", "csv", "parquet", "xes", "atif"), help="the format"
     )
@@ -158,6 +159,7 @@ def _more_tables(args: argparse.Namespace, console: Console) -> list[Path]:
         graphs,
         missing=args.missing,
         verdicts=args.verdicts,
+        weights=weights_of(args),
         progress=console.progress,
         resamples=0,
     )

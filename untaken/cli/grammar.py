@@ -153,6 +153,14 @@ class Parser(argparse.ArgumentParser):
         """``--memory``."""
         self.takes_one("--memory", "FILE", "policy memory; by default built from these ledgers")
 
+    def takes_weights(self) -> None:
+        """``--weights``."""
+        self.takes_one(
+            "--weights",
+            "S,C,T",
+            "of success, cost, steps in a score (default: the workspace's settings, else 0.5,0.3,0.2)",
+        )
+
     def takes_labels(self) -> None:
         """``--labels``."""
         self.takes_flag(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from untaken import store
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError
+from untaken.counterfactual.scoring import Weights
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Integrity, verify_ledger
 from untaken.plans import GraphSet, load_graphs
@@ -18,6 +19,7 @@ from untaken.scaling.places import Place, at_hand, find_ledgers
 from untaken.scaling.pool import Cluster
 from untaken.scaling.reading import Ledgers, Scoring
 from untaken.scaling.reading import read_ledgers as read_places
+from untaken.settings import parse_weights, settings_of
 
 if TYPE_CHECKING:
     from untaken.store import Workspace
@@ -39,6 +41,24 @@ def paths_of(args: argparse.Namespace, *, hint: str = "") -> list[str]:
     if not args.paths:
         raise UsageError("no-ledgers", "no PATH of a ledger or folder of ledgers given", hint=hint)
     return list(args.paths)
+
+
+def weights_of(args: argparse.Namespace) -> Weights:
+    """The weights that ``--weights`` names, else those of the workspace that the paths are of.
+
+    Raises:
+        UsageError: ``weights-invalid``.
+        UntakenError: as `read_settings`.
+    """
+    given = getattr(args, "weights", None)
+    if given is None:
+        return settings_of(args.paths).weights
+    try:
+        return parse_weights(given)
+    except ValueError as error:
+        raise UsageError(
+            "weights-invalid", f"{given!r} is not three numbers", hint="For example 0.5,0.3,0.2."
+        ) from error
 
 
 def open_workspace(args: argparse.Namespace, progress: Progress | None = None) -> Workspace:

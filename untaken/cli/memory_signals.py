@@ -14,7 +14,7 @@ from untaken.answers import (
 )
 from untaken.cli.console import Console, rate, signed
 from untaken.cli.grammar import Parser, Verbs, verb
-from untaken.cli.inputs import moment, read_ledgers
+from untaken.cli.inputs import moment, read_ledgers, weights_of
 from untaken.counterfactual import collect_signals, evaluate_runs
 from untaken.memory import (
     PolicyMemory,
@@ -38,6 +38,7 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(verbs, "queue", queue, "queue the weak signals of ledgers and list the pending ones")
     _takes_memory(parser)
     parser.takes_ledgers(few="*")
+    parser.takes_weights()
     parser = verb(verbs, "preview", show_preview, "show how each pending signal changes its estimate")
     _takes_memory(parser)
     parser = verb(verbs, "apply", apply, "apply the supported pending signals that move as meant, once only")
@@ -57,7 +58,7 @@ def queue(args: argparse.Namespace, console: Console) -> int:
     """Evaluates the ledgers given, queues their signals and lists what waits; 1 where a ledger is broken."""
     memory = PolicyMemory.load(args.file)
     ledgers = _ledgers(args.paths, console)
-    every = evaluate_runs(ledgers.every_run, memory).values()
+    every = evaluate_runs(ledgers.every_run, memory, weights=weights_of(args)).values()
     evaluations = [evaluation for evaluation in every if evaluation.status == "evaluated"]
     evaluated = [evaluation.run_id for evaluation in evaluations]
     new = queue_signals(args.file, collect_signals(evaluations), evaluated=evaluated) if evaluated else 0

@@ -30,6 +30,7 @@ def add_to(verbs: Verbs) -> None:
     parser.takes_one("--date", "TEXT", "date to print, as given; default: none", default="")
     parser.takes_labels()
     parser.takes_memory()
+    parser.takes_weights()
 
 
 def report(args: argparse.Namespace, console: Console) -> int:

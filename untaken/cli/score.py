@@ -16,7 +16,7 @@ from untaken.answers import score_document
 from untaken.answers.usage import AgentUsage, usage
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, verb
-from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
+from untaken.cli.inputs import paths_of, read_graphs, read_ledgers, weights_of
 from untaken.corpus import Corpus, compared_part, countable, evaluate_corpus, score_runs
 from untaken.errors import Finding, Unscored
 from untaken.judging import distrusted, judge_trust
@@ -104,6 +104,7 @@ def evaluated_paths(
         memory=PolicyMemory.load(Path(args.memory)) if args.memory else None,
         missing=args.missing,
         verdicts=args.verdicts,
+        weights=weights_of(args),
         progress=console.progress,
         resamples=resamples,
         cluster=args.cluster,

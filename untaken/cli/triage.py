@@ -25,6 +25,7 @@ def add_to(verbs: Verbs) -> None:
     parser.takes_graphs(required=False)
     parser.takes_compared()
     parser.takes_memory()
+    parser.takes_weights()
     parser.takes_each("--agent", "NAME", "only runs of this agent; repeatable")
     parser.takes_top(TOP)
 

@@ -236,7 +236,7 @@ class _Met:
         weights: Weights,
         threshold: float,
     ) -> None:
-        self._logged = by_context(logged_choices(runs, snapshot))
+        self._logged = by_context(logged_choices(runs, snapshot, weights))
         situations = set()
         for run in runs:
             layers = {selection.seq: selection.layers for selection in run.selections}

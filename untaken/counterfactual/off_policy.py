@@ -100,14 +100,19 @@ class OffPolicyContrast(Estimates, frozen=True, kw_only=True, gc=False):
     n_alternative: int
 
 
-def logged_choices(runs: Iterable[Run], snapshot: Snapshot) -> tuple[LoggedChoice, ...]:
+def logged_choices(
+    runs: Iterable[Run],
+    snapshot: Snapshot,
+    weights: Weights = Weights(),  # noqa: B008 - frozen
+) -> tuple[LoggedChoice, ...]:
     """Every decision point of the runs that policy memory would take, those without odds included.
 
     Args:
         runs: as a reader gives them; a run given twice counts once.
         snapshot: its spans, over all runs, normalise cost and steps.
+        weights: of success, cost and steps.
     """
-    scale = Scale(spans=snapshot.spans(), weights=Weights())
+    scale = Scale(spans=snapshot.spans(), weights=weights)
     found: dict[str, list[LoggedChoice]] = {}
     for run in runs:
         if run.digest not in found and not isinstance(observe(run), Left):

@@ -1,0 +1,110 @@
+"""One set of weights for every command and page: `--weights`, else the settings of the workspace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import a_run
+from histories import lines_of
+
+from untaken.cli import main
+from untaken.errors import UntakenError
+from untaken.settings import read_settings, settings_digest
+from untaken.store import Workspace
+from untaken.workspace_corpus import WorkspaceCorpus
+
+
+def ledger() -> bytes:
+    """Six runs: the cheap skill fails, the dear one succeeds."""
+    lines = []
+    for n in range(6):
+        dear = bool(n % 2)
+        one, other = ("dear", "cheap") if dear else ("cheap", "dear")
+        run = a_run(f"r{n}").select(one, other).select(one, other, context="later")
+        lines += lines_of(run.finish(dear, cost=2.0 if dear else 1.0, steps=4), n)
+    return b"".join(lines)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    with Workspace(tmp_path / "w") as store:
+        store.add("runs.jsonl", ledger())
+    return tmp_path / "w"
+
+
+def scores(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[dict[str, float], list[float]]:
+    capsys.readouterr()
+    assert main(["counterfactual", *words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    return document["weights"], [
+        branch["score"]
+        for run in document["runs"]
+        for decision in run["decisions"]
+        for branch in decision["alternatives"]
+        if branch["known"]
+    ]
+
+
+def test_the_settings_of_a_workspace_are_those_of_its_ledgers_in_every_command(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledgers = str(workspace / "ledgers")
+    usual, before = scores(capsys, ledgers)
+    (workspace / "untaken.yaml").write_text("weights: [1, 0, 0]\n")
+    weights, after = scores(capsys, ledgers)
+    assert usual == {"success": 0.5, "cost": 0.3, "steps": 0.2}
+    assert weights == {"success": 1.0, "cost": 0.0, "steps": 0.0}
+    assert before != after
+    assert set(after) <= {0.0, 1.0}
+    named, given = scores(capsys, ledgers, "--weights", "0.5,0.3,0.2")  # what is named on the line goes first
+    assert (named, given) == (usual, before)
+    assert scores(capsys, str(workspace)) == (weights, after)
+
+
+def test_pages_take_the_same_weights_and_notice_when_they_change(workspace: Path) -> None:
+    held = WorkspaceCorpus()
+    with Workspace(workspace) as store:
+        first = held.evaluate(store, held.read(store))
+        before = settings_digest(store.path)
+        (workspace / "untaken.yaml").write_text("weights: {success: 0, cost: 1, steps: 0}\n")
+        second = held.evaluate(store, held.read(store))
+        assert settings_digest(store.path) != before
+    assert (first.weights.cost, second.weights.cost) == (0.3, 1.0)
+    by = {c.selected: c.advantage for c in second.choices}
+    assert by["dear"] == 1.0  # by cost alone the cheap one scores higher
+    assert {c.selected: c.advantage for c in first.choices} != by
+
+
+VERBS = [
+    "triage {w}/ledgers",
+    "report {w}/ledgers --html {w}/r.html",
+    "counterfactual {w}/ledgers",
+    "export {w}/ledgers --to csv -o {w}/o.csv --decisions {w}/d.csv",
+]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_that_shows_a_score_takes_weights(verb: str, workspace: Path) -> None:
+    words = verb.format(w=workspace).split()
+    assert main([*words, "--weights", "0.8,0.1,0.1"]) == 0
+    assert main([*words, "--weights", "0.8,0.1"]) == 2
+    assert main([*words, "--weights", "0.8,0.8,0.8"]) == 2
+
+
+INVALID = [
+    ("another key", "weigths: [1, 0, 0]", "settings-invalid"),
+    ("two numbers", "weights: [1, 0]", "settings-invalid"),
+    ("words", "weights: [a, b, c]", "settings-invalid"),
+    ("a list", "- 1", "settings-invalid"),
+    ("a sum of two", "weights: [1, 1, 0]", "weights-invalid"),
+]
+
+
+@pytest.mark.parametrize(("desc", "text", "code"), INVALID, ids=[case[0] for case in INVALID])
+def test_settings_that_say_anything_else_are_refused(desc: str, text: str, code: str, tmp_path: Path) -> None:
+    (tmp_path / "untaken.yaml").write_text(text)
+    with pytest.raises(UntakenError) as caught:
+        read_settings(tmp_path)
+    assert caught.value.code == code

@@ -1,0 +1,88 @@
+"""The settings of a workspace: the file `untaken.yaml` in its folder, the same for every command and page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from untaken.counterfactual.scoring import Weights
+from untaken.errors import UntakenError, Where
+from untaken.plans.strict_document import Document, decode, read_yaml
+
+SETTINGS: Final = "untaken.yaml"
+KEYS: Final = ("weights",)
+PARTS: Final = ("success", "cost", "steps")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a workspace sets: how much success, cost and steps count in a score."""
+
+    weights: Weights = Weights()  # noqa: RUF009 - frozen
+
+
+def read_settings(folder: str | PathLike[str]) -> Settings:
+    """The settings of a folder; the usual ones where it has no file.
+
+    Raises:
+        UntakenError: ``settings-invalid`` where the file says anything else; ``weights-invalid``.
+    """
+    path = Path(folder) / SETTINGS
+    if not path.is_file():
+        return Settings()
+    found = read_yaml(decode(path.read_bytes(), str(path)), str(path))
+    if found.value is None:
+        return Settings()
+    if not isinstance(found.value, dict) or not set(found.value) <= set(KEYS):
+        _refuse(found, (), f"only {', '.join(KEYS)} can be set")
+    value = found.value.get("weights")
+    return Settings() if value is None else Settings(weights=_weights(found, value))
+
+
+def settings_of(paths: Iterable[str]) -> Settings:
+    """Those of the first of these folders, or of the workspace that it is the ledgers of, that has any."""
+    for path in map(Path, paths):
+        for folder in (path, path.parent):
+            if (folder / SETTINGS).is_file():
+                return read_settings(folder)
+    return Settings()
+
+
+def settings_digest(folder: str | PathLike[str]) -> str:
+    """Changes whenever the settings do; empty where there are none."""
+    path = Path(folder) / SETTINGS
+    return sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def parse_weights(text: str) -> Weights:
+    """Weights as a command line names them: ``0.5,0.3,0.2``.
+
+    Raises:
+        ValueError: where these are not three numbers.
+        UntakenError: ``weights-invalid``.
+    """
+    success, cost, steps = (float(part) for part in text.split(","))
+    return Weights(success=success, cost=cost, steps=steps)
+
+
+def _weights(found: Document, value: Any) -> Weights:
+    if isinstance(value, list) and len(value) == len(PARTS):
+        value = dict(zip(PARTS, value, strict=True))
+    if not isinstance(value, dict) or set(value) != set(PARTS) or not all(map(_number, value.values())):
+        _refuse(found, ("weights",), "weights are three numbers: success, cost and steps")
+    return Weights(**{part: float(value[part]) for part in PARTS})
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _refuse(found: Document, path: tuple[str, ...], message: str) -> NoReturn:
+    where: Where = found.where(path)
+    raise UntakenError(
+        "settings-invalid", message, where=where, hint="For example: weights: [0.5, 0.3, 0.2]."
+    )
