@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from untaken.ledger.events import ToolCall, readable
 from untaken.plans import Mapping
+from untaken.plans.calls import expected_of
+from untaken.plans.free_text import FREE
 from untaken.plans.globs import matches_glob
 from untaken.plans.plan_graph import Rule, SubGoal
 from untaken.subgoals.differences import ABSENT, COMPARED_CALLS, FieldDifference, shown
@@ -23,6 +25,8 @@ SPELLED_CHARS: Final = 4
 """Fewest literal characters of a pattern by which a call that it does not fit is recognised."""
 READ_CHARS: Final = 20_000
 """Characters of the arguments, over all calls, that are searched for them."""
+_FREE: Final = "…"
+"""In place of free text, which is not compared."""
 _WILD: Final = re.compile(r"[*?\[\]!^$\\.+(){}|]")
 
 
@@ -105,7 +109,10 @@ def _wanted(node: SubGoal) -> Iterator[_Wanted]:
             )
     if node.check is not None and node.check.tool_call is not None:
         spec = node.check.tool_call
-        with_these = f" with {shown(spec.arguments)}" if spec.arguments else ""
+        given = {
+            name: _FREE if one is FREE else spec.arguments[name] for name, one in expected_of(spec).items()
+        }
+        with_these = f" with {shown(given)}" if given else ""
         yield _Wanted(
             field="call", expected=f"{spec.name}{with_these}", words=f"call of {spec.name}", tool=spec.name
         )
