@@ -292,11 +292,12 @@ pd.DataFrame(rows)
 #
 # ## 9. What to fix first
 #
-# How often a sub-goal is the first to fail, times what depends on it:
+# Where failed runs fail first, and why:
 
 # %%
 found = untaken.triage(corpus)
-fix_first_bars([item for item in found.items if item.kind == "sub_goal"])
+print(found.headline)
+fix_first_bars(found.items)
 
 # %% [markdown]
 # ## 10. How do you keep it that way?

@@ -34,6 +34,10 @@ PAY = a_graph(
 ASKED = a_graph(
     {"id": "pay", "check": {"tool_call": {"name": "pay", "arguments": {"currency": "CHF"}}}}, tasks=["t*"]
 )
+ACCOUNT = a_graph(
+    {"id": "pay", "check": {"tool_call": {"name": "pay", "arguments": {"account": "CH-4711-88"}}}},
+    tasks=["t*"],
+)
 
 
 def refused(run: RunBuilder, i: int, **arguments: Any) -> RunBuilder:
@@ -134,6 +138,25 @@ CASES = [
         lambda run, i: run.call("pay", ok=True).call("mail", ok=True, text="sorry"),
         lambda run, i: run.call("check", ok=True).call("pay", ok=True).call("mail", ok=True, text="done"),
         None,
+    ),
+    Case(
+        "a value that another run of the task was shown, and this one was not",
+        ACCOUNT,
+        lambda run, i: run.say("pay it", role="user").call("pay", ok=True, account=f"GUESS-{i}"),
+        lambda run, i: (
+            run.say("pay it", role="user")
+            .call("look")
+            .observe("the account is CH-4711-88", ok=True)
+            .call("pay", ok=True, account="CH-4711-88")
+        ),
+        ("missing_information", "pay", "", "account", ""),
+    ),
+    Case(
+        "a value that no run was shown may be in a prompt: it is a wrong one",
+        ACCOUNT,
+        lambda run, i: run.say("pay it", role="user").call("pay", ok=True, account="CH-0000-00"),
+        lambda run, i: run.say("pay it", role="user").call("pay", ok=True, account="CH-4711-88"),
+        ("argument", "pay", "", "account", "CH-0000-00"),
     ),
     Case(
         "a tool that was not called before",

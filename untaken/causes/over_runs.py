@@ -19,6 +19,8 @@ from untaken.ledger import Run, ToolCall
 from untaken.plans import call_matches
 from untaken.plans.plan_graph import ToolCallSpec
 from untaken.subgoals.differences import FieldDifference, nearest_call
+from untaken.subgoals.seen_texts import SeenTexts
+from untaken.subgoals.unused_values import unused_values
 
 MOST_COMPARED: Final = 2_000
 """Runs that passed a sub-goal and are compared with those that failed at it."""
@@ -80,7 +82,7 @@ def _stated_causes(
     left: Mapping[str, BlamedRun], passed: Sequence[PassedRun], known: Known
 ) -> Iterator[Cause]:
     """Groups of runs that state the same cause, the largest first."""
-    stated = {digest: tuple(dict.fromkeys(_states(one))) for digest, one in left.items()}
+    stated = {digest: tuple(dict.fromkeys(_states(one, passed))) for digest, one in left.items()}
     done: set[str] = set()
     while True:
         groups = _grouped({digest: some for digest, some in stated.items() if digest not in done})
@@ -112,9 +114,9 @@ def _largest(groups: Mapping[_Stated, Collection[str]]) -> _Stated:
     return most if len(groups[most]) >= ONE_VALUE * len(groups[key]) else key
 
 
-def commonest(blamed: Sequence[BlamedRun]) -> Cause | None:
+def commonest(blamed: Sequence[BlamedRun], passed: Sequence[PassedRun] = ()) -> Cause | None:
     """What most of some failed runs state as their cause, however few they are; nothing if none does."""
-    groups = _grouped({one.run.digest: tuple(_states(one)) for one in blamed})
+    groups = _grouped({one.run.digest: tuple(_states(one, passed)) for one in blamed})
     if not groups:
         return None
     key = _largest(groups)
@@ -125,7 +127,7 @@ def commonest(blamed: Sequence[BlamedRun]) -> Cause | None:
         error=key.error,
         argument=key.argument,
         value=key.value,
-        wrong=key.kind != "tool_error",
+        wrong=key.kind == "argument",
         runs=runs,
         n=len(blamed),
     )
@@ -151,7 +153,7 @@ def _cause_of(
             tool=key.tool,
             argument=key.argument,
             value=key.value,
-            wrong=True,
+            wrong=key.kind == "argument",
             runs=digests,
             n=len(called),
             elsewhere_k=alike,
@@ -196,17 +198,21 @@ def _condition(
     return over_represented(failed, [seen(one.run, one.last + 1) for one in elsewhere], tasks)
 
 
-def _states(one: BlamedRun) -> Iterator[_Stated]:
-    """What a run's own attempts at the sub-goal say of why they did not complete it."""
+def _states(one: BlamedRun, passed: Iterable[PassedRun]) -> Iterator[_Stated]:
+    """What a run's own attempts at the sub-goal say of why they did not complete it.
+
+    `passed`: runs that completed it; those of the same task tell whether a value could be known.
+    """
     events = set(one.events)
     calls = [call for call in one.run.actions if call.seq in events]
     if not calls:
         return
     spec = None if one.node.check is None else one.node.check.tool_call
+    siblings = (other.run for other in passed if other.run.task_id == one.run.task_id)
     if spec is not None:
         held = [call for call in calls if call_matches(spec, call)]
         if not held:
-            yield from _wrong_values(spec, calls)
+            yield from _wrong_values(one.run, spec, calls, siblings)
             return
         calls = held
     last = calls[-1]
@@ -215,15 +221,31 @@ def _states(one: BlamedRun) -> Iterator[_Stated]:
         yield _Stated("tool_error", last.tool, error, "", "")
 
 
-def _wrong_values(spec: ToolCallSpec, calls: Iterable[ToolCall]) -> Iterator[_Stated]:
+def _wrong_values(
+    run: Run, spec: ToolCallSpec, calls: Iterable[ToolCall], siblings: Iterable[Run]
+) -> Iterator[_Stated]:
+    """The arguments of the nearest call that are not as expected.
+
+    Apart those whose value was never shown to this run, but to another of the task: what no run was shown may
+    be in a prompt that no ledger records.
+    """
     near = nearest_call(spec, [call for call in calls if call.tool == spec.name])
-    for difference in near[1] if near else ():
-        if not difference.met:
-            yield _Stated("argument", spec.name, "", _field(difference), _value(difference))
+    if near is None:
+        return
+    call, differences = near
+    unused = unused_values(SeenTexts(run), spec, call, others=(SeenTexts(one) for one in siblings))
+    missing = {_plain(value.argument) for value in unused if value.missing and value.elsewhere is not None}
+    for field in sorted(missing):
+        yield _Stated("missing_information", spec.name, "", field, "")
+    for difference in differences:
+        field = _plain(difference.field)
+        if not difference.met and field not in missing:
+            yield _Stated("argument", spec.name, "", field, _value(difference))
 
 
-def _field(difference: FieldDifference) -> str:
-    return ".".join(part for part in difference.field.split(".") if not part.isdecimal())
+def _plain(field: str) -> str:
+    """A field without places in lists: items of one list are one argument."""
+    return ".".join(part for part in field.split(".") if not part.isdecimal())
 
 
 def _value(difference: FieldDifference) -> str:

@@ -32,7 +32,7 @@ def items_of(tally: FailureTally, known: Known) -> tuple[tuple[FixItem, ...], tu
         blamed, passed = _looked_at(tally, subject, runs)
         mine = causes_of(subject.name, blamed, passed, known=known)
         causes += mine
-        found += _of_subject(tally, subject, blamed, runs, mine)
+        found += _of_subject(tally, subject, (blamed, passed), runs, mine)
     found += _of_clean(tally, clean)
     found = _with_missed(tally, found)
     found = recommended(found, tally)
@@ -130,11 +130,11 @@ def _node(tally: FailureTally, digest: str, sub_goal: str) -> SubGoal:
 def _of_subject(
     tally: FailureTally,
     subject: Subject,
-    blamed: Sequence[BlamedRun],
+    looked_at: tuple[Sequence[BlamedRun], Sequence[PassedRun]],
     runs: Mapping[str, Undone],
     causes: Sequence[Cause],
 ) -> Iterator[FixItem]:
-    left = dict(runs)
+    left, (blamed, passed) = dict(runs), looked_at
     for cause in causes:
         mine = {digest: left.pop(digest) for digest in cause.runs}
         way = Counter(one.way for one in mine.values()).most_common(1)[0][0]
@@ -143,7 +143,7 @@ def _of_subject(
     for digest, one in left.items():
         ways.setdefault(one.way, {})[digest] = one
     for way, mine in ways.items():
-        often = commonest([one for one in blamed if one.run.digest in mine])
+        often = commonest([one for one in blamed if one.run.digest in mine], passed)
         yield replace(_item(tally, subject, way, mine, None), commonest=often)
 
 
