@@ -10,7 +10,7 @@ from untaken.answers import causes_table
 from untaken.fix_first import Triage
 from untaken.present.numbers import counted
 
-SHOWN = ("words", "sub_goal", "runs", "elsewhere_k", "elsewhere_n", "p")
+SHOWN = ("cause", "sub_goal", "runs", "elsewhere_k", "elsewhere_n", "p")
 
 
 @panel
@@ -31,8 +31,8 @@ def draw(found: Triage) -> None:
         selectable=True,
         whole=lambda: table,
         columns={
-            "words": st.column_config.TextColumn("cause", width=520),
-            "sub_goal": st.column_config.TextColumn("fails first at", width=180),
+            "cause": st.column_config.TextColumn("cause", width=420),
+            "sub_goal": st.column_config.TextColumn("fails first at", width=170),
             "runs": st.column_config.NumberColumn("failed runs"),
             "elsewhere_k": st.column_config.NumberColumn("elsewhere"),
             "elsewhere_n": st.column_config.NumberColumn("of"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.answers.documents import Count, DocumentPart
 from untaken.answers.frame import Columns, count, figure, frame, text, truth
-from untaken.causes import Cause, CauseKind, cause_words
+from untaken.causes import Cause, CauseKind, brief_cause, cause_words
 from untaken.errors import Finding
 from untaken.fix_first import Triage
 from untaken.ledger import Run
@@ -30,12 +30,13 @@ CAUSES: Final[Columns[Cause]] = {
     "elsewhere_k": count("of the runs that passed here, those with it", "elsewhere_k"),
     "elsewhere_n": count("runs that passed here and could have had it", "elsewhere_n"),
     "p": figure("one-sided exact p, adjusted by Holm", "p"),
-    "words": text("the cause in words", cause_words),
+    "cause": text("the cause in a few words", brief_cause),
+    "words": text("the cause in words, with how often", cause_words),
 }
 
 
 def causes_table(found: Triage) -> pd.DataFrame:
-    """One row per cause, most failed runs first in each sub-goal (columns: `CAUSES`)."""
+    """One row per cause, most failed runs first (columns: `CAUSES`)."""
     return frame(CAUSES, found.causes)
 
 

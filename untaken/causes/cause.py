@@ -82,6 +82,8 @@ def brief_cause(cause: Cause) -> str:
         return f"{cause.tool}: {cause.argument} never shown" if cause.argument else f"{cause.tool} not called"
     if cause.kind in ("skill", "agent"):
         return f"skill {cause.tool}{pair}" if cause.tool else f"agent {cause.value}"
+    if cause.kind == "skipped":
+        return f"{cause.sub_goal} skipped"
     return f"{cause.tool}: {'wrong ' * cause.wrong}{_pair(cause) if cause.value else cause.argument}"
 
 

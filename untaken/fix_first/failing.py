@@ -10,7 +10,7 @@ from math import inf
 
 import msgspec
 
-from untaken.causes import BlamedRun, Cause, PassedRun, causes_of, commonest
+from untaken.causes import BlamedRun, Cause, PassedRun, brief_cause, causes_of, commonest
 from untaken.causes.over_runs import Known
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
@@ -36,7 +36,9 @@ def items_of(tally: FailureTally, known: Known) -> tuple[tuple[FixItem, ...], tu
     found += _of_clean(tally, clean)
     found = _with_missed(tally, found)
     found = recommended(found, tally)
-    return tuple(sorted(found, key=_order)), (*causes, *_skips(found, tally))
+    causes += _skips(found, tally)
+    causes.sort(key=lambda cause: (-len(cause.runs), cause.sub_goal, brief_cause(cause)))
+    return tuple(sorted(found, key=_order)), tuple(causes)
 
 
 def _order(item: FixItem) -> tuple[object, ...]:
@@ -277,7 +279,8 @@ def _missing(tally: FailureTally, item: FixItem, missed: Mapping[str, Miss], run
 def _skips(items: Sequence[FixItem], tally: FailureTally) -> Iterator[Cause]:
     """Recommended items of a sub-goal that is never attempted, as causes beside the others."""
     for item in items:
-        if item.recommended and item.cause is None and item.way == "never attempted":
+        fails = item.recommended and item.failed_runs and item.cause is None
+        if fails and item.way == "never attempted":
             subject = tally.subjects[item.members[0]]
             required = tally.required[subject]
             yield Cause(
