@@ -245,6 +245,18 @@ def test_a_trace_in_two_files_is_one_run(tmp_path: Path, format: str) -> None:
     assert "duplicate-run" not in codes(done)
 
 
+def test_the_same_answer_of_two_models_is_two_calls(tmp_path: Path) -> None:
+    for models, steps in ((("gpt-4o", "claude-x"), 2), (("gpt-4o", "openai/gpt-4o-2024-08-06"), 1)):
+        nodes = [AGENT, ONE, of(ONE, id="i", at=(1.1, 1.9), maker="other")]
+        file = put_trace(tmp_path / models[1], "otel", nodes)
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        for line, model in zip(lines[1:], models, strict=True):
+            line["attributes"]["gen_ai.request.model"] = model
+        file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        _, (run,) = converted("otel", tmp_path / "out" / models[1], file)
+        assert run.finished.steps == steps, models
+
+
 def test_prompts_are_kept_where_only_the_trace_or_its_arguments_have_them(tmp_path: Path) -> None:
     silent = of(ONE, asked=(), gave="")
     shapes = {

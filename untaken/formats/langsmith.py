@@ -209,6 +209,7 @@ def _call_span(node: Node, findings: Findings) -> CallSpan:
         start=_at(node, "start_time", findings),
         end=_at(node, "end_time", findings),
         maker=("", text(node.get("name")) or ""),
+        model=_model(node),
         speaks=bool(node.get("inputs") or output),
         failed=_error(node) is not None,
         usage=used,

@@ -233,6 +233,7 @@ def _call_span(span: Span, findings: Findings) -> CallSpan:
         start=span.start,
         end=span.end,
         maker=("", span.name),
+        model=_model(span),
         speaks=bool(given or reply),
         failed=span.status == "error",
         usage=with_cost(used, cost),

@@ -45,6 +45,7 @@ class CallSpan:
         role: what it is.
         start, end: where recorded.
         maker: the instrumentation that wrote it, and the name it has there.
+        model: which one, where it is recorded.
         reply: the id of the model's reply, where it is recorded.
         speaks: whether it has what was said.
         failed: whether it ended in an error.
@@ -58,6 +59,7 @@ class CallSpan:
     start: datetime | None
     end: datetime | None
     maker: tuple[str, str]
+    model: str | None = None
     reply: str | None = None
     speaks: bool
     failed: bool
@@ -182,6 +184,8 @@ class ModelCalls:
         one, other = self._spans[outer], self._spans[inner]
         if one.maker == other.maker or one.end is None or other.end is None or other.end > one.end:
             return False
+        if not _one_model(one.model, other.model):
+            return False
         if one.reply is not None and other.reply is not None:
             return one.reply == other.reply
         if one.speaks and other.speaks:
@@ -237,8 +241,8 @@ class ModelCalls:
         around = {up for place in carrying for up in self._above(place)}
         models = {place for place, span in enumerate(self._spans) if span.role == "model"}
         around |= {up for place in models for up in self._above(place)}
-        return [
-            (place, self._spans[place].usage)
+        return [  # what reads and does not write, such as an embedding, records no output
+            (place, {**dict.fromkeys(WHOLES, 0.0), **self._spans[place].usage})
             for place in sorted(carrying - models - around)
             if models.isdisjoint(self._above(place))
         ]
@@ -256,6 +260,14 @@ def spent_apart(
         metrics |= named_apart(whose, spent, len(calls.heads))
         each.append(amounts(spent))
     return metrics, each
+
+
+def _one_model(one: str | None, other: str | None) -> bool:
+    """Whether two names may be of one model: with its provider or its version, or without."""
+    if one is None or other is None:
+        return True
+    names = [name.rpartition("/")[2].lower() for name in (one, other)]
+    return names[0].startswith(names[1]) or names[1].startswith(names[0])
 
 
 def _same_words(one: tuple[Messages, Messages], other: tuple[Messages, Messages]) -> bool:

@@ -117,6 +117,7 @@ def _call_span(span: Span, findings: Findings) -> CallSpan:
         start=_at(span, "started_at", findings),
         end=_at(span, "ended_at", findings),
         maker=(kind, text(data.get("name")) or ""),
+        model=_model(span),
         reply=text(data.get("response_id")),
         speaks=given is not None or reply is not None,
         failed=span.get("error") is not None,

@@ -162,6 +162,7 @@ def _call_span(span: Span, kind: Kind, findings: Findings) -> CallSpan:
         start=span.start,
         end=span.end,
         maker=(span.scope, span.name),
+        model=text(span.first(*MODEL_NAMES)),
         reply=text(span.first("gen_ai.response.id")),
         speaks=kind == "model" and speaks(span),
         failed=span.status == "error",
