@@ -86,7 +86,7 @@ def test_a_resumed_session_does_not_pay_twice(tmp_path: Path, order: int) -> Non
     assert by_id["claude-code/s2"][:2] == ((100, 5) if order == 0 else (300, 15))
     assert sum(each[1] for each in by_id.values()) == 15
     (finding,) = (each for each in done.findings if each.code == "repeated-messages")
-    assert finding.message.startswith("2 replies repeat those of claude-code/s")
+    assert finding.message.startswith("2 messages repeated from claude-code/s")
     assert [len(run.of(ToolCall)) for run in runs] == [1, 1]
 
 

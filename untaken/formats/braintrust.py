@@ -141,7 +141,7 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
     if not traces:
         files.refuse("there is no span of a trace in it")
     for trace, records in traces.items():
-        rows = read_once(records, lambda row: text(row.get("span_id")), "spans", files.findings)
+        rows = read_once(records, lambda row: text(row.get("span_id")), "span", files.findings)
         run = trace_run(trace, rows, files.findings)
         run.files = traces.places(trace)
         yield run

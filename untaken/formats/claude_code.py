@@ -238,7 +238,7 @@ def _block(block: Mapping[str, Any], role: str, at: Any, called: set[str]) -> It
 
 def _read(file: TraceFile, payers: Payers) -> list[TraceRun]:
     lines = [_of_cursor(line) for line in file.records() if isinstance(line, dict)]
-    once = read_once(lines, lambda line: text(line.get("uuid")), "lines", file.findings)
+    once = read_once(lines, lambda line: text(line.get("uuid")), "line", file.findings)
     runs = session_runs(once, file.findings, payers)
     if lines and not runs:
         file.refuse("there is no message of a session in it")

@@ -246,7 +246,7 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
     if not traces:
         files.refuse("there is no observation of a trace in it")
     for name, records in traces.items():
-        observations = read_once(records, lambda each: text(each.get("id")), "observations", files.findings)
+        observations = read_once(records, lambda each: text(each.get("id")), "observation", files.findings)
         run = trace_run(about.get(name, {}), name, observations, files.findings)
         run.files = traces.places(name)
         yield run

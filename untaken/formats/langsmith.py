@@ -270,7 +270,7 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
     records = dict(read.items())
     for root, parts in traces.items():
         found = [node for trace in parts for node in records[trace]]
-        run = trace_run(root, read_once(found, _id, "runs", files.findings), files.findings)
+        run = trace_run(root, read_once(found, _id, "run", files.findings), files.findings)
         run.files = read.places(*parts)
         yield run
 

@@ -13,6 +13,7 @@ from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
 from untaken.formats.readings import text
 from untaken.formats.trace_run import Answered, Called, Item, Utterance
+from untaken.present.numbers import counted
 
 
 def with_answers(items: Iterable[Item]) -> Iterator[Item]:
@@ -108,7 +109,7 @@ def messages_once(messages: Sequence[Mapping[str, Any]], findings: Findings) -> 
             chosen[places[0]] = messages[places[most]]
             left.update(places[1:])
     if left:
-        why = f"{len(left)} messages came again under their id; each is read once, in its complete form"
+        why = f"{counted(len(left), 'message')} came again under a known id; read once, in the complete form"
         findings.add("repeated-record", why, severity="note")
     return [chosen.get(place, each) for place, each in enumerate(messages) if place not in left]
 

@@ -278,7 +278,7 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
             files.refuse("there is no span of a trace in it")
     for name, documents in traces.items():
         spans = [span for each in documents for span in objects(mapping(each["data"]).get("spans"))]
-        spans = read_once(spans, lambda span: text(span.get("span_id")), "spans", files.findings)
+        spans = read_once(spans, lambda span: text(span.get("span_id")), "span", files.findings)
         data = {**mapping(documents[0]["data"]), "spans": spans}
         run = trace_run({**documents[0], **documents[-1], "data": data}, name, files.findings)
         if run is not None:

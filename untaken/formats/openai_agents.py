@@ -202,7 +202,7 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
     if not traces:
         files.refuse("there is no trace and no span in it")
     for name, records in traces.items():
-        spans = read_once(records, lambda span: text(span.get("id")), "spans", files.findings)
+        spans = read_once(records, lambda span: text(span.get("id")), "span", files.findings)
         run = trace_run(about.get(name, {}), spans, files.findings)
         run.files = traces.places(name)
         yield run

@@ -353,9 +353,7 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
     others = 0
     found = False
     for trace, records in spans.items():
-        own = [
-            span_of(each, files.findings) for each in read_once(records, _span_id, "spans", files.findings)
-        ]
+        own = [span_of(each, files.findings) for each in read_once(records, _span_id, "span", files.findings)]
         if trace in events:
             own = _with_events(own, [span_of(each, files.findings) for each in events[trace]])
         if any(kind_of(span) != "other" for span in own):

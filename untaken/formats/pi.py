@@ -177,7 +177,7 @@ def _exit(part: Mapping[str, Any]) -> bool | None:
 
 def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
     for session in sessions_in(map(mapping, file.records()), _named):
-        lines = read_once(session, lambda line: text(line.get("id")), "entries", file.findings)
+        lines = read_once(session, lambda line: text(line.get("id")), "line", file.findings)
         if (run := _run(lines, file.stem, payers, file.findings)) is not None:
             yield run
         else:

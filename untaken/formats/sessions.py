@@ -9,6 +9,7 @@ from typing import Any
 from untaken.formats.losses import Findings, clip
 from untaken.formats.spending import Amounts
 from untaken.formats.trace_run import Item, TraceRun
+from untaken.present.numbers import counted
 
 
 def sessions_in(
@@ -51,7 +52,8 @@ class Payers:
                 repeated[payer] = repeated.get(payer, 0) + 1
             found.append(used if payer == run else dict.fromkeys(used, 0.0))
         for payer, count in repeated.items():
-            message = f"{count} replies repeat those of {clip(payer)}; what they spent is counted there alone"
+            which = f"{counted(count, 'message')} repeated from {clip(payer)}"
+            message = f"{which}; what was spent on them is counted there alone"
             findings.add("repeated-messages", message, run=run)
         return found
 

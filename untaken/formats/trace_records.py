@@ -16,6 +16,7 @@ from untaken.formats.sources import Source
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, is_read_twice
 from untaken.formats.trace_run import TraceRun, tools_by_task, write_traces
+from untaken.present.numbers import counted
 
 Record = Mapping[str, Any]
 _TRACE_ID: Final = re.compile(
@@ -40,7 +41,7 @@ def read_once(
     Args:
         records: of one trace.
         name: the id of a record; one without an id is read as it is.
-        what: they are, in the plural.
+        what: one of them is.
         findings: of the file.
     """
     found: dict[Any, dict[str, Any]] = {}
@@ -59,7 +60,7 @@ def read_once(
             more, less = (record, found[key]) if _more(record, found[key]) else (found[key], record)
             found[key] = _filled(more, less)
     if again:
-        message = f"{again} {what} came again under their id; each is read once, in its complete form"
+        message = f"{counted(again, what)} came again under a known id; read once, in the complete form"
         findings.add("repeated-record", message, severity="note")
     return list(found.values())
 

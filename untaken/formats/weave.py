@@ -214,7 +214,7 @@ def _read(files: TraceFiles) -> Iterator[TraceRun]:
     if not traces:
         files.refuse("there is no call of an op in it")
     for trace, records in traces.items():
-        calls = read_once(records, lambda call: text(call.get("id")), "calls", files.findings)
+        calls = read_once(records, lambda call: text(call.get("id")), "call", files.findings)
         for name, own in _runs(calls, trace).items():
             run = trace_run(name, own, files.findings)
             run.files = traces.places(trace)
