@@ -82,7 +82,7 @@ def test_a_cell_says_when_how_often_with_what_and_whether_a_failure_was_seen() -
         1,
     )
     assert cell.decided_by == "expr"
-    assert "state.seen" in cell.reason
+    assert "seen: false, expected true" in cell.reason
 
 
 REFERENCES = [
