@@ -155,8 +155,30 @@ def test_no_key_is_in_a_name_or_message(tmp_path: Path, monkeypatch: pytest.Monk
     assert isinstance(answer, Unscored)
     assert "401" in answer.reason
     assert "secret" not in answer.reason
-    address = ModelAccess("http://ann:hidden@127.0.0.1:9/v1#m", ReplyStore(tmp_path))
-    assert address.name == "http://127.0.0.1:9/v1#m"
+
+
+ADDRESSES = (
+    ("http://ann:hidden-word@127.0.0.1:9/v1#m", "http://127.0.0.1:9/v1#m"),
+    ("http://127.0.0.1:9/v1?key=hidden-word#m", "http://127.0.0.1:9/v1#m"),
+    ("http://127.0.0.1:9/v1?api-version=2024&key=hidden-word", "http://127.0.0.1:9/v1"),
+    ("http://127.0.0.1:9?key=hidden-word#m", "http://127.0.0.1:9#m"),
+    ("https://ann:hidden%2Dword@127.0.0.1:9/v1/?key=hidden-word#org/m", "https://127.0.0.1:9/v1/#org/m"),
+    ("openai:gpt-4.1", "openai:gpt-4.1"),
+)
+
+
+@pytest.mark.parametrize(("address", "name"), ADDRESSES)
+def test_a_password_or_query_in_an_address_is_in_no_name_message_or_reply(
+    address: str, name: str, tmp_path: Path
+) -> None:
+    replies = ReplyStore(tmp_path)
+    with ModelAccess(address, replies) as model:
+        assert model.name == name
+        if name.startswith("http"):
+            answer = model.ask(a_question())  # nobody answers there
+            assert isinstance(answer, Unscored)
+            assert "hidden" not in repr(answer) + repr(model.name)
+    assert all(b"hidden" not in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
 
 
 def test_a_question_that_the_server_refuses_does_not_end_the_asking(tmp_path: Path) -> None:

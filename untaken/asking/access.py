@@ -14,7 +14,7 @@ import msgspec
 
 from untaken.asking.bounds import LOCAL, REQUESTS
 from untaken.asking.question import ModelAnswer, Question, T, Unreached
-from untaken.asking.replies import Reply, ReplyStore
+from untaken.asking.replies import Reply, ReplyStore, public_name
 from untaken.errors import Unscored, UntakenError
 from untaken.extras import extra_missing
 
@@ -83,7 +83,7 @@ class ModelAccess:
                 "no language model configured",
                 hint=f"Set {SETTING}, for example to openai:gpt-4.1 or http://127.0.0.1:8080/v1#name.",
             )
-        self.name: str = _public(chosen) if isinstance(chosen, str) else chosen.model_name
+        self.name: str = public_name(chosen) if isinstance(chosen, str) else chosen.model_name
         self.replies = replies
         self._model, self._budget, self._offline = chosen, budget, offline
         self._engine: Engine | None = None
@@ -227,15 +227,6 @@ class ModelAccess:
                 from_store=now.from_store + (isinstance(answer, ModelAnswer) and answer.from_store),
                 unanswered=now.unanswered + isinstance(answer, Unscored),
             )
-
-
-def _public(name: str) -> str:
-    """How a model is called in verdicts and replies: an address without the name and password in it."""
-    head, at, tail = name.partition("://")
-    if not at:
-        return name
-    host, slash, path = tail.partition("/")
-    return head + at + host.rpartition("@")[2] + slash + path
 
 
 def _answer(question: Question[T], reply: Reply, *, from_store: bool) -> ModelAnswer[T] | Unscored:

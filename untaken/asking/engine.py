@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from hashlib import sha256
 from types import TracebackType
 from typing import Any, Final
+from urllib.parse import parse_qsl
 
 import msgspec
 from anyio import fail_after
@@ -39,7 +40,7 @@ from untaken import limits
 from untaken.asking.bounds import KEY_SETTING, LOCAL, REQUESTS
 from untaken.asking.local import serving
 from untaken.asking.question import Question, Unreached
-from untaken.asking.replies import Reply, ToolUse, without_keys
+from untaken.asking.replies import Reply, ToolUse, bare_addresses, without_keys
 from untaken.errors import Unscored, UntakenError
 
 RETRIES: Final = 2
@@ -192,18 +193,21 @@ def _resolved(model: str | Model, portal: BlockingPortal, stack: ExitStack) -> t
 
 
 def _at_address(address: str, key: str, portal: BlockingPortal, stack: ExitStack) -> Model:
+    from openai import AsyncOpenAI  # noqa: PLC0415 (slow)
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415 (slow)
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 
-    url, _, name = address.partition("#")
+    address, _, name = address.partition("#")
+    url, _, query = address.partition("?")
     client = stack.enter_context(portal.wrap_async_context_manager(bounded_client(TIMEOUT)))
-    provider = OpenAIProvider(base_url=url, api_key=key, http_client=client)
+    asked = AsyncOpenAI(base_url=url, api_key=key, http_client=client, default_query=dict(parse_qsl(query)))
+    provider = OpenAIProvider(openai_client=asked)
     return OpenAIChatModel(name or "default", provider=provider)
 
 
 def _short(error: BaseException) -> str:
     """What went wrong, on one line, without any key that a server may have sent back."""
-    return without_keys(" ".join(str(error).split()))[:300]
+    return without_keys(bare_addresses(" ".join(str(error).split())))[:300]
 
 
 try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
+from urllib.parse import parse_qsl, unquote
 
 import msgspec
 
@@ -20,8 +22,35 @@ SECRET_CHARS: Final = 6
 REPLY_BYTES: Final = 4 * limits.MIB
 
 
+_ADDRESS: Final = re.compile(r"\b(\w{2,9}://)(?:[^\s/?#@]*@)?([^\s?#\"'<>]*)(?:\?[^\s#\"'<>]*)?")
+_in_addresses: Final[set[str]] = set()
+"""Passwords, and values of queries, of the addresses that models have in this process."""
+
+
+def public_name(model: str) -> str:
+    """How a model is called in verdicts and replies: an address without its user, password and query.
+
+    From now on `without_keys` knows what was in these.
+    """
+    if "://" not in model:
+        return model
+    address, mark, name = model.partition("#")
+    head, _, query = address.partition("?")
+    user, at, _ = head.partition("://")[2].partition("/")[0].rpartition("@")
+    given = [value for _, value in parse_qsl(query)] + [unquote(part) for part in user.split(":")[1:] if at]
+    _in_addresses.update(value for value in given if len(value) >= SECRET_CHARS)
+    return bare_addresses(address) + mark + name
+
+
+def bare_addresses(text: str) -> str:
+    """The text, with no user, password or query in any address in it."""
+    return _ADDRESS.sub(r"\1\2", text)
+
+
 def without_keys(text: str) -> str:
     """The text without any key that a server may have sent back."""
+    for value in _in_addresses:
+        text = text.replace(value, "…")
     for name, value in os.environ.items():
         if name.upper().endswith(SECRET) and len(value) >= SECRET_CHARS:
             text = text.replace(value, "…")
