@@ -26,7 +26,8 @@ from untaken.judging import (
     texts_to_judges,
     verdict_events,
 )
-from untaken.judging.judge import is_evidence
+from untaken.judging.evidence import RunEvidence
+from untaken.judging.view import record_of
 from untaken.ledger import Run
 from untaken.ledger.events import Message, Observation, Plan, RunFinished, SkillSelection, State, ToolCall
 from untaken.plans import PlanGraph
@@ -179,15 +180,15 @@ SHOWN = [
 @pytest.mark.parametrize("case", SHOWN, ids=lambda case: case["desc"])
 def test_which_events_show_a_result(case: dict[str, Any]) -> None:
     kind, fields = case["event"]
-    event = a_run("r").add(kind, **fields).run().events[-1]
-    assert is_evidence(event, "refunded") is case["want"]
+    run = a_run("r").add(kind, **fields).run()
+    assert RunEvidence(record_of(run)).shows(run.events[-1], "refunded") is case["want"]
 
 
 ECHOES = [
     ("what it was given", {"command": "echo 'order refunded'"}, "order refunded", False),
     ("given in lines", {"lines": ["order", {"then": ["order refunded"]}]}, "order refunded", False),
     ("what it found out", {"command": "status 7"}, "order refunded", True),
-    ("more than it was given", {"order": "refunded"}, "order refunded", True),
+    ("a name and a value of it", {"order": "refunded"}, "order refunded", False),
 ]
 
 
@@ -196,8 +197,8 @@ def test_an_answer_that_repeats_what_its_call_was_given_is_no_evidence(
     desc: str, arguments: dict[str, Any], quote: str, want: bool
 ) -> None:
     run = a_run("r").call("shell", **arguments).add(Observation, call_id="c1", content="order refunded").run()
-    (call,), (answer,) = run.actions, run.of(Observation)
-    assert is_evidence(answer, quote, call=call) is want
+    (answer,) = run.of(Observation)
+    assert RunEvidence(record_of(run)).shows(answer, quote) is want
 
 
 @pytest.mark.parametrize("code", ["", "0000000000000000", "pass"])

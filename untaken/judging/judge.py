@@ -13,6 +13,7 @@ from typing import Final
 from untaken.asking import ModelAccess, ModelAnswer
 from untaken.asking.access import Progress
 from untaken.errors import Finding, Unscored, UntakenError, Where
+from untaken.judging.evidence import RunEvidence, is_claim
 from untaken.judging.node_verdict import (
     UNSCORED_WORDS,
     Citation,
@@ -23,18 +24,12 @@ from untaken.judging.node_verdict import (
 )
 from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_to_judges
 from untaken.judging.questions import NodeQuestion, described, questions_of
-from untaken.judging.rendering import contains, holds, texts_in, value_text
+from untaken.judging.rendering import holds
 from untaken.judging.view import record_of
 from untaken.ledger import Draft, Run
 from untaken.ledger.events import (
     Event,
     Evidence,
-    Message,
-    Observation,
-    Plan,
-    RunFinished,
-    State,
-    ToolCall,
     Verdict,
 )
 from untaken.plans import PlanGraph
@@ -116,8 +111,9 @@ def settle(
     """
     given = answer.output if isinstance(answer, ModelAnswer) else None
     addressed = addressed or addresses_judge(described(asked.node)) is not None
-    claims = accept_claims or any(rule.text is not None for rule in asked.node.rules)
-    why = "no_answer" if given is None else _void(run, asked.nonce, given, addressed=addressed, claims=claims)
+    why = (
+        "no_answer" if given is None else _void(run, asked, given, addressed=addressed, accept=accept_claims)
+    )
     words = answer.reason if isinstance(answer, Unscored) else answer.output.reason
     reply = answer.reply if isinstance(answer, ModelAnswer) else None
     return NodeVerdict(
@@ -197,69 +193,31 @@ def _in_graph(run: Run, graph: PlanGraph) -> Iterator[Finding]:
             )
 
 
-def _void(run: Run, nonce: str, given: JudgeAnswer, *, addressed: bool, claims: bool) -> WhyUnscored | None:
-    if given.code.strip() != nonce:
+def _void(
+    run: Run, asked: NodeQuestion, given: JudgeAnswer, *, addressed: bool, accept: bool
+) -> WhyUnscored | None:
+    if given.code.strip() != asked.nonce:
         return "code_missing"
     if given.verdict == "unscored":
         return "could_not_tell"
     passed = given.verdict == "pass"
     if passed and not given.evidence:
         return "evidence_missing"
-    events = record_of(run)
+    node, events = asked.node, record_of(run)
+    claims = accept or node.evidence == "message" or any(rule.text is not None for rule in node.rules)
     if not all(_supported(events.get(cited.seq), cited) for cited in given.evidence):
         return "evidence_not_found"
-    calls = {run.answers[call.seq].seq: call for call in run.actions if call.seq in run.answers}
-    if passed and not any(
-        is_evidence(events[c.seq], c.quote, claims=claims, call=calls.get(c.seq)) for c in given.evidence
-    ):
+    evidence = RunEvidence(events)
+    shown = [c for c in given.evidence if evidence.shows(events[c.seq], c.quote, claims=claims)]
+    if passed and not shown:
         return "claims_only" if all(is_claim(events[c.seq]) for c in given.evidence) else "no_result_cited"
+    if passed and not any(
+        evidence.is_about(events[c.seq], c.quote, node, None if accept else asked.own) for c in shown
+    ):
+        return "evidence_unrelated"
     return "judge_addressed" if passed and addressed else None
 
 
 def _supported(event: Event | None, cited: Citation) -> bool:
     long_enough = sum(c.isalnum() for c in cited.quote) >= MIN_QUOTE
     return event is not None and long_enough and holds(event, cited.quote)
-
-
-TOOL_ROLES: Final = frozenset({"tool", "function", "environment"})
-"""Roles whose messages are what came back from outside."""
-
-
-def is_evidence(event: Event, quote: str, *, claims: bool = False, call: ToolCall | None = None) -> bool:
-    """Whether a quote is from a result: an observation that did not fail, a state, or a metric of the run.
-
-    Arguments and names of tools, the choice of a skill, task ids, questions and failed observations are none.
-    Nor is an answer that repeats an argument of its call: `echo` says whatever it is given.
-
-    Args:
-        event: the event cited.
-        quote: words of it.
-        claims: take messages and plans, too.
-        call: the call that the event answers, if it answers one.
-    """
-    if call is not None and any(contains(text, quote) for text in texts_in(call.arguments)):
-        return False
-    return any(contains(text, quote) for text in _results(event, claims=claims))
-
-
-def is_claim(event: Event) -> bool:
-    """Whether the event is something that was said: a message that no tool wrote, or a plan."""
-    return isinstance(event, Plan | Message) and not _from_tool(event)
-
-
-def _results(event: Event, *, claims: bool) -> list[str]:
-    if isinstance(event, Observation):
-        return [value_text(event.content)] if event.ok is not False and not event.transient else []
-    if isinstance(event, State):
-        return [value_text(event.state)]
-    if isinstance(event, RunFinished):
-        return [value_text(part) for part in (event.final_state, event.metrics) if part]
-    if isinstance(event, Message):
-        return [value_text(event.content)] if claims or _from_tool(event) else []
-    if isinstance(event, Plan) and claims:
-        return [value_text(event.sub_goals), event.reason or ""]
-    return []
-
-
-def _from_tool(event: Event) -> bool:
-    return isinstance(event, Message) and event.role.lower() in TOOL_ROLES

@@ -17,6 +17,7 @@ WhyUnscored = Literal[
     "evidence_not_found",
     "claims_only",
     "no_result_cited",
+    "evidence_unrelated",
     "judge_addressed",
 ]
 """Why a judge's word does not count; `UNSCORED_WORDS` says it in words."""
@@ -30,6 +31,7 @@ UNSCORED_WORDS: Final[dict[WhyUnscored, str]] = {
     "claims_only": "only messages or plans were cited; claims are not evidence",
     "no_result_cited": "no result was cited; calls, names and failed observations are not evidence of "
     "success",
+    "evidence_unrelated": "the quote is from no call of this sub-goal and no field that its check reads",
     "judge_addressed": "possible prompt injection in the record, or a record too long to search for one, "
     "so a pass cannot be trusted",
 }

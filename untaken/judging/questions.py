@@ -29,10 +29,14 @@ DECIDED: Final = ("expr", "tool_call", "outcome", "any_of")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeQuestion:
-    """A question, and what its answer is checked against."""
+    """A question, and what its answer is checked against.
+
+    `own`: the events mapped to the sub-goal; ``None`` where neither a rule nor a check of it says which are.
+    """
 
     node: SubGoal
     nonce: str
+    own: frozenset[int] | None = None
     question: Question[JudgeAnswer]
 
 
@@ -79,8 +83,14 @@ def questions_of(
             tools=view.tools() if tools else (),
             about=record,
         )
-        found.append(NodeQuestion(node=node, nonce=nonce, question=question))
+        own = frozenset(scored.events) if _says_its_events(node) else None
+        found.append(NodeQuestion(node=node, nonce=nonce, own=own, question=question))
     return tuple(found)
+
+
+def _says_its_events(node: SubGoal) -> bool:
+    check = node.check
+    return bool(node.rules) or (check is not None and (check.expr is not None or check.tool_call is not None))
 
 
 def described(node: SubGoal) -> str:

@@ -1,0 +1,169 @@
+"""Evidence that the agent made itself is none, in whatever shape; a quote has to be about its sub-goal."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from builders import RunBuilder, a_graph, a_run
+from judges import model_that, said
+
+from untaken.asking import ModelAccess, ReplyStore
+from untaken.judging import judge_run
+from untaken.judging.evidence import RunEvidence
+from untaken.judging.view import record_of
+from untaken.ledger.events import Message, Observation, RunFinished, State
+from untaken.plans import PlanGraph
+
+CLAIM = "refund 4711 was paid"
+WORDS = CLAIM.split()
+Shape = Callable[[RunBuilder], object]
+
+
+def answered(*arguments: object, content: object = CLAIM, **named: object) -> Shape:
+    def build(run: RunBuilder) -> object:
+        given = {f"a{number}": value for number, value in enumerate(arguments)} | named
+        return run.call("shell", **given).observe(content, call_id="c1")
+
+    return build
+
+
+def written(content: object, back: object = CLAIM) -> Shape:
+    def build(run: RunBuilder) -> object:
+        run.call("write_file", path="out.txt", content=content).observe("ok", call_id="c1")
+        return run.call("read_file", path="out.txt").observe(back, call_id="c2")
+
+    return build
+
+
+OWN: dict[str, Shape] = {
+    "echo": answered(f"echo '{CLAIM}'"),
+    "echo in capitals": answered(f"echo '{CLAIM.upper()}' | tr A-Z a-z"),
+    "an argument list": answered(["echo", *WORDS]),
+    "an argument list in an object": answered({"argv": ["echo", *WORDS]}),
+    "arguments side by side": answered(*WORDS),
+    "words with commas": answered(f"join {','.join(WORDS)}"),
+    "letters in a list": answered(list(CLAIM)),
+    "printf": answered("printf 'refund %d was %s' 4711 paid"),
+    "printf with its values first": answered(values=["paid", 4711], template="refund {} was {}"),
+    "a string put together": answered("print('refund ' + '4711' + ' was' + ' paid')"),
+    "quoted words": answered('echo "refund" "4711" "was" "paid"'),
+    "escaped JSON": answered(json.dumps({"out": CLAIM})),
+    "JSON escaped twice": answered(json.dumps(json.dumps({"out": CLAIM}))),
+    "escaped letters": answered("".join(f"\\u{ord(char):04x}" for char in CLAIM)),
+    "percent escapes": answered("".join(f"%{ord(char):02x}" for char in CLAIM)),
+    "base64": answered(f"echo {base64.b64encode(CLAIM.encode()).decode()} | base64 -d"),
+    "hexadecimal": answered(f"echo {CLAIM.encode().hex()} | xxd -r -p"),
+    "reversed": answered(f"echo '{CLAIM[::-1]}' | rev"),
+    "on several lines": answered("\n".join(WORDS)),
+    "in the name of an argument": answered(**{CLAIM: True}),
+    "in an object that comes back": answered(CLAIM, content={"args": [CLAIM], "ok": True}),
+    "a file written and read back": written(CLAIM),
+    "a file of lines": written(["x", CLAIM, "y"]),
+    "a file written in parts": lambda run: (
+        run.call("append", text="refund 4711").observe("ok", call_id="c1"),
+        run.call("append", text=" was paid").observe("ok", call_id="c2"),
+        run.call("read").observe(CLAIM, call_id="c3"),
+    ),
+    "a note set and got": lambda run: (
+        run.call("set", key="n", value=CLAIM).observe("ok", call_id="c1"),
+        run.call("get", key="n").observe(f"n = {CLAIM}", call_id="c2"),
+    ),
+    "the first of two observations": lambda run: (
+        run.call("shell", command=f"echo {CLAIM}").observe(CLAIM, call_id="c1").observe("done", call_id="c1")
+    ),
+    "an observation before its call": lambda run: run.observe(CLAIM, call_id="c1").call("status"),
+    "an id used twice": lambda run: (
+        run.call("status", id=1).observe("open", call_id="c1"),
+        run.add(type(run.run().actions[0]), call_id="c1", tool="status", arguments={}),
+        run.add(Observation, call_id="c1", content=CLAIM),
+    ),
+    "a tool's message that repeats an argument": lambda run: run.call("log", text=CLAIM).add(
+        Message, role="tool", content=CLAIM
+    ),
+    "a state copied from an argument": lambda run: run.call("log", text=CLAIM).add(
+        State, state={"note": CLAIM}
+    ),
+    "a final state copied from an argument": lambda run: run.call("log", text=CLAIM).add(
+        RunFinished, success=True, steps=1, final_state={"note": CLAIM}
+    ),
+}
+FOUND: dict[str, Shape] = {
+    "an answer": answered("status 4711"),
+    "an answer with a name that was asked for": answered(order=4711, action="refund"),
+    "an answer to a query": answered("SELECT * FROM refunds WHERE paid"),
+    "an answer without an id": lambda run: run.call("status").add(Observation, content=CLAIM),
+    "the second of two observations": lambda run: (
+        run.call("status").observe("wait", call_id="c1").observe(CLAIM, call_id="c1")
+    ),
+    "a tool's message": lambda run: run.call("status").add(Message, role="tool", content=CLAIM),
+    "a state": lambda run: run.call("pay", order=4711).add(State, state={"note": CLAIM}),
+    "what was written later": lambda run: (
+        run.call("status").observe(CLAIM, call_id="c1"),
+        run.call("write_file", text=CLAIM).observe("ok", call_id="c2"),
+    ),
+}
+
+
+def shown(shape: Shape) -> bool:
+    run = a_run("r")
+    shape(run)
+    record = record_of(run.run())
+    evidence = RunEvidence(record)
+    return any(evidence.shows(event, CLAIM) for event in record.values())
+
+
+@pytest.mark.parametrize("shape", OWN)
+def test_what_the_agent_put_in_itself_is_no_evidence(shape: str) -> None:
+    assert not shown(OWN[shape])
+
+
+@pytest.mark.parametrize("shape", FOUND)
+def test_what_a_tool_found_is_evidence(shape: str) -> None:
+    assert shown(FOUND[shape])
+
+
+RULES = a_graph(
+    {"id": "pay", "rules": [{"tool": "pay_*"}], "check": {"verdict": True}},
+    graph_id="desk",
+)
+FIELDS = a_graph(
+    {"id": "pay", "check": {"expr": "state.refund.paid == true"}, "rules": [{"tool": "pay_*"}]},
+    graph_id="desk",
+)
+SPOKEN = a_graph({"id": "pay", "evidence": "message", "check": {"verdict": True}}, graph_id="desk")
+OPEN = a_graph({"id": "pay", "check": {"verdict": True}}, graph_id="desk")
+
+
+def a_desk() -> RunBuilder:
+    run = a_run("desk").call("find_order", id=4711).observe("no such order: 17, try again", call_id="c1")
+    run.call("pay_back", id=4711).observe("transfer accepted by the bank", call_id="c2")
+    run.add(State, state={"refund": {"paid": True, "note": "by bank transfer"}})
+    return run.say("Your money is on its way.").finish(True)
+
+
+ABOUT = {
+    "another call's result": (RULES, 2, "no such order: 17", None),
+    "its own call's result": (RULES, 4, "transfer accepted", True),
+    "a state, for a sub-goal with rules alone": (RULES, 5, "by bank transfer", None),
+    "a field that its check reads": (FIELDS, 5, '"paid":true', True),
+    "another field": (FIELDS, 5, "by bank transfer", None),
+    "a message where the message is the evidence": (SPOKEN, 6, "Your money is on its way", True),
+    "a message where it is not": (OPEN, 6, "Your money is on its way", None),
+    "any result where the plan says nothing": (OPEN, 2, "no such order: 17", True),
+}
+
+
+@pytest.mark.parametrize("case", ABOUT)
+def test_a_quote_is_about_its_sub_goal(case: str, tmp_path: Path) -> None:
+    graph: PlanGraph
+    graph, seq, quote, passed = ABOUT[case]
+    model = model_that(lambda _, code: said(code, "pass", (seq, quote)))
+    with ModelAccess(model, ReplyStore(tmp_path)) as access:
+        (found,) = judge_run(a_desk().run(), graph, access, sub_goals=["pay"], tools=False).verdicts
+    assert found.passed is passed
+    if passed is None:
+        assert found.unscored_reason in ("evidence_unrelated", "claims_only")
