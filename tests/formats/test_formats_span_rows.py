@@ -98,6 +98,7 @@ FORMS: dict[str, Any] = {
     "a flat list": FLAT,
     "a flat list in lines": {"lines": FLAT},
     "a flat list below spans": {"session_id": "s", "span_count": 3, "spans": FLAT},
+    "a list of traces": {"traces": [{"spans": FLAT}]},
     "attributes as text": [as_text(each, "attributes") for each in FLAT],
     "rows of ClickHouse": {"lines": CLICKHOUSE},
     "an answer of ClickHouse": {"meta": [], "data": CLICKHOUSE, "rows": 3},

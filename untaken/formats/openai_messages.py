@@ -39,7 +39,7 @@ Place = tuple[str, tuple[str, ...]]
 """A member, and the names that lead on inside of it."""
 STATES: Final = (
     *("values", "channel_values", "state", "request", "body", "request_body", "input.inputBodyJson"),
-    "llm_context",
+    *("llm_context", "conversation"),
 )
 """Members of an object that its messages may be in: the state of a LangGraph thread or an agent of AutoGen,
 the request of a log."""
@@ -134,7 +134,8 @@ def _listed(record: Any) -> list[dict[str, Any]]:
     spoken = mapping(answer.get("output")).get("message")
     reply = (replied(parts) if parts else []) or [each for each in (spoken, response) if is_message(each)][:1]
     reply = reply or [each for each in objects(response.get("messages")) if is_message(each)]
-    given = next((part[name] for name in GIVEN for part in (document, state) if part.get(name)), None)
+    inputs = (part[name] for name in GIVEN for part in (document, state) if part.get(name))
+    given = next((each for each in inputs if not isinstance(each, dict)), None)
     if isinstance(given, str) and reply:
         given = [{"role": "user", "content": given}]
     asked = [each for each in objects(given) if is_message(each)]

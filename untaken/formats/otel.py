@@ -146,7 +146,9 @@ def recognise(sample: Sample) -> Confidence:
     first = sample.first
     if "resourceLogs" in first:  # the file exporter writes logs and spans as they come
         first = next((each for each in map(mapping, sample.records) if "resourceSpans" in each), first)
-    spans = objects(first.get("spans")) or objects(first.get("data")) or list(span_rows(first))
+    traced = [first, *objects(first.get("traces"))[:1]]
+    spans = [span for trace in traced for span in objects(trace.get("spans"))]
+    spans = spans or objects(first.get("data")) or list(span_rows(first))
     shaped = requests(first) or "resourceSpans" in first or "resource_spans" in first
     if not shaped and not any(is_span(each) or is_jaeger(each) for each in (first, *spans[:1])):
         return Confidence.NO

@@ -93,7 +93,9 @@ def plain_spans(record: Any) -> Iterator[dict[str, Any]]:
         yield from (_plain_span(_of_jaeger(span, trace)) for span in objects(trace["spans"]))
     if is_jaeger(document):
         return
-    listed = (*objects(document.get("spans")), *filter(is_span, objects(document.get("data"))))
+    traces = [document, *objects(document.get("traces"))]
+    listed = [span for trace in traces for span in objects(trace.get("spans"))]
+    listed += filter(is_span, objects(document.get("data")))
     for span in (*listed, *span_rows(document)):
         yield from _of_row(span)
     rows = mapping(document.get("context.trace_id"))  # by column, as pandas writes a table
