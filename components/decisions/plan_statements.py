@@ -180,6 +180,7 @@ def _card(card: CalibrationCard | Unscored) -> None:
         return
     st.caption(
         "The chance of success after each plan change, from runs of other tasks, against the actual outcome. "
+        "Forecasts at the end of a run are hindsight, and apart. "
         "Runs of one task are alike, so the intervals count tasks."
     )
     drawn, side = st.columns([3, 2], gap="large")
@@ -198,6 +199,11 @@ def _card(card: CalibrationCard | Unscored) -> None:
             "That mean knows the task's outcomes; the forecast does not. "
             f"Brier score {decimal(card.brier, 3)}",
         )
+        if card.hindsight is not None:
+            st.caption(
+                f"Hindsight, at the end of runs: skill {signed(card.hindsight.skill)}, "
+                f"n {card.hindsight.n:,}, Brier {decimal(card.hindsight.brier, 3)}"
+            )
         for part in card.by_support:
             st.caption(
                 f"{part.support}: skill {signed(part.skill)}, n {part.n:,}, Brier {decimal(part.brier, 3)}"

@@ -41,7 +41,7 @@ def draw(corpus: Corpus, found: ModeAnalysis) -> None:
 def _unseen(found: ModeAnalysis) -> None:
     seen = found.saturation.unseen
     value = "not known" if isinstance(seen.share, Unscored) else percent(seen.share)
-    cards.number_card("Failures of an unseen mode", value, found.saturation.words)
+    cards.number_card("Of a mode not seen yet", value, found.saturation.words)
     drawn = figures.saturation_curve(found.saturation, dark=state.is_dark())
     tables.figure(drawn, key="saturation", name="Modes seen by runs read")
 

@@ -128,8 +128,8 @@ def _in_words(found: Reviewers) -> str:
         alpha = f"Krippendorff's α {decimal(whole.alpha)}"
     else:
         alpha = (
-            f"Krippendorff's α {decimal(whole.alpha)} (95% {interval(whole.low, whole.high)}, bootstrap over "
-            "runs)"
+            f"Krippendorff's α {decimal(whole.alpha)} (95% {interval(whole.low, whole.high)}, jackknife "
+            f"over {whole.cluster}s)"
         )
     return (
         f"{names}{more}: two or more gave an answer on {counted(whole.items, 'sub-goal')} of "

@@ -150,6 +150,17 @@ def test_a_card_says_how_good_the_forecasts_were() -> None:
     assert all(each.low <= each.observed <= each.high for each in card.bins)
 
 
+def test_forecasts_at_the_end_of_a_run_are_hindsight_and_never_in_the_card() -> None:
+    found = world(lambda _t, _a, did: 0.95 if did == "refund" else 0.05)
+    card = calibration_card(found)
+    assert not isinstance(card, Unscored)
+    assert card.hindsight is not None
+    every = [each for run in found.runs.values() for each in run.decisions]
+    ends = [each for each in every if each.decision.option.kind.startswith("stop")]
+    assert 0 < card.hindsight.n == len(ends)
+    assert card.n == len(every) - len(ends)
+
+
 def test_too_few_runs_give_no_card() -> None:
     card = calibration_card(world(lambda *_: 0.5, tasks=2))
     assert isinstance(card, Unscored)

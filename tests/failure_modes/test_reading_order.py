@@ -16,6 +16,7 @@ from untaken.failure_modes.reading_order import (
 )
 from untaken.failure_modes.saturation import saturation
 from untaken.failure_modes.shapes import error_kind, run_shape, shapes_of
+from untaken.stats import Unseen
 from untaken.subgoals import score_run
 
 KINDS = [
@@ -132,7 +133,34 @@ def test_saturation_counts_failed_runs_that_were_read() -> None:
     assert (found.unread, found.successes) == (7, 1)
     assert [read for read, _ in found.curve] == [0, 1, 2, 3]
     assert [modes for _, modes in found.curve] == pytest.approx([0, 1, 5 / 3, 2])
-    assert found.words.startswith("About 33% of failures are of a mode nobody has seen yet (95% interval ")
+    assert found.words.startswith("In tasks like these, read in 1 failed run each, about 33% (")
+    assert "(3 tasks). Read failed runs of about" in found.words
+    assert found.words.endswith("More runs of these tasks: cannot be told: no task was read in two runs.")
+
+
+def test_a_mode_counts_once_a_task_and_more_runs_of_the_tasks_are_another_question() -> None:
+    runs = [
+        a_read_run(f"r{task}{repeat}", f"mode {task}", task=f"t{task}")
+        for task in range(8)
+        for repeat in "abc"
+    ]
+    found = saturation(the_read(runs), unread=5)
+    assert (found.unseen.samples, found.unseen.once, found.unseen.share) == (8, 8, 1.0)
+    assert isinstance(found.again, Unseen)
+    assert (found.again.samples, found.again.share) == (24, 0.0)
+    assert "At least 95% is seen" not in found.words
+
+
+def test_95_percent_is_said_to_be_seen_only_where_the_upper_end_says_so() -> None:
+    few, many = (
+        saturation(
+            the_read([a_read_run(f"r{at}", "loop", "stop", task=f"t{at}") for at in range(tasks)]), unread=5
+        )
+        for tasks in (6, 120)
+    )
+    assert few.unseen.share == many.unseen.share == 0
+    assert "At least 95% is seen." not in few.words
+    assert "At least 95% is seen." in many.words
 
 
 def test_without_modes_saturation_says_what_to_do() -> None:

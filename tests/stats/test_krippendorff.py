@@ -64,7 +64,7 @@ def test_the_interval_of_alpha_takes_clusters_not_items_for_independent() -> Non
     units = [[True, True]] * 12 + [[False, False]] * 12 + [[True, False]] * 6
     alone = alpha_interval({str(i): [unit] for i, unit in enumerate(units)})
     together = alpha_interval({str(i): [unit] * 5 for i, unit in enumerate(units)})
-    assert together[1] - together[0] == pytest.approx(alone[1] - alone[0], rel=0.15)
+    assert together[1] - together[0] == pytest.approx(alone[1] - alone[0], rel=0.3)
     assert alone[0] < nominal_alpha(units) < alone[1]
 
 
@@ -74,18 +74,20 @@ def test_clusters_that_resemble_each_other_leave_no_interval_of_no_width() -> No
 
 
 def test_full_agreement_is_no_certainty() -> None:
-    low, high = alpha_interval({str(i): [[i % 2, i % 2]] for i in range(8)})
-    assert 0 < low < high == 1
+    few, many = (alpha_interval({str(i): [[i % 2, i % 2]] for i in range(n)}) for n in (8, 40))
+    assert few[0] < 0 < many[0] < few[1] == many[1] == 1
 
 
 TOO_LITTLE = [
     ("one cluster", {"one": [[1, 2], [1, 1]]}, "two tasks or runs"),
-    ("few clusters", {str(i): [[1, 2], [1, 1]] for i in range(9)}, "too few tasks"),
+    ("few clusters of three answers", {str(i): [[1, 2], [1, 3]] for i in range(9)}, "too few tasks"),
     (
-        "one disagreement",
-        {str(i): [[1, 2 if i == 3 else 1], [2, 2]] for i in range(12)},
+        "one disagreement of three answers",
+        {str(i): [[1, 2 if i == 3 else 1], [3, 3]] for i in range(12)},
         "too few disagreements",
     ),
+    ("the rarer answer twice", {str(i): [[1, 2 if i < 2 else 1]] for i in range(30)}, "rarer answer"),
+    ("the rarer answer in two tasks", {str(i): [[1, 2 if i < 2 else 1]] * 9 for i in range(30)}, "rarer"),
 ]
 
 

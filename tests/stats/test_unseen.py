@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.saturation import WORLDS as OF_TASKS
+from benchmarks.saturation import World, covered
 from untaken.errors import Unscored
 from untaken.stats.unseen import AIM, unseen_share
 
@@ -89,3 +91,11 @@ def test_shares_and_their_ends_are_shares(counts: list[int], without: int) -> No
     assert 0 <= found.low <= found.share <= found.high <= 1
     assert found.more is not None
     assert (found.more == 0) == (found.share <= AIM)
+
+
+@pytest.mark.parametrize("world", [one for one in OF_TASKS if one.repeats == 4 and one.modes == 30], ids=str)
+def test_the_interval_holds_where_runs_of_a_task_share_its_modes(world: World) -> None:
+    found = covered(world, worlds=120)
+    assert found.by_tasks >= 0.9
+    assert found.true_when_said >= 0.9
+    assert found.by_runs < found.by_tasks

@@ -88,9 +88,16 @@ def _print_card(card: CalibrationCard | Unscored, console: Console) -> None:
         ("tasks", lambda b: b.tasks),
     )
     console.say(
-        f"{counted(card.n, 'forecast')} of {counted(card.runs, 'run')}, {counted(card.tasks, 'task')}: "
+        f"{counted(card.n, 'forecast')} at plan changes of {counted(card.runs, 'run')}, "
+        f"{counted(card.tasks, 'task')}: "
         f"Brier {decimal(card.brier)}, skill {signed(card.skill)} over the mean of all, "
         f"{signed(card.skill_over_task)} over the mean of the own task"
     )
+    if card.hindsight is not None:
+        late = card.hindsight
+        console.say(
+            f"  hindsight, at the end of runs, not counted above: n {late.n}, Brier "
+            f"{decimal(late.brier)}, skill {signed(late.skill)}"
+        )
     for each in card.by_support:
         console.say(f"  {each.support}: n {each.n}, Brier {decimal(each.brier)}, skill {signed(each.skill)}")

@@ -191,8 +191,8 @@ def print_reliability(found: Reviewers, console: Console, top: int | None = TOP)
     _more(len(rows), top, "sub-goals", console)
     names = ", ".join(plain(name) for name in found.overall.reviewers)
     console.say(
-        f"Krippendorff's alpha of {names or 'nobody'}; “cannot tell” counts as missing; bootstrap "
-        "intervals over runs"
+        f"Krippendorff's alpha of {names or 'nobody'}; “cannot tell” counts as missing; "
+        f"intervals take {found.overall.cluster}s together (jackknife)"
     )
 
 

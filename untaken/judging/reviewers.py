@@ -74,7 +74,7 @@ class Reliability:
         items: sub-goals of runs on which two or more could tell; of these, `agreed` have one opinion.
         alone: those on which only one could tell.
         unsure: answers "could not tell"; they are no opinion, and missing in `alpha`.
-        runs: that the items come from; the interval draws runs.
+        runs: that the items come from; `cluster`: what the interval takes for independent of each other.
         alpha: Krippendorff's α, met or not met, with its 95% interval.
         alpha_unsure: the same with "could not tell" as a third answer.
     """
@@ -88,6 +88,7 @@ class Reliability:
     alone: int
     unsure: int
     runs: int
+    cluster: Literal["task", "run"]
     alpha: Score
     low: Score
     high: Score
@@ -172,6 +173,7 @@ def _reliability(
         alone=sum(len(one.opinions) == 1 for one in judged),
         unsure=sum(len(one.unsure) for one in judged),
         runs=len({one.digest for one in several}),
+        cluster="task" if tasks else "run",
         alpha=stats.nominal_alpha([one.opinions for one in several]),
         low=low,
         high=high,

@@ -70,6 +70,6 @@ if TYPE_CHECKING:
         risk_difference as risk_difference,
         score_interval as score_interval,
     )
-    from untaken.stats.unseen import Unseen as Unseen, unseen_share as unseen_share
+    from untaken.stats.unseen import AIM as AIM, Unseen as Unseen, unseen_share as unseen_share
 
 __getattr__, __dir__ = imported_on_first_use(__name__)

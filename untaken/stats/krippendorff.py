@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from math import fsum, inf
+from typing import Final
 
 from untaken.errors import Score, Unscored
 from untaken.stats.jackknife import agreement_interval
-from untaken.stats.rates import TAIL
+from untaken.stats.means import student_quantile
+from untaken.stats.rates import TAIL, wilson
 
+FEWEST_ITEMS: Final = 3
+FEWEST_EFFECTIVE: Final = 2.5
+TOO_RARE_ANSWER: Final = Unscored(
+    f"too few: an interval needs the rarer answer on {FEWEST_ITEMS} items, of 3 tasks (or runs of one task)"
+)
 Unit = Sequence[Hashable]
 """What was answered on one item, missing answers left out."""
 
@@ -67,8 +74,9 @@ def ordinal_alpha(units: Sequence[Sequence[int]]) -> Score:
 def alpha_interval(clusters: Mapping[str, Sequence[Unit]]) -> tuple[Score, Score]:
     """95% interval of `nominal_alpha`; the items of a cluster (a task, or a run) are taken together.
 
-    By the jackknife over clusters (`untaken.stats.jackknife`). Where nothing differs there is no spread to
-    see: there the lower end takes Dₒ at the exact upper end for none of so many clusters.
+    Of two answers, with the same number on each item, by `_of_two_answers`. Else by the jackknife over
+    clusters (`untaken.stats.jackknife`); where nothing differs there is no spread to see: there the lower end
+    takes Dₒ at the exact upper end for none of so many clusters.
     """
     groups = [[Counter(unit) for unit in some if len(unit) > 1] for some in clusters.values()]
     groups = [some for some in groups if some]
@@ -79,6 +87,8 @@ def alpha_interval(clusters: Mapping[str, Sequence[Unit]]) -> tuple[Score, Score
         few = Unscored("an interval needs at least two tasks or runs")
         return few, few
     answers = list(dict.fromkeys(answer for some in groups for unit in some for answer in unit))
+    if len(answers) == 2 and len({unit.total() for some in groups for unit in some}) == 1:
+        return _of_two_answers(groups)
     sums = [
         [[_differing(unit), *(float(unit[answer]) for answer in answers)] for unit in some] for some in groups
     ]
@@ -87,6 +97,44 @@ def alpha_interval(clusters: Mapping[str, Sequence[Unit]]) -> tuple[Score, Score
         most = 1 - TAIL ** (1 / len(groups))  # Clopper and Pearson's upper end for 0 of n
         return max(-1.0, 1.0 - most * sum(total) / _expected(total)), 1.0
     return agreement_interval(sums, _ratio)
+
+
+def _of_two_answers(groups: Sequence[Sequence[Counter[Hashable]]]) -> tuple[Score, Score]:
+    """α = 1 − q / D: q is the share of the other answers that differ, on items with a minority answer.
+
+    Each such item weighs by its minority answers; D = (1 − p)N / (N − 1), p their share of all N answers.
+    The interval is Wilson's of q with as many items as the jackknife variance over clusters is worth, between
+    1 and the items with a minority answer (where all, or none, differ: the clusters with one), and Student's
+    t for Kish's number of clusters, (ΣA)² / ΣA², A the minority answers of one.
+    """
+    total = sum((unit for some in groups for unit in some), Counter[Hashable]())
+    rare = min(total, key=lambda answer: total[answer])
+    n, minority = total.total(), total[rare]
+    by_chance = (n - minority) / (n - 1)
+    weights = [sum(unit[rare] for unit in some) for some in groups]
+    items = sum(unit[rare] > 0 for some in groups for unit in some)
+    kish = minority**2 / sum(weight**2 for weight in weights)
+    if items < FEWEST_ITEMS or kish < FEWEST_EFFECTIVE:
+        return TOO_RARE_ANSWER, TOO_RARE_ANSWER
+    differ = [
+        fsum(unit[rare] * (unit.total() - unit[rare]) / (unit.total() - 1) for unit in some)
+        for some in groups
+    ]
+    q = fsum(differ) / minority
+    if 0 < q < 1:
+        sizes = [sum(unit.total() for unit in some) for some in groups]
+        left = [
+            1 - (fsum(differ) - d) * (n - size - 1) / ((minority - w) * (n - size - minority + w))
+            for d, size, w in zip(differ, sizes, weights, strict=True)
+        ]
+        mean, k = fsum(left) / len(left), len(left)
+        variance = (k - 1) / k * fsum((alpha - mean) ** 2 for alpha in left) * by_chance**2
+        worth = q * (1 - q) / variance if variance else inf
+        worth = min(max(1.0, worth), float(items))
+    else:
+        worth = float(sum(weight > 0 for weight in weights))
+    low, high = wilson(q * worth, worth, student_quantile(kish - 1))
+    return max(-1.0, 1 - high / by_chance), 1 - low / by_chance
 
 
 def _differing(unit: Counter[Hashable]) -> float:

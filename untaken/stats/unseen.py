@@ -48,7 +48,8 @@ def unseen_share(counts: Collection[int], samples: int) -> Unseen:
     sample and U all occurrences (Good 1953; for samples with several kinds each, Chao and Colwell 2017). The
     variance is Esty's (1983), [p(1 − p) + 2Q₂ / U] / U, with two occurrences added on both sides as in
     Agresti and Coull's interval and half a kind to Q₂, and Student's t with samples − 1 degrees of freedom.
-    In simulated worlds of 5 to 100 kinds and 5 to 80 samples the interval covers in 93% or more.
+    In simulated worlds of 5 to 100 kinds and 5 to 80 samples the interval covers in 93% or more, as long as
+    samples are independent: where runs of a task share its modes, tasks are (`benchmarks/saturation.py`).
 
     Args:
         counts: number of samples of each kind seen, each at least 1.
@@ -86,7 +87,7 @@ def unseen_share(counts: Collection[int], samples: int) -> Unseen:
 
 def _interval(once: int, twice: int, occurrences: int, samples: int) -> tuple[Score, Score]:
     if samples < 2:
-        few = Unscored("an interval needs at least two runs")
+        few = Unscored("an interval needs at least two tasks")
         return few, few
     n = occurrences + 2 * _ADDED
     centre = (once + _ADDED) / n

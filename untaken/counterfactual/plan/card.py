@@ -18,6 +18,7 @@ RUNS_MIN: Final = 20
 """Fewest runs with an outcome and a forecast for a card."""
 TASKS_MIN: Final = 3
 BINS: Final = 5
+ENDS: Final = frozenset({"stop_open", "stop_done"})
 
 
 class ReliabilityBin(Struct, frozen=True, kw_only=True, gc=False):
@@ -49,16 +50,27 @@ class SupportClass(Struct, frozen=True, kw_only=True, gc=False):
     skill: Score
 
 
+class Hindsight(Struct, frozen=True, kw_only=True, gc=False):
+    """What forecasts at the end of their run were worth: they know all of the run but its outcome."""
+
+    n: int
+    brier: float
+    skill: Score
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationCard:
-    """How good the forecasts after each plan change were, the run's own task left out.
+    """How good the forecasts at the plan changes of runs were, the run's own task left out.
+
+    At its end a run is over: a forecast made then is hindsight, and is counted apart.
 
     Attributes:
         n: forecasts, one a plan change; `runs` and `tasks`: behind them.
         brier: mean squared error of the forecasts.
-        skill: 1 − brier / that of the mean success of all runs.
+        skill: 1 − brier / that of the mean success of all runs with a plan change.
         skill_over_task: the same against the mean of the run's own task, which knows that task's outcomes.
         bins: of equal width; empty ones are left out.
+        hindsight: forecasts at the end of runs, where nothing changes any more; ``None`` without any.
     """
 
     n: int
@@ -69,6 +81,7 @@ class CalibrationCard:
     skill_over_task: Score
     bins: tuple[ReliabilityBin, ...]
     by_support: tuple[SupportClass, ...]
+    hindsight: Hindsight | None
 
 
 class _Point(NamedTuple):
@@ -77,6 +90,7 @@ class _Point(NamedTuple):
     task_id: str
     digest: str
     support: str
+    at_end: bool
 
     @property
     def squared(self) -> float:
@@ -85,21 +99,20 @@ class _Point(NamedTuple):
 
 def calibration_card(evaluation: PlanEvaluation) -> CalibrationCard | Unscored:
     """The card of a corpus, or why it has none."""
-    points = [
-        _Point(each.forecast, float(run.path.success), run.path.task_id, run.path.digest, _support(each))
-        for run in evaluation.runs.values()
-        if not isinstance(run.path.success, Unscored)
-        for each in run.decisions
-        if not isinstance(each.forecast, Unscored)
-    ]
+    everything = list(_points(evaluation))
+    points, after = ([p for p in everything if p.at_end is end] for end in (False, True))
     runs, tasks = {p.digest for p in points}, {p.task_id for p in points}
     if len(runs) < RUNS_MIN or len(tasks) < TASKS_MIN:
         return Unscored(
-            f"{len(runs)} runs of {len(tasks)} tasks have a forecast and an outcome: "
-            f"a card needs at least {RUNS_MIN} runs of {TASKS_MIN} tasks"
+            f"{len(runs)} runs of {len(tasks)} tasks have an outcome and a forecast before their end: a "
+            f"card needs at least {RUNS_MIN} runs of {TASKS_MIN} tasks"
         )
     brier = fmean(p.squared for p in points)
-    everybody = fmean({p.digest: p.outcome for p in points}.values())
+    everybody = fmean({p.digest: p.outcome for p in everything}.values())
+    hindsight = None
+    if after:
+        skill = _skill(after, lambda _: everybody)
+        hindsight = Hindsight(n=len(after), brier=fmean(p.squared for p in after), skill=skill)
     own = _task_means(points)
     return CalibrationCard(
         n=len(points),
@@ -110,7 +123,24 @@ def calibration_card(evaluation: PlanEvaluation) -> CalibrationCard | Unscored:
         skill_over_task=_skill(points, lambda p: own[p.task_id]),
         bins=tuple(_bins(points)),
         by_support=tuple(_classes(points, everybody)),
+        hindsight=hindsight,
     )
+
+
+def _points(evaluation: PlanEvaluation) -> Iterable[_Point]:
+    for run in evaluation.runs.values():
+        if isinstance(run.path.success, Unscored):
+            continue
+        for each in run.decisions:
+            if not isinstance(each.forecast, Unscored):
+                yield _Point(
+                    each.forecast,
+                    float(run.path.success),
+                    run.path.task_id,
+                    run.path.digest,
+                    _support(each),
+                    each.decision.option.kind in ENDS,
+                )
 
 
 def _support(decision: EvaluatedDecision) -> str:
