@@ -9,13 +9,12 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Literal
 
 from untaken.errors import Unscored
 from untaken.failure_modes.assignments import Place, RunModes, modes_of
 from untaken.failure_modes.failure_mode import Taxonomy
-from untaken.formats.recording import EPOCH
 from untaken.ledger import Run
 from untaken.subgoals import RunScore
 
@@ -25,8 +24,6 @@ WHOLE_RUN: Final = "whole run"
 """Where a mode was assigned to no sub-goal, and to no event that serves one."""
 NO_VERSION: Final = "no version"
 NO_MODEL: Final = "no model"
-_CLOCKLESS: Final = EPOCH + timedelta(days=366)
-"""Importers write times up to here where a trace has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +103,7 @@ def version_of(run: Run) -> str:
 
 def started_at(run: Run) -> datetime | None:
     """When the run began; ``None`` where its trace carried no clock and the importer made one up."""
-    return run.started.ts if run.started.ts >= _CLOCKLESS else None
+    return run.started_at
 
 
 def _read(run: Run, score: RunScore | Unscored, found: RunModes, taxonomy: Taxonomy) -> ReadRun:

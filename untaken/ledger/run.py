@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -27,10 +27,13 @@ from untaken.ledger.events import (
     ToolCall,
     readable,
 )
+from untaken.ledger.trail import trail_of
 
 IntegrityVerdict = Literal["INTACT", "UNANCHORED", "TRUNCATED", "ALTERED", "MALFORMED"]
 BROKEN: frozenset[IntegrityVerdict] = frozenset({"TRUNCATED", "ALTERED", "MALFORMED"})
 E = TypeVar("E", bound=Event)
+CLOCKS_FROM: Final = datetime(2001, 1, 1, tzinfo=UTC)
+"""Importers write earlier times where a trace has none; no agent ran then."""
 VERSION_KEYS: Final = ("version", "agent_version")
 """Keys of RUN_STARTED.metadata that name the agent's version; the first one there counts."""
 TEXTS_TO_JUDGES: Final = "texts_to_judges"
@@ -183,6 +186,11 @@ class Run:
         return sha256(mark.encode()).hexdigest()
 
     @cached_property
+    def trail(self) -> str:
+        """A digest of what it did: equal for copies of one run, whatever their ids and times (`trail_of`)."""
+        return trail_of(self.events[: self.own])
+
+    @cached_property
     def own(self) -> int:
         """How many events are the run's own: those up to RUN_FINISHED, or before what others wrote last."""
         if self.finished is not None:
@@ -205,6 +213,19 @@ class Run:
         """The version of its prompt: as RUN_STARTED records it, else as its metadata does."""
         return self._recorded(self.started.prompt_version, ("prompt_version",))
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """Who ran, with what is recorded of what can change an agent: name, model, version, prompt version.
+
+        Empty where one is not recorded.
+        """
+        return self.agent, self.started.model or "", self.version or "", self.prompt_version or ""
+
+    @property
+    def started_at(self) -> datetime | None:
+        """When it began; ``None`` where its trace carried no clock and an importer made one up."""
+        return self.started.ts if self.started.ts >= CLOCKS_FROM else None
+
     def _recorded(self, field: object, keys: Sequence[str]) -> str | None:
         metadata = self.started.metadata or {}
         return next((named for each in (field, *map(metadata.get, keys)) if (named := readable(each))), None)
@@ -222,3 +243,19 @@ class Run:
         if self.finished.success is None:
             return Unscored("RUN_FINISHED records no success")
         return self.finished.success
+
+
+def trails_of_copies(runs: Iterable[Run]) -> dict[str, str]:
+    """The trail of every run that may have a copy among these, by digest; others need none.
+
+    Runs of one task and identity with one trail are copies: a run that was logged again, or a deterministic
+    agent that did the same again. They say no more than one of them.
+    """
+    alike: dict[tuple[object, ...], dict[str, Run]] = defaultdict(dict)
+    for run in runs:
+        end = run.finished
+        outcome = (end.success, end.cost, end.steps, end.error) if end else ()
+        chosen = tuple([(event.selected, event.context_hash) for event in run.selections])
+        alike[run.task_id, run.identity, run.own, outcome, chosen, run.tools][run.digest] = run
+    several = (some for some in alike.values() if len(some) > 1)
+    return {digest: run.trail for some in several for digest, run in some.items()}

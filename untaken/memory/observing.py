@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from untaken.errors import Finding, Unscored
 from untaken.ledger.events import RunFinished
-from untaken.ledger.run import Run
+from untaken.ledger.run import Run, trails_of_copies
 from untaken.memory.log import line_of
 from untaken.memory.record import Observed
 from untaken.memory.sums import WEIGHTS
@@ -50,8 +50,13 @@ def outcome_key(run_id: str, decision_point: int) -> str:
     return f"outcome/{run_id}/{decision_point:07d}"
 
 
-def observe(run: Run) -> tuple[Observed, ...] | Left:
-    """One outcome per decision point of a finished, unbroken run with a known success (§3)."""
+def observe(run: Run, trail: str | None = None) -> tuple[Observed, ...] | Left:
+    """One outcome per decision point of a finished, unbroken run with a known success (§3).
+
+    Args:
+        run: any run.
+        trail: of a run that may have copies.
+    """
     if run.integrity.broken:
         return Left("memory-run-broken", "not in policy memory: the ledger is broken")
     finished, success = run.finished, run.success
@@ -64,6 +69,8 @@ def observe(run: Run) -> tuple[Observed, ...] | Left:
     run_id, task_id, agent, ts = run.run_id, run.task_id, run.agent, finished.ts.astimezone(UTC)
     cost, steps = (None if f is None else float(f) for f in (priced(finished), finished.steps))
     unit, succeeded = "usd" if cost is None else finished.cost_unit, float(success)
+    model, version, prompt_version = (part or UNSET for part in run.identity[1:])
+    started = UNSET if run.started_at is None else run.started_at.astimezone(UTC)
     return tuple(
         [
             Observed(
@@ -81,6 +88,11 @@ def observe(run: Run) -> tuple[Observed, ...] | Left:
                 context_layers=selection.context_layers or UNSET,
                 task_id=task_id,
                 agent=agent,
+                model=model,
+                version=version,
+                prompt_version=prompt_version,
+                started=started,
+                trail=trail or UNSET,
             )
             for selection in run.selections
         ]
@@ -95,8 +107,10 @@ def collect(runs: Iterable[Run]) -> CollectedObservations:
     """
     candidates: dict[str, list[tuple[Observed, ...]]] = {}
     left: dict[Left, set[tuple[str, str]]] = {}
+    runs = list(runs)
+    trails = trails_of_copies(run for run in runs if not run.integrity.broken and run.selections)
     for run in runs:
-        observed = observe(run)
+        observed = observe(run, trails.get(run.digest))
         if isinstance(observed, Left):
             left.setdefault(observed, set()).add((run.run_id, run.digest))
         else:

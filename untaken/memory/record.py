@@ -28,7 +28,9 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
     append idempotent. `cost` and `steps` are the run's own, ``None`` where it did not record them. `ts` is
     the moment from which the observation is known: the run's RUN_FINISHED. `context_layers` is set if the
     decision point had layers (never in a ``weak`` one, which only concerns the finest context).
-    `task_id` and `agent` are the run's; a ``weak`` one has neither, nor has a file of an earlier version.
+    `task_id`, `agent`, `model`, `version` and `prompt_version` are the run's, as far as they are recorded, and
+    `started` is when it began; a ``weak`` one has none of them, nor have files of earlier versions all.
+    `trail` is set if the run may have copies among those that the memory was built of (`untaken.ledger.trail`).
     """
 
     key: Annotated[str, Meta(min_length=1, max_length=limits.MEMORY_KEY_CHARS)]
@@ -45,6 +47,11 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
     context_layers: Layers | UnsetType = UNSET
     task_id: Name | UnsetType = UNSET
     agent: Name | UnsetType = UNSET
+    model: str | UnsetType = UNSET
+    version: str | UnsetType = UNSET
+    prompt_version: str | UnsetType = UNSET
+    started: Instant | UnsetType = UNSET
+    trail: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if self.context_layers is not UNSET:

@@ -108,3 +108,12 @@ def more_often_p(a: int, n: int, b: int, m: int) -> float:
 def at_least_p(k: int, n: int, chance: float) -> float:
     """P(X ≥ k) of a binomial distribution, as the incomplete beta function."""
     return float(scipy.special.betainc(k, n - k + 1, min(1.0, chance))) if 0 < k <= n else float(k <= 0)
+
+
+def poisson_binomial_tail(chances: Sequence[float], successes: int) -> float:
+    """The probability of at least so many successes of independent trials with these chances."""
+    spread = [1.0]
+    for chance in chances:
+        less, more = [*spread, 0.0], [0.0, *spread]
+        spread = [(1 - chance) * a + chance * b for a, b in zip(less, more, strict=True)]
+    return min(1.0, sum(spread[successes:]))

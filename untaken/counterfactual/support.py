@@ -1,0 +1,185 @@
+"""Whether a difference in success between two options is supported: one rule for skills and plans (§2a).
+
+Runs are compared inside strata: task, agent and all that is recorded of what can change an agent. What
+differs there may still be the time: a choice that goes with it must also make a difference between runs made
+at about the same time (`untaken.stats.in_time`).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import ceil, sqrt
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from untaken.counterfactual.words import MOST_RUNS, N_MIN
+from untaken.stats.exact import poisson_binomial_tail
+from untaken.stats.in_time import Series, TimeAdjustment
+from untaken.stats.rates import Z_95
+from untaken.stats.stratified import ExactTest, Stratum, exact_test, risk_difference
+
+ALPHA: Final = 0.05
+Q_MAX: Final = 0.10
+"""A difference is supported up to this p, and up to this q over the choices of a log."""
+RETRIED: Final = 0.05
+"""Runs that are followed by another of their stratum are retries where no more of them succeeded."""
+RETRY_P: Final = 0.01
+SCREEN: Final = 1.3
+"""Below this |z| no exact test is made where only support counts: its p is far above `ALPHA`."""
+IDENTITY: Final = ("task", "agent", "model", "version", "prompt version")
+"""What the runs of a stratum have in common, from coarse to fine."""
+SAME: Final = "where task, agent and version are the same"
+RETRIES: Final = "confounded: runs are repeated after failures"
+IN_TIME: Final = "confounded: time and choice coincide"
+COULD_BE_TIME: Final = "could be time: the difference does not hold between runs made at about the same time"
+NOT_NAMED: Final = "the memory does not name the task and agent of every run: rebuild it from its ledgers"
+
+
+class Sides(NamedTuple):
+    """Runs that took one of two options, each run once and copies left out: columns in any order.
+
+    Attributes:
+        first: whether the run took the first option.
+        group: number of the group it shares its task, task and agent, and so on with, as in `IDENTITY`;
+            shape (runs, 5), the last column its stratum.
+        identity: number of who ran, whatever the task.
+        start: when it began, in any unit; NaN where no time is recorded.
+        tie: puts runs of one moment in an order that has nothing to do with them.
+    """
+
+    first: np.ndarray
+    group: np.ndarray
+    identity: np.ndarray
+    start: np.ndarray
+    tie: np.ndarray
+
+
+class Ruling(NamedTuple):
+    """What the runs say about two options.
+
+    Attributes:
+        difference: of the rates of success inside strata, first minus second; NaN where none has both.
+        n1, n0: runs of either in strata with both outcomes.
+        p_exact: conditional exact test inside strata, 1 where it was not worth making; `least` the smallest
+            that its margins allow.
+        p: the larger of that and the p between runs made at about the same time.
+        reason: why it is weak, in words, if p alone makes it so; else empty.
+        timed: whether start times are recorded: else change over time cannot be excluded.
+    """
+
+    difference: float
+    n1: int
+    n0: int
+    p_exact: float
+    least: float
+    p: float
+    reason: str
+    timed: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether p supports it, on at least `N_MIN` runs a side."""
+        return not self.reason
+
+
+class Comparison:
+    """Two options, and the runs that took them; what they say is asked for any outcomes of these runs."""
+
+    def __init__(self, sides: Sides) -> None:
+        self.timed = not np.isnan(sides.start).any()
+        order = np.lexsort((sides.tie, sides.start))
+        self.order = order
+        self._sides = Sides(*(column[order] for column in sides))
+        self._first = self._sides.first
+        self._stratum = np.unique(self._sides.group[:, -1], return_inverse=True)[1].ravel()
+        self._n = np.bincount(self._stratum)
+        self._n1 = np.bincount(self._stratum[self._first], minlength=self._n.size)
+        self._both = np.flatnonzero((self._n1 > 0) & (self._n1 < self._n))
+
+    def ruling(self, success: np.ndarray, *, screened: bool = False) -> Ruling:
+        """What the runs say, their success in the order in which they were given.
+
+        Args:
+            success: 1 or 0 each.
+            screened: makes no exact test that cannot reach `ALPHA` anyway.
+        """
+        y = success[self.order].astype(float)
+        if not self._both.size:
+            why = f"confounded: {self._coinciding} and choice coincide"
+            return Ruling(np.nan, 0, 0, 1.0, 1.0, 1.0, why, self.timed)
+        strata = self._strata(y)
+        informative = [s for s in strata if s.informative]
+        n1, n0 = sum(s.n1 for s in informative), sum(s.n0 for s in informative)
+        difference, z = risk_difference(strata), _z_of(informative)
+        test = ExactTest(1.0, 1.0) if screened and abs(z) < SCREEN else exact_test(strata)
+
+        def found(p: float, reason: str) -> Ruling:
+            return Ruling(difference, n1, n0, test.p, test.least, p, reason, self.timed)
+
+        if self.timed and abs(z) >= SCREEN and self._retried(y):
+            return found(1.0, RETRIES)
+        if min(n1, n0) < N_MIN or test.p > ALPHA:
+            return found(test.p, more_runs(n1, n0, z))
+        if not self.timed or not self._in_time.goes_with_time:
+            return found(test.p, "")
+        adjusted = self._in_time.difference(y)
+        if not adjusted.separable:
+            return found(1.0, IN_TIME)
+        p = max(test.p, adjusted.p)
+        return found(p, COULD_BE_TIME if p > ALPHA else "")
+
+    def _strata(self, y: np.ndarray) -> list[Stratum]:
+        k = np.bincount(self._stratum, y).astype(int)
+        k1 = np.bincount(self._stratum[self._first], y[self._first], minlength=k.size).astype(int)
+        columns = k1, self._n1, k - k1, self._n - self._n1
+        rows = zip(*(column[self._both].tolist() for column in columns), strict=True)
+        return [Stratum(*row) for row in rows]
+
+    @cached_property
+    def _coinciding(self) -> str:
+        """The coarsest thing that no two runs with different choices share."""
+        for name, group in zip(IDENTITY, self._sides.group.T, strict=True):
+            if not np.intersect1d(group[self._first], group[~self._first]).size:
+                return name
+        raise AssertionError("some stratum has both")
+
+    @cached_property
+    def _in_time(self) -> TimeAdjustment:
+        moments = np.unique(self._sides.start, return_inverse=True)[1].ravel()
+        n = np.bincount(moments)
+        rank = (np.cumsum(n) - (n + 1) / 2)[moments]
+        identity = np.unique(self._sides.identity, return_inverse=True)[1].ravel()
+        return TimeAdjustment(Series(self._first.astype(float), self._stratum, identity, rank))
+
+    def _retried(self, y: np.ndarray) -> bool:
+        """Whether runs are repeated because they failed, until one succeeds."""
+        last = np.zeros(y.size, dtype=bool)
+        last[y.size - 1 - np.unique(self._stratum[::-1], return_index=True)[1]] = True
+        several = self._n[self._stratum] > 1
+        followed, ends = several & ~last, several & last
+        if not followed.any() or y[followed].mean() > RETRIED:
+            return False
+        rates = np.bincount(self._stratum, y) / self._n
+        return poisson_binomial_tail(rates[self._stratum[ends]], int(y[ends].sum())) <= RETRY_P
+
+
+def _z_of(strata: list[Stratum]) -> float:
+    """Successes of the first option minus those expected inside strata, over their standard deviation."""
+    gap = variance = 0.0
+    for k1, n1, k0, n0 in strata:
+        n, k = n1 + n0, k1 + k0
+        gap += k1 - k * n1 / n
+        variance += n1 * n0 * k * (n - k) / (n * n * (n - 1))
+    return gap / sqrt(variance) if variance else 0.0
+
+
+def more_runs(n1: int, n0: int, z: float) -> str:
+    """About how many more comparable runs would show the difference, were it to stay as it is."""
+    runs = n1 + n0
+    wanted = runs * ((Z_95 / z) ** 2 - 1) if z else float("inf")
+    lacking = max(0, N_MIN - n1) + max(0, N_MIN - n0)
+    if wanted > MOST_RUNS and runs >= 2 * N_MIN:
+        return f"needs more than {MOST_RUNS} more runs"
+    about = max(1, lacking, ceil(min(wanted, MOST_RUNS)) if runs >= 2 * N_MIN else lacking)
+    return f"needs about {about} more {'run' if about == 1 else 'runs'}"
