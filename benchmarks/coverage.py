@@ -25,6 +25,7 @@ import numpy as np
 
 from untaken.counterfactual import THRESHOLD, Scale, Weights
 from untaken.counterfactual.advantage import compare
+from untaken.counterfactual.words import N_MIN
 from untaken.errors import Unscored
 from untaken.memory import Observed, PolicyMemory
 
@@ -145,7 +146,7 @@ def compared(alternative: Truth, selected: Truth, runs: tuple[int, int], times: 
         tally += Tally(
             comparisons=1,
             point=abs(advantage) > THRESHOLD,
-            called=trust.support == "supported",
+            called=min(runs) >= N_MIN and not low <= 0 <= high,
             held=low <= true <= high,
         )
     return tally

@@ -47,7 +47,7 @@ def past(
     **finished: Any,
 ) -> Run:
     """A finished run. A choice is ``selected`` or ``selected|alternative|alternative`` (+ ``@context``)."""
-    builder = a_run(run_id)
+    builder = a_run(run_id, metadata={"seed": run_id})
     for choice in choices:
         skills, _, where = choice.partition("@")
         builder.select(*skills.split("|"), context=where or context)

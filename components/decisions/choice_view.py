@@ -181,7 +181,7 @@ def _fine_print(choice: Choice) -> str:
         return words
     return (
         f"{words} q is the two-sided p-value for no advantage, adjusted by Benjamini–Hochberg over "
-        f"{_pairs(choice)} of skills with an interval among all runs compared here."
+        f"{_pairs(choice)} of skills that a test could tell apart, among all runs compared here."
     )
 
 

@@ -16,6 +16,7 @@ from untaken.answers.plan_words import (
     LABELS,
     data_needed,
     distinct,
+    groups_words,
     option_words,
     runs_against,
     situation_words,
@@ -84,12 +85,12 @@ def _counts(found: PlanEvaluation) -> None:
         (
             "Supported",
             percent(found.supported_share),
-            f"{found.supported:,} of {found.alternatives:,}, with p ≤ 0.05, q ≤ 0.10 and 3 runs a side",
+            f"{found.supported:,} of {found.alternatives:,} by {groups_words(found)}; p ≤ 0.05, q ≤ 0.10",
         ),
         (
             "Shuffled outcomes would support",
             percent(shuffled, 1),
-            f"mean of {found.shuffles} shuffles within task and agent",
+            f"mean of {found.shuffles} shuffles within task and agent: it shows chance, not confounding",
         ),
     )
     cards.number_cards(*shown)

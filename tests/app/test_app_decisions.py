@@ -26,7 +26,7 @@ def a_history(folder: Path) -> Path:
         for n in range(8):
             for taken, left, success in (("bad", "good", False), ("good", "bad", True)):
                 agent = "calm" if success and n > 3 else "eager"
-                run = a_run(f"{taken}{n}", agent=agent, task="ferry", task_repeat=n)
+                run = a_run(f"{taken}{n}", agent=agent, task="ferry", task_repeat=n, metadata={"seed": n})
                 for alternatives in ([left], [left, "new"]):
                     run.add(
                         SkillSelection,
@@ -83,9 +83,9 @@ def test_a_chosen_choice_shows_both_histories_and_the_runs_behind_them(app: AppT
     assert metrics(app)["Advantage of the alternative"].startswith("+")
     words = said(app)
     assert "success rate over 16 outcomes of 8 runs" in words
-    assert "is above 0" in words
+    assert "more success where task, agent and version are the same" in words
     assert "step boarding" in words
-    assert "Hochberg over 1 pair of skills with an interval" in words
+    assert "Hochberg over 1 pair of skills that a test could tell apart" in words
     assert "16 decision points took bad" in words
     assert "and 11 more" in words
     assert sorted(words[0] for words in links(app)) == ["✓"] * 5 + ["✗"] * 5

@@ -25,7 +25,9 @@ def runs(agents: tuple[str, ...] = ("one",)) -> list[Run]:
         for task in range(4):
             for trial in range(4):
                 did = "refund" if trial % 2 else "other"
-                built = a_run(f"{agent}-{task}-{trial}", task=f"t-{agent}-{task}", agent=agent)
+                built = a_run(
+                    f"{agent}-{task}-{trial}", metadata={"seed": trial}, task=f"t-{agent}-{task}", agent=agent
+                )
                 made.append(built.call(f"write_{did}").finish(did == "refund").run())
     return made
 

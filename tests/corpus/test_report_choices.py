@@ -59,6 +59,6 @@ def test_the_choices_among_some_paths_keep_their_order(corpus: Corpus) -> None:
 def test_choices_are_counted_by_what_supports_them(corpus: Corpus) -> None:
     made = corpus.choices
     counts = report.count_choices(made)
-    want = {"choices": 3, "compared": 2, "ahead": 1, "ahead_small_q": 1, "behind": 1, "weak": 0, "unknown": 1}
+    want = {"choices": 3, "compared": 2, "more": 1, "less": 1, "alike": 0, "unknown": 1}
     assert {name: getattr(counts, name) for name in want} == want
     assert report.count_choices(list[Choice]()).choices == 0

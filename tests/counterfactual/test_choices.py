@@ -61,7 +61,7 @@ def test_both_histories_are_those_of_all_that_is_known_and_of_no_single_run() ->
     assert second is not None
     trust = compare(first, second, scale, 0.1)
     assert (choice.advantage, choice.low, choice.high) == (trust.advantage, trust.low, trust.high)
-    assert (choice.support, choice.support_reason) == ("supported", trust.reason)
+    assert choice.support == "supported"
     assert (choice.taken, choice.other) == (second, first)
 
 
@@ -158,13 +158,18 @@ def test_a_pair_met_both_ways_is_one_test_of_the_family() -> None:
     assert both["a", "b"].q == pytest.approx(min(2 * alone.q, max(alone.q, both["b", "c"].q)))
 
 
-def test_q_is_small_exactly_where_a_lone_interval_excludes_zero() -> None:
-    for won in range(11):
-        choice = found([past("r", "a|b", "a|b", day=9)], [*arm("a", 5, 5), *arm("b", won, 10 - won)])[
-            "a", "b"
-        ]
-        assert isinstance(choice.q, float)
-        assert (choice.q < 0.05) == (choice.support == "supported")
+def test_what_p_alone_supports_among_many_choices_is_weak_and_says_why() -> None:
+    log = [*arm("a", 7, 13), *arm("b", 15, 5)]
+    run = past("r", "a|b", "a|b", day=9)
+    alone = found([run], log)["a", "b"]
+    assert alone.support == "supported"
+    rest = [(f"x{n}", f"y{n}") for n in range(20)]
+    others = [o for pair in rest for skill in pair for o in arm(skill, 6, 6)]
+    runs = [run, *(past(f"r{n}", f"x{n}|y{n}", f"x{n}|y{n}", day=9) for n in range(20))]
+    among = found(runs, [*log, *others])["a", "b"]
+    assert among.support == "weak"
+    assert among.support_reason.startswith("needs about ")
+    assert "over 21 choices" in among.support_reason
 
 
 def test_a_snapshot_says_what_was_known_then() -> None:
@@ -199,9 +204,7 @@ def null_world(seed: int, contexts: int = 200, runs: int = 10) -> tuple[Choice, 
 
 def test_of_two_hundred_equal_pairs_hardly_one_is_a_choice_to_fix() -> None:
     worlds = [null_world(seed) for seed in range(6)]
-    assert {choice.q_family for world in worlds for choice in world} == {200}
-    called = [sum(choice.direction == "better" for choice in world) for world in worlds]
-    assert sum(called) >= 5  # taken one by one, some are supported by chance
+    assert all(190 <= choice.q_family <= 200 for world in worlds for choice in world)  # nothing varies in few
     # One world in ten expected.
     assert sum(any(choice.succeeds > 0 for choice in world) for world in worlds) <= 1
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -21,10 +20,10 @@ from untaken.counterfactual import (
     Insight,
     RunEvaluation,
     Weights,
-    confounding,
     decisions,
     evaluate_run,
     evaluate_runs,
+    strata,
     summarise,
 )
 from untaken.ledger import Run, SkillSelection, read_ledger
@@ -166,23 +165,6 @@ def test_figures_beyond_a_double_squared_are_still_compared() -> None:
     assert assert_same(runs, PolicyMemory.build(runs), Weights()) == 16
 
 
-@pytest.mark.parametrize("agent", ["m", "another"])
-def test_the_own_run_makes_no_second_stratum(agent: str) -> None:
-    """It begins and ends at one moment, so its outcome is known then. Between strata, time would coincide."""
-    runs = []
-    for n, who in enumerate([*["m"] * 20, agent]):
-        run = a_run(f"r{n:02}", agent=who)
-        for _ in range(2):
-            run.add(SkillSelection, selected="ab"[10 <= n < 20], alternatives=["a", "b"], context_hash="x")
-        runs.append(on_day(run.finish(10 <= n < 20).run(), n))
-    last = runs.pop()
-    at_once = (msgspec.structs.replace(event, ts=last.started.ts) for event in last.events)
-    own = replace(last, events=tuple(at_once))
-    memory = PolicyMemory.build([*runs, own])
-    assert assert_same([own], memory, Weights()) == 2
-    assert {b.support for d in evaluate_run(own, memory).decisions for b in d.branches} == {"supported"}
-
-
 @pytest.mark.parametrize("at_once", [1, 2, 7])
 def test_decisions_compared_a_few_at_a_time_are_those_compared_together(
     at_once: int, monkeypatch: pytest.MonkeyPatch
@@ -196,13 +178,23 @@ def test_decisions_compared_a_few_at_a_time_are_those_compared_together(
     assert dict(evaluate_runs(runs, memory)) == together
 
 
+@pytest.mark.parametrize("at_once", [1, 40])
+def test_support_decided_a_few_at_a_time_is_that_decided_together(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = a_corpus(Random(5), 60)
+    memory = PolicyMemory.build(runs)
+    together = dict(evaluate_runs(runs, memory))
+    monkeypatch.setattr(strata, "AT_ONCE", at_once)
+    assert dict(evaluate_runs(runs, memory)) == together
+
+
 @pytest.mark.parametrize("seed", range(6))
-def test_claims_worked_out_together_are_those_worked_out_one_by_one(
+def test_what_is_not_worth_a_test_would_not_be_supported_by_it(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = a_corpus(Random(seed), 30)
+    runs = a_corpus(Random(seed), 60)
     memory = PolicyMemory.build(runs)
-    monkeypatch.setattr(confounding, "WORTHWHILE", 1_000_000)
-    one_by_one = dict(evaluate_runs(runs, memory))
-    monkeypatch.setattr(confounding, "WORTHWHILE", 0)
-    assert dict(evaluate_runs(runs, memory)) == one_by_one
+    screened = dict(evaluate_runs(runs, memory))
+    monkeypatch.setattr(strata, "SCREEN", 0.0)
+    assert dict(evaluate_runs(runs, memory)) == screened

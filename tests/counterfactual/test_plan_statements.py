@@ -200,3 +200,18 @@ def test_an_order_in_time_seen_over_all_tasks_is_held_against_the_statements_of_
     made = [each for each in statements(contrasts(paths), paths, success) if each is not None]
     assert {each.situation.layer for each in made} == {1, 2, 3, 4}
     assert not any(each.supported for each in made)
+
+
+def test_statements_of_the_same_runs_are_one_group_and_the_coarsest_stands_for_it() -> None:
+    """The option decides: the same runs say so in every layer, each of which has statements of its own."""
+    found = world(lambda _t, _a, did: 1.0 if did == "refund" else 0.0, trials=4, tasks=8)
+    supported = [statement for statement in found.statements if statement.supported]
+    leading = [statement for statement in supported if statement.leads]
+    assert {statement.group for statement in supported} == {statement.group for statement in leading}
+    assert len(leading) == sum(found.groups.values()) < len(supported)
+    for lead in leading:
+        nested = [statement for statement in supported if statement.group == lead.group]
+        assert lead.n1 == max(statement.n1 for statement in nested)
+        same = [statement for statement in nested if statement.n1 == lead.n1]
+        assert lead.situation.layer == max(statement.situation.layer for statement in same)
+    assert all(s.group is None and not s.leads for s in found.statements if not s.supported)

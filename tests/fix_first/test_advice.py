@@ -38,7 +38,7 @@ def runs_of(arms: dict[str, Arm], *, tasks: int = 1) -> list[Run]:
     for skill, arm in arms.items():
         other = next(name for name in arms if name != skill)
         for i in range(arm.runs):
-            run = a_run(f"{skill}-{i}", task=f"task-{i % tasks}").select(skill, other)
+            run = a_run(f"{skill}-{i}", metadata={"seed": i}, task=f"task-{i % tasks}").select(skill, other)
             run.select(skill, other, context="later")
             if (i * 7) % arm.runs < arm.check:
                 run.call("policy")

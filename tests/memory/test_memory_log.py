@@ -55,7 +55,7 @@ def test_the_format_of_a_line_is_fixed(tmp_path: Path) -> None:
 
 
 def test_the_digest_of_a_freshly_built_memory_is_that_of_its_file(tmp_path: Path) -> None:
-    memory = PolicyMemory.build([past(f"r{i}", "a", "b", day=3 - i) for i in range(3)])
+    memory = PolicyMemory.build([past(f"r{i}", "a", "b", day=3 - i, cost=float(i)) for i in range(3)])
     memory.save(tmp_path / "x.memory.jsonl")
     assert memory.snapshot().digest == sha256((tmp_path / "x.memory.jsonl").read_bytes()).hexdigest()
 

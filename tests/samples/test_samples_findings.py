@@ -89,7 +89,7 @@ def test_unlogged_intents_are_unscored_and_not_failed(scores: list[RunScore]) ->
     assert all("intent" in node.reason for node in quick)
 
 
-def test_history_supports_some_alternatives_and_does_not_know_others(
+def test_history_says_why_it_supports_nothing_and_does_not_know_some_alternatives(
     evaluations: list[RunEvaluation],
 ) -> None:
     branches = [b for e in evaluations for d in e.decisions for b in d.branches]
@@ -99,7 +99,9 @@ def test_history_supports_some_alternatives_and_does_not_know_others(
         "equivalent",
         "unknown",
     }
-    assert {b.support for b in branches} == {"none", "weak", "supported"}
+    assert {b.support for b in branches} == {"none", "weak"}
+    reasons = {b.support_reason.split(" and choice")[0] for b in branches if b.support == "weak"}
+    assert {"confounded: task", "confounded: agent"} <= reasons
 
 
 def test_history_grows_over_the_days(evaluations: list[RunEvaluation], runs: list[Run]) -> None:

@@ -18,7 +18,6 @@ from untaken.stats.stratified import (
     hypergeometric,
     mean_differences,
     risk_difference,
-    running_differences,
     score_interval,
 )
 
@@ -99,29 +98,20 @@ def test_swapping_the_options_turns_everything_round(found: list[Stratum]) -> No
     assert score_interval(swapped) == (pytest.approx(-high, abs=1e-5), pytest.approx(-low, abs=1e-5))
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.integers(0, 3)), min_size=1, max_size=40),
-    st.booleans(),
-)
-@settings(max_examples=200, deadline=None)
-def test_running_differences_are_those_of_the_runs_known_at_each_moment(
-    runs: list[tuple[int, bool, int]], varied: bool
-) -> None:
-    stratum, first, value = (np.array(column) for column in zip(*runs, strict=True))
-    values = value / 3 if varied else np.ones(value.size)
-    known = np.arange(len(runs) + 1)
-    found = running_differences(values, first, stratum, np.argsort(stratum, kind="stable"), known)
-    for now in known:
-        there = values[:now], first[:now], stratum[:now], np.zeros(now, dtype=int)
-        wanted = mean_differences(*there, comparisons=1)
-        both = [s for s in set(stratum[:now]) if len(set(first[:now][stratum[:now] == s])) == 2]
-        in_both = np.isin(stratum[:now], both)
-        assert (found.n1[now], found.n0[now]) == (
-            np.count_nonzero(first[:now] & in_both),
-            np.count_nonzero(~first[:now] & in_both),
-        )
-        if found.sure[now]:
-            ends = [float(column[now]) for column in found.found]
-            assert ends == pytest.approx([float(column[0]) for column in wanted], abs=1e-9)
-        elif not np.isnan(wanted.low[0]):
-            assert min(abs(wanted.low[0]), abs(wanted.high[0])) < 1e-6
+@pytest.mark.parametrize(("strata", "decides"), [(5, False), (6, True)])
+def test_one_against_one_in_each_stratum_takes_six_as_the_sign_test_does(strata: int, decides: bool) -> None:
+    numbers, first, one = (
+        np.repeat(np.arange(strata), 2),
+        np.tile([True, False], strata),
+        np.zeros(2 * strata, int),
+    )
+    found = mean_differences(first.astype(float), first, numbers, one, comparisons=1)
+    assert (found.value[0], found.low[0] > 0) == (1.0, decides)
+    swapped = mean_differences(first.astype(float), ~first, numbers, one, comparisons=1)
+    assert (swapped.value[0], swapped.high[0]) == (-found.value[0], -found.low[0])
+
+
+def test_strata_with_one_option_or_without_variation_have_no_mean_difference() -> None:
+    values, first = np.array([1.0, 0.0, 1.0, 1.0]), np.array([True, True, True, False])
+    one = np.zeros(4, dtype=int)
+    assert np.isnan(mean_differences(values, first, np.array([0, 0, 1, 1]), one, comparisons=1).value[0])

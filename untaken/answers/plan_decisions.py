@@ -93,6 +93,7 @@ class PlanDocument(DocumentPart, frozen=True, kw_only=True):
     decisions: int
     alternatives: int
     supported: int
+    groups: Mapping[str, Count]
     supported_share: Score
     shuffled_supported_share: Score
     shuffles: int
@@ -113,6 +114,7 @@ def plan_document(evaluation: PlanEvaluation, card: CalibrationCard | Unscored |
             PlanPathEntry.of(run.path, run, decisions=[_decision(one, ids, places) for one in run.decisions])
             for run in evaluation.runs.values()
         ],
+        groups=evaluation.groups,
         silent=dict(evaluation.silent_alternatives),
         silent_runs=dict(sorted(silent_runs.items())),
         statements=[_statement(statement, names) for statement in evaluation.statements],
@@ -193,6 +195,8 @@ STATEMENTS: Final[Columns[Statement]] = {
     "q": figure("p after Benjamini and Hochberg, over the statements that can be tested", "q"),
     "supported": truth("p ≤ 0.05, q ≤ 0.10 and at least 3 runs a side", "supported"),
     "label": text("explains the verdict, or found", lambda s: LABELS[s.label]),
+    "group": count("nested group of a supported statement", "group"),
+    "leads": truth("it stands for its group", "leads"),
     "estimate": text("same_agent or between_agents", "estimate"),
     "layer": count("of the plan's four layers, 1 being the finest", "situation.layer"),
     "reason": text("why it is not supported", "reason"),

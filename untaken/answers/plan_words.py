@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.counterfactual import plan
 from untaken.errors import Unscored
+from untaken.present.numbers import counted
 
 if TYPE_CHECKING:
     from untaken.counterfactual.plan import (
@@ -133,6 +134,14 @@ def verdict_words(statement: Statement) -> str:
     return f"Supported{q}.{explains}"
 
 
+def groups_words(evaluation: PlanEvaluation) -> str:
+    """How many nested groups of statements are supported, what only explains the verdict apart."""
+    found, explaining = evaluation.groups["found"], evaluation.groups["explains_the_verdict"]
+    words, verb = f"{counted(found, 'group')} of statements found", "explain" + "s" * (explaining == 1)
+    more = f"{counted(explaining, 'group')} more only {verb} the verdict"
+    return f"{words}; {more}, restating what the check demands" if explaining else words
+
+
 def plan_silence(run: EvaluatedPath) -> str:
     """Why no alternative of a run is supported; empty where one is."""
     alternatives = [a for decision in run.decisions for a in decision.alternatives]
@@ -147,8 +156,9 @@ def plan_silence(run: EvaluatedPath) -> str:
 
 def data_needed(evaluation: PlanEvaluation) -> str:
     """How much data there is, how much a difference of 30 points takes, and about how much is missing."""
-    runs: Counter[tuple[str, str]] = Counter(run.path.stratum for run in evaluation.runs.values())
-    tasks = len({task for task, _ in runs})
+    paths = [run.path for run in evaluation.runs.values() if not run.path.copy]
+    runs = Counter(path.stratum for path in paths)
+    tasks = len({path.task_id for path in paths})
     repeated = sum(count for count in runs.values() if count > 1)
     several = "task" if tasks == 1 else "tasks"
     words = f"Here {repeated:,} runs repeat a task with the same agent, in {tasks:,} {several}. {POWER}"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from untaken.answers.plan_decisions import PlanDocument, plan_document
-from untaken.answers.plan_words import LABELS, distinct, option_words, situation_words
+from untaken.answers.plan_words import LABELS, distinct, groups_words, option_words, situation_words
 from untaken.cli.console import NOTHING, Console, decimal, rate, signed, span
 from untaken.corpus import plan_evaluation, score_runs
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, calibration_card
@@ -63,6 +63,7 @@ def _print_statements(evaluation: PlanEvaluation, console: Console) -> None:
         f" {rate(evaluation.supported_share)}; with shuffled outcomes it would be "
         f"{rate(evaluation.shuffled_supported_share)}; association, not effect"
     )
+    console.say(f"supported: {groups_words(evaluation)}; shuffled outcomes show chance, not confounding")
     for reason, count in evaluation.silent_alternatives:
         console.say(f"  {count} without support: {reason}")
     silent: dict[str, int] = {}

@@ -1,4 +1,6 @@
-"""How far a delta can be trusted: the advantage over the selected skill's own history (§2a).
+"""The advantage over the selected skill's own history, and how sure it is (§2a).
+
+It is shown and supports nothing: that is decided on success alone (`untaken.counterfactual.support`).
 
 A delta sets an expectation against one run, which may have been lucky. The *advantage* sets two histories
 against each other. Both carry a 95% interval (`untaken.stats.contrast`): the delta's takes the
@@ -10,7 +12,7 @@ the true advantage in 95%, in more where successes or failures are rare: see ``b
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -31,33 +33,31 @@ from untaken.counterfactual.histories import (
 )
 from untaken.counterfactual.run_evaluation import Direction, Support
 from untaken.counterfactual.scoring import Scale
-from untaken.counterfactual.words import MOST_RUNS, N_MIN, end_words, too_few
+from untaken.counterfactual.support import Ruling
 from untaken.errors import Score
 from untaken.memory import Record
 from untaken.stats.contrast import band_between, band_of
-from untaken.stats.rates import Z_95
-
-BETTER: Final = 1
-WORSE: Final = -1
 
 
 class AdvantageEstimate(Struct, frozen=True, kw_only=True, gc=False):
-    """The advantage of an alternative, its 95% interval, and what they are worth."""
+    """The advantage of an alternative, and its 95% interval."""
 
     advantage: Score
     low: Score
     high: Score
     p_better: Score
+
+
+class Trust(AdvantageEstimate, frozen=True, kw_only=True, gc=False):
+    """An advantage, and whether the alternative is supported to succeed more, or less, often.
+
+    `ruling` is what that rests on; ``None`` where the selected skill has no history.
+    """
+
     support: Support
     reason: str
-    direction: Direction | None = None
-
-
-class Estimate(NamedTuple):
-    """Variance of a history's mean score, and the effective number of runs behind it."""
-
-    variance: np.ndarray
-    n: np.ndarray
+    direction: Direction | None
+    ruling: Ruling | None
 
 
 class Advantages(NamedTuple):
@@ -69,8 +69,6 @@ class Advantages(NamedTuple):
             its interval.
         p_better: probability that the advantage exceeds the threshold; NaN without an interval.
         runs: of the alternative, and of the selected skill.
-        needed: about how many more runs of each would show a difference.
-        direction: `BETTER`, `WORSE`, or 0 where the interval supports nothing.
     """
 
     used: Used
@@ -80,45 +78,19 @@ class Advantages(NamedTuple):
     why: np.ndarray
     p_better: np.ndarray
     runs: tuple[np.ndarray, np.ndarray]
-    needed: np.ndarray
-    direction: np.ndarray
 
-    def call(self, row: int) -> tuple[Support, str, Direction | None]:
-        """What is supported in a row, why, in words, and in which direction."""
-        if self.why[row] != FOUND:
-            return "weak", f"{WHY[self.why[row]].reason}: needs at least {N_MIN} runs of each", None
-        runs = int(self.runs[0][row]), int(self.runs[1][row])
-        if min(runs) < N_MIN:
-            return "weak", too_few(runs), None
-        interval = f"the 95% interval {end_words(self.low[row])} to {end_words(self.high[row])}"
-        if self.direction[row] == BETTER:
-            took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
-            return "supported", f"{interval} is above 0 ({took})", "better"
-        if self.direction[row] == WORSE:
-            why = f"{interval} is below 0: the alternative scores lower"
-            return "supported", why, "worse"
-        more = int(self.needed[row])
-        wanted = f"about {more}" if more <= MOST_RUNS else f"more than {MOST_RUNS}"
-        needs = f"needs {wanted} more {'run' if more == 1 else 'runs'} of each"
-        return "weak", f"{interval} includes 0: {needs}", None
-
-    def trusts(self) -> list[AdvantageEstimate]:
-        """A row each, in words."""
-        found = []
-        for row, above in enumerate(self.p_better):
-            why, (support, reason, direction) = WHY[self.why[row]], self.call(row)
-            found.append(
-                AdvantageEstimate(
-                    advantage=scored(self.advantage[row], why),
-                    low=scored(self.low[row], why),
-                    high=scored(self.high[row], why),
-                    p_better=scored(above, why),
-                    support=support,
-                    reason=reason,
-                    direction=direction,
-                )
+    def estimates(self) -> list[AdvantageEstimate]:
+        """A row each."""
+        columns = self.advantage, self.low, self.high, self.p_better
+        return [
+            AdvantageEstimate(
+                advantage=scored(advantage, WHY[why]),
+                low=scored(low, WHY[why]),
+                high=scored(high, WHY[why]),
+                p_better=scored(above, WHY[why]),
             )
-        return found
+            for why, advantage, low, high, above in zip(self.why, *columns, strict=True)
+        ]
 
 
 def compare(
@@ -135,7 +107,7 @@ def compare(
     first, second = history_of(alternative, scale), history_of(selected, scale)
     found = advantages(first, second, Scales.of(scale.spans, scale.weights), threshold)
     with np.errstate(all="ignore"):
-        return found.trusts()[0]
+        return found.estimates()[0]
 
 
 def advantages(alternative: Histories, selected: Histories, scales: Scales, threshold: float) -> Advantages:
@@ -152,9 +124,7 @@ def advantages(alternative: Histories, selected: Histories, scales: Scales, thre
             FOUND,
         )
         none = np.where(why == FOUND, 0.0, np.nan)
-        one, two = (Estimate(side.variance(band.slope), side.n) for side in (first, second))
         runs = alternative.figures.runs, selected.figures.runs
-        enough = (why == FOUND) & (np.minimum(*runs) >= N_MIN)
         return Advantages(
             used=used,
             advantage=advantage,
@@ -163,8 +133,6 @@ def advantages(alternative: Histories, selected: Histories, scales: Scales, thre
             why=why.astype(CODE),
             p_better=np.where(why == FOUND, band.above(advantage - threshold), np.nan),
             runs=(runs[0].astype(COUNT), runs[1].astype(COUNT)),
-            needed=more_runs(advantage, one, two),
-            direction=(enough & (low > 0)) * CODE(BETTER) + (enough & (high < 0)) * CODE(WORSE),
         )
 
 
@@ -181,24 +149,3 @@ def around(
         )
         none = np.where(why == FOUND, 0.0, np.nan)
         return low + none, high + none, why
-
-
-def more_runs(gap: np.ndarray, first: Estimate, second: Estimate) -> np.ndarray:
-    """About how many more runs of each skill would make the interval exclude 0, were the gap to stay as it
-    is.
-
-    The smallest m with q²·(a / (n₁ + m) + b / (n₂ + m)) ≤ gap², where a and b are the variances of one run
-    and q the normal quantile; more than `MOST_RUNS` is cut there. NaN where anything is unknown.
-    """
-    with np.errstate(all="ignore"):
-        return _more_runs(gap, first, second)
-
-
-def _more_runs(gap: np.ndarray, first: Estimate, second: Estimate) -> np.ndarray:
-    a, b = first.variance * first.n, second.variance * second.n
-    level = (gap / Z_95) ** 2
-    linear = level * (first.n + second.n) - a - b
-    constant = level * first.n * second.n - a * second.n - b * first.n
-    root = (np.sqrt(np.maximum(0.0, linear**2 - 4 * level * constant)) - linear) / (2 * level)
-    found = np.minimum(MOST_RUNS + 1, np.maximum(1, np.ceil(root)))
-    return np.where(a + b >= level * (MOST_RUNS + first.n + second.n), MOST_RUNS + 1, found)

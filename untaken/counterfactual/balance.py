@@ -45,7 +45,7 @@ def balance_of(snapshot: Snapshot, context_hash: str, alternative: str, selected
         one.where(~np.isin(one.run, two.run)) for one, two in zip(every, every[::-1], strict=True)
     )
     other, taken = (
-        [numbers.strata[number] for number in set(side.stratum.tolist()) - {UNKNOWN}]
+        [numbers.named[number] for number in set(side.stratum.tolist()) - {UNKNOWN}]
         for side in (first, second)
     )
     both = (set(first.stratum.tolist()) & set(second.stratum.tolist())) - {UNKNOWN}

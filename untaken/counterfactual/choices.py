@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from untaken import stats
 from untaken.counterfactual.evaluate import Evaluations
 from untaken.counterfactual.levels import Situation, coarse_contexts
 from untaken.counterfactual.parts import ScoreParts
@@ -29,7 +28,7 @@ from untaken.ledger.run import Run
 from untaken.memory import Memories, PolicyMemory, Record, Snapshot, by_memory
 
 if TYPE_CHECKING:
-    from untaken.counterfactual.advantage import AdvantageEstimate
+    from untaken.counterfactual.advantage import Trust
 
 Key = tuple[str, str, str]
 """Selected skill, alternative, context hash."""
@@ -38,6 +37,7 @@ Pair = tuple[frozenset[str], str]
 
 SMALL_Q: Final = 0.05
 """An alternative is said to succeed more (or less) often up to this q (§2e)."""
+NO_TEST: Final = "too few comparable runs for any test"
 UNSEEN = Unscored("no run chose this alternative in this context")
 NO_DELTA = Unscored("the alternative had no history when any of the runs began")
 
@@ -59,7 +59,8 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
             95% interval; `p_better`: probability that it exceeds the threshold.
         direction: what is supported: the alternative is ``better`` or ``worse``; ``None`` where nothing is.
         q: adjusted by Benjamini and Hochberg, the share of false ones to expect among all choices with a `q`
-            as small as this; over a family of `q_family` pairs of skills. Unscored without an interval.
+            as small as this; over a family of `q_family` pairs of skills. Unscored where no
+            test could tell them apart.
         parts: what the two differ in, in units, each with its interval between runs of one task and agent.
         taken, other: histories of the selected skill and of the alternative; ``None`` without any.
         deltas: the source's delta at each point that has one: history against that run's own outcome.
@@ -169,7 +170,7 @@ def choices(
     for one, digests in parts:
         comparer = PairComparer(one.snapshot() if isinstance(one, PolicyMemory) else one, weights)
         met = _met({digest: runs[digest] for digest in digests}, evaluations, comparer)
-        trusts, adjusted = comparer.trusts(met, threshold), _adjusted(comparer, met)
+        trusts, adjusted = comparer.trusts(met, threshold)
         differ = comparer.parts(met)
         made += [
             _choice(key, seen, comparer, trust=trusts[key], adjusted=adjusted, parts=differ[key])
@@ -197,13 +198,14 @@ class PairComparer:
     def __init__(self, snapshot: Snapshot, weights: Weights) -> None:
         from untaken.counterfactual.pairs import (  # noqa: PLC0415 (slow: it loads NumPy)
             Pair,
+            among_all,
             compare_pairs,
             levels_compared,
         )
         from untaken.counterfactual.parts_compared import parts_between  # noqa: PLC0415
 
         self._snapshot, self._weights = snapshot, weights
-        self._compare, self._pair = compare_pairs, Pair
+        self._compare, self._pair, self._among_all = compare_pairs, Pair, among_all
         self._levels, self._parts = levels_compared, parts_between
 
     def record(self, skill: str, context_hash: str) -> Record | None:
@@ -218,11 +220,18 @@ class PairComparer:
         """What the two skills of each choice differ in."""
         return self._parts(self._snapshot, keys)
 
-    def trusts(self, keys: Iterable[Key], threshold: float) -> dict[Key, AdvantageEstimate | None]:
-        """The advantage of each alternative, and what it is worth; ``None`` where it was never chosen."""
+    def trusts(
+        self, keys: Iterable[Key], threshold: float
+    ) -> tuple[dict[Key, Trust | None], dict[Pair, float]]:
+        """The advantage of each alternative, and its support among all of them; ``None`` where never chosen.
+
+        Then the q of each pair of skills that any test could tell apart; a pair met both ways is one test.
+        """
         asked = list(keys)
         pairs = [self._pair(context, selected, alternative) for selected, alternative, context in asked]
-        return dict(zip(asked, self._compare(self._snapshot, pairs, self._weights, threshold), strict=True))
+        found = self._compare(self._snapshot, pairs, self._weights, threshold)
+        trusts, adjusted = self._among_all(found, list(map(_pair, asked)))
+        return dict(zip(asked, trusts, strict=True)), adjusted
 
 
 def _met(
@@ -284,7 +293,7 @@ def _choice(
     met: Met,
     comparer: PairComparer,
     *,
-    trust: AdvantageEstimate | None,
+    trust: Trust | None,
     adjusted: Mapping[Pair, float],
     parts: ScoreParts,
 ) -> Choice:
@@ -303,7 +312,7 @@ def _choice(
         support=trust.support if trust else "none",
         support_reason=trust.reason if trust else UNSEEN.reason,
         direction=trust.direction if trust else None,
-        q=adjusted.get(_pair(key), Unscored("the advantage has no interval")),
+        q=adjusted.get(_pair(key), Unscored(NO_TEST)),
         q_family=len(adjusted),
         parts=parts,
         taken=comparer.record(selected, context_hash),
@@ -324,18 +333,6 @@ def _choice(
 def _pair(key: Key) -> Pair:
     selected, alternative, context_hash = key
     return frozenset((selected, alternative)), context_hash
-
-
-def _adjusted(comparer: PairComparer, keys: Mapping[Key, Met]) -> dict[Pair, float]:
-    """The adjusted value of each pair of skills with an interval; a pair met both ways is one test.
-
-    The two-sided p-value of no advantage comes from the very distribution that the interval comes from.
-    """
-    p_values: dict[Pair, float] = {}
-    for key, trust in comparer.trusts(keys, 0.0).items():
-        if trust and _pair(key) not in p_values and isinstance(trust.p_better, float):
-            p_values[_pair(key)] = 2 * min(trust.p_better, 1 - trust.p_better)
-    return dict(zip(p_values, stats.benjamini_hochberg(list(p_values.values())), strict=True))
 
 
 def _weight(choice: Choice) -> tuple[object, ...]:

@@ -17,9 +17,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from untaken.counterfactual.advantage import BETTER, Advantages, advantages, around
+from untaken.counterfactual.advantage import Advantages, advantages, around
 from untaken.counterfactual.asked import Asked, AskedBlock
-from untaken.counterfactual.confounding import HOLDS, NO_DOUBTS, Claims, Doubts, doubts_of
 from untaken.counterfactual.histories import (
     CODE,
     COUNT,
@@ -41,10 +40,10 @@ from untaken.counterfactual.pooling import (
     PooledAdvantages,
     pooled_advantages,
     strengths_for,
-    supported,
 )
-from untaken.counterfactual.run_evaluation import Alternative, Decision, Direction, Summary, Support
+from untaken.counterfactual.run_evaluation import Alternative, Decision, Summary
 from untaken.counterfactual.scoring import Weights
+from untaken.counterfactual.strata import Claims, Rulings, called, decided_at, rulings_of
 from untaken.counterfactual.summary import tally
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
@@ -70,8 +69,8 @@ class Paths(NamedTuple):
             interval of their difference `delta`; `why` has the code of `WHY` where that has none.
         n_selected: outcomes of the selected skill at its finest level, by decision.
         advantage, pooled: of the alternative; `pooled` is ``None`` for one layer.
-        direction: 1 where better is supported, -1 where worse is, else 0; `doubts` has what the guard says of
-            supported rows, `doubt` the place in it of each row that it refuses, -1 of every other.
+        direction: 1 where more success is supported, -1 where less is, else 0; `claim` is the place of each
+            row in `rulings`, -1 where no layer has both skills.
     """
 
     known: np.ndarray
@@ -88,8 +87,8 @@ class Paths(NamedTuple):
     advantage: Advantages
     pooled: PooledAdvantages | None
     direction: np.ndarray
-    doubts: Doubts
-    doubt: np.ndarray
+    rulings: Rulings | None
+    claim: np.ndarray
 
     @property
     def delta(self) -> np.ndarray:
@@ -116,8 +115,8 @@ class DecisionScorer:
         known = [history.cut(run.started.ts) for run in runs]
         self._cut = np.minimum(np.array(known, dtype=np.int64), given.observations)
         numbers = np.array([history.run_numbers.get(run.run_id, NOWHERE) for run in runs], dtype=np.int64)
-        first = np.append(history.first_of_run, len(history.log))[numbers]  # the last one, at `NOWHERE`
-        self._own = np.where(first < self._cut, numbers, NOWHERE)  # few runs end before they begin
+        self._first = np.append(history.first_of_run, len(history.log))  # the last one, at `NOWHERE`
+        self._own = np.where(self._first[numbers] < self._cut, numbers, NOWHERE)
         cost, steps = (history.spans(figure, self._cut, self._own) for figure in ("cost", "steps"))
         self._scales = Scales(cost, steps, weights)
         self._own_outcomes = own = [outcome_of(run, given.cost_unit) for run in runs]
@@ -211,7 +210,7 @@ class DecisionScorer:
             for row in range(*asked.first[number : number + 2].tolist()):
                 delta = deltas[row]
                 if not isinstance(delta, Unscored) and verdict_of(delta, self._threshold) == MAY_BE_BETTER:
-                    better = bool(columns.direction[row] == BETTER)
+                    better = bool(columns.direction[row] > 0)
                     name = asked.name(row)
                     yield BetterPath(at.seq, at.context_hash, at.selected, name, delta, better)
 
@@ -224,26 +223,28 @@ class DecisionScorer:
         }
 
     def _compare(self, asked: Asked) -> Paths:
-        """Every path, block by block; then the guard, over all that is supported."""
+        """Every path, block by block; then what is supported, over all at once."""
         rows = max(len(asked.run), int(asked.first[-1]))
         found = _joined(map(self._compared, asked.blocks(AT_ONCE)), rows)
-        claimed = np.flatnonzero(found.direction)
+        claimed = np.flatnonzero(found.shared)
         by_path = np.array(asked.run, dtype=np.int64)[asked.decision[claimed]]
         compared, which = asked.compared_once(claimed, found.shared[claimed])
-        claims = Claims(
-            compared=compared,
-            which=which,
-            cut=self._cut[by_path],
-            without=self._own[by_path],
-            scales=self._scales.rows(by_path),
-            used=Used(*(column[claimed] for column in found.advantage.used)),
-            above=found.direction[claimed] > 0,
-        )
-        doubts = doubts_of(self._history, claims)
-        refused = np.flatnonzero(doubts.outcome != HOLDS)
-        found.direction[claimed[refused]] = 0
-        found.doubt[claimed[refused]] = refused
-        return found._replace(doubts=doubts)
+        cut, without = self._decided(self._cut[by_path], self._own[by_path])
+        rulings = rulings_of(self._history, Claims(compared, which, cut, without))
+        found.direction[claimed] = rulings.direction()
+        found.claim[claimed] = np.arange(claimed.size)
+        return found._replace(rulings=rulings)
+
+    def _decided(self, cut: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The moments as of which support is decided, and the runs left out: it does not depend on these."""
+        decided, without = decided_at(cut), np.full_like(own, NOWHERE)
+        for row in np.flatnonzero(own != NOWHERE).tolist():  # few runs end before they begin
+            positions = self._history.positions_of_run(int(own[row]))
+            known = int(decided_at(cut[row : row + 1] - np.count_nonzero(positions < cut[row]))[0])
+            for position in positions.tolist():
+                known += position < known
+            decided[row], without[row] = known, own[row]
+        return decided, without
 
     def _compared(self, block: AskedBlock) -> Paths:
         """Some decisions' paths, before the guard."""
@@ -265,7 +266,6 @@ class DecisionScorer:
             pooled = None
             if block.context is not None:
                 pooled = self._pooled(block.context, other, chosen, by_path)
-        direction = advantage.direction if pooled is None else pooled.direction(advantage.runs)
         return Paths(
             known=level > 0,
             level=level.astype(CODE),
@@ -280,9 +280,9 @@ class DecisionScorer:
             n_shared=second.figures.n.astype(COUNT),
             advantage=advantage,
             pooled=pooled,
-            direction=np.where(level > 0, direction, 0).astype(CODE),
-            doubts=NO_DOUBTS,
-            doubt=np.full(level.size, NOWHERE, dtype=COUNT),
+            direction=np.zeros(level.size, dtype=CODE),
+            rulings=None,
+            claim=np.full(level.size, NOWHERE, dtype=COUNT),
         )
 
     def _looked_up(self, block: AskedBlock) -> tuple[list[Histories], list[Histories]]:
@@ -330,7 +330,7 @@ class DecisionScorer:
         if history is None:
             raise AssertionError("a known path has a history")
         pooled = NOT_POOLED if columns.pooled is None else columns.pooled.row(row)
-        support, reason, direction = self._called(columns, row)
+        support, reason, direction = called(columns.rulings, int(columns.claim[row]))
         return Alternative(
             alternative=alternative,
             known=True,
@@ -373,15 +373,6 @@ class DecisionScorer:
         """The result for each path, row by row, built on first access."""
         with np.errstate(all="ignore"):
             return {layers: _rows(paths) for layers, paths in self.paths.items()}
-
-    def _called(self, columns: Paths, row: int) -> tuple[Support, str, Direction | None]:
-        at = int(columns.doubt[row])
-        if at != NOWHERE:
-            return "weak", columns.doubts.words(at), None
-        if columns.pooled is None:
-            return columns.advantage.call(row)
-        first, second = columns.advantage.runs
-        return supported(columns.pooled.row(row), (int(first[row]), int(second[row])))
 
 
 class PathFigures(NamedTuple):

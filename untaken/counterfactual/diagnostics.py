@@ -32,7 +32,7 @@ from untaken.ledger.run import Run
 from untaken.memory import Memories, Observed, PolicyMemory, Snapshot, by_memory
 
 if TYPE_CHECKING:
-    from untaken.counterfactual.advantage import AdvantageEstimate
+    from untaken.counterfactual.advantage import Trust
 
 ROUNDS: Final = 10
 """How often the placebo shuffles."""
@@ -302,14 +302,14 @@ class _Pair:
         """Context, selected skill, alternative."""
         return self.context_hash, self.selected, self.alternative
 
-    def compared(self, *without: str | None) -> list[AdvantageEstimate | None]:
+    def compared(self, *without: str | None) -> list[Trust | None]:
         """The advantage without each run, ``None`` leaving out none; ``None`` where there is no history."""
         from untaken.counterfactual.pairs import Pair, compare_pairs  # noqa: PLC0415 (slow: it loads NumPy)
 
         pairs = [Pair(self.context_hash, self.selected, self.alternative, run_id) for run_id in without]
         return compare_pairs(self.snapshot, pairs, self.weights, self.threshold)
 
-    def influence(self, whole: AdvantageEstimate) -> Influence:
+    def influence(self, whole: Trust) -> Influence:
         """What single runs do to the comparison."""
         runs = self._runs()
         each = tuple(map(_without, runs, self.compared(*runs)))
@@ -363,14 +363,15 @@ def _all_shuffled(memories: Memories, runs: Sequence[Run], seed: str) -> dict[st
 def _shuffled(log: Iterable[Observed], random: Random) -> Iterator[Observed]:
     """The outcomes with the runs' lists of skills shuffled; a list that is too short is repeated.
 
-    They change places among the runs of one task and agent in a context: what tasks and agents differ in
+    They change places among the runs of one task, agent, model and version in a context: what these differ in
     stays, so that a difference which they alone make is not hidden. The context is that of the coarsest
     layer: in a fine one there may be a single run.
     """
-    chosen: dict[tuple[str, object, object], dict[str, list[Observed]]] = {}
+    chosen: dict[tuple[object, ...], dict[str, list[Observed]]] = {}
     for observed in log:
         if observed.kind == "outcome":
-            place = observed.layers[-1], observed.task_id, observed.agent
+            identity = observed.model, observed.version, observed.prompt_version
+            place = observed.layers[-1], observed.task_id, observed.agent, *identity
             chosen.setdefault(place, {}).setdefault(observed.run_id, []).append(observed)
     for runs in chosen.values():
         drawn = [[one.skill for one in outcomes] for outcomes in runs.values()]
@@ -420,7 +421,7 @@ def _over_runs(compared: Sequence[Compared]) -> tuple[Score, Score, Score]:
     return whole, whole - reach, whole + reach
 
 
-def _without(run_id: str, trust: AdvantageEstimate | None) -> Without:
+def _without(run_id: str, trust: Trust | None) -> Without:
     if trust is None:
         gone = Unscored("no other run chose this alternative")
         return Without(run_id=run_id, advantage=gone, low=gone, high=gone, support="none")
@@ -435,7 +436,7 @@ def _moved(whole: Score, without: Score) -> float:
     return float("inf") if before is None or after is None else abs(after - before)
 
 
-def _lost(whole: AdvantageEstimate, one: Without) -> bool:
+def _lost(whole: Trust, one: Without) -> bool:
     if whole.support != "supported":
         return False
     same_side = ((number(one.advantage) or 0.0) > 0) == ((number(whole.advantage) or 0.0) > 0)

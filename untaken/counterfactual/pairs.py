@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
-from untaken.counterfactual.advantage import AdvantageEstimate, advantages
-from untaken.counterfactual.confounding import HOLDS, Claims, doubts_of
-from untaken.counterfactual.histories import Histories, Scales, Used, finest
+from untaken import stats
+from untaken.counterfactual.advantage import AdvantageEstimate, Trust, advantages
+from untaken.counterfactual.histories import Histories, Scales, finest
 from untaken.counterfactual.levels import Situation
 from untaken.counterfactual.scoring import Weights
+from untaken.counterfactual.strata import Claims, Rulings, called, rulings_of
+from untaken.counterfactual.support import Q_MAX, too_many
 from untaken.memory import Snapshot
 from untaken.memory.totals import NOWHERE, Moment
 
@@ -28,8 +30,8 @@ class Pair(NamedTuple):
 
 def compare_pairs(
     snapshot: Snapshot, pairs: Sequence[Pair], weights: Weights, threshold: float
-) -> list[AdvantageEstimate | None]:
-    """The advantage of each alternative, its support guarded; ``None`` where it has no history."""
+) -> list[Trust | None]:
+    """The advantage of each alternative, and its support; ``None`` where it has no history."""
     history = snapshot.history
     runs = [NOWHERE if p.without is None else history.run_numbers.get(p.without, NOWHERE) for p in pairs]
     own, cut = np.array(runs, dtype=np.int64), np.full(len(pairs), snapshot.observations)
@@ -39,27 +41,54 @@ def compare_pairs(
     def histories(skills: Iterable[str]) -> Histories:
         return _histories(snapshot, zip(skills, (p.context_hash for p in pairs), strict=True), own, scales)
 
-    other = histories(p.alternative for p in pairs)
-    found = advantages(other, histories(p.selected for p in pairs), scales, threshold)
-    trusts: list[AdvantageEstimate | None] = [*found.trusts()]
-    claimed = np.flatnonzero(found.direction)
-    compared = [(p.context_hash, p.alternative, p.selected) for p in map(pairs.__getitem__, claimed.tolist())]
-    claims = Claims(
-        compared=compared,
-        which=np.arange(claimed.size),
-        cut=cut[claimed],
-        without=own[claimed],
-        scales=scales.rows(claimed),
-        used=Used(*(column[claimed] for column in found.used)),
-        above=found.direction[claimed] > 0,
+    other, taken = (histories(p.alternative for p in pairs), histories(p.selected for p in pairs))
+    estimates = advantages(other, taken, scales, threshold).estimates()
+    compared = [(p.context_hash, p.alternative, p.selected) for p in pairs]
+    rulings = rulings_of(history, Claims(compared, np.arange(len(pairs)), cut, own))
+    return [
+        _trust(estimate, rulings, claim, one_sided=not both) if known else None
+        for claim, (estimate, known, both) in enumerate(
+            zip(estimates, other.known.tolist(), taken.known.tolist(), strict=True)
+        )
+    ]
+
+
+def _trust(estimate: AdvantageEstimate, rulings: Rulings, claim: int, *, one_sided: bool) -> Trust:
+    support, reason, direction = called(rulings, NOWHERE if one_sided else claim)
+    return Trust(
+        **msgspec.structs.asdict(estimate),
+        support=support,
+        reason=reason,
+        direction=direction,
+        ruling=None if one_sided else rulings.ruling(claim),
     )
-    doubts = doubts_of(history, claims)
-    for at, row in enumerate(claimed.tolist()):
-        trust = trusts[row]
-        if doubts.outcome[at] != HOLDS and trust is not None:
-            why = doubts.words(at)
-            trusts[row] = msgspec.structs.replace(trust, support="weak", reason=why, direction=None)
-    return [trust if known else None for trust, known in zip(trusts, other.known, strict=True)]
+
+
+def among_all(
+    trusts: Sequence[Trust | None], tests: Sequence[Hashable]
+) -> tuple[list[Trust | None], dict[Any, float]]:
+    """Support over the choices of a log: what p supports must have a small q, too.
+
+    Args:
+        trusts: of the choices.
+        tests: of each choice, which test it is: two choices may be one.
+
+    Returns:
+        The trusts, and the adjusted p (Benjamini and Hochberg) of each test that can tell anything apart.
+    """
+    p_values = {
+        test: trust.ruling.p
+        for test, trust in zip(tests, trusts, strict=True)
+        if trust and trust.ruling and trust.ruling.testable
+    }
+    adjusted = dict(zip(p_values, stats.benjamini_hochberg(list(p_values.values())), strict=True))
+    found = []
+    for test, trust in zip(tests, trusts, strict=True):
+        if trust and trust.ruling and trust.support == "supported" and adjusted[test] > Q_MAX:
+            reason = too_many(trust.ruling, adjusted[test], len(adjusted))
+            trust = msgspec.structs.replace(trust, support="weak", reason=reason, direction=None)  # noqa: PLW2901
+        found.append(trust)
+    return found, adjusted
 
 
 def levels_compared(

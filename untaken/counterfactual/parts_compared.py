@@ -10,7 +10,7 @@ import numpy as np
 
 from untaken.counterfactual.parts import ScorePart, ScoreParts
 from untaken.counterfactual.scoring import Outcome
-from untaken.counterfactual.strata import UNKNOWN, Runs, numbers_of
+from untaken.counterfactual.strata import UNKNOWN, Runs, numbers_of, one_of_each
 from untaken.errors import Score, Unscored
 from untaken.memory import Record, Snapshot
 from untaken.memory.sums import mean
@@ -78,7 +78,9 @@ def _known(runs: Runs, observations: int) -> Runs:
 def _part(one: Runs, two: Runs, alternative: np.ndarray, selected: np.ndarray) -> ScorePart:
     have = ~np.isnan(alternative), ~np.isnan(selected)
     values = alternative[have[0]], selected[have[1]]
-    within, low, high = _within(values, (one.stratum[have[0]], two.stratum[have[1]]))
+    once = one_of_each(one.unit[have[0]]), one_of_each(two.unit[have[1]])
+    strata = one.stratum[have[0]][once[0]], two.stratum[have[1]][once[1]]
+    within, low, high = _within((values[0][once[0]], values[1][once[1]]), strata)
     return ScorePart(
         alternative=_mean(values[0]),
         selected=_mean(values[1]),

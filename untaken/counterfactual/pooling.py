@@ -18,9 +18,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from untaken.counterfactual.histories import FOUND, WHY, Histories, Scales, Used, unknown
-from untaken.counterfactual.run_evaluation import ONE_LAYER, Direction, Support
+from untaken.counterfactual.run_evaluation import ONE_LAYER
 from untaken.counterfactual.scoring import Weights
-from untaken.counterfactual.words import N_MIN, end_words, too_few
 from untaken.errors import Score, Unscored
 from untaken.memory import Observed, Snapshot
 from untaken.memory.history import ANY, History
@@ -84,11 +83,6 @@ class PooledAdvantages(NamedTuple):
         why = NOTHING_CHOSEN if self.why[row] < 0 else WHY[self.why[row]]
         return Pooled(why, why, why, 0)
 
-    def direction(self, runs: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """1 where better is supported, -1 where worse is, else 0."""
-        enough = (self.why == FOUND) & (np.minimum(*runs) >= N_MIN)
-        return np.where(enough, (self.low > 0).astype(int) - (self.high < 0).astype(int), 0)
-
 
 def shrunk(levels: Sequence[Level], base: np.ndarray, variance: np.ndarray, strength: np.ndarray) -> Worth:
     """The worth of skills from their histories, coarsest first.
@@ -133,28 +127,6 @@ def pooled_advantages(
         value, reach = first.mean - second.mean, Z_95 * np.sqrt(first.variance + second.variance)
         low, high = np.maximum(-1.0, value - reach), np.minimum(1.0, value + reach)
         return PooledAdvantages(value, low, high, strength, np.where(everything.known, lacks, -1))
-
-
-def supported(pooled: Pooled, runs: tuple[int, int]) -> tuple[Support, str, Direction | None]:
-    """Whether a pooled advantage is supported, why, in words, and in which direction.
-
-    Args:
-        pooled: with its interval.
-        runs: of the alternative at the level of the advantage, and of the selected skill there.
-    """
-    if isinstance(pooled.low, Unscored):
-        return "weak", pooled.low.reason, None
-    if isinstance(pooled.high, Unscored):
-        return "weak", pooled.high.reason, None
-    if min(runs) < N_MIN:
-        return "weak", too_few(runs), None
-    interval = f"the pooled 95% interval {end_words(pooled.low)} to {end_words(pooled.high)}"
-    if pooled.low > 0:
-        took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
-        return "supported", f"{interval} is above 0 ({took})", "better"
-    if pooled.high < 0:
-        return "supported", f"{interval} is below 0: the alternative scores lower", "worse"
-    return "weak", f"{interval} includes 0: needs more runs of each in equally specific contexts", None
 
 
 def level_of(histories: Histories, used: Used, scales: Scales) -> Level:

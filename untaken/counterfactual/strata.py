@@ -1,26 +1,38 @@
-"""Two skills compared within task and agent: what a supported difference must also hold in (§2a).
+"""The runs of a memory as columns, in strata: task, agent and all recorded of what can change an agent (§2a).
 
-An interval over runs of different tasks or agents mixes the worth of a skill with what was easy and who was
-able. Inside one task and one agent neither differs. What still may is *when*: where one skill came first in
-stratum after stratum, an agent that learns, or one that retries until it succeeds, looks like a better skill.
+A difference over runs of different tasks or agents mixes the worth of a skill with what was easy and who was
+able. Inside a stratum none of these differ.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
+from zlib import crc32
 
 import numpy as np
 from msgspec import UNSET
 
+from untaken.counterfactual.run_evaluation import Direction, Support
+from untaken.counterfactual.support import IDENTITY, SCREEN, ComparedRuns, Comparison, Ruling
+from untaken.counterfactual.words import N_MIN
 from untaken.memory.history import History
+from untaken.memory.record import Observed
+from untaken.memory.totals import NOWHERE
 
 Compared = tuple[str, str, str]
 """Context hash, alternative, selected skill."""
 UNKNOWN: Final = -1
 """The stratum of a run whose task and agent the memory does not name."""
+NOT_NAMED: Final = "the memory does not name the task and agent of every run: rebuild it from its ledgers"
+NOT_TAKEN_BEFORE: Final = "no earlier run chose the selected skill in this context"
+AT_ONCE: Final = 200_000
+"""Runs laid out at a time."""
+ALWAYS: Final = 64
+"""As long as the memory has fewer observations, support is decided at every moment."""
+STEPS_A_DOUBLING: Final = 4
+"""Support as of a run's start is decided again so often while a larger memory doubles."""
 
 
 class Runs(NamedTuple):
@@ -29,12 +41,14 @@ class Runs(NamedTuple):
     Attributes:
         position: of the run's first outcome there in the log; its choices share its one outcome.
         run, stratum: numbers in `Numbers`; `UNKNOWN` where the log names no task and agent.
+        unit: a number that copies share, no others.
         success, cost, steps: of the run; NaN where it has no such figure.
     """
 
     position: np.ndarray
     run: np.ndarray
     stratum: np.ndarray
+    unit: np.ndarray
     success: np.ndarray
     cost: np.ndarray
     steps: np.ndarray
@@ -44,91 +58,109 @@ class Runs(NamedTuple):
         return self if kept.all() else Runs(*(column[kept] for column in self))
 
 
-class Together(NamedTuple):
-    """Runs that took either of two skills in a context and may count, in the order of `since`: columns.
+class Claims(NamedTuple):
+    """Comparisons to decide, each at a moment: columns.
 
     Attributes:
-        since: position in the log from which the run may count: it is known, and so is a run of either side
-            in its group (its stratum, or its task). Runs of groups that never have both are left out, and
-            those of which it became known at one moment that they took both: they are on neither side.
-        position: of the run's first outcome; `other`: position at which it first took the other skill, too,
-            infinite where it never did.
-        alternative: whether it took that one.
-        group: numbered from 0 among these runs.
+        compared: two skills, and where; `which` of these each claim is about.
+        cut: how many observations are known; `without` the number of the run left out.
     """
 
-    since: np.ndarray
-    position: np.ndarray
-    other: np.ndarray
-    alternative: np.ndarray
-    run: np.ndarray
-    group: np.ndarray
-    success: np.ndarray
-    cost: np.ndarray
-    steps: np.ndarray
+    compared: Sequence[Compared]
+    which: np.ndarray
+    cut: np.ndarray
+    without: np.ndarray
 
 
-class FirstPositions(NamedTuple):
-    """Since which position of the log some run of two skills is unnamed, and they have two strata.
+class Rulings:
+    """The ruling on each claim, 1 for the way round that it was made, -1 for the other.
 
-    Attributes:
-        unnamed, varied: infinite for never.
-        decisive: the runs that these rest on.
+    Each is made when it is asked for; `direction` asks only for those that may support anything.
     """
 
-    unnamed: float
-    varied: float
-    decisive: tuple[int, ...]
+    def __init__(self, numbers: Numbers, sides: Sequence[BothSides], claims: Claims) -> None:
+        pair, self.sign = _pairs_of(claims)
+        key = np.stack([pair, claims.cut, claims.without])
+        different, which = np.unique(key, axis=1, return_inverse=True)
+        self._numbers, self._sides, self._which = numbers, sides, which.ravel()
+        self._keys = different
+        self._made: dict[int, Ruling] = {}
 
-    @classmethod
-    def of(cls, runs: Runs) -> FirstPositions:
-        """The positions in these runs of both skills."""
-        first = runs.position.argmin()
-        begins, decisive = [], [int(runs.run[first])]
-        for marked in (runs.stratum == UNKNOWN, runs.stratum != runs.stratum[first]):
-            at = np.where(marked, runs.position, np.inf).argmin()
-            begins.append(float(runs.position[at]) if marked[at] else np.inf)
-            decisive.append(int(runs.run[at]))
-        return cls(begins[0], begins[1], tuple(decisive))
+    def ruling(self, claim: int) -> Ruling:
+        """Of one claim."""
+        return self._ruling(int(self._which[claim]))
+
+    def _ruling(self, number: int) -> Ruling:
+        if number not in self._made:
+            pair, cut, without = self._keys[:, number].tolist()
+            self._made[number] = self._numbers.ruling(self._sides[pair], cut, without)
+        return self._made[number]
+
+    def direction(self) -> np.ndarray:
+        """1 where the alternative is supported to succeed more often, -1 less often, else 0."""
+        found = np.zeros(self._keys.shape[1], dtype=int)
+        for number in np.flatnonzero(self._worth_testing()).tolist():
+            ruling = self._ruling(number)
+            found[number] = int(np.sign(ruling.difference)) if ruling.holds else 0
+        direction: np.ndarray = found[self._which] * self.sign
+        return direction
+
+    def _worth_testing(self) -> np.ndarray:
+        """Which have enough runs, and a difference large enough, for any test (`SCREEN`): all at once."""
+        pair, cut, without = self._keys
+        shared = [side.shared() for side in self._sides]
+        known = (np.searchsorted(shared[p].position, c) for p, c in zip(pair, cut, strict=True))
+        size = np.fromiter(known, dtype=np.int64, count=pair.size)
+        batch = np.cumsum(size + 16) // AT_ONCE
+        found = np.zeros(pair.size, dtype=bool)
+        for number in np.unique(batch):
+            some = np.flatnonzero(batch == number)
+            found[some] = _differ([shared[p] for p in pair[some]], size[some], cut[some], without[some])
+        return found
 
 
-class BothSides(NamedTuple):
-    """The runs that ever took one of two skills in a context, or both.
+def called(rulings: Rulings | None, claim: int) -> tuple[Support, str, Direction | None]:
+    """What is supported of an alternative, why, in words, and in which direction.
 
-    Attributes:
-        everyone: their columns, those of the alternative first.
-        seen: what is known of all of them.
-        in_strata, in_tasks: those that may count.
+    Args:
+        rulings: of all alternatives.
+        claim: which of them; `NOWHERE` where the selected skill has no history.
     """
-
-    everyone: Runs
-    seen: FirstPositions
-    in_strata: Together
-    in_tasks: Together
+    if rulings is None or claim == NOWHERE:
+        return "weak", NOT_TAKEN_BEFORE, None
+    ruling, sign = rulings.ruling(claim), int(rulings.sign[claim])
+    if not ruling.holds:
+        return "weak", ruling.reason, None
+    return "supported", ruling.words(sign), "better" if sign * ruling.difference > 0 else "worse"
 
 
 class Numbers:
     """The runs and strata of a history by number, and the columns made of it."""
 
     def __init__(self, history: History) -> None:
-        numbers: dict[tuple[str, str], int] = {}
-        of_each = [UNKNOWN] * len(history.log)
-        for position, observed in enumerate(history.log):
-            task_id, agent = observed.task_id, observed.agent
-            if observed.kind == "outcome" and task_id is not UNSET and agent is not UNSET:
-                of_each[position] = numbers.setdefault((task_id, agent), len(numbers))
-        self.strata = list(numbers)  # (task, agent)
-        tasks: dict[str, int] = {}
-        of_strata = [tasks.setdefault(task_id, len(tasks)) for task_id, _ in self.strata]
-        self._task = np.array([*of_strata, UNKNOWN])  # the last one, at `UNKNOWN`, is that of unnamed runs
-        self._log, self._stratum = history.log, np.array(of_each, dtype=int)
+        numbers: dict[tuple[object, ...], int] = {}
+        runs = len(history.run_numbers)
+        self.group = np.full((runs, len(IDENTITY)), UNKNOWN)
+        self.identity, self.unit = np.full(runs, UNKNOWN), np.arange(runs)
+        self.start, self.tie = np.full(runs, np.nan), np.zeros(runs, dtype=np.int64)
+        self.named: dict[int, tuple[str, str]] = {}  # task and agent of each stratum
+        units: dict[tuple[int, str], int] = {}
+        for observed in _firsts(history.log):
+            run, identity = history.run_numbers[observed.run_id], _identity(observed)
+            self.tie[run] = crc32(observed.run_id.encode())
+            if observed.started is not UNSET:
+                self.start[run] = observed.started.timestamp()
+            if observed.task_id is UNSET or observed.agent is UNSET:
+                continue
+            parts = (observed.task_id, *identity)
+            for place in range(len(parts)):
+                self.group[run, place] = numbers.setdefault((place, *parts[: place + 1]), len(numbers))
+            self.identity[run] = numbers.setdefault(("", *identity), len(numbers))
+            stratum = int(self.group[run, -1])
+            self.named[stratum] = observed.task_id, observed.agent
+            if observed.trail is not UNSET:
+                self.unit[run] = units.setdefault((stratum, observed.trail), run)
         self._runs: dict[tuple[str, str], Runs] = {}
-
-    @cached_property
-    def moments(self) -> np.ndarray:
-        """When each observation was known, as its place among all different moments."""
-        later = [two.ts != one.ts for one, two in pairwise(self._log)]
-        return np.cumsum([False, *later])
 
     def runs(self, history: History, skill: str, context_hash: str) -> Runs:
         """Every run that ever took the skill in the context."""
@@ -137,59 +169,158 @@ class Numbers:
             place = history.totals.places.get(key)
             first = np.zeros(0, dtype=int) if place is None else history.totals.first_outcomes(place)
             log = history.columns
+            run = log.run[first]
             self._runs[key] = Runs(
                 position=first,
-                run=log.run[first],
-                stratum=self._stratum[first],
+                run=run,
+                stratum=self.group[run, -1],
+                unit=self.unit[run],
                 success=log.success[first],
                 cost=log.cost[first],
                 steps=log.steps[first],
             )
         return self._runs[key]
 
+    def ruling(self, both: BothSides, cut: int, without: int) -> Ruling:
+        """What the runs known at a cut say of two skills; those that took both by then are left out."""
+        kept = np.flatnonzero((both.position < cut) & ~(both.other < cut) & (both.run != without))
+        kept = kept[one_of_each(both.unit[kept])]
+        run = both.run[kept]
+        group = self.group[run]
+        if (group[:, -1] == UNKNOWN).any():
+            return Ruling(np.nan, 0, 0, 0.0, 1.0, 1.0, 1.0, NOT_NAMED, False)
+        sides = ComparedRuns(
+            both.alternative[kept], group, self.identity[run], self.start[run], self.tie[run]
+        )
+        return Comparison(sides).ruling(both.success[kept])
+
     def both(self, history: History, compared: Compared) -> BothSides:
-        """Every run that ever took one of the two skills, or both."""
+        """Every run that ever took one of two skills in a context, or both."""
         context_hash, alternative, selected = compared
         one, two = (self.runs(history, skill, context_hash) for skill in (alternative, selected))
         _, at, there = np.intersect1d(one.run, two.run, assume_unique=True, return_indices=True)
         other = np.full(one.run.size + two.run.size, np.inf)
         other[at], other[one.run.size + there] = two.position[there], one.position[at]
-        every = Runs(*map(np.concatenate, zip(one, two, strict=True)))
-        alternative_took = np.arange(other.size) < one.run.size
-        apart = np.ones(other.size, dtype=bool)
-        apart[at] = apart[one.run.size + there] = (
-            self.moments[one.position[at]] != self.moments[two.position[there]]
+        return BothSides(
+            position=np.concatenate([one.position, two.position]),
+            other=other,
+            alternative=np.arange(other.size) < one.run.size,
+            run=np.concatenate([one.run, two.run]),
+            stratum=np.concatenate([one.stratum, two.stratum]),
+            unit=np.concatenate([one.unit, two.unit]),
+            success=np.concatenate([one.success, two.success]),
         )
-        in_strata, in_tasks = (
-            _together(every.where(apart), alternative_took[apart], other[apart], group[apart])
-            for group in (every.stratum, self._task[every.stratum])
-        )
-        return BothSides(every, FirstPositions.of(every), in_strata, in_tasks)
 
 
-def _together(runs: Runs, alternative: np.ndarray, other: np.ndarray, group: np.ndarray) -> Together:
-    """The runs of groups that have both sides at some time."""
-    groups, number = np.unique(group, return_inverse=True)
-    n1, n0 = (np.bincount(number[side], minlength=groups.size) for side in (alternative, ~alternative))
-    shared = (n1 > 0) & (n0 > 0)
-    kept = np.flatnonzero(shared[number])
-    number, side, position = (np.cumsum(shared) - 1)[number[kept]], alternative[kept], runs.position[kept]
-    first = np.full((2, np.count_nonzero(shared)), runs.position.max(initial=0))
-    np.minimum.at(first, (side.astype(int), number), position)
-    since = np.maximum(position, first.max(axis=0)[number])
-    order = np.argsort(since, kind="stable")
-    at = kept[order]
-    return Together(
-        since=since[order],
-        position=position[order],
-        other=other[at],
-        alternative=side[order],
-        run=runs.run[at],
-        group=number[order],
-        success=runs.success[at],
-        cost=runs.cost[at],
-        steps=runs.steps[at],
+class BothSides(NamedTuple):
+    """The runs that ever took either of two skills in a context, those of the alternative first.
+
+    Attributes:
+        position: of the run's first outcome; `other`: position at which it first took the other skill, too,
+            infinite where it never did.
+        alternative: whether it took that one.
+    """
+
+    position: np.ndarray
+    other: np.ndarray
+    alternative: np.ndarray
+    run: np.ndarray
+    stratum: np.ndarray
+    unit: np.ndarray
+    success: np.ndarray
+
+    def shared(self) -> BothSides:
+        """Those of strata that ever have both sides, numbered from 0, by position."""
+        number = np.unique(self.stratum, return_inverse=True)[1].ravel()
+        n1, n = np.bincount(number, self.alternative), np.bincount(number)
+        both = (n1 > 0) & (n1 < n)
+        kept = np.flatnonzero(both[number])
+        kept = kept[np.argsort(self.position[kept], kind="stable")]
+        columns = (column[kept] for column in self)
+        found = BothSides(*columns)
+        return found._replace(stratum=(np.cumsum(both) - 1)[number[kept]])
+
+
+def _differ(sides: Sequence[BothSides], size: np.ndarray, cut: np.ndarray, without: np.ndarray) -> np.ndarray:
+    """Whether the first `size` runs of each have |z| ≥ `SCREEN` on at least `N_MIN` runs a side."""
+    row = np.repeat(np.arange(size.size), size)
+    _, other, first, run, stratum, unit, success = (
+        np.concatenate([column[:n] for column, n in zip(columns, size, strict=True)])
+        for columns in zip(*sides, strict=True)
     )
+    kept = np.flatnonzero(~(other < cut[row]) & (run != without[row]))
+    kept = kept[one_of_each(unit[kept] + row[kept] * (unit.max(initial=0) + 1))]
+    strata = np.array([int(side.stratum.max(initial=-1)) + 1 for side in sides])
+    begin = np.cumsum(strata) - strata
+    cell, first, y = (begin[row] + stratum)[kept], first[kept], success[kept]
+    n1, n0, k1, k0 = (
+        np.bincount(cell[some], weight, minlength=int(strata.sum()))
+        for some, weight in ((first, None), (~first, None), (first, y[first]), (~first, y[~first]))
+    )
+    n, k = n1 + n0, k1 + k0
+    with np.errstate(all="ignore"):
+        informative = (n1 > 0) & (n0 > 0) & (k > 0) & (k < n)
+        gap = np.where(informative, k1 - k * n1 / n, 0.0)
+        variance = np.where(informative, n1 * n0 * k * (n - k) / (n * n * (n - 1)), 0.0)
+        claim = np.repeat(np.arange(size.size), strata)
+        a, b, gap, variance = (
+            np.bincount(claim, column, minlength=size.size)
+            for column in (n1 * informative, n0 * informative, gap, variance)
+        )
+        worth: np.ndarray = (np.minimum(a, b) >= N_MIN) & (gap * gap >= SCREEN**2 * variance)
+    return worth
+
+
+def one_of_each(unit: np.ndarray) -> np.ndarray:
+    """The places of the first run of each unit: copies count once."""
+    first = np.unique(unit, return_index=True)[1]
+    return np.arange(unit.size) if first.size == unit.size else np.sort(first)
+
+
+def rulings_of(history: History, claims: Claims) -> Rulings:
+    """The ruling on each claim; the same two skills at the same moment are decided once."""
+    numbers = numbers_of(history)
+    sides = [numbers.both(history, compared) for compared in dict.fromkeys(map(_unordered, claims.compared))]
+    return Rulings(numbers, sides, claims)
+
+
+def _unordered(compared: Compared) -> Compared:
+    context_hash, one, two = compared
+    return (context_hash, one, two) if one <= two else (context_hash, two, one)
+
+
+def _pairs_of(claims: Claims) -> tuple[np.ndarray, np.ndarray]:
+    """Which two skills each claim is about, and 1, or -1 where it is the other way round."""
+    numbers: dict[Compared, int] = {}
+    pair = [numbers.setdefault(_unordered(each), len(numbers)) for each in claims.compared]
+    sign = [1 if one <= two else -1 for _, one, two in claims.compared]
+    return np.array(pair, dtype=int)[claims.which], np.array(sign, dtype=int)[claims.which]
+
+
+def decided_at(cut: np.ndarray) -> np.ndarray:
+    """The moment, at or before a cut, as of which support is decided for it.
+
+    Support is decided again when the memory has grown by a fifth or so: deciding it at each run's start would
+    cost a test of everything known for every run.
+    """
+    bits = np.frompyfunc(int.bit_length, 1, 1)(cut.astype(object)).astype(np.int64)
+    step = np.where(cut < ALWAYS, 1, 2 ** np.maximum(0, bits - 1) // STEPS_A_DOUBLING)
+    found: np.ndarray = cut - cut % step
+    return found
+
+
+def _firsts(log: Sequence[Observed]) -> list[Observed]:
+    """The first outcome of each run."""
+    found: dict[str, Observed] = {}
+    for observed in log:
+        if observed.kind == "outcome":
+            found.setdefault(observed.run_id, observed)
+    return list(found.values())
+
+
+def _identity(observed: Observed) -> tuple[str, ...]:
+    parts = observed.agent, observed.model, observed.version, observed.prompt_version
+    return tuple(["" if part is UNSET else part for part in parts])
 
 
 def numbers_of(history: History) -> Numbers:
@@ -201,3 +332,4 @@ def numbers_of(history: History) -> Numbers:
 
 
 _NUMBERS: WeakKeyDictionary[History, Numbers] = WeakKeyDictionary()
+"""Those of histories in use."""

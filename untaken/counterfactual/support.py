@@ -7,17 +7,19 @@ at about the same time (`untaken.stats.in_time`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from math import ceil, sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from untaken.counterfactual.words import MOST_RUNS, N_MIN
+from untaken.present.numbers import p_value, points
 from untaken.stats.exact import poisson_binomial_tail
 from untaken.stats.in_time import Series, TimeAdjustment
-from untaken.stats.rates import Z_95
-from untaken.stats.stratified import ExactTest, Stratum, exact_test, risk_difference
+from untaken.stats.stratified import Stratum, exact_test, risk_difference
 
 ALPHA: Final = 0.05
 Q_MAX: Final = 0.10
@@ -26,17 +28,17 @@ RETRIED: Final = 0.05
 """Runs that are followed by another of their stratum are retries where no more of them succeeded."""
 RETRY_P: Final = 0.01
 SCREEN: Final = 1.3
-"""Below this |z| no exact test is made where only support counts: its p is far above `ALPHA`."""
+"""Below this |z| nothing can be supported: the p of the exact test is far above `ALPHA`."""
 IDENTITY: Final = ("task", "agent", "model", "version", "prompt version")
 """What the runs of a stratum have in common, from coarse to fine."""
 SAME: Final = "where task, agent and version are the same"
+UNTIMED: Final = "no start times are recorded: change over time cannot be excluded"
 RETRIES: Final = "confounded: runs are repeated after failures"
 IN_TIME: Final = "confounded: time and choice coincide"
 COULD_BE_TIME: Final = "could be time: the difference does not hold between runs made at about the same time"
-NOT_NAMED: Final = "the memory does not name the task and agent of every run: rebuild it from its ledgers"
 
 
-class Sides(NamedTuple):
+class ComparedRuns(NamedTuple):
     """Runs that took one of two options, each run once and copies left out: columns in any order.
 
     Attributes:
@@ -55,12 +57,22 @@ class Sides(NamedTuple):
     tie: np.ndarray
 
 
+def nested_groups(parts: Iterable[Sequence[str]]) -> np.ndarray:
+    """The numbers of the groups of runs (`ComparedRuns.group`), from what each has for `IDENTITY`."""
+    numbers: dict[tuple[str, ...], int] = {}
+    rows = [
+        [numbers.setdefault(tuple(run[: place + 1]), len(numbers)) for place in range(len(IDENTITY))]
+        for run in parts
+    ]
+    return np.array(rows, dtype=np.int64).reshape(-1, len(IDENTITY))
+
+
 class Ruling(NamedTuple):
     """What the runs say about two options.
 
     Attributes:
         difference: of the rates of success inside strata, first minus second; NaN where none has both.
-        n1, n0: runs of either in strata with both outcomes.
+        n1, n0: runs of either in strata with both outcomes; `z` their difference in standard deviations.
         p_exact: conditional exact test inside strata, 1 where it was not worth making; `least` the smallest
             that its margins allow.
         p: the larger of that and the p between runs made at about the same time.
@@ -71,6 +83,7 @@ class Ruling(NamedTuple):
     difference: float
     n1: int
     n0: int
+    z: float
     p_exact: float
     least: float
     p: float
@@ -82,46 +95,54 @@ class Ruling(NamedTuple):
         """Whether p supports it, on at least `N_MIN` runs a side."""
         return not self.reason
 
+    @property
+    def testable(self) -> bool:
+        """Whether any outcome of these runs could have given a p at the level (Tarone)."""
+        return self.least <= ALPHA
+
+    def words(self, sign: int = 1) -> str:
+        """What holds, of the first option (1) or of the second (-1)."""
+        gap, runs = self.difference * sign, (self.n1, self.n0)[::sign]
+        more = f"{points(abs(gap), 0, sign=False)} {'more' if gap > 0 else 'less'} success {SAME}"
+        found = f"{more} ({runs[0]} and {runs[1]} runs, {p_value(self.p, 'p')})"
+        return found if self.timed else f"{found}; {UNTIMED}"
+
 
 class Comparison:
     """Two options, and the runs that took them; what they say is asked for any outcomes of these runs."""
 
-    def __init__(self, sides: Sides) -> None:
+    def __init__(self, sides: ComparedRuns) -> None:
         self.timed = not np.isnan(sides.start).any()
         order = np.lexsort((sides.tie, sides.start))
         self.order = order
-        self._sides = Sides(*(column[order] for column in sides))
+        self._at_once = bool((sides.start == sides.start[:1]).all())
+        self._sides = ComparedRuns(*(column[order] for column in sides))
         self._first = self._sides.first
         self._stratum = np.unique(self._sides.group[:, -1], return_inverse=True)[1].ravel()
         self._n = np.bincount(self._stratum)
         self._n1 = np.bincount(self._stratum[self._first], minlength=self._n.size)
         self._both = np.flatnonzero((self._n1 > 0) & (self._n1 < self._n))
 
-    def ruling(self, success: np.ndarray, *, screened: bool = False) -> Ruling:
-        """What the runs say, their success in the order in which they were given.
-
-        Args:
-            success: 1 or 0 each.
-            screened: makes no exact test that cannot reach `ALPHA` anyway.
-        """
+    def ruling(self, success: np.ndarray) -> Ruling:
+        """What the runs say, their success (1 or 0) in the order in which they were given."""
         y = success[self.order].astype(float)
         if not self._both.size:
             why = f"confounded: {self._coinciding} and choice coincide"
-            return Ruling(np.nan, 0, 0, 1.0, 1.0, 1.0, why, self.timed)
+            return Ruling(np.nan, 0, 0, 0.0, 1.0, 1.0, 1.0, why, self.timed)
         strata = self._strata(y)
         informative = [s for s in strata if s.informative]
         n1, n0 = sum(s.n1 for s in informative), sum(s.n0 for s in informative)
         difference, z = risk_difference(strata), _z_of(informative)
-        test = ExactTest(1.0, 1.0) if screened and abs(z) < SCREEN else exact_test(strata)
+        test = exact_test(strata)
 
         def found(p: float, reason: str) -> Ruling:
-            return Ruling(difference, n1, n0, test.p, test.least, p, reason, self.timed)
+            return Ruling(difference, n1, n0, z, test.p, test.least, p, reason, self.timed)
 
-        if self.timed and abs(z) >= SCREEN and self._retried(y):
+        if self.timed and not self._at_once and abs(z) >= SCREEN and self._retried(y):
             return found(1.0, RETRIES)
         if min(n1, n0) < N_MIN or test.p > ALPHA:
             return found(test.p, more_runs(n1, n0, z))
-        if not self.timed or not self._in_time.goes_with_time:
+        if not self.timed or self._at_once or not self._in_time.goes_with_time:
             return found(test.p, "")
         adjusted = self._in_time.difference(y)
         if not adjusted.separable:
@@ -161,7 +182,8 @@ class Comparison:
         if not followed.any() or y[followed].mean() > RETRIED:
             return False
         rates = np.bincount(self._stratum, y) / self._n
-        return poisson_binomial_tail(rates[self._stratum[ends]], int(y[ends].sum())) <= RETRY_P
+        chances = rates[self._stratum[ends]].tolist()
+        return poisson_binomial_tail(chances, int(y[ends].sum())) <= RETRY_P
 
 
 def _z_of(strata: list[Stratum]) -> float:
@@ -174,12 +196,18 @@ def _z_of(strata: list[Stratum]) -> float:
     return gap / sqrt(variance) if variance else 0.0
 
 
-def more_runs(n1: int, n0: int, z: float) -> str:
-    """About how many more comparable runs would show the difference, were it to stay as it is."""
+def more_runs(n1: int, n0: int, z: float, level: float = ALPHA) -> str:
+    """About how many more comparable runs would show a difference at a level, were it to stay as it is."""
     runs = n1 + n0
-    wanted = runs * ((Z_95 / z) ** 2 - 1) if z else float("inf")
     lacking = max(0, N_MIN - n1) + max(0, N_MIN - n0)
-    if wanted > MOST_RUNS and runs >= 2 * N_MIN:
+    wanted = runs * ((float(ndtri(level / 2)) / z) ** 2 - 1) if z else np.inf
+    if wanted > MOST_RUNS and not lacking:
         return f"needs more than {MOST_RUNS} more runs"
-    about = max(1, lacking, ceil(min(wanted, MOST_RUNS)) if runs >= 2 * N_MIN else lacking)
+    about = max(1, lacking, 0 if lacking else ceil(wanted))
     return f"needs about {about} more {'run' if about == 1 else 'runs'}"
+
+
+def too_many(ruling: Ruling, q: float, choices: int) -> str:
+    """Why a difference that p supports is weak among so many choices."""
+    more = more_runs(ruling.n1, ruling.n0, ruling.z, ruling.p * Q_MAX / q)
+    return f"{more} ({p_value(q, 'q')} over {choices} choices)"

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from untaken.answers.advised import Advised, AdvisedChoice
+from untaken.answers.plan_words import groups_words
 from untaken.causes import cause_words
 from untaken.corpus import Corpus
 from untaken.counterfactual.choices import Choice
@@ -248,10 +249,14 @@ def advised_section(corpus: Corpus, choices: Advised, *, full: bool) -> Markup |
     more = f" {left} more are in the full report." if left else ""
     note = (
         "By success alone, inside one task and agent, most gain first. ✓ marks what may be followed. These "
-        f"are associations: runs may differ in other ways, too.{more}"
+        f"are associations: runs may differ in other ways, too.{_plan_groups(corpus)}{more}"
     )
     listed = [tag("ol", *(_advised(corpus, one, full=full) for one in shown), class_="fix")] if shown else []
     return section("Choices that succeeded more often", note, *listed, *_cheaper(choices, full=full))
+
+
+def _plan_groups(corpus: Corpus) -> str:
+    return f" Of plan decisions: {groups_words(corpus.plans)}." if corpus.plans.supported else ""
 
 
 def _advised(corpus: Corpus, one: AdvisedChoice, *, full: bool) -> Markup:

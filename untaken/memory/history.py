@@ -180,6 +180,11 @@ class History:
         """SHA-256 of the log's lines up to the cut, in order."""
         return self._digests[cut].hex()
 
+    def positions_of_run(self, run: int) -> np.ndarray:
+        """Where in the log the observations of a run are, by number."""
+        found: np.ndarray = np.flatnonzero(self.columns.run == run)
+        return found
+
     @cached_property
     def _by_run(self) -> dict[str, list[int]]:
         """Where in the log each run's observations are."""
@@ -234,7 +239,7 @@ class History:
         hashed = sha256()
         digests = [hashed.digest()]
         for observed in self.log:
-            hashed.update(line_of(observed))
+            hashed.update(line_of(observed.without_trail))
             digests.append(hashed.digest())
         return digests
 

@@ -8,9 +8,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import msgspec
-from msgspec import UNSET
-
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.run import Run
 from untaken.memory.lines import locked
@@ -168,7 +165,7 @@ class PolicyMemory:
     def _admit(self, observed: Observed, into: dict[str, Observed], where: Where | None) -> None:
         """Put a checked observation into `into`, unless it is known."""
         known = self._by_key.get(observed.key) or into.get(observed.key)
-        if known is not None and known != observed and not _is_same(known, observed):
+        if known is not None and known.without_trail != observed.without_trail:
             raise UntakenError(
                 "memory-conflict",
                 f"the key {observed.key!r} is known with another payload",
@@ -186,11 +183,6 @@ class PolicyMemory:
                 )
         if known is None:
             into[observed.key] = observed
-
-
-def _is_same(one: Observed, two: Observed) -> bool:
-    """Whether they differ in the trail alone: it is there only beside runs that may be copies."""
-    return msgspec.structs.replace(one, trail=UNSET) == msgspec.structs.replace(two, trail=UNSET)
 
 
 def _restored(

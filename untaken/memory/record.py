@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from untaken import limits
 from untaken.errors import Score
@@ -28,9 +29,9 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
     append idempotent. `cost` and `steps` are the run's own, ``None`` where it did not record them. `ts` is
     the moment from which the observation is known: the run's RUN_FINISHED. `context_layers` is set if the
     decision point had layers (never in a ``weak`` one, which only concerns the finest context).
-    `task_id`, `agent`, `model`, `version` and `prompt_version` are the run's, as far as they are recorded, and
+    `task_id`, `agent`, `model`, `version` and `prompt_version` are the run's, as far as they are known, and
     `started` is when it began; a ``weak`` one has none of them, nor have files of earlier versions all.
-    `trail` is set if the run may have copies among those that the memory was built of (`untaken.ledger.trail`).
+    `trail` is set if the run may have copies among those that the memory was built of (`Run.trail`).
     """
 
     key: Annotated[str, Meta(min_length=1, max_length=limits.MEMORY_KEY_CHARS)]
@@ -56,6 +57,11 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
     def __post_init__(self) -> None:
         if self.context_layers is not UNSET:
             check_layers(self.context_hash, self.context_layers)
+
+    @property
+    def without_trail(self) -> Observed:
+        """What it says by itself: a trail says that there are other runs, which may be later ones."""
+        return self if self.trail is UNSET else replace(self, trail=UNSET)
 
     @property
     def layers(self) -> tuple[str, ...]:

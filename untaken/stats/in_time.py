@@ -15,8 +15,6 @@ from math import log, sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import lsmr
 from scipy.special import stdtr
 
 LAGS: Final = 4
@@ -35,7 +33,7 @@ CHOICE_LEFT: Final = 1.0
 DF_LEFT: Final = 5
 DENSE: Final = 600
 """Up to so many runs the regression is solved by singular values, and its rank is exact."""
-_RANK: Final = 1e-10
+_RANK: Final = 1e-8
 _NOTHING: Final = 1e-9
 
 
@@ -242,16 +240,23 @@ class _LeftOver(NamedTuple):
 def _left_over(series: Series, segments: Segments, length: int) -> _LeftOver:
     n = series.choice.size
     inside = series.identity * (int(segments.identity.max(initial=0)) + 1) + segments.identity
-    groups = [_numbered(g) for g in (series.stratum, segments.log, inside, np.arange(n) // length)]
+    stratum = _numbered(series.stratum)
+    moments = [_numbered(g) for g in (segments.log, inside, np.arange(n) // length)]
     if n <= DENSE:
-        u, s, _ = np.linalg.svd(np.concatenate([_indicators(g) for g in groups], axis=1), full_matrices=False)
-        basis = u[:, s > s[0] * _RANK]
-        rank = basis.shape[1]
+        columns = np.concatenate([_indicators(g) for g in moments], axis=1)
+        u, s, _ = np.linalg.svd(_within(columns, stratum), full_matrices=False)
+        basis = u[:, s > _RANK]
+        rank = int(stratum.max()) + 1 + basis.shape[1]
 
         def without_means(column: np.ndarray) -> np.ndarray:
-            left: np.ndarray = column - basis @ (basis.T @ column)
+            centred_there = centred(column, stratum)
+            left: np.ndarray = centred_there - basis @ (basis.T @ centred_there)
             return left
     else:
+        from scipy import sparse  # noqa: PLC0415 (slow)
+        from scipy.sparse.linalg import lsmr  # noqa: PLC0415
+
+        groups = [stratum, *moments]
         design = sparse.hstack([sparse.csr_matrix((np.ones(n), (np.arange(n), g))) for g in groups]).tocsr()
         rank = sum(int(g.max()) for g in groups) + 1  # at most: the standard error is too large, if anything
 
@@ -262,6 +267,14 @@ def _left_over(series: Series, segments: Segments, length: int) -> _LeftOver:
     return _LeftOver(
         without_means(series.choice.astype(float)), without_means, n - rank - 2, n / max(1, n - rank)
     )
+
+
+def _within(columns: np.ndarray, stratum: np.ndarray) -> np.ndarray:
+    """Columns minus their means in each stratum."""
+    sums = np.zeros((int(stratum.max()) + 1, columns.shape[1]))
+    np.add.at(sums, stratum, columns)
+    found: np.ndarray = columns - (sums / np.bincount(stratum)[:, None])[stratum]
+    return found
 
 
 def _numbered(group: np.ndarray) -> np.ndarray:

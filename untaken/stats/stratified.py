@@ -5,6 +5,7 @@ Only strata in which both options were taken say anything; the others must be le
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from math import sqrt
@@ -22,8 +23,6 @@ _TIED: Final = 1 + 1e-9
 
 _NO_SPREAD: Final = 1e-18
 """A sum of squares of scores below this is rounding alone."""
-_ROUNDING: Final = 1e-7
-"""More than what rounding can change a running sum by, as a share of all that was added."""
 _UPPER: Final = 0.975
 
 
@@ -78,10 +77,22 @@ def exact_test(strata: Sequence[Stratum]) -> ExactTest:
 def _total(margins: tuple[tuple[int, int, int], ...]) -> tuple[int, np.ndarray]:
     """The least total of successes of the first option, and the probability of each total from there on."""
     low, probabilities = 0, np.ones(1)
-    for n1, n0, successes in margins:
-        least, spread = hypergeometric(n1, n0, successes)
-        low, probabilities = low + least, np.convolve(probabilities, spread)
+    for margin, times in Counter(margins).items():
+        least, spread = hypergeometric(*margin)
+        low, probabilities = low + times * least, np.convolve(probabilities, _power(spread, times))
     return low, probabilities
+
+
+def _power(spread: np.ndarray, times: int) -> np.ndarray:
+    """The distribution of the sum of so many independent draws from one."""
+    found, doubled = np.ones(1), spread
+    while times:
+        if times % 2:
+            found = np.convolve(found, doubled)
+        times //= 2
+        if times:
+            doubled = np.convolve(doubled, doubled)
+    return found
 
 
 @lru_cache(maxsize=65_536)
@@ -190,107 +201,6 @@ class _Parts(NamedTuple):
         value = np.where(self.spread > _NO_SPREAD, self.weighted / self.weight, np.nan)
         reach = stdtrit(self.spread**2 / self.fourth, _UPPER) * np.sqrt(self.spread) / self.weight
         return MeanDifferences(value, value - reach, value + reach)
-
-
-class RunningDifferences(NamedTuple):
-    """`mean_differences` as of several moments, over the strata that have both options by then.
-
-    Attributes:
-        found: at each moment; equal to `mean_differences` but for rounding.
-        n1, n0: runs of either option in these strata.
-        sure: whether rounding cannot change on which side of 0 an end of the interval is, or whether
-            anything varied.
-    """
-
-    found: MeanDifferences
-    n1: np.ndarray
-    n0: np.ndarray
-    sure: np.ndarray
-
-
-def running_differences(
-    values: np.ndarray, first: np.ndarray, stratum: np.ndarray, order: np.ndarray, known: np.ndarray
-) -> RunningDifferences:
-    """Mean differences of one comparison while its runs become known one after the other.
-
-    A run that becomes known changes what its own stratum adds, and nothing else: all moments together cost
-    little more than one.
-
-    Args:
-        values: one a run, in the order in which runs become known.
-        first: as in `mean_differences`.
-        stratum: as in `mean_differences`.
-        order: the runs by stratum, and inside each in the order in which they become known; runs that become
-            known together may come in any order.
-        known: at each moment, how many of the runs are known.
-    """
-    v, one, group = values[order], first[order], stratum[order]
-    begins = np.diff(group, prepend=-1) != 0
-    start = np.flatnonzero(begins)[np.cumsum(begins) - 1] if begins.size else order
-
-    def so_far(column: np.ndarray) -> np.ndarray:
-        total = np.cumsum(column)
-        begun: np.ndarray = total - (total - column)[start]
-        return begun
-
-    def at_moments(column: np.ndarray) -> np.ndarray:
-        added = np.empty(column.size + 1, dtype=column.dtype)
-        added[0] = 0
-        added[order + 1] = np.where(begins, column, np.diff(column, prepend=0))
-        found: np.ndarray = np.cumsum(added)[known]
-        return found
-
-    n1, n0 = so_far(one.astype(np.int64)), so_far((~one).astype(np.int64))
-    s1, s0, of_squares = so_far(v * one), so_far(v * ~one), so_far(v * v)
-    both = (n1 > 0) & (n0 > 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        squares = np.maximum(0.0, of_squares - (s1 + s0) ** 2 / (n1 + n0))
-        parts = _Parts(*map(at_moments, _Parts.of(n1, n0, s1, s0, squares)))
-        found = parts.difference()
-        nearest = np.minimum(np.abs(found.low), np.abs(found.high))
-        sure = nearest > _ROUNDING * (np.abs(found.value) + found.high - found.low)
-    sure &= parts.spread > _ROUNDING * float(v @ v)
-    return RunningDifferences(found, at_moments(n1 * both), at_moments(n0 * both), sure)
-
-
-def orders_of(
-    moment: np.ndarray, first: np.ndarray, stratum: np.ndarray, comparison: np.ndarray, *, comparisons: int
-) -> np.ndarray:
-    """Whether the first option came before (-1) or after (1) the second inside strata; 0 where neither shows.
-
-    `mean_differences` of the runs' places in the order of their stratum. Where options come one after the
-    other, what changed with time (an agent that learns, a retry after a failure) looks like a better option.
-
-    Args:
-        moment: of each run, in any unit; runs of one moment share a place.
-        first: as in `mean_differences`.
-        stratum: as in `mean_differences`.
-        comparison: as in `mean_differences`.
-        comparisons: as in `mean_differences`.
-    """
-    place = places_of(moment, stratum, comparison)
-    return shown_by(mean_differences(place, first, stratum, comparison, comparisons=comparisons))
-
-
-def places_of(moment: np.ndarray, stratum: np.ndarray, comparison: np.ndarray) -> np.ndarray:
-    """The place of each run in the order of its stratum, from 0; runs of one moment share the middle."""
-    order = np.lexsort((moment, stratum, comparison))
-    sorted_by = comparison[order], stratum[order], moment[order]
-    new = [np.diff(column, prepend=np.nan) != 0 for column in sorted_by]
-    stratum_begins = np.flatnonzero(new[0] | new[1])
-    tie_begins = np.flatnonzero(new[0] | new[1] | new[2])
-    sizes = np.diff(tie_begins, append=order.size)
-    middle = np.repeat(tie_begins + sizes / 2, sizes)
-    begin = np.repeat(stratum_begins, np.diff(stratum_begins, append=order.size))
-    place = np.empty(order.size)
-    place[order] = middle - begin
-    return place
-
-
-def shown_by(found: MeanDifferences) -> np.ndarray:
-    """Which option has the smaller mean, -1 the first, 1 the second; 0 where neither shows."""
-    shown: np.ndarray = (found.low > 0).astype(int) - (found.high < 0).astype(int)
-    return shown
 
 
 def _score(counts: np.ndarray, found: float, difference: float) -> float:

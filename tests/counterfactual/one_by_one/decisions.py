@@ -7,14 +7,15 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from one_by_one.levels import Layered, sides
-from one_by_one.pooling import NOT_POOLED, Pooled, pooled_advantage, strength_for, supported
+from one_by_one.pooling import NOT_POOLED, Pooled, pooled_advantage, strength_for
 from one_by_one.records import record_of_context
-from one_by_one.strata import Sides
+from one_by_one.strata import support_of
 from one_by_one.terms import common_terms
 from one_by_one.trust import Arm, compare_arms
 from untaken.counterfactual.paths import alternatives_of, outcome_of, verdict_of
 from untaken.counterfactual.run_evaluation import Alternative, Decision, Direction, Support
 from untaken.counterfactual.scoring import Outcome, Scale, Weights, difference, score_placed
+from untaken.counterfactual.strata import NOT_TAKEN_BEFORE
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.run import Run
@@ -79,10 +80,7 @@ class Bench:
         delta = difference(score, actual)
         low, high = arm.around(score, terms)
         trust = compare_arms(first, second, self.threshold)
-        called = trust.support, trust.reason, trust.direction
-        if other is not None:
-            called = supported(pooled, first, second)
-        support, why, direction = self._guarded(called, first, second)
+        support, why, direction = self._called(first, second)
         return Alternative(
             alternative=alternative,
             known=True,
@@ -119,17 +117,11 @@ class Bench:
             strength=pooled.strength,
         )
 
-    def _guarded(
-        self, called: tuple[Support, str, Direction | None], first: Arm, second: Arm | None
-    ) -> tuple[Support, str, Direction | None]:
-        support, _, direction = called
-        if support != "supported" or second is None:
-            return called
+    def _called(self, first: Arm, second: Arm | None) -> tuple[Support, str, Direction | None]:
+        if second is None:
+            return "weak", NOT_TAKEN_BEFORE, None
         skills = first.record.skill, second.record.skill
-        sides = Sides(self.snapshot, first.record.context_hash, *skills, self.run_id)
-        terms = common_terms(first.placed, second.placed)
-        doubt = sides.doubt(self.scale, terms, direction == "better")
-        return called if doubt is None else ("weak", doubt, None)
+        return support_of(self.snapshot, first.record.context_hash, *skills, self.run_id)
 
     def _pooled(self, other: Layered | None, chosen: Layered) -> Pooled:
         if other is None:

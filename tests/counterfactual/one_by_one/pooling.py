@@ -20,9 +20,8 @@ from one_by_one.levels import Layered
 from one_by_one.records import mean_of, record_of_context
 from one_by_one.terms import common_terms
 from one_by_one.trust import Arm
-from untaken.counterfactual.run_evaluation import ONE_LAYER, Direction, Support
+from untaken.counterfactual.run_evaluation import ONE_LAYER
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, score_placed
-from untaken.counterfactual.words import N_MIN, end_words, too_few
 from untaken.errors import Score, Unscored, number
 from untaken.memory import Record, Snapshot
 from untaken.memory.history import History
@@ -108,30 +107,6 @@ def pooled_advantage(
     )
     value, reach = first.mean - second.mean, Z_95 * sqrt(first.variance + second.variance)
     return Pooled(value, max(-1.0, value - reach), min(1.0, value + reach), strength)
-
-
-def supported(pooled: Pooled, first: Arm, second: Arm | None) -> tuple[Support, str, Direction | None]:
-    """Whether a pooled advantage is supported, why, in words, and in which direction.
-
-    Args:
-        pooled: with its interval.
-        first: history of the alternative at the level of the advantage.
-        second: of the selected skill there; ``None`` without any.
-    """
-    if isinstance(pooled.low, Unscored):
-        return "weak", pooled.low.reason, None
-    if isinstance(pooled.high, Unscored):
-        return "weak", pooled.high.reason, None
-    runs = first.record.n_runs, 0 if second is None else second.record.n_runs
-    if min(runs) < N_MIN:
-        return "weak", too_few(runs), None
-    interval = f"the pooled 95% interval {end_words(pooled.low)} to {end_words(pooled.high)}"
-    if pooled.low > 0:
-        took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
-        return "supported", f"{interval} is above 0 ({took})", "better"
-    if pooled.high < 0:
-        return "supported", f"{interval} is below 0: the alternative scores lower", "worse"
-    return "weak", f"{interval} includes 0: needs more runs of each in equally specific contexts", None
 
 
 def _unscored(why: Unscored) -> Pooled:

@@ -2,36 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
-
-import numpy as np
-
 from untaken.counterfactual.scoring import Outcome
 from untaken.errors import number
 from untaken.memory import Record, Snapshot
 from untaken.memory.history import ANY
-from untaken.stats.stratified import mean_differences, orders_of
-
-
-class MeanDifference(NamedTuple):
-    """Mean of the first option minus that of the second inside strata, with its 95% interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-def mean_difference(values: np.ndarray, first: np.ndarray, stratum: np.ndarray) -> MeanDifference | None:
-    """`mean_differences` of one comparison; ``None`` where it has none."""
-    found = mean_differences(values, first, stratum, np.zeros_like(stratum), comparisons=1)
-    value, low, high = (float(column[0]) for column in found)
-    return None if np.isnan(value) else MeanDifference(value, low, high)
-
-
-def order_of(moment: np.ndarray, first: np.ndarray, stratum: np.ndarray) -> Literal["before", "after"] | None:
-    """`orders_of` one comparison, in words; ``None`` where it has none."""
-    (order,) = orders_of(moment, first, stratum, np.zeros_like(stratum), comparisons=1)
-    return ("before", None, "after")[int(order) + 1]
 
 
 def mean_of(record: Record) -> Outcome:

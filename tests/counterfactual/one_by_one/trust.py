@@ -10,8 +10,6 @@ the true advantage in 95%, in more where successes or failures are rare: see ``b
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import ceil, sqrt
 from typing import Final
 
 from msgspec import Struct
@@ -20,38 +18,25 @@ from one_by_one.contrast import Sample, band_between, band_of
 from one_by_one.records import mean_of
 from one_by_one.sample import sample_of
 from one_by_one.terms import common_terms
-from untaken.counterfactual.run_evaluation import Direction, Support
 from untaken.counterfactual.scoring import (
     Scale,
     Terms,
     difference,
     score_placed,
 )
-from untaken.counterfactual.words import MOST_RUNS, N_MIN, end_words, too_few
 from untaken.errors import Score, Unscored
 from untaken.memory import Record
-from untaken.stats.rates import Z_95
 
 NOTHING_VARIED: Final = Unscored("no weighted figure varies in either history")
 
 
 class Trust(Struct, frozen=True, kw_only=True, gc=False):
-    """The advantage of an alternative, its 95% interval, and what they are worth."""
+    """The advantage of an alternative, and its 95% interval."""
 
     advantage: Score
     low: Score
     high: Score
     p_better: Score
-    support: Support
-    reason: str
-    direction: Direction | None = None
-
-
-class Estimate(Struct, frozen=True, kw_only=True, gc=False):
-    """Variance of a history's mean score, and the effective number of runs behind it."""
-
-    variance: float
-    n: float
 
 
 class Arm:
@@ -103,66 +88,21 @@ def compare_arms(alternative: Arm, selected: Arm | None, threshold: float) -> Tr
         return _weak(first, advantage)
     if isinstance(second, Unscored):
         return _weak(second, advantage)
-    return _judged(advantage, first, second, threshold, (alternative.record.n_runs, selected.record.n_runs))
+    return _judged(advantage, first, second, threshold)
 
 
-def more_runs(gap: float, first: Estimate, second: Estimate) -> int:
-    """About how many more runs of each skill would make the interval exclude 0, were the gap to stay as it
-    is.
-
-    The smallest m with q²·(a / (n₁ + m) + b / (n₂ + m)) ≤ gap², where a and b are the variances of one run
-    and q the normal quantile; more than `MOST_RUNS` is cut there.
-    """
-    a, b = first.variance * first.n, second.variance * second.n
-    level = (gap / Z_95) ** 2
-    if a + b >= level * (MOST_RUNS + first.n + second.n):
-        return MOST_RUNS + 1
-    linear = level * (first.n + second.n) - a - b
-    constant = level * first.n * second.n - a * second.n - b * first.n
-    root = (sqrt(max(0.0, linear**2 - 4 * level * constant)) - linear) / (2 * level)
-    return min(MOST_RUNS + 1, max(1, ceil(root)))
-
-
-def _judged(
-    advantage: float, first: Sample, second: Sample, threshold: float, runs: tuple[int, int]
-) -> Trust:
+def _judged(advantage: float, first: Sample, second: Sample, threshold: float) -> Trust:
     band = band_between(first, second)
     if band is None:
         return _weak(NOTHING_VARIED, advantage)
     low, high = band.ends(advantage, -1.0, 1.0)
 
-    def needed() -> int:
-        one, two = (Estimate(variance=s.variance(band.slope), n=s.n) for s in (first, second))
-        return more_runs(advantage, one, two)
-
-    support, why, direction = _support(low, high, runs, needed)
     return Trust(
         advantage=advantage,
         low=low,
         high=high,
         p_better=band.above(advantage - threshold),
-        support=support,
-        reason=why,
-        direction=direction,
     )
-
-
-def _support(
-    low: float, high: float, runs: tuple[int, int], more_needed: Callable[[], int]
-) -> tuple[Support, str, Direction | None]:
-    if min(runs) < N_MIN:
-        return "weak", too_few(runs), None
-    interval = f"the 95% interval {end_words(low)} to {end_words(high)}"
-    if low > 0:
-        took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
-        return "supported", f"{interval} is above 0 ({took})", "better"
-    if high < 0:
-        why = f"{interval} is below 0: the alternative scores lower"
-        return "supported", why, "worse"
-    more = more_needed()
-    wanted = f"about {more}" if more <= MOST_RUNS else f"more than {MOST_RUNS}"
-    needs = f"needs {wanted} more {'run' if more == 1 else 'runs'} of each"
-    return "weak", f"{interval} includes 0: {needs}", None
 
 
 def _weak(why: Unscored, advantage: Score | None = None) -> Trust:
@@ -171,6 +111,4 @@ def _weak(why: Unscored, advantage: Score | None = None) -> Trust:
         low=why,
         high=why,
         p_better=why,
-        support="weak",
-        reason=f"{why.reason}: needs at least {N_MIN} runs of each",
     )

@@ -6,15 +6,16 @@ change anything. Reads, talk and refused calls are no decisions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from untaken.errors import Unscored
 from untaken.ledger.events import Observation
-from untaken.ledger.run import Run
+from untaken.ledger.run import Run, trails_of_copies
 from untaken.plans import PlanGraph, call_matches
 from untaken.plans.globs import matches_glob
 from untaken.plans.plan_graph import SubGoal
@@ -94,7 +95,9 @@ class PlanPath:
 
     Attributes:
         domain: the `mutates` of its graph: tasks with the same tools are compared with each other.
-        started: when it began, in seconds since 1970; tells which option came first.
+        identity: who ran, with all recorded of what can change an agent (`Run.identity`).
+        started: when it began, in seconds since 1970; NaN where its trace carried no clock.
+        copy: whether it is a copy of an earlier one of these runs: then no test counts it.
         as_planned: the run ended with every expected change made and no other.
     """
 
@@ -107,12 +110,14 @@ class PlanPath:
     success: bool | Unscored
     decisions: tuple[PlanDecision, ...]
     as_planned: bool
-    started: float = 0.0
+    identity: tuple[str, ...] = ()
+    started: float = nan
+    copy: bool = False
 
     @property
-    def stratum(self) -> tuple[str, str]:
-        """Task and agent: only runs that share both are compared directly."""
-        return self.task_id, self.agent
+    def stratum(self) -> tuple[str, ...]:
+        """Task, agent and so on: only runs that share all of it are compared directly."""
+        return self.task_id, *(self.identity or (self.agent,))
 
 
 class _Change(Struct, frozen=True, gc=False):
@@ -153,7 +158,20 @@ def plan_paths(
         elif why is not None:
             silent[run.digest] = why
     expected = _expected(read)
-    return [_path(each, expected[id(each.graph)]) for each in read], silent
+    copies = _copies(each.run for each in read)
+    return [_path(each, expected[id(each.graph)], copies) for each in read], silent
+
+
+def _copies(runs: Iterable[Run]) -> set[str]:
+    """The runs that are copies of an earlier one, by digest."""
+    by_digest = {run.digest: run for run in runs}
+    first: dict[tuple[str, ...], str] = {}
+    copies = set()
+    for digest, trail in trails_of_copies(by_digest.values()).items():
+        run = by_digest[digest]
+        if first.setdefault((run.task_id, *run.identity, trail), digest) != digest:
+            copies.add(digest)
+    return copies
 
 
 def _why_silent(run: Run, graph: PlanGraph | Unscored) -> Unscored | None:
@@ -245,7 +263,7 @@ def _expected(read: Sequence[_Read]) -> dict[int, _Expected]:
     return {key: _Expected(graph, met[key]) for key, graph in graphs.items()}
 
 
-def _path(read: _Read, expected: _Expected) -> PlanPath:
+def _path(read: _Read, expected: _Expected, copies: Collection[str]) -> PlanPath:
     made: set[str] = set()
     state, left = PlanState(), expected.left(())
     decisions = []
@@ -275,7 +293,9 @@ def _path(read: _Read, expected: _Expected) -> PlanPath:
         success=run.success,
         decisions=tuple(decisions),
         as_planned=not left and not state.unplanned,
-        started=run.started.ts.timestamp(),
+        identity=run.identity,
+        started=nan if run.started_at is None else run.started_at.timestamp(),
+        copy=run.digest in copies,
     )
 
 

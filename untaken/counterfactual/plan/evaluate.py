@@ -12,9 +12,12 @@ from msgspec import Struct
 
 from untaken.counterfactual.plan.changes import Mapped, Option, PlanDecision, PlanPath, plan_paths
 from untaken.counterfactual.plan.forecast import Forecaster, decisive
+from untaken.counterfactual.plan.nested import with_groups
 from untaken.counterfactual.plan.statements import (
     NEVER_BOTH,
+    NO_DIFFERENCE,
     TOO_FEW,
+    Label,
     OptionPair,
     Situation,
     Statement,
@@ -134,6 +137,12 @@ class PlanEvaluation:
     silent_alternatives: tuple[tuple[str, int], ...]
     shuffles: int = SHUFFLES
 
+    @property
+    def groups(self) -> dict[Label, int]:
+        """Supported statements, counted by nested group: those found, and those that explain the verdict."""
+        seen = {(s.label, s.group) for s in self.statements if s.supported}
+        return {label: sum(each == label for each, _ in seen) for label in ("found", "explains_the_verdict")}
+
     def among(self, digests: Collection[str]) -> PlanEvaluation:
         """The decisions of some of the runs, and the statements about their tasks.
 
@@ -171,7 +180,7 @@ def evaluate_plans(
     success = np.array([path.success for path in scored], dtype=float)
     pairs = contrasts(scored)
     lookup = _Lookup(pairs)
-    found = statements(pairs, scored, success)
+    found = with_groups(statements(pairs, scored, success), pairs)
     by_option = _by_option(paths)
     weights = _weights(paths, by_option, lookup)
     forecaster = Forecaster(scored)
@@ -200,7 +209,7 @@ class _Counts(TypedDict):
 def _counts(runs: Collection[EvaluatedPath]) -> _Counts:
     every = [a for run in runs for d in run.decisions for a in d.alternatives]
     supported = sum(a.supported for a in every)
-    reasons = Counter(a.reason for a in every if not a.supported)
+    reasons = Counter(_kind(a.reason) for a in every if not a.supported)
     return _Counts(
         decisions=sum(len(run.decisions) for run in runs),
         alternatives=len(every),
@@ -208,6 +217,11 @@ def _counts(runs: Collection[EvaluatedPath]) -> _Counts:
         supported_share=supported / len(every) if every else NO_ALTERNATIVES,
         silent_alternatives=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
     )
+
+
+def _kind(reason: str) -> str:
+    """A reason without its numbers, so that alternatives with the same are counted together."""
+    return NO_DIFFERENCE if reason.startswith("needs ") else reason
 
 
 def _rank(statement: Statement) -> tuple[bool, float, Situation, Option, Option]:
@@ -352,9 +366,10 @@ def _supports(layers: Sequence[int], rulings: Sequence[SupportRuling]) -> bool:
 
 def _exchangeable(paths: Sequence[PlanPath]) -> list[np.ndarray]:
     """Runs whose outcomes may be shuffled: of one task and agent, or of one task that each ran once."""
-    by_task: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    by_task: dict[str, dict[tuple[str, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
     for position, path in enumerate(paths):
-        by_task[path.task_id][path.agent].append(position)
+        if not path.copy:
+            by_task[path.task_id][path.stratum].append(position)
     groups: list[list[int]] = []
     for agents in by_task.values():
         if all(len(runs) == 1 for runs in agents.values()):

@@ -9,23 +9,29 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, Literal, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from msgspec import Struct
 
 from untaken.counterfactual.plan.changes import Option, PlanDecision, PlanPath
+from untaken.counterfactual.support import (
+    ALPHA,
+    Q_MAX,
+    ComparedRuns,
+    Comparison,
+    Ruling,
+    nested_groups,
+    too_many,
+)
 from untaken.errors import Unscored
 from untaken.stats.multiple import benjamini_hochberg
-from untaken.stats.stratified import Stratum, exact_test, orders_of, risk_difference, score_interval
+from untaken.stats.stratified import Stratum, score_interval
 from untaken.stats.two_way import Block, slope_between_agents
 
-ALPHA: Final = 0.05
-"""A test whose margins could never give a p this small is dropped before the correction (Tarone)."""
-Q_MAX: Final = 0.10
-"""False discovery rate of the supported statements (Benjamini-Hochberg)."""
 SIDE_MIN: Final = 3
 """Fewest runs of either option in informative tasks."""
 TASKS_MIN: Final = 4
@@ -41,8 +47,6 @@ NEVER_BOTH: Final = "no agent chose both in one task, and too few tasks separate
 TOO_FEW: Final = f"too few comparable runs to reach p ≤ {ALPHA}"
 FEW_A_SIDE: Final = f"fewer than {SIDE_MIN} runs on a side in informative tasks"
 NO_DIFFERENCE: Final = f"no significant difference (q > {Q_MAX:.2f} or p > {ALPHA})"
-
-IN_ORDER: Final = "confounded: time and option coincide (within task and agent one came after the other)"
 
 Estimate = Literal["same_agent", "between_agents"]
 Label = Literal["explains_the_verdict", "found"]
@@ -116,6 +120,8 @@ class Statement(Struct, frozen=True, kw_only=True, gc=False):
         p: two-sided, exact or by permutation; `least_p`: the smallest these margins allow.
         q: after Benjamini-Hochberg over the testable statements; unscored for one that is not testable.
         reason: why it is not supported, in words; empty where it is.
+        group: number of the nested group of a supported statement (`untaken.counterfactual.plan.nested`);
+            `leads` whether it stands for the group.
     """
 
     situation: Situation
@@ -137,6 +143,8 @@ class Statement(Struct, frozen=True, kw_only=True, gc=False):
     supported: bool
     reason: str
     label: Label
+    group: int | None = None
+    leads: bool = False
 
     @property
     def testable(self) -> bool:
@@ -155,8 +163,9 @@ class OptionPair:
     """(task, runs with `first`, runs with `second`) for each task and agent that took both."""
     blocks: tuple[tuple[np.ndarray, np.ndarray, tuple[str, ...]], ...]
     """Without strata, per set of agents: runs (task by agent), whether each took `first`, and the tasks."""
-    in_order: bool = False
-    """Whether one option came after the other inside strata, more than chance allows, in any layer."""
+    runs: tuple[int, ...] = ()
+    """Every run that took either, copies left out: what `comparison` rests on."""
+    comparison: Comparison | None = None
 
     @property
     def comparable(self) -> bool:
@@ -165,8 +174,7 @@ class OptionPair:
 
 
 class _ChosenOption(NamedTuple):
-    task_id: str
-    agent: str
+    stratum: tuple[str, ...]
     option: Option
     run: int
 
@@ -174,67 +182,66 @@ class _ChosenOption(NamedTuple):
 def contrasts(paths: Sequence[PlanPath]) -> list[OptionPair]:
     """Every pair of options that some runs took in one situation, those that cannot be compared included."""
     chosen: dict[Situation, list[_ChosenOption]] = defaultdict(list)
-    started = np.array([path.started for path in paths])
     for run, path in enumerate(paths):
+        if path.copy:
+            continue
         seen = set()
         for decision in path.decisions:
             for situation in situations(path, decision):
                 if situation not in seen:
                     seen.add(situation)
                     option = option_in(situation.layer, decision.option)
-                    chosen[situation].append(_ChosenOption(path.task_id, path.agent, option, run))
-    found = [
-        contrast for situation, choices in chosen.items() for contrast in _pairs(situation, choices, started)
-    ]
-    ordered = {_pair(contrast) for contrast in found if contrast.in_order and contrast.situation.layer > 1}
-    return [replace(each, in_order=each.in_order or _pair(each) in ordered) for each in found]
-
-
-def _pair(contrast: OptionPair) -> tuple[tuple[str, ...], frozenset[Option]]:
-    """The kinds of the two options: a coarse layer has enough runs to show an order that a fine one hides."""
-    general = frozenset((contrast.first.general, contrast.second.general))
-    return contrast.situation.domain, general
+                    chosen[situation].append(_ChosenOption(path.stratum, option, run))
+    return [pair for situation, choices in chosen.items() for pair in _pairs(situation, choices, paths)]
 
 
 def _pairs(
-    situation: Situation, choices: Sequence[_ChosenOption], started: np.ndarray
+    situation: Situation, choices: Sequence[_ChosenOption], paths: Sequence[PlanPath]
 ) -> Iterable[OptionPair]:
     counted = Counter(choice.option for choice in choices)
     frequent = sorted(counted, key=lambda option: (-counted[option], option))[:OPTIONS_MAX]
-    by_stratum: dict[tuple[str, str], dict[Option, list[int]]] = defaultdict(dict)
+    by_stratum: dict[tuple[str, ...], dict[Option, list[int]]] = defaultdict(dict)
     for choice in choices:
-        by_stratum[choice.task_id, choice.agent].setdefault(choice.option, []).append(choice.run)
+        by_stratum[choice.stratum].setdefault(choice.option, []).append(choice.run)
     for first, second in combinations(sorted(frequent), 2):
         strata = tuple(
-            (task, tuple(runs[first]), tuple(runs[second]))
-            for (task, _), runs in by_stratum.items()
+            (stratum[0], tuple(runs[first]), tuple(runs[second]))
+            for stratum, runs in by_stratum.items()
             if first in runs and second in runs
         )
-        blocks = () if strata else _blocks(by_stratum, first, second)
-        yield OptionPair(situation, first, second, strata, blocks, _in_order(strata, started))
+        if not strata:
+            yield OptionPair(situation, first, second, strata, _blocks(by_stratum, first, second))
+            continue
+        one, two = ([c.run for c in choices if c.option == option] for option in (first, second))
+        comparison = _comparison([paths[run] for run in (*one, *two)], len(one))
+        yield OptionPair(situation, first, second, strata, (), (*one, *two), comparison)
 
 
-def _in_order(strata: Sequence[tuple[str, Sequence[int], Sequence[int]]], started: np.ndarray) -> bool:
-    runs = [run for _, one, two in strata for run in (*one, *two)]
-    first = [took for _, one, two in strata for took in (True,) * len(one) + (False,) * len(two)]
-    number = [n for n, (_, one, two) in enumerate(strata) for _ in (*one, *two)]
-    one = np.zeros(len(runs), dtype=int)  # comparison
-    return bool(runs) and bool(
-        orders_of(started[runs], np.array(first), np.array(number), one, comparisons=1)
+def _comparison(runs: Sequence[PlanPath], first: int) -> Comparison:
+    """Of so many runs with the first option, and the others."""
+    parts = [(*run.stratum, *[""] * 4)[:5] for run in runs]
+    numbers: dict[tuple[str, ...], int] = {}
+    sides = ComparedRuns(
+        first=np.arange(len(runs)) < first,
+        group=nested_groups(parts),
+        identity=np.array([numbers.setdefault(part[1:], len(numbers)) for part in parts]),
+        start=np.array([run.started for run in runs]),
+        tie=np.array([crc32(run.run_id.encode()) for run in runs]),
     )
+    return Comparison(sides)
 
 
 def _blocks(
-    by_stratum: dict[tuple[str, str], dict[Option, list[int]]], first: Option, second: Option
+    by_stratum: dict[tuple[str, ...], dict[Option, list[int]]], first: Option, second: Option
 ) -> tuple[tuple[np.ndarray, np.ndarray, tuple[str, ...]], ...]:
     """Tasks that several agents ran once each; none where too few tell the agents' choices apart."""
-    by_task: dict[str, list[tuple[str, int, bool]]] = defaultdict(list)
-    for (task, agent), runs in by_stratum.items():
+    by_task: dict[str, list[tuple[tuple[str, ...], int, bool]]] = defaultdict(list)
+    for (task, *agent), runs in by_stratum.items():
         both = [(run, option == first) for option in (first, second) for run in runs.get(option, ())]
         if len(both) > 1:
             return ()  # repeats, and yet no agent took both: agent and option coincide
-        by_task[task] += [(agent, run, took) for run, took in both]
-    by_agents: dict[tuple[str, ...], list[tuple[str, list[tuple[str, int, bool]]]]] = defaultdict(list)
+        by_task[task] += [(tuple(agent), run, took) for run, took in both]
+    by_agents: dict[object, list[tuple[str, list[tuple[tuple[str, ...], int, bool]]]]] = defaultdict(list)
     differing = 0
     for task, rows in by_task.items():
         if len(rows) > 1:
@@ -256,14 +263,14 @@ def _blocks(
 class Tested(NamedTuple):
     """A contrast's estimate: `difference` of first minus second, its p and least p, and informative runs.
 
-    `in_order` is the contrast's.
+    `ruling` is that of runs of one agent; ``None`` between agents.
     """
 
     difference: float
     p: float
     least: float
     sides: tuple[int, int]
-    in_order: bool = False
+    ruling: Ruling | None = None
 
 
 class SupportRuling(NamedTuple):
@@ -276,12 +283,9 @@ class SupportRuling(NamedTuple):
 
 def test_contrast(contrast: OptionPair, success: np.ndarray) -> Tested | None:
     """The estimate within strata, else between agents; ``None`` where no task allows a comparison."""
-    if contrast.strata:
-        strata = _strata(contrast, success)
-        p, least = exact_test(strata)
-        informative = [s for s in strata if s.informative]
-        sides = sum(s.n1 for s in informative), sum(s.n0 for s in informative)
-        return Tested(risk_difference(strata), p, least, sides, contrast.in_order)
+    if contrast.comparison is not None:
+        ruling = contrast.comparison.ruling(success[list(contrast.runs)])
+        return Tested(ruling.difference, ruling.p, ruling.least, (ruling.n1, ruling.n0), ruling)
     if not contrast.blocks:
         return None
     slope = slope_between_agents([Block(took, success[runs]) for runs, took, _ in contrast.blocks])
@@ -291,23 +295,25 @@ def test_contrast(contrast: OptionPair, success: np.ndarray) -> Tested | None:
 
 
 def rule(tested: Sequence[Tested | None]) -> list[SupportRuling]:
-    """Which contrasts support a statement: Tarone's rule, then Benjamini-Hochberg, then runs on each side."""
+    """Which contrasts support a statement: Tarone's rule, then Benjamini-Hochberg, then the rule of §2a."""
     testable = [i for i, each in enumerate(tested) if each is not None and each.least <= ALPHA]
     found = [each.p for each in tested if each is not None and each.least <= ALPHA]
     adjusted = dict(zip(testable, benjamini_hochberg(found), strict=True))
-    return [_ruling(each, adjusted.get(i)) for i, each in enumerate(tested)]
+    return [_ruling(each, adjusted.get(i), len(testable)) for i, each in enumerate(tested)]
 
 
-def _ruling(tested: Tested | None, q: float | None) -> SupportRuling:
+def _ruling(tested: Tested | None, q: float | None, tests: int) -> SupportRuling:
     if tested is None:
         return SupportRuling(False, Unscored(NEVER_BOTH), NEVER_BOTH)
     if q is None:
         return SupportRuling(False, Unscored(TOO_FEW), TOO_FEW)
+    if tested.ruling is not None and not tested.ruling.holds:
+        return SupportRuling(False, q, tested.ruling.reason)
     if min(tested.sides) < SIDE_MIN:
         return SupportRuling(False, q, FEW_A_SIDE)
     if q > Q_MAX or tested.p > ALPHA:
-        return SupportRuling(False, q, NO_DIFFERENCE)
-    return SupportRuling(False, q, IN_ORDER) if tested.in_order else SupportRuling(True, q, "")
+        return SupportRuling(False, q, too_many(tested.ruling, q, tests) if tested.ruling else NO_DIFFERENCE)
+    return SupportRuling(True, q, "")
 
 
 def statements(
