@@ -33,10 +33,8 @@ def builders() -> list[RunBuilder]:
         for trial in range(4):
             did = "refund" if trial % 2 else "other"
             agent = "early" if task < 2 else "late"
-            about = {"task": f"t{task}", "agent": agent, "metadata": {"seed": trial}}
+            about: dict[str, Any] = {"task": f"t{task}", "agent": agent, "metadata": {"seed": trial}}
             run = a_run(f"{task}-{trial}", **about).call(f"write_{did}")
-                f"write_{did}"
-            )
             made.append(run.call("write_other").finish(False) if trial == 0 else run.finish(trial % 2 == 1))
     return made
 
