@@ -68,8 +68,9 @@ class MemoryPreviewDocument(DocumentPart, frozen=True, kw_only=True, tag="untake
 
 
 def _weak_shape() -> Schema:
-    """A weak observation: it has neither a task nor an agent, and the finest layer alone."""
-    whole, left_out = shape(Observed), ("context_layers", "task_id", "agent")
+    """A weak observation: nothing of a run, and the finest layer alone."""
+    whole = shape(Observed)
+    left_out = "context_layers", "task_id", "agent", "model", "version", "prompt_version", "started", "trail"
     for name in left_out:
         del whole["properties"][name]
     return whole | {"required": [name for name in whole["required"] if name not in left_out]}

@@ -196,7 +196,7 @@ STATEMENTS: Final[Columns[Statement]] = {
     "supported": truth("p ≤ 0.05, q ≤ 0.10 and at least 3 runs a side", "supported"),
     "label": text("explains the verdict, or found", lambda s: LABELS[s.label]),
     "group": count("nested group of a supported statement", "group"),
-    "leads": truth("it stands for its group", "leads"),
+    "leads": truth("it represents its group", "leads"),
     "estimate": text("same_agent or between_agents", "estimate"),
     "layer": count("of the plan's four layers, 1 being the finest", "situation.layer"),
     "reason": text("why it is not supported", "reason"),

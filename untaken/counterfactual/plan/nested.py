@@ -13,7 +13,7 @@ def with_groups(found: Sequence[Statement | None], contrasts: Sequence[OptionPai
     """The statements, each supported one with the number of its nested group.
 
     A statement is nested in another whose option runs and tasks include its own. The coarsest supported one
-    that is nested in no other stands for the group.
+    that is nested in no other represents the group.
     """
     supported = [at for at, statement in enumerate(found) if statement is not None and statement.supported]
     behind = {at: _behind(found[at], contrasts[at]) for at in supported}

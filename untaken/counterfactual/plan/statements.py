@@ -121,7 +121,7 @@ class Statement(Struct, frozen=True, kw_only=True, gc=False):
         q: after Benjamini-Hochberg over the testable statements; unscored for one that is not testable.
         reason: why it is not supported, in words; empty where it is.
         group: number of the nested group of a supported statement (`untaken.counterfactual.plan.nested`);
-            `leads` whether it stands for the group.
+            `leads` whether it represents the group.
     """
 
     situation: Situation
