@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from components.criteria import editing, proposing, view
 from components.criteria.agreement import agreement
-from components.shared import cards, listed_runs, state
+from components.shared import cards, state
 
 cards.headline("Criteria", "Is it good beyond success?")
-listed_runs.of_every_agent()
+if left := cards.left_out():
+    st.caption(f"Values from ledgers: of the agents compared{left}.")
 known = view.criteria()
 found = view.reviews()
 counts = view.unique_counts()

@@ -80,8 +80,8 @@ def reviews() -> dict[str, CriteriaReview]:
         recorded = None
     if recorded is not None:
         found["recorded"] = recorded
-    if state.corpus().runs:
-        found["ledger"] = state.derived(ledger_review, of_all=True)
+    if state.compared().runs:
+        found["ledger"] = state.derived(ledger_review)
     return found
 
 

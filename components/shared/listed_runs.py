@@ -49,13 +49,6 @@ def of_whom() -> str:
 
 
 @panel
-def of_every_agent() -> None:
-    """Say on a page that is about all agents that the choice in the sidebar does not narrow it."""
-    if state.group_name() is not None:
-        st.caption("Over the runs of all agents, whichever are compared.")
-
-
-@panel
 def not_compared(agent: str) -> None:
     """Say that the runs of an agent are shown by request and listed nowhere, and offer to list all."""
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="not-compared"):

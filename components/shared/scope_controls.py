@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
 from components.shared import state, text
 from untaken.criteria import has_people
+
+MOST_SETS: Final = 4
+"""Other sets of agents that have a button above the page."""
 
 
 def draw() -> None:
@@ -18,6 +23,7 @@ def draw() -> None:
     names = {group.name: state.group_words(group) for group in state.groups()}
     st.session_state["group"] = state.group_name()
     state.write_scope()
+    _other_sets(names)
     _warn_of_unknown()  # above the page: on a small screen the sidebar is closed
     with st.sidebar:
         if len(names) > 1:
@@ -62,6 +68,25 @@ def draw() -> None:
                 "nowhere: their sub-goals are unscored. Needs 10 common labels. Usual: 0.4. "
                 "The Criteria page marks criteria below it.",
             )
+
+
+def _other_sets(names: dict[str, str]) -> None:
+    """Every other set of agents, one click away: no run leaves the pages unseen."""
+    others = [name for name in names if name != state.group_name()]
+    if not others:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="other-sets"):
+        st.caption("Agents without a common task are shown apart. Also here:")
+        for place, name in enumerate(others[:MOST_SETS]):
+            key = f"other-set-{place}"
+            st.button(names[name], key=key, on_click=_show_set, args=(name,), type="tertiary")
+        if len(others) > MOST_SETS:
+            st.caption(f"and {len(others) - MOST_SETS} more under “Agents compared” in the sidebar")
+
+
+def _show_set(name: str) -> None:
+    st.session_state["group"] = name
+    _other_agents()
 
 
 def _other_agents() -> None:

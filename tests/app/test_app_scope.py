@@ -278,6 +278,12 @@ def test_a_saved_view_of_agents_that_are_gone_says_so(tmp_path: Path, monkeypatc
     assert "names a set of agents that is not in this workspace" in warnings(theirs)[0]
 
 
-def test_a_page_about_all_agents_says_so(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(two_benchmarks(tmp_path), monkeypatch, "criteria")
-    assert "Over the runs of all agents, whichever are compared." in said(app)
+@pytest.mark.parametrize("page", ["overview", "rankings", "criteria"])
+def test_every_other_set_of_agents_is_one_click_away(page: str, tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(two_benchmarks(tmp_path), monkeypatch, page)
+    sizes = [int(words.split(" run")[0]) for words in app.selectbox(key="group").options]
+    assert sizes == sorted(sizes, reverse=True)
+    before = app.selectbox(key="group").value
+    app.button(key="other-set-0").click().run()
+    assert not app.exception
+    assert app.selectbox(key="group").value != before

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from builders import a_run
+from builders import a_run, a_score
 
 from untaken.errors import UntakenError
-from untaken.ranking import agents_compared_with, comparable_groups
+from untaken.ranking import agents_compared_with, comparable_groups, rank_comparable
 
 
 def runs(*pairs: tuple[str, str]) -> list:
@@ -32,6 +32,16 @@ def test_the_order_of_the_runs_does_not_change_the_order_of_the_groups() -> None
     some = runs(("a", "x"), ("c", "y"), ("b", "x"), ("d", "z"), ("e", "z"))
     names = [g.name for g in comparable_groups(some)]
     assert names == [g.name for g in comparable_groups(some[::-1])] == ["x", "z", "y"]
+
+
+def test_the_group_with_most_runs_comes_first_and_agents_that_can_be_ranked_are() -> None:
+    alone = runs(*[("c", f"y{n}") for n in range(5)])
+    both = runs(("a", "x"), ("b", "x"))
+    assert [len(group.digests) for group in comparable_groups([*both, *alone])] == [5, 2]
+    scores = [a_score(run.agent, run.task_id, 2, digest=run.digest) for run in (*both, *alone)]
+    report, findings = rank_comparable([*both, *alone], scores, resamples=0)
+    assert {one.agent for one in report.metrics["completion"]} == {"a", "b"}
+    assert [finding.code for finding in findings] == ["agents-not-compared"]
 
 
 def test_a_group_of_broken_runs_alone_comes_last() -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from untaken import stats
 from untaken.criteria.criterion import QuantifierRun
-from untaken.criteria.means import level_interval, levels_by_subject, top_level
+from untaken.criteria.means import level_interval, levels_by_subject, tasks_of_subjects, top_level
 from untaken.errors import Score, Unscored
 from untaken.stats.rates import wilson
 
@@ -85,10 +85,10 @@ class AttackTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeforeAfter:
-    """Mean levels of the same runs as recorded and made worse, each with its 95% interval (fig. 7).
+    """Mean levels of the same runs as recorded and made worse, with 95% intervals over tasks (fig. 7).
 
     Attributes:
-        n: runs with a value in both.
+        n: runs with a value in both; of a task with several the mean counts.
         top: the best level.
     """
 
@@ -107,14 +107,14 @@ def before_after(
     original: Sequence[QuantifierRun], disturbed: Sequence[QuantifierRun]
 ) -> tuple[BeforeAfter, ...]:
     """Each criterion before and after one disturbance, over the runs that have a value in both."""
-    found = []
+    found, task_of = [], tasks_of_subjects(original)
     for name in dict.fromkeys(c.name for run in original for c in run.criteria):
         before, after = subject_means(original, name), subject_means(disturbed, name)
         common = [subject for subject in after if subject in before]
         if not common:
             continue
         top = top_level(original, name)
-        first, second = [before[s] for s in common], [after[s] for s in common]
+        first, second = (_task_means(side, common, task_of) for side in (before, after))
         spans = (*level_interval(first, top), *level_interval(second, top))
         found.append(
             BeforeAfter(
@@ -130,6 +130,16 @@ def before_after(
             )
         )
     return tuple(found)
+
+
+def _task_means(
+    levels: Mapping[str, float], subjects: Sequence[str], task_of: Mapping[str, str]
+) -> list[float]:
+    """The mean level of each task over some of its subjects."""
+    by_task: dict[str, list[float]] = {}
+    for subject in subjects:
+        by_task.setdefault(task_of[subject], []).append(levels[subject])
+    return list(map(fmean, by_task.values()))
 
 
 def subject_means(passes: Sequence[QuantifierRun], name: str) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from statistics import fmean, pstdev
@@ -58,8 +58,11 @@ class AcrossRuns:
 class OutcomeMean:
     """One criterion over the runs of one outcome (and agent): a run's level is the mean over its passes.
 
+    Repeats of a task are no new evidence: the mean is that over tasks of each task's mean over its runs.
+
     Attributes:
-        low, high: 95% interval of the mean over runs (Student's t), within the scale; unscored for one run.
+        n, tasks: runs with a value, and the tasks that they are of.
+        low, high: 95% interval of the mean over tasks (Student's t), within the scale; unscored for one task.
         top: the best level.
     """
 
@@ -67,6 +70,7 @@ class OutcomeMean:
     agent: str
     success: bool
     n: int
+    tasks: int
     mean: float
     low: Score
     high: Score
@@ -92,6 +96,7 @@ def outcome_means(passes: Sequence[QuantifierRun], *, by_agent: bool = False) ->
         by_agent: one mean for each agent; otherwise over all of them, and `agent` is empty.
     """
     tops = {c.name: len(c.accepted_values) - 1 for run in passes for c in run.criteria}
+    task_of = tasks_of_subjects(passes)
     kinds = {
         item.subject: (item.agent if by_agent else "", item.success)
         for run in passes
@@ -100,22 +105,32 @@ def outcome_means(passes: Sequence[QuantifierRun], *, by_agent: bool = False) ->
     }
     found = []
     for name, top in tops.items():
-        grouped: dict[tuple[str, bool], list[float]] = {}
+        grouped: dict[tuple[str, bool], dict[str, list[float]]] = {}
         for subject, levels in levels_by_subject(passes, name).items():
             if subject in kinds:
-                grouped.setdefault(kinds[subject], []).append(fmean(levels))
+                by_task = grouped.setdefault(kinds[subject], {})
+                by_task.setdefault(task_of[subject], []).append(fmean(levels))
         ordered = sorted(grouped.items(), key=lambda group: (group[0][0], not group[0][1]))
         found += [_outcome_mean(name, agent, success, v, top) for (agent, success), v in ordered]
     return tuple(found)
 
 
-def _outcome_mean(name: str, agent: str, success: bool, values: Sequence[float], top: int) -> OutcomeMean:
+def tasks_of_subjects(passes: Iterable[QuantifierRun]) -> dict[str, str]:
+    """The task of each subject; a recorded problem without one is its own."""
+    return {item.subject: item.task_id or item.subject for run in passes for item in run.items}
+
+
+def _outcome_mean(
+    name: str, agent: str, success: bool, by_task: Mapping[str, Sequence[float]], top: int
+) -> OutcomeMean:
+    values = [fmean(runs) for runs in by_task.values()]
     low, high = level_interval(values, top)
     return OutcomeMean(
         name=name,
         agent=agent,
         success=success,
-        n=len(values),
+        n=sum(map(len, by_task.values())),
+        tasks=len(values),
         mean=fmean(values),
         low=low,
         high=high,
@@ -124,9 +139,9 @@ def _outcome_mean(name: str, agent: str, success: bool, values: Sequence[float],
 
 
 def level_interval(values: Sequence[float], top: int) -> tuple[Score, Score]:
-    """95% interval of the mean of runs' levels (Student's t), within the scale from 0 to `top`."""
+    """95% interval of the mean of tasks' levels (Student's t), within the scale from 0 to `top`."""
     if len(values) < 2:
-        return Unscored("one run has no spread"), Unscored("one run has no spread")
+        return Unscored("one task has no spread"), Unscored("one task has no spread")
     return stats.mean_interval(values, least=0.0, most=float(top))
 
 

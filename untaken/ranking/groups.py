@@ -34,7 +34,7 @@ class Group:
 
 
 def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
-    """The connected parts of the graph agent – task: most agents first, then most runs, then by name.
+    """The connected parts of the graph agent – task: most runs first, then most agents, then by name.
 
     Parts of which every run is broken come last: they hold nothing to compare.
 
@@ -63,7 +63,7 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     ]
     broken = {run.digest for run in everyone if run.integrity.broken}
     return tuple(
-        sorted(groups, key=lambda g: (broken.issuperset(g.digests), -len(g.agents), -len(g.digests), g.name))
+        sorted(groups, key=lambda g: (broken.issuperset(g.digests), -len(g.digests), -len(g.agents), g.name))
     )
 
 

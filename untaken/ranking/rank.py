@@ -97,8 +97,10 @@ def rank_comparable(
     tasks and contradictory runs are everybody's.
     """
     everyone = tuple(scores)
-    first, *others = comparable_groups(runs) or (None,)
-    if first is None or len(first.agents) < 2:
+    groups = comparable_groups(runs)
+    first = next((group for group in groups if len(group.agents) > 1), None)
+    others = [group for group in groups if group is not first]
+    if first is None:
         report = rank_agents(everyone, missing=missing, resamples=resamples, seed=seed)
         return report, compared_agents(report)
     kept = frozenset(first.digests)

@@ -1,0 +1,38 @@
+"""Repeats of a task are no new evidence for a criterion: the units of its means are tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+from untaken.criteria import Criterion, Quantified, QuantifierRun, outcome_means
+from untaken.criteria.criterion import Value
+from untaken.errors import Unscored
+
+
+def a_pass(*levels: tuple[str, int]) -> QuantifierRun:
+    """Successful runs of tasks, each with its level of one criterion."""
+    items = [
+        Quantified(
+            subject=f"r{n}",
+            success=True,
+            task_id=task,
+            agent="a",
+            values={"c": Value(text=str(level), level=level)},
+        )
+        for n, (task, level) in enumerate(levels)
+    ]
+    criterion = Criterion(name="c", description="", accepted_values=["0", "1", "2"])
+    return QuantifierRun(name="one", by="recorded", seed=0, criteria=(criterion,), items=tuple(items))
+
+
+def test_a_task_counts_once_however_often_it_was_run() -> None:
+    (found,) = outcome_means([a_pass(*[("often", 2)] * 9, ("seldom", 0))])
+    assert (found.mean, found.n, found.tasks) == (1.0, 10, 2)
+
+
+def test_repeats_make_no_interval_narrower() -> None:
+    once = outcome_means([a_pass(("x", 0), ("y", 1), ("z", 2))])[0]
+    often = outcome_means([a_pass(*[("x", 0), ("y", 1), ("z", 2)] * 5)])[0]
+    assert (often.low, often.high) == (pytest.approx(once.low), pytest.approx(once.high))
+    single = outcome_means([a_pass(*[("x", 1)] * 5)])[0]
+    assert isinstance(single.low, Unscored)
