@@ -23,7 +23,8 @@ def recommended(items: Sequence[FixItem], tally: FailureTally) -> list[FixItem]:
     For failure: 3 failed runs of 2 tasks; more of them than if all failed runs were spread evenly over the
     sub-goals and the two ways of failing (binomial, from the largest item down, until one is not); and it is
     critical, or rare among successes, or more frequent among failures (exact, Holm). A critical sub-goal that
-    runs leave uncompleted lowers critical completion whatever the outcome says.
+    3 runs of 2 tasks leave uncompleted, with nothing failed before it, lowers critical completion whatever
+    the outcome says.
     """
     tests = {item.digest: _test(item, tally) for item in items}
     adjusted = _adjusted({digest: p for digest, p in tests.items() if p is not None})
@@ -97,18 +98,30 @@ def _for_failure(item: FixItem, tally: FailureTally, crowded: bool) -> FixItem:
 
 
 def _for_critical_completion(items: Sequence[FixItem], tally: FailureTally) -> list[FixItem]:
-    """The largest item of each critical sub-goal that is missed often enough, where none is recommended."""
+    """The largest item of each critical sub-goal that is missed often enough, where none is recommended.
+
+    A miss that follows from an earlier failure, or from how the infrastructure ended the run, is not counted.
+    """
     found = list(items)
     first = {digest: item.members for item in items if item.failed_runs for digest in item.runs}
     for subject, missed in tally.missed.items():
         own = [at for at, item in enumerate(found) if subject.members == item.members]
-        known = [digest for digest, miss in missed.items() if miss.known]
-        tasks = {tally.runs[digest].task_id for digest in known}
-        if len(known) < LEAST_RUNS or len(tasks) < LEAST_TASKS or any(found[at].recommended for at in own):
+        here = [
+            digest
+            for digest, miss in missed.items()
+            if miss.known
+            and first.get(digest, subject.members) == subject.members
+            and digest not in tally.infrastructure
+        ]
+        tasks = {tally.runs[digest].task_id for digest in here}
+        if any(found[at].recommended for at in own):
             continue
         at = max(own, key=lambda one: (found[one].missed, -one))
-        later = sum(first.get(digest, subject.members) != subject.members for digest in known)
-        after = f" ({later:,} of them after an earlier failure)" if later else ""
-        why = f"critical, and not completed in {counted(len(known), 'run')}{after}"
-        found[at] = replace(found[at], recommended=True, ground="critical completion", why=why)
+        if len(here) >= LEAST_RUNS and len(tasks) >= LEAST_TASKS:
+            why = f"critical, and not completed in {counted(len(here), 'run')} where nothing failed before it"
+            found[at] = replace(found[at], recommended=True, ground="critical completion", why=why)
+        elif not found[at].why:
+            few = f"in fewer than {LEAST_RUNS} runs of {LEAST_TASKS} tasks"
+            why = f"critical, but not completed only after an earlier failure, or {few}"
+            found[at] = replace(found[at], why=why)
     return found
