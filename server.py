@@ -12,14 +12,16 @@ from posixpath import join
 from threading import Thread, Timer
 from types import FrameType
 from typing import Final
+from urllib.parse import urlsplit
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.starlette import App
@@ -64,6 +66,31 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class OwnPagesOnly:
+    """ASGI middleware: a socket is for pages of this very address, port included; metrics are for nobody."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        if scope["type"] == "websocket" and not _is_own(Headers(scope=scope)):
+            await WebSocketClose(code=1008, reason="not a page of this server")(scope, receive, send)
+        elif scope["type"] == "http" and scope["path"].endswith("/_stcore/metrics"):
+            await Response(status_code=404)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _is_own(headers: Headers) -> bool:
+    """Whether the origin is the host that was asked for; a proxy may leave the port out of that."""
+    origin = urlsplit(headers.get("origin", ""))
+    if f"{origin.scheme}://{origin.netloc}" in config.get_option("server.corsAllowedOrigins"):
+        return True
+    asked = {headers.get("host", ""), headers.get("x-forwarded-host", "")} - {""}
+    return bool(origin.netloc) and not asked.isdisjoint({origin.netloc, origin.hostname})
 
 
 @asynccontextmanager
@@ -132,6 +159,7 @@ app = App(
     ],
     middleware=[
         Middleware(SecurityHeaders),
+        Middleware(OwnPagesOnly),
         Middleware(
             TrustedHostMiddleware,
             allowed_hosts=config.get_option("server.allowedHosts") or ["*"],

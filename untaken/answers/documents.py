@@ -7,6 +7,7 @@ A document is a `DocumentPart`: its fields are the keys. Its JSON (`entry`) and 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -55,10 +56,15 @@ class DocumentPart(Struct, frozen=True, kw_only=True):
         return cls(**found)
 
 
+_STEERS: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""What steers a terminal, or turns the text on it round: escaped, as JSON's own rule does for the others."""
+
+
 def dump(document: Document | DocumentPart) -> str:
     """The document as text: the same bytes for the same content."""
     plain = entry(document) if isinstance(document, DocumentPart) else document
-    return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
+    return _STEERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def entry(value: Any) -> Document:

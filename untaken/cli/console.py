@@ -79,8 +79,8 @@ class Console:
             self.out.write(dump(document))
 
     def write(self, text: str) -> None:
-        """Text that is the answer itself, such as an exported graph."""
-        self.out.write(text)
+        """Text that is the answer itself, such as an exported graph; a file gets it as it is."""
+        self.out.write("\n".join(map(plain, text.split("\n"))) if self.out.isatty() else text)
 
     def table(self, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """Aligned columns: numbers to the right, text to the left."""

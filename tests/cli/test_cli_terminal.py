@@ -1,0 +1,32 @@
+"""What a ledger or a plan says never steers a terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+
+from untaken.answers.documents import dump
+from untaken.cli.console import Console
+
+HOSTILE = "a\x1b[31mb\x9b2Jc\x7fd\u202ee\u2028f\x07"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_document_has_no_character_that_steers_a_terminal_and_says_the_same() -> None:
+    text = dump({"name": HOSTILE, HOSTILE: ["ü", "注文"]})
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert json.loads(text) == {"name": HOSTILE, HOSTILE: ["ü", "注文"]}
+    assert "注文" in text
+
+
+def test_an_exported_text_is_spelled_out_on_a_terminal_and_as_it_is_in_a_file() -> None:
+    shown, kept = Terminal(), io.StringIO()
+    for out in (shown, kept):
+        Console(out=out, err=io.StringIO()).write(f"id,title\n1,{HOSTILE}\n")
+    assert all(char.isprintable() or char == "\n" for char in shown.getvalue())
+    assert shown.getvalue().startswith("id,title\n1,a\\x1b[31mb")
+    assert kept.getvalue() == f"id,title\n1,{HOSTILE}\n"
