@@ -146,7 +146,12 @@ def test_the_app_ends_in_time_while_a_page_is_open(served: Callable[..., Served]
     server, address = served()
     asked = BackMsg()
     asked.rerun_script.query_string = ""
-    with connect(f"ws://{address}/_stcore/stream", subprotocols=["streamlit"], max_size=None) as page:
+    with connect(
+        f"ws://{address}/_stcore/stream",
+        subprotocols=["streamlit"],
+        origin=f"http://{address}",
+        max_size=None,
+    ) as page:
         page.send(asked.SerializeToString())
         page.recv(timeout=STARTS_WITHIN)
         server.send_signal(signal.SIGTERM)
