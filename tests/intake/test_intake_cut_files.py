@@ -87,7 +87,7 @@ def test_convert_says_the_same(format: str, tmp_path: Path, capsys: pytest.Captu
         said = capsys.readouterr().err
         (error,) = (line for line in said.splitlines() if line.startswith("error: "))
         assert "cut short" in error, said
-        assert status == (0 if [*out.rglob("*.jsonl"), *out.rglob("*.yaml")] else 1)
+        assert status == (0 if [*out.rglob("*.jsonl"), *out.rglob("*.yaml")] else 2)
 
 
 @pytest.mark.parametrize(("name", "content", "looks"), FAILED)
@@ -97,7 +97,7 @@ def test_a_file_without_a_record_is_named_for_what_it_is(
     (row,) = added(tmp_path / "workspace", [(name, content)])
     (reason,) = row.reasons
     assert (row.status, reason.message.endswith(f"looks like {looks}")) == ("not added", True)
-    assert main(["convert", str(put(tmp_path / name, content)), "-o", str(tmp_path / "out")]) == 1
+    assert main(["convert", str(put(tmp_path / name, content)), "-o", str(tmp_path / "out")]) == 2
     assert f"1 file ignored: {name} ({looks})" in capsys.readouterr().err
 
 
