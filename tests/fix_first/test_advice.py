@@ -73,6 +73,8 @@ CASES = [
     Case("two cents less, same success", Arm(40, 28, 40, 0.3), Arm(40, 28, 40, 0.28), [], cheaper=1),
     Case("two cents less by skipping the step", Arm(40, 28, 40, 0.3), Arm(40, 28, 8, 0.28), [], skipping=1),
     Case("fewer steps, same success", Arm(40, 28, 40, 0.3, 9), Arm(40, 28, 40, 0.3, 4), [], cheaper=1),
+    Case("cheaper, and less success", Arm(40, 36, 40, 0.3), Arm(40, 12, 40, 0.1), [True]),
+    Case("dearer, and more success", Arm(40, 12, 40, 0.1), Arm(40, 36, 40, 0.9), [True]),
     Case("three runs a side", Arm(3, 0, 3, 0.3), Arm(3, 3, 3, 0.3), []),
     Case("nothing differs", Arm(40, 28, 40, 0.3), Arm(40, 28, 40, 0.3), []),
 ]  # fmt: skip
