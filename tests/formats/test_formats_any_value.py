@@ -73,3 +73,12 @@ def test_an_importer_that_fails_costs_its_file_and_no_other(
     (said,) = [finding for finding in done.findings if finding.code == "importer-failed"]
     assert "unhashable type" in said.message
     assert said.where.file == "bad.json"
+
+
+@pytest.mark.parametrize("source", ["", None, 0, [], {}], ids=str)
+def test_a_message_of_autogen_from_nobody_is_read(tmp_path: Path, source: Any) -> None:
+    team = [{"type": "TextMessage", "source": source, "content": "Go."}, {**DONE, "source": "clerk"}, GO]
+    sample = sample_of("t.json", written("t.json", team))
+    assert importers()["openai-messages"].recognise(sample)
+    done = convert("openai-messages", [put_record(tmp_path / "in", {"t.json": team})], tmp_path / "out")
+    assert (done.runs, codes(done)["importer-failed"]) == (1, 0)

@@ -121,7 +121,7 @@ def _sharegpt(message: Mapping[str, Any]) -> Mapping[str, Any]:
 def _autogen(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """A message or an event of an AutoGen team, under the name of the agent that it came from."""
     kind, known = _kind(message), {name: message[name] for name in (*TIMES, *USAGES) if name in message}
-    speaker = message.get("source") or AUTOGEN[kind]
+    speaker = message.get("source") or AUTOGEN.get(kind, "unknown")
     asks = kind == "AssistantMessage" and isinstance(message["content"], list)
     if asks or kind == "ToolCallRequestEvent":
         thought = {"reasoning_content": message["thought"]} if message.get("thought") else {}
