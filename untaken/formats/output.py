@@ -28,18 +28,21 @@ HELD_BYTES: Final = 128 << 20
 _SLUG_CHARS: Final = 120
 _SAFE: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
 
 
 def file_stem(text: str) -> str:
     """A file name for untrusted text: the text itself where it is plain and lower case, else a slug with a
     digest.
 
-    Two different texts never get names that differ in case only.
+    Two different texts never get names that differ in case only, and none gets the name of a device, which
+    Windows takes for the device whatever follows its first point.
     """
-    if _SAFE.fullmatch(text) and not text.endswith("."):
+    if _SAFE.fullmatch(text) and not text.endswith(".") and not _DEVICE.match(text):
         return text
     slug = _UNSAFE.sub("-", text)[:_SLUG_CHARS].strip("-._")
     mark = sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
+    slug = f"run-{slug}" if _DEVICE.match(slug) else slug
     return f"{slug}-{mark}" if slug else mark
 
 

@@ -1,4 +1,4 @@
-"""Words by which a judge is told off its task, misspelt: a model reads over what a pattern would miss."""
+"""Misspelt words that try to steer a judge: a model reads over a slip that a pattern would miss."""
 
 from __future__ import annotations
 
