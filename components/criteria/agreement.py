@@ -85,10 +85,10 @@ def _draw() -> None:
 def _unreliable() -> None:
     """The judges, and the sub-goals of a judge, whose verdicts agree too little with people, or unclear."""
     judged = state.derived(trusted_judges, of_all=True)
-    unclear = [one for one in judged if one.trust == "cannot_be_told" and one.part == "all"]
+    unclear = [one for one in judged if one.trust == "cannot_tell" and one.part == "all"]
     for one in unclear[:MOST_NAMED]:
         st.info(
-            f"Whether {text.label(one.judge, 60)} is reliable cannot be told from these labels: "
+            f"One cannot tell from these labels whether {text.label(one.judge, 60)} is reliable: "
             f"κ {decimal(one.kappa)} ({interval(one.kappa_low, one.kappa_high, decimal)}), "
             f"agreement {percent(one.agreement)} ({interval(one.low, one.high, percent)}), n = {one.n:,}."
         )

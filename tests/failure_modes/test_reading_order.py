@@ -135,7 +135,7 @@ def test_saturation_counts_failed_runs_that_were_read() -> None:
     assert [modes for _, modes in found.curve] == pytest.approx([0, 1, 5 / 3, 2])
     assert found.words.startswith("In tasks like these, read in 1 failed run each, about 33% (")
     assert "(3 tasks). Read failed runs of about" in found.words
-    assert found.words.endswith("More runs of these tasks: cannot be told: no task was read in two runs.")
+    assert found.words.endswith("More runs of these tasks: cannot tell: no task was read in two runs.")
 
 
 def test_a_mode_counts_once_a_task_and_more_runs_of_the_tasks_are_another_question() -> None:

@@ -58,7 +58,7 @@ def test_confusion_and_kappa_of_each_judge_overall_and_by_sub_goal() -> None:
         ("judge:good", ""): "reliable",
         ("judge:good", "a"): "reliable",
         ("judge:good", "b"): "reliable",
-        ("judge:half", ""): "cannot_be_told",
+        ("judge:half", ""): "cannot_tell",
         ("judge:half", "a"): "reliable",
         ("judge:half", "b"): "unreliable",
     }
@@ -71,10 +71,10 @@ def test_what_is_unreliable_is_left_out_as_a_whole_or_on_one_sub_goal() -> None:
 @pytest.mark.parametrize(
     ("desc", "right", "met", "want"),
     [
-        ("right on 39 of 40, and nearly all is met", lambda t: t != 7, lambda t: True, "cannot_be_told"),
-        ("right on 39 of 40, and one is not met", lambda t: t != 7, lambda t: t != 7, "cannot_be_told"),
+        ("right on 39 of 40, and nearly all is met", lambda t: t != 7, lambda t: True, "cannot_tell"),
+        ("right on 39 of 40, and one is not met", lambda t: t != 7, lambda t: t != 7, "cannot_tell"),
         ("right on all, half is met", lambda t: True, lambda t: t % 2 > 0, "reliable"),
-        ("right on 3 of 4, half is met", lambda t: t % 4 > 0, lambda t: t % 8 < 4, "cannot_be_told"),
+        ("right on 3 of 4, half is met", lambda t: t % 4 > 0, lambda t: t % 8 < 4, "cannot_tell"),
         ("right on half, half is met", lambda t: t % 4 < 2, lambda t: t % 2 > 0, "unreliable"),
     ],
 )
@@ -87,7 +87,7 @@ def test_a_judge_is_called_by_the_interval_of_kappa_and_else_not(
         built.append(run.verdict("a", met(task) == right(task), "judge:m").run())
     (whole, _) = judge_trust(built)
     assert whole.trust == want, (desc, whole)
-    if want == "cannot_be_told" and whole.agreement == 0.975:
+    if want == "cannot_tell" and whole.agreement == 0.975:
         assert whole.kappa == 0
         assert isinstance(whole.ac1_low, float)
         assert whole.ac1_low > 0.8
@@ -109,7 +109,7 @@ def test_verdicts_left_out_as_unreliable_are_unscored_in_a_gate_and_never_failed
 
 def test_nothing_is_said_of_a_judge_with_few_labels() -> None:
     found = judge_trust(runs(4))
-    assert {one.trust for one in found} == {"cannot_be_told"}
+    assert {one.trust for one in found} == {"cannot_tell"}
     assert distrusted(found) == ()
 
 
@@ -194,4 +194,4 @@ def test_agree_lists_the_judges_and_its_document_fits_its_schema(
     assert main(["agree", ledgers, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, json_schema("agree"))
-    assert [one["trust"] for one in document["judges"]] == ["cannot_be_told", "unreliable", "reliable"]
+    assert [one["trust"] for one in document["judges"]] == ["cannot_tell", "unreliable", "reliable"]

@@ -130,7 +130,7 @@ PEOPLE: Final[Columns[tuple[CriterionAgreement, Trust]]] = {
     "people": text("name of the people's values", lambda row: row[0].people),
     "n": count("runs with a value of both", lambda row: row[0].n),
     "trust": text(
-        "`reliable`, `unreliable` (κ's interval is below the least), or `cannot be told`",
+        "`reliable`, `unreliable` (κ's interval is below the least), or `cannot tell`",
         lambda row: row[1].replace("_", " "),
     ),
     "kappa": figure("Cohen's κ: agreement beyond chance", lambda row: row[0].kappa),

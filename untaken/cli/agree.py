@@ -35,7 +35,7 @@ MOST_SHOWN: Final = 20
 TRUST: Final = {
     "reliable": "reliable",
     "unreliable": "UNRELIABLE",
-    "cannot_be_told": "cannot be told from these labels",
+    "cannot_tell": "cannot tell from these labels",
 }
 
 

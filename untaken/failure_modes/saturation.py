@@ -69,7 +69,7 @@ class Saturation:
         if isinstance(again, Unscored):
             return f"More runs of these tasks: {again.reason}."
         if isinstance(again.share, Unscored) or isinstance(again.low, Unscored):
-            return "More runs of these tasks: cannot be told."
+            return "More runs of these tasks: cannot tell."
         return f"More runs of these tasks: about {again.share:.0%} ({again.low:.0%} to {again.high:.0%})."
 
 
@@ -95,7 +95,7 @@ def saturation(runs: Iterable[ReadRun], *, unread: int) -> Saturation:
 def _again(tasks: Sequence[Sequence[ReadRun]]) -> stats.Unseen | Unscored:
     """For more runs of the same tasks, each of which was read at least twice."""
     if len(tasks) < 2:
-        return Unscored(f"cannot be told: {'only one task' if tasks else 'no task'} was read in two runs")
+        return Unscored(f"cannot tell: {'only one task' if tasks else 'no task'} was read in two runs")
     runs = [run for some in tasks for run in some]
     return stats.unseen_share([sum(run.has(mode) for run in runs) for mode in modes_seen(runs)], len(runs))
 

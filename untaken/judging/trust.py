@@ -21,7 +21,7 @@ LEAST_KAPPA: Final = 0.4
 FEWEST_PAIRS: Final = 10
 """Sub-goals of runs that both decided, below which nothing is said."""
 MOST_JUDGES: Final = 6
-Trust = Literal["reliable", "unreliable", "cannot_be_told"]
+Trust = Literal["reliable", "unreliable", "cannot_tell"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def trust_of(
     """
     ends = number(low), number(high)
     if n < fewest or ends[0] is None or ends[1] is None or ends[0] < least <= ends[1]:
-        return "cannot_be_told"
+        return "cannot_tell"
     return "reliable" if ends[0] >= least else "unreliable"
 
 
