@@ -466,10 +466,13 @@ def show(tried: Tried) -> None:
         shares = [sum(one.found for one in some), *(sum(one.rivals[name] for one in some) for name in RIVALS)]
         cells = [f"{share / max(1, len(some)):.1%}" for share in shares]
         print(f"{label:28}{len(some):8}{cells[0]:>8}" + "".join(f"{cell:>18}" for cell in cells[1:]))
-    print(
-        f"unplanted recommended in {tried.unplanted} of {tried.corpora} corpora "
-        f"({tried.unplanted / max(1, tried.corpora):.1%}; for failure {tried.unplanted_for_failure})"
-    )
+    print(unplanted(tried))
+
+
+def unplanted(tried: Tried) -> str:
+    """In how many corpora something is recommended that nobody planted."""
+    share, alone = (n / max(1, tried.corpora) for n in (tried.unplanted, tried.unplanted_for_failure))
+    return f"unplanted recommended in {share:.1%} of {tried.corpora} corpora, for failed runs in {alone:.1%}"
 
 
 def main(corpora: int, noise_only: int, seed: int) -> None:
@@ -484,8 +487,8 @@ def main(corpora: int, noise_only: int, seed: int) -> None:
     for n in range(noise_only):
         try_desk(seed + 1_000_000 + n, hard=bool(n % 2), family=bool(n // 2 % 2), causes=0, tried=quiet)
     if noise_only:
-        print("noise only: ", end="")
-        show(quiet)
+        print("nothing planted: ", end="")
+        print(unplanted(quiet))
 
 
 if __name__ == "__main__":
