@@ -19,13 +19,13 @@ PARTS: Final = ("success", "cost", "steps")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class WorkspaceSettings:
     """What a workspace sets: how much success, cost and steps count in a score."""
 
     weights: Weights = Weights()  # noqa: RUF009 - frozen
 
 
-def read_settings(folder: str | PathLike[str]) -> Settings:
+def read_settings(folder: str | PathLike[str]) -> WorkspaceSettings:
     """The settings of a folder; the usual ones where it has no file.
 
     Raises:
@@ -33,23 +33,23 @@ def read_settings(folder: str | PathLike[str]) -> Settings:
     """
     path = Path(folder) / SETTINGS
     if not path.is_file():
-        return Settings()
+        return WorkspaceSettings()
     found = read_yaml(decode(path.read_bytes(), str(path)), str(path))
     if found.value is None:
-        return Settings()
+        return WorkspaceSettings()
     if not isinstance(found.value, dict) or not set(found.value) <= set(KEYS):
         _refuse(found, (), f"only {', '.join(KEYS)} can be set")
     value = found.value.get("weights")
-    return Settings() if value is None else Settings(weights=_weights(found, value))
+    return WorkspaceSettings() if value is None else WorkspaceSettings(weights=_weights(found, value))
 
 
-def settings_of(paths: Iterable[str]) -> Settings:
+def settings_of(paths: Iterable[str]) -> WorkspaceSettings:
     """Those of the first of these folders, or of the workspace that it is the ledgers of, that has any."""
     for path in map(Path, paths):
         for folder in (path, path.parent):
             if (folder / SETTINGS).is_file():
                 return read_settings(folder)
-    return Settings()
+    return WorkspaceSettings()
 
 
 def settings_digest(folder: str | PathLike[str]) -> str:

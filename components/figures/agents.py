@@ -71,8 +71,8 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
     for agent in agents:
         at = [places[m].get(agent) for m in names]
         words = [_rank_words(agent, m, standings[m].get(agent)) for m in names]
-        said = [None if unrankable(report, m) else standings[m].get(agent) for m in names]
-        spans += _spans(said, agents.index(agent), look)
+        ranks = [None if unrankable(report, m) else standings[m].get(agent) for m in names]
+        spans += _spans(ranks, agents.index(agent), look)
         figure.add_trace(_marks(at, symbol[agent], words, look))
         for x, moved in ((0, ""), (len(names) - 1, _moved(at, look))):
             ranked, y = standings[names[x]].get(agent), at[x]

@@ -21,7 +21,7 @@ NOUNS = (
 ).replace(" ", "|")
 MANNERED = re.compile(
     rf"""\b(?:
-        told|brought|mend(?:s|ed|ing)?|stands|stood|anew|whoever|weightiest
+        (?<!cannot\ be\ )told|brought|mend(?:s|ed|ing)?|stands|stood|anew|whoever|weightiest
         |lies\ open|for\ want\ of|held\ against|passed\ over|say\ who\ you\ are
         |what\ is\ said\ of|where\ there\ is\ one|comes?\ to\ nothing
         |(?:a|one)\ (?:{NOUNS})\ an?\ (?:{NOUNS})

@@ -20,6 +20,7 @@ import pytest
 from untaken.cli import main
 from untaken.errors import UntakenError
 from untaken.store import Workspace, adding_many, content, database
+from untaken.store import workspace as storing
 from untaken.store.schema import DATABASE
 
 LEDGERS = 30
@@ -112,7 +113,7 @@ def test_wherever_the_disk_fails_an_opened_folder_is_whole_or_an_error(
             raise error
         return real(*given, **named)  # type: ignore[arg-type]
 
-    for module in (adding_many, __import__("untaken.store.workspace", fromlist=["staged"])):
+    for module in (adding_many, storing):
         monkeypatch.setattr(module, "staged", failing_copy)
     with pytest.raises(UntakenError) as said:
         Workspace.open_folder(source, at=place)

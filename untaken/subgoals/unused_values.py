@@ -205,14 +205,14 @@ def in_words(value: UnusedValue) -> str:
         return f"{value.argument} {value.expected} was shown{place}; {used}"
     if value.knowledge == "may_be_computed":
         return f"{value.argument} {value.expected} was not shown as such, it may be computed; {used}"
-    said = f"{value.argument} {value.expected} was never shown to this run; {used}"
+    words = f"{value.argument} {value.expected} was never shown to this run; {used}"
     if value.elsewhere is not None:
         arguments = f" {value.elsewhere.arguments}" if value.elsewhere.arguments else ""
         other, source = value.elsewhere, value.elsewhere.source
-        return f"{said}. Run {other.run_id} was shown it in event {other.seq} by {source}{arguments}"
+        return f"{words}. Run {other.run_id} was shown it in event {other.seq} by {source}{arguments}"
     if value.doubted:
-        said += f". No run of this task was shown it ({value.others + 1} runs): the plan may be wrong"
-    return said + (". No system prompt is recorded" if value.no_system_prompt else "")
+        words += f". No run of this task was shown it ({value.others + 1} runs): the plan may be wrong"
+    return words + (". No system prompt is recorded" if value.no_system_prompt else "")
 
 
 def _used(value: UnusedValue) -> str:
