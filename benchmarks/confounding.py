@@ -28,7 +28,7 @@ from untaken.counterfactual import THRESHOLD, Weights
 from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.counterfactual.plan import Option, PlanDecision, PlanPath, PlanState
 from untaken.counterfactual.plan.statements import contrasts, statements
-from untaken.counterfactual.support import ALPHA, Ruling
+from untaken.counterfactual.support import ALPHA, OptionTest
 from untaken.memory import Observed, PolicyMemory
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -296,7 +296,7 @@ def memory_of(runs: Sequence[Ran], *, timed: bool = True) -> PolicyMemory:
     )
 
 
-def ruling_on(runs: Sequence[Ran], *, timed: bool = True) -> Ruling | None:
+def ruling_on(runs: Sequence[Ran], *, timed: bool = True) -> OptionTest | None:
     """What the program says of the second option against the first; ``None`` where one was never taken."""
     pair = Pair("here", selected="a", alternative="b")
     (trust,) = compare_pairs(memory_of(runs, timed=timed).snapshot(), [pair], Weights(), THRESHOLD)

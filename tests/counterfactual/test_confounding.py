@@ -19,7 +19,7 @@ from untaken.counterfactual import Weights, influence, placebo
 from untaken.counterfactual.balance import balance_of
 from untaken.counterfactual.diagnostics import Influence
 from untaken.counterfactual.pairs import Pair, compare_pairs
-from untaken.counterfactual.support import COULD_BE_TIME, IN_TIME, RETRIES, UNTIMED, Ruling
+from untaken.counterfactual.support import COULD_BE_TIME, IN_TIME, RETRIES, UNTIMED, OptionTest
 from untaken.ledger import Run
 from untaken.memory import Observed, PolicyMemory
 
@@ -28,7 +28,7 @@ SILENT = {"fixed by task", "strong agents, 1 trial", "retries", "retries that le
 FEW = {"one task upgrade", "upgrade, 2 trials", "copies × 4"}
 
 
-def rulings(world: World, effect: float, draws: int = DRAWS) -> list[Ruling | None]:
+def rulings(world: World, effect: float, draws: int = DRAWS) -> list[OptionTest | None]:
     return [ruling_on(list(world(np.random.default_rng((1, n)), effect))) for n in range(draws)]
 
 

@@ -33,7 +33,7 @@ from untaken.counterfactual.histories import (
 )
 from untaken.counterfactual.run_evaluation import Direction, Support
 from untaken.counterfactual.scoring import Scale
-from untaken.counterfactual.support import Ruling
+from untaken.counterfactual.support import OptionTest
 from untaken.errors import Score
 from untaken.memory import Record
 from untaken.stats.contrast import band_between, band_of
@@ -57,7 +57,7 @@ class Trust(AdvantageEstimate, frozen=True, kw_only=True, gc=False):
     support: Support
     reason: str
     direction: Direction | None
-    ruling: Ruling | None
+    ruling: OptionTest | None
 
 
 class Advantages(NamedTuple):

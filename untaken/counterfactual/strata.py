@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import UNSET
 
 from untaken.counterfactual.run_evaluation import Direction, Support
-from untaken.counterfactual.support import IDENTITY, SCREEN, ComparedRuns, Comparison, Ruling
+from untaken.counterfactual.support import IDENTITY, SCREEN, ComparedRuns, OptionComparison, OptionTest
 from untaken.counterfactual.words import N_MIN
 from untaken.memory.history import History
 from untaken.memory.record import Observed
@@ -84,13 +84,13 @@ class Rulings:
         different, which = np.unique(key, axis=1, return_inverse=True)
         self._numbers, self._sides, self._which = numbers, sides, which.ravel()
         self._keys = different
-        self._made: dict[int, Ruling] = {}
+        self._made: dict[int, OptionTest] = {}
 
-    def ruling(self, claim: int) -> Ruling:
+    def ruling(self, claim: int) -> OptionTest:
         """Of one claim."""
         return self._ruling(int(self._which[claim]))
 
-    def _ruling(self, number: int) -> Ruling:
+    def _ruling(self, number: int) -> OptionTest:
         if number not in self._made:
             pair, cut, without = self._keys[:, number].tolist()
             self._made[number] = self._numbers.ruling(self._sides[pair], cut, without)
@@ -181,18 +181,18 @@ class Numbers:
             )
         return self._runs[key]
 
-    def ruling(self, both: BothSides, cut: int, without: int) -> Ruling:
+    def ruling(self, both: BothSides, cut: int, without: int) -> OptionTest:
         """What the runs known at a cut say of two skills; those that took both by then are left out."""
         kept = np.flatnonzero((both.position < cut) & ~(both.other < cut) & (both.run != without))
         kept = kept[one_of_each(both.unit[kept])]
         run = both.run[kept]
         group = self.group[run]
         if (group[:, -1] == UNKNOWN).any():
-            return Ruling(np.nan, 0, 0, 0.0, 1.0, 1.0, 1.0, NOT_NAMED, False)
+            return OptionTest(np.nan, 0, 0, 0.0, 1.0, 1.0, 1.0, NOT_NAMED, False)
         sides = ComparedRuns(
             both.alternative[kept], group, self.identity[run], self.start[run], self.tie[run]
         )
-        return Comparison(sides).ruling(both.success[kept])
+        return OptionComparison(sides).ruling(both.success[kept])
 
     def both(self, history: History, compared: Compared) -> BothSides:
         """Every run that ever took one of two skills in a context, or both."""

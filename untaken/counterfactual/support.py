@@ -18,7 +18,7 @@ from scipy.special import ndtri
 from untaken.counterfactual.words import MOST_RUNS, N_MIN
 from untaken.present.numbers import p_value, points
 from untaken.stats.exact import poisson_binomial_tail
-from untaken.stats.in_time import Series, TimeAdjustment
+from untaken.stats.in_time import ChoiceSeries, TimeAdjustment
 from untaken.stats.stratified import Stratum, exact_test, risk_difference
 
 ALPHA: Final = 0.05
@@ -67,7 +67,7 @@ def nested_groups(parts: Iterable[Sequence[str]]) -> np.ndarray:
     return np.array(rows, dtype=np.int64).reshape(-1, len(IDENTITY))
 
 
-class Ruling(NamedTuple):
+class OptionTest(NamedTuple):
     """What the runs say about two options.
 
     Attributes:
@@ -108,7 +108,7 @@ class Ruling(NamedTuple):
         return found if self.timed else f"{found}; {UNTIMED}"
 
 
-class Comparison:
+class OptionComparison:
     """Two options, and the runs that took them; what they say is asked for any outcomes of these runs."""
 
     def __init__(self, sides: ComparedRuns) -> None:
@@ -123,20 +123,20 @@ class Comparison:
         self._n1 = np.bincount(self._stratum[self._first], minlength=self._n.size)
         self._both = np.flatnonzero((self._n1 > 0) & (self._n1 < self._n))
 
-    def ruling(self, success: np.ndarray) -> Ruling:
+    def ruling(self, success: np.ndarray) -> OptionTest:
         """What the runs say, their success (1 or 0) in the order in which they were given."""
         y = success[self.order].astype(float)
         if not self._both.size:
             why = f"confounded: {self._coinciding} and choice coincide"
-            return Ruling(np.nan, 0, 0, 0.0, 1.0, 1.0, 1.0, why, self.timed)
+            return OptionTest(np.nan, 0, 0, 0.0, 1.0, 1.0, 1.0, why, self.timed)
         strata = self._strata(y)
         informative = [s for s in strata if s.informative]
         n1, n0 = sum(s.n1 for s in informative), sum(s.n0 for s in informative)
         difference, z = risk_difference(strata), _z_of(informative)
         test = exact_test(strata)
 
-        def found(p: float, reason: str) -> Ruling:
-            return Ruling(difference, n1, n0, z, test.p, test.least, p, reason, self.timed)
+        def found(p: float, reason: str) -> OptionTest:
+            return OptionTest(difference, n1, n0, z, test.p, test.least, p, reason, self.timed)
 
         if self.timed and not self._at_once and abs(z) >= SCREEN and self._retried(y):
             return found(1.0, RETRIES)
@@ -171,7 +171,7 @@ class Comparison:
         n = np.bincount(moments)
         rank = (np.cumsum(n) - (n + 1) / 2)[moments]
         identity = np.unique(self._sides.identity, return_inverse=True)[1].ravel()
-        return TimeAdjustment(Series(self._first.astype(float), self._stratum, identity, rank))
+        return TimeAdjustment(ChoiceSeries(self._first.astype(float), self._stratum, identity, rank))
 
     def _retried(self, y: np.ndarray) -> bool:
         """Whether runs are repeated because they failed, until one succeeds."""
@@ -207,7 +207,7 @@ def more_runs(n1: int, n0: int, z: float, level: float = ALPHA) -> str:
     return f"needs about {about} more {'run' if about == 1 else 'runs'}"
 
 
-def too_many(ruling: Ruling, q: float, choices: int) -> str:
+def too_many(ruling: OptionTest, q: float, choices: int) -> str:
     """Why a difference that p supports is weak among so many choices."""
     more = more_runs(ruling.n1, ruling.n0, ruling.z, ruling.p * Q_MAX / q)
     return f"{more} ({p_value(q, 'q')} over {choices} choices)"

@@ -37,7 +37,7 @@ _RANK: Final = 1e-8
 _NOTHING: Final = 1e-9
 
 
-class Series(NamedTuple):
+class ChoiceSeries(NamedTuple):
     """Runs in the order of time.
 
     Attributes:
@@ -90,7 +90,7 @@ def centred(values: np.ndarray, group: np.ndarray) -> np.ndarray:
     return found
 
 
-def segments_of(series: Series) -> Segments:
+def segments_of(series: ChoiceSeries) -> Segments:
     """The segments of a choice over the log, and inside each identity."""
     residual, inside = series.residual, np.zeros(series.choice.size, dtype=int)
     for identity in np.unique(series.identity):
@@ -134,7 +134,7 @@ def partition(values: np.ndarray) -> np.ndarray:
     return np.cumsum(begins)
 
 
-def goes_with_time(series: Series, segments: Segments, seed: int) -> bool:
+def goes_with_time(series: ChoiceSeries, segments: Segments, seed: int) -> bool:
     """Whether a choice goes with time: in segments, with its rank, or with its neighbours' choices."""
     return (
         segments.any_cut
@@ -153,7 +153,7 @@ def trend(residual: np.ndarray, rank: np.ndarray, stratum: np.ndarray) -> float:
     return abs(float(residual @ spread)) / sqrt(total) if total > _NOTHING else 0.0
 
 
-def _trend_inside(series: Series) -> float:
+def _trend_inside(series: ChoiceSeries) -> float:
     """The largest of the trends inside the identities."""
     residual = series.residual
     some = (series.identity == identity for identity in np.unique(series.identity))
@@ -185,7 +185,7 @@ def _neighbours(rows: np.ndarray) -> np.ndarray:
 class TimeAdjustment:
     """A choice over time, looked at once for any number of outcomes."""
 
-    def __init__(self, series: Series, seed: int = 0) -> None:
+    def __init__(self, series: ChoiceSeries, seed: int = 0) -> None:
         self._series, self._seed = series, seed
 
     @cached_property
@@ -237,7 +237,7 @@ class _LeftOver(NamedTuple):
     scale: float
 
 
-def _left_over(series: Series, segments: Segments, length: int) -> _LeftOver:
+def _left_over(series: ChoiceSeries, segments: Segments, length: int) -> _LeftOver:
     n = series.choice.size
     inside = series.identity * (int(segments.identity.max(initial=0)) + 1) + segments.identity
     stratum = _numbered(series.stratum)

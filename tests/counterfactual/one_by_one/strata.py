@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import UNSET
 
 from untaken.counterfactual.strata import NOT_NAMED, decided_at
-from untaken.counterfactual.support import ComparedRuns, Comparison, nested_groups
+from untaken.counterfactual.support import ComparedRuns, OptionComparison, nested_groups
 from untaken.memory import Observed, Snapshot
 
 Called = tuple[str, str, str | None]
@@ -33,7 +33,7 @@ def support_of(snapshot: Snapshot, context: str, alternative: str, selected: str
     runs = list(units.values())
     if any(o.task_id is UNSET or o.agent is UNSET for o, _ in runs):
         return "weak", NOT_NAMED, None
-    ruling = Comparison(
+    ruling = OptionComparison(
         ComparedRuns(
             first=np.array([took_one for _, took_one in runs], dtype=bool),
             group=nested_groups(parts_of(o) for o, _ in runs),

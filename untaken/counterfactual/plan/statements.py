@@ -22,8 +22,8 @@ from untaken.counterfactual.support import (
     ALPHA,
     Q_MAX,
     ComparedRuns,
-    Comparison,
-    Ruling,
+    OptionComparison,
+    OptionTest,
     nested_groups,
     too_many,
 )
@@ -165,7 +165,7 @@ class OptionPair:
     """Without strata, per set of agents: runs (task by agent), whether each took `first`, and the tasks."""
     runs: tuple[int, ...] = ()
     """Every run that took either, copies left out: what `comparison` rests on."""
-    comparison: Comparison | None = None
+    comparison: OptionComparison | None = None
 
     @property
     def comparable(self) -> bool:
@@ -217,7 +217,7 @@ def _pairs(
         yield OptionPair(situation, first, second, strata, (), (*one, *two), comparison)
 
 
-def _comparison(runs: Sequence[PlanPath], first: int) -> Comparison:
+def _comparison(runs: Sequence[PlanPath], first: int) -> OptionComparison:
     """Of so many runs with the first option, and the others."""
     parts = [(*run.stratum, *[""] * 4)[:5] for run in runs]
     numbers: dict[tuple[str, ...], int] = {}
@@ -228,7 +228,7 @@ def _comparison(runs: Sequence[PlanPath], first: int) -> Comparison:
         start=np.array([run.started for run in runs]),
         tie=np.array([crc32(run.run_id.encode()) for run in runs]),
     )
-    return Comparison(sides)
+    return OptionComparison(sides)
 
 
 def _blocks(
@@ -270,7 +270,7 @@ class Tested(NamedTuple):
     p: float
     least: float
     sides: tuple[int, int]
-    ruling: Ruling | None = None
+    ruling: OptionTest | None = None
 
 
 class SupportRuling(NamedTuple):
