@@ -32,7 +32,7 @@ def builders() -> list[RunBuilder]:
     runs = desk.builders()[:-1]
     for skill, wins in (("by_fax", 2), ("by_number", 18)):
         for n in range(20):
-            run = a_run(f"{skill}-{n}", agent="lucky", task="refund-1", task_repeat=100 + n)
+            run = a_run(f"{skill}-{n}", agent="lucky", task="refund-1", metadata={"seed": n})
             run.select(skill, *({"by_fax", "by_number"} - {skill}), context="ask")
             runs.append(run.select("stop", "go", context="end").finish(n < wins, cost=0.3, steps=2))
     return runs

@@ -30,7 +30,8 @@ def a_desk(folder: Path, *, graph: str = GRAPH, tasks: int = 5, wrong: str = "wr
         for task in range(tasks):
             for trial in range(4):
                 did = "write_refund" if trial % 2 else wrong
-                built = a_run(f"{task}-{trial}", agent="clerk", task=f"ticket-{task}", task_repeat=trial)
+                about = {"task_repeat": trial, "metadata": {"seed": trial}}  # no run is a copy of another
+                built = a_run(f"{task}-{trial}", agent="clerk", task=f"ticket-{task}", **about)
                 built.call(did).finish(did == "write_refund")
                 runs[f"{task}-{trial}"] = built.run()
                 store.add(f"{task}-{trial}.jsonl", built.ledger())

@@ -64,9 +64,9 @@ def test_choices_are_said_with_their_counts_and_only_where_there_are_any() -> No
         {"id": "refund", "check": {"tool_call": {"name": "write_refund"}}}, mutates=["write_*"], tasks=["t*"]
     )
     runs = [
-        a_run(f"{task}-{trial}", task=f"t{task}").call(f"write_{'refund' if trial % 2 else 'other'}")
+        a_run(f"{task}-{trial}", task=f"t{task}", metadata={"seed": trial}).call(f"write_{did}")
         for task in range(4)
-        for trial in range(4)
+        for trial, did in enumerate(["other", "refund"] * 2)
     ]
     done = [run.finish(at % 2 == 1).run() for at, run in enumerate(runs)]
     page = html_report(evaluate_corpus(done, graph, resamples=0))
