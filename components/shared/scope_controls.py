@@ -76,12 +76,13 @@ def _other_sets(names: dict[str, str]) -> None:
     if not others:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="other-sets"):
-        st.caption("Agents without a common task are shown apart. Also here:")
+        st.caption("Agents without a common task are shown apart. Also here:", width="content")
         for place, name in enumerate(others[:MOST_SETS]):
             key = f"other-set-{place}"
             st.button(names[name], key=key, on_click=_show_set, args=(name,), type="tertiary")
         if len(others) > MOST_SETS:
-            st.caption(f"and {len(others) - MOST_SETS} more under “Agents compared” in the sidebar")
+            more = f"and {len(others) - MOST_SETS} more under “Agents compared” in the sidebar"
+            st.caption(more, width="content")
 
 
 def _show_set(name: str) -> None:
