@@ -35,7 +35,10 @@ def test_agreement_is_shown_with_its_n_and_its_kappa(tmp_path: Path, monkeypatch
     workspace(tmp_path, judged=True)
     app = session(tmp_path, monkeypatch, "criteria")
     assert "Do judges agree with people?" in said(app)
-    assert "Of 4 sub-goals that both judged, 3 have the same verdict (75%); Cohen's κ 0.00" in said(app)
+    assert "Of 4 sub-goals that both judged, 3 have the same verdict (75%, " in said(app)
+    assert "Cohen's κ 0.00 (" in said(app)
+    assert "Gwet's AC1" in said(app)
+    assert "cannot tell from these labels whether judge:m is reliable" in plain(app)
     assert "1 sub-goal where they disagree" in said(app)
 
 
@@ -49,10 +52,10 @@ def test_a_judge_that_agrees_too_little_is_named(tmp_path: Path, monkeypatch: py
     store = Workspace(tmp_path)
     for i in range(12):
         run = a_run(f"r{i}", agent="x", task=f"t{i}").finish().verdict("s", i % 2 == 0, "human:ann")
-        store.add(f"{i}.jsonl", run.verdict("s", True, "judge:m").ledger())
+        store.add(f"{i}.jsonl", run.verdict("s", i % 2 > 0, "judge:m").ledger())
     app = session(tmp_path, monkeypatch, "criteria")
-    assert "Unreliable, κ below 0.4: judge" in said(app)
-    words = "m (κ 0.00, n = 12). To leave these verdicts out of rates, set the least κ in the sidebar to 0.4"
+    assert "Unreliable, κ's 95% interval is below 0.4: judge" in said(app)
+    words = "m (κ −1.00, n = 12). To leave these verdicts out of rates, set the least κ in the sidebar to 0.4"
     assert words in said(app)  # once, not for its sub-goal again
 
 
@@ -66,7 +69,7 @@ def test_a_least_kappa_leaves_unreliable_judges_out_on_every_page_and_is_in_the_
             run = a_run(f"r{i}", agent="x", task=f"t{i}").finish()
             if i:
                 run.verdict("s", i % 2 == 0, "human:ann")
-            store.add(f"{i}.jsonl", run.verdict("s", True, "judge:m").ledger())
+            store.add(f"{i}.jsonl", run.verdict("s", i % 2 > 0, "judge:m").ledger())
     app = session(tmp_path, monkeypatch, "overview")
     assert "verdicts counted: all" in plain(app)
     app.number_input(key="rules_min_kappa").set_value(0.4).run()
