@@ -158,4 +158,4 @@ def test_where_nothing_is_supported_the_page_says_how_much_data_it_takes(
     assert "Nothing is supported. Here 4 runs repeat a task with the same agent, in 1 task." in words
     assert "59% of cases with 25 tasks of 4 trials" in words
     assert "About 196 more such runs are needed." in words
-    assert "No calibration card: 0 runs of 0 tasks have an outcome and a forecast" in words.replace("\u2060", "")
+    assert "No calibration card: 0 runs of 0 tasks have an outcome" in words.replace("\u2060", "")
