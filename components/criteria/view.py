@@ -155,8 +155,8 @@ def means(review: CriteriaReview) -> None:
     st.subheader("Do successful runs score higher?", anchor=False)
     st.caption(
         "Mean level of each criterion: 0% is the worst accepted value, 100% the best. 95% intervals "
-        "over runs (Student's t), repeats of a task treated as independent. Association: runs differ in "
-        "other ways too."
+        "over tasks (Student's t); repeats of a task count once. Association: runs differ in other ways "
+        "too."
     )
     dark = state.is_dark()
     mean, spread = st.tabs(["Means", "Distributions"])
@@ -337,7 +337,8 @@ def _grounds(check: CriterionCheck) -> list[str]:
         known = True if apart.separates else False if apart.reversed else None
         lines.append(
             f"{SIGNS[known]} a success scores above a failure in {percent(apart.superiority)} of pairs "
-            f"(95% {interval(apart.low, apart.high, percent)}, n {apart.success_n} and {apart.failed_n})"
+            f"(95% {interval(apart.low, apart.high, percent)}, "
+            f"{apart.success_n} and {apart.failed_n} tasks)"
         )
     lower = [ATTACK_WORDS.get(test.attack, test.attack) for test in discrimination.attacks if test.detected]
     higher = [ATTACK_WORDS.get(test.attack, test.attack) for test in discrimination.attacks if test.rewarded]

@@ -64,7 +64,7 @@ CASES = [
     Case("nothing named", "quantify", 2, "no-ledgers"),
     Case("no ledgers", "quantify {w}/empty", 2, "no-ledgers"),
     Case("no criteria there", f"quantify {LEDGERS} --criteria {{w}}/none", 2, "criteria-missing"),
-    Case("bad criteria", f"quantify {LEDGERS} --criteria {{w}}/bad.criteria.json", 1, "criteria-invalid"),
+    Case("bad criteria", f"quantify {LEDGERS} --criteria {{w}}/bad.criteria.json", 2, "criteria-invalid"),
     Case("recorded", "quantify --recorded {w}/replies", 0),
     Case("recorded, with the runs", "quantify {w}/ledgers --recorded {w}/replies --runs", 0),
     Case("no replies", "quantify --recorded {w}/empty", 2, "replies-missing"),

@@ -118,7 +118,9 @@ def test_a_disturbance_that_lowers_most_runs_is_noticed_ties_stated() -> None:
     assert (test.n, test.wins, test.ties, test.losses, test.win_rate) == (12, 10, 1, 1, 10.5 / 12)
     assert check.discrimination.drop == test
     assert check.keep
-    assert "a quarter of the agent's sentences removed (10 worse, 1 equal, 1 better of 12)" in check.reason
+    assert (
+        "a quarter of the agent's sentences removed (10 worse, 1 equal, 1 better of 12 tasks)" in check.reason
+    )
 
 
 def test_equal_before_and_after_is_no_notice() -> None:
@@ -177,7 +179,7 @@ PLAN: PlanGraph = a_graph(
 
 def a_careful_run(n: int) -> Run:
     """Tries again what failed, and gets there."""
-    run = a_run(f"careful-{n}", agent="careful").call("open", "open", ok=True, n=n)
+    run = a_run(f"careful-{n}", agent="careful", task=f"task-{n}").call("open", "open", ok=True, n=n)
     run.call("save", "save", ok=False).call("save", "save", ok=True)
     return run.finish(success=True).run()
 
@@ -185,7 +187,7 @@ def a_careful_run(n: int) -> Run:
 def a_random_run(n: int) -> Run:
     """Does anything at all, and never the same again after a failure."""
     random = Random(n)
-    run: RunBuilder = a_run(f"random-{n}", agent="random")
+    run: RunBuilder = a_run(f"random-{n}", agent="random", task=f"task-{n}")
     for step in range(8):
         run.call(random.choice(["jump", "spin", "open"]), ok=random.random() < 0.3, step=step)
     return run.finish(success=False).run()

@@ -111,8 +111,8 @@ VERIFICATION: Final[Columns[CriterionCheck]] = {
     "alpha_reason": why("alpha", "stability.alpha"),
     "passes": count("passes", "stability.passes"),
     "discriminates": truth("tells good from bad", "discrimination.discriminates"),
-    "success_n": count("successful runs with a value", "discrimination.separation.success_n"),
-    "failed_n": count("failed runs with a value", "discrimination.separation.failed_n"),
+    "success_n": count("tasks with a value of a successful run", "discrimination.separation.success_n"),
+    "failed_n": count("tasks with a value of a failed run", "discrimination.separation.failed_n"),
     "gap": figure("success mean − failed mean, in levels", "discrimination.separation.gap"),
     "superiority": figure(
         "chance that a success has the higher level, ties half", "discrimination.separation.superiority"
@@ -129,10 +129,10 @@ VERIFICATION: Final[Columns[CriterionCheck]] = {
 ATTACK_TESTS: Final[Columns[_Tested]] = {
     "criterion": text("name of the criterion", "name"),
     "attack": text("how the runs were disturbed", "test.attack"),
-    "n": count("runs with a value before and after", "test.n"),
-    "worse": count("of them, lost level by it", "test.wins"),
-    "equal": count("of them, kept their level", "test.ties"),
-    "better": count("of them, gained level by it", "test.losses"),
+    "n": count("tasks with a run that has a value before and after", "test.n"),
+    "worse": count("of them, those whose mean became lower", "test.wins"),
+    "equal": count("of them, those whose mean stayed", "test.ties"),
+    "better": count("of them, those whose mean became higher", "test.losses"),
     "win_rate": figure("(worse + half of equal) / n", "test.win_rate"),
     **interval(at="test."),
     "p": figure("one-sided sign test", "test.p"),

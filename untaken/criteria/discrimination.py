@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Final
+from typing import Final, TypeVar
 
 from untaken import stats
 from untaken.criteria.criterion import QuantifierRun
 from untaken.criteria.means import level_interval, levels_by_subject, tasks_of_subjects, top_level
 from untaken.errors import Score, Unscored
 from untaken.stats.rates import wilson
+from untaken.stats.rounding import quantised
+
+Unit = TypeVar("Unit")
 
 ALPHA: Final = 0.05
 """Of the test that a criterion tells successes from failures, or runs from disturbed copies."""
@@ -19,14 +22,18 @@ ALPHA: Final = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Separation:
-    """Successes against failures, a subject's level the mean over its passes.
+    """Successes against failures of tasks: repeats of a task are no new evidence.
+
+    A subject's level is the mean over its passes. A task counts once among the successes with the mean of its
+    successful runs, and once among the failures with the mean of its failed ones. Where it has both, they
+    tend to be alike, which makes interval and p wider than needed.
 
     Attributes:
-        success_n, failed_n: subjects with a value, by outcome.
+        success_n, failed_n: tasks with a value of a successful run, and of a failed one.
         gap: success mean − failed mean, in levels.
         superiority: chance that a success has the higher level than a failure, ties half: 0.5 is none.
         low, high: its 95% interval (Newcombe 2006, method 5).
-        p: two-sided permutation test of the rank sum, exact up to `EXACT` subjects, then normal.
+        p: two-sided permutation test of the rank sum, exact up to `EXACT` tasks, then normal.
     """
 
     success_n: int
@@ -55,10 +62,11 @@ class Separation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackTest:
-    """Original against disturbed, subject by subject, one attack.
+    """Original against disturbed, task by task, one attack.
 
     Attributes:
-        n: subjects with a value in both; `wins` of them lost level by the attack, `losses` gained.
+        n: tasks with a run that has a value in both; of `wins` the mean over such runs became lower by the
+            attack, of `losses` higher.
         win_rate: (wins + half the ties) ÷ n, with Wilson's 95% interval, which ties make wider than needed.
         p: one-sided sign test of wins against losses, exact up to `EXACT_SIGNS` of them.
         drop: mean loss of level.
@@ -114,7 +122,9 @@ def before_after(
         if not common:
             continue
         top = top_level(original, name)
-        first, second = (_task_means(side, common, task_of) for side in (before, after))
+        first, second = (
+            list(_means_by({s: side[s] for s in common}, task_of).values()) for side in (before, after)
+        )
         spans = (*level_interval(first, top), *level_interval(second, top))
         found.append(
             BeforeAfter(
@@ -132,14 +142,12 @@ def before_after(
     return tuple(found)
 
 
-def _task_means(
-    levels: Mapping[str, float], subjects: Sequence[str], task_of: Mapping[str, str]
-) -> list[float]:
-    """The mean level of each task over some of its subjects."""
-    by_task: dict[str, list[float]] = {}
-    for subject in subjects:
-        by_task.setdefault(task_of[subject], []).append(levels[subject])
-    return list(map(fmean, by_task.values()))
+def _means_by(levels: Mapping[str, float], unit_of: Mapping[str, Unit]) -> dict[Unit, float]:
+    """The mean level of each unit over its subjects; equal means are equal numbers."""
+    by_unit: dict[Unit, list[float]] = {}
+    for subject, level in levels.items():
+        by_unit.setdefault(unit_of[subject], []).append(level)
+    return {unit: quantised(fmean(some)) for unit, some in by_unit.items()}
 
 
 def subject_means(passes: Sequence[QuantifierRun], name: str) -> dict[str, float]:
@@ -154,12 +162,12 @@ def outcomes(passes: Sequence[QuantifierRun]) -> dict[str, bool]:
 
 def separation(passes: Sequence[QuantifierRun], name: str) -> Separation:
     """Successes against failures by one criterion."""
-    known = outcomes(passes)
-    means = [
-        (known[subject], mean) for subject, mean in subject_means(passes, name).items() if subject in known
-    ]
-    success = [mean for outcome, mean in means if outcome]
-    failed = [mean for outcome, mean in means if not outcome]
+    known, task_of = outcomes(passes), tasks_of_subjects(passes)
+    units = {subject: (task_of[subject], outcome) for subject, outcome in known.items()}
+    means = {s: mean for s, mean in subject_means(passes, name).items() if s in known}
+    found = _means_by(means, units)
+    success = [mean for (_, outcome), mean in found.items() if outcome]
+    failed = [mean for (_, outcome), mean in found.items() if not outcome]
     if not success or not failed:
         none = Unscored(f"no {'failed' if success else 'successful'} run has a value")
         return Separation(
@@ -194,7 +202,8 @@ def attack_test(
 ) -> AttackTest:
     """Original against disturbed by one criterion."""
     before, after = subject_means(original, name), subject_means(disturbed, name)
-    drops = [before[subject] - level for subject, level in after.items() if subject in before]
+    lost = {subject: before[subject] - level for subject, level in after.items() if subject in before}
+    drops = list(_means_by(lost, tasks_of_subjects(original)).values())
     wins, losses = sum(drop > 0 for drop in drops), sum(drop < 0 for drop in drops)
     counts = {"n": len(drops), "wins": wins, "losses": losses, "ties": len(drops) - wins - losses}
     if not drops:

@@ -11,9 +11,10 @@ from untaken import stats
 from untaken.criteria.criterion import QuantifierRun
 from untaken.criteria.discrimination import AttackTest, Separation, attack_tests, separation, subject_means
 from untaken.criteria.disturb import ATTACK_WORDS, DROP
+from untaken.criteria.means import tasks_of_subjects
 from untaken.criteria.stability import Stability, stability
 from untaken.errors import Score, Unscored
-from untaken.present.numbers import interval, p_value, percent
+from untaken.present.numbers import counted, interval, p_value, percent
 
 NOT_DONE: Final = Unscored("not done: no values of disturbed runs were given")
 
@@ -28,7 +29,7 @@ class VerifierThresholds:
         near_zero: mean level below which a subject's spread is judged by its sd.
         correlation: rank correlation (absolute) with a kept criterion from which on it is redundant.
         similarity: likeness of names and descriptions from which on it is redundant, where it is given.
-        subjects: fewest common subjects for a rank correlation to count.
+        subjects: fewest tasks with common subjects for a rank correlation over these to count.
     """
 
     cv: float = 0.5
@@ -197,14 +198,14 @@ def _separation_words(found: Separation) -> str:
     theta, low, high, p = found.superiority, found.low, found.high, found.p
     if isinstance(theta, Unscored):
         return theta.reason
-    over = f"{found.success_n} successes and {found.failed_n} failures"
+    over = f"{counted(found.success_n, 'task')} with a success, {found.failed_n} with a failure"
     sure = f"95% {interval(low, high, percent)}, {p_value(p, 'p')}, {over}"
     return f"a success scores above a failure in {percent(theta)} of pairs ({sure})"
 
 
 def _attack_words(test: AttackTest) -> str:
     what = ATTACK_WORDS.get(test.attack, test.attack)
-    return f"{what} ({test.wins} worse, {test.ties} equal, {test.losses} better of {test.n})"
+    return f"{what} ({test.wins} worse, {test.ties} equal, {test.losses} better of {counted(test.n, 'task')})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,11 +224,12 @@ def _twin(
     similarities: Mapping[tuple[str, str], float] | None,
 ) -> _Twin | None:
     """The kept criterion as a twin of this one, where the two say the same."""
-    rho, n = _correlation(passes, name, other)
+    rho, runs, n = _correlation(passes, name, other)
     alike = (similarities or {}).get((name, other), (similarities or {}).get((other, name)))
     together = not isinstance(rho, Unscored) and abs(rho) >= asked.correlation and n >= asked.subjects
     if together:
-        words = f"rank correlation {rho:+.2f} over {n} runs, {asked.correlation:g} is the most"
+        over = f"{runs} runs of {counted(n, 'task')}"
+        words = f"rank correlation {rho:+.2f} over {over}, {asked.correlation:g} is the most"
     elif alike is not None and alike >= asked.similarity:
         words = f"likeness of its words {alike:.2f}, {asked.similarity:g} is the most"
     else:
@@ -236,10 +238,12 @@ def _twin(
     return _Twin(name=other, correlation=rho, similarity=similarity, words=words)
 
 
-def _correlation(passes: Sequence[QuantifierRun], name: str, other: str) -> tuple[Score, int]:
+def _correlation(passes: Sequence[QuantifierRun], name: str, other: str) -> tuple[Score, int, int]:
+    """Of two criteria over runs; with the runs, and the tasks that they are of."""
     first, second = subject_means(passes, name), subject_means(passes, other)
-    common = [subject for subject in first if subject in second]
-    return stats.spearman([first[s] for s in common], [second[s] for s in common]), len(common)
+    common, task_of = [subject for subject in first if subject in second], tasks_of_subjects(passes)
+    rho = stats.spearman([first[s] for s in common], [second[s] for s in common])
+    return rho, len(common), len({task_of[subject] for subject in common})
 
 
 def _check(one: _Measured, twin: _Twin | None) -> CriterionCheck:
