@@ -72,6 +72,7 @@ class Corpus:
             of the tasks of the others are set aside, and named in `findings`.
         missing, verdicts: the rules in force (§4).
         weights: of success, cost and steps, in every score.
+        identity: names of metadata that can change an agent: only runs that share it are compared.
     """
 
     runs: dict[str, Run]
@@ -85,6 +86,7 @@ class Corpus:
     verdicts: tuple[str, ...]
     findings: tuple[Finding, ...]
     weights: Weights
+    identity: tuple[str, ...] = ()
     _choices: Callable[[], tuple[Choice, ...]] = field(repr=False, compare=False)
     _plans: Callable[[], PlanEvaluation] = field(repr=False, compare=False)
 
@@ -206,7 +208,11 @@ def score_runs(
 
 
 def plan_evaluation(
-    runs: Iterable[Run], graphs: GraphSet, scores: Mapping[str, RunScore | Unscored]
+    runs: Iterable[Run],
+    graphs: GraphSet,
+    scores: Mapping[str, RunScore | Unscored],
+    *,
+    identity: Sequence[str] = (),
 ) -> PlanEvaluation:
     """Every plan decision of these runs, compared with those of other runs of its task (§2d).
 
@@ -214,10 +220,12 @@ def plan_evaluation(
         runs: of one or many ledgers.
         graphs: the plan graphs; runs of one without `mutates` have no plan decisions.
         scores: of at least these runs, by digest, against the same graphs.
+        identity: names of metadata that can change an agent: only runs that share it are compared.
     """
-    return plan_choices.evaluate_plans(
+    read = (
         (run, graphs.for_task(run.task_id, run.started.graph)[0], _mapped(scores[run.digest])) for run in runs
     )
+    return plan_choices.evaluate_plans(read, identity=identity)
 
 
 def _mapped(score: RunScore | Unscored) -> tuple[tuple[int, str, str], ...]:
@@ -271,6 +279,7 @@ def evaluate_corpus(
     missing: MissingRule = "fail",
     verdicts: Sequence[str] = (),
     weights: Weights | None = None,
+    identity: Sequence[str] = (),
     progress: Progress | None = None,
     resamples: int = 10_000,
     cluster: ClusterPlace = None,
@@ -292,6 +301,8 @@ def evaluate_corpus(
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
         weights: of success, cost and steps in every score; 0.5, 0.3 and 0.2 by default.
+        identity: names of RUN_STARTED metadata that can change an agent, beside its model and versions: only
+            runs that share their values are compared.
         progress: called now and then with (done, total, what).
         resamples: of the bootstrap behind the ranking's intervals.
         cluster: who shares the work, as for `untaken.scaling.open_cluster`: a number of processes, the
@@ -308,7 +319,7 @@ def evaluate_corpus(
         scores, graph_findings = score_runs(
             by_digest.values(), graph_set, missing=missing, verdicts=verdicts, known=known, progress=progress
         )
-        memories = _memories(by_digest, memory)
+        memories = _memories(by_digest, memory, identity)
         if evaluations is not None and evaluations.keys() >= by_digest.keys():
             evaluated = evaluations.among(by_digest)
         else:
@@ -328,6 +339,7 @@ def evaluate_corpus(
         missing=missing,
         verdicts=tuple(verdicts),
         weights=weighed,
+        identity=tuple(identity),
         findings=tuple(dict.fromkeys((*found, *graph_set.findings, *graph_findings, *left_out, *not_ranked))),
         _choices=known._choices
         if known
@@ -336,7 +348,7 @@ def evaluate_corpus(
         and known.weights == weighed
         and known.runs.keys() == by_digest.keys()
         else cache(lambda: choices(evaluated, by_digest, memories, weights=weighed)),
-        _plans=_plans_of(by_digest, graph_set, scores, known),
+        _plans=_plans_of(by_digest, graph_set, scores, known, tuple(identity)),
     )
 
 
@@ -345,16 +357,18 @@ def _plans_of(
     graphs: GraphSet,
     scores: Mapping[str, RunScore | Unscored],
     known: Corpus | None,
+    identity: tuple[str, ...],
 ) -> Callable[[], PlanEvaluation]:
     """Those of `known` where runs and graphs are the same: no rule for verdicts changes them."""
     if (
         known
         and known.graphs == graphs
+        and known.identity == identity
         and len(known.runs) == len(runs)
         and all(known.runs.get(digest) is run for digest, run in runs.items())
     ):
         return known._plans
-    return cache(lambda: plan_evaluation(runs.values(), graphs, scores))
+    return cache(lambda: plan_evaluation(runs.values(), graphs, scores, identity=identity))
 
 
 def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
@@ -412,9 +426,11 @@ def runs_left_out(corpus: Corpus) -> tuple[Finding, ...]:
     return tuple(finding for finding in corpus.findings if finding.code == LEFT_OUT)
 
 
-def _memories(runs: Mapping[str, Run], given: PolicyMemory | Memories | None) -> Memories:
+def _memories(
+    runs: Mapping[str, Run], given: PolicyMemory | Memories | None, identity: Sequence[str]
+) -> Memories:
     if given is None:
-        return memories_of(runs.values())
+        return memories_of(runs.values(), identity=identity)
     return dict.fromkeys(runs, given) if isinstance(given, PolicyMemory) else given
 
 

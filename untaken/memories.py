@@ -9,12 +9,15 @@ from typing import Final
 from untaken.ledger import Run
 from untaken.memory import Observed, PolicyMemory, applied_signals, by_memory
 from untaken.ranking import comparable_groups
+from untaken.settings import read_settings
 
 POLICY: Final = "policy.memory.jsonl"
 """The file of a workspace that keeps the weak signals folded into its memory, and nothing else."""
 
 
-def memories_of(runs: Iterable[Run], *, applied: Iterable[Observed] = ()) -> dict[str, PolicyMemory]:
+def memories_of(
+    runs: Iterable[Run], *, applied: Iterable[Observed] = (), identity: Sequence[str] = ()
+) -> dict[str, PolicyMemory]:
     """One policy memory for each set of agents with something in common (§3), by digest of each run.
 
     In common are tasks that both ran, or the plan graph that both were started on, directly or through
@@ -25,12 +28,14 @@ def memories_of(runs: Iterable[Run], *, applied: Iterable[Observed] = ()) -> dic
         runs: of one or many ledgers; a chain that is repeated counts once.
         applied: weak observations that were folded in before. Each belongs to the set with the run that made
             its choice; one whose run is gone stays in all of them.
+        identity: names of metadata that can change an agent: only runs that share it are compared.
     """
     by_digest = {run.digest: run for run in runs}
     parts = _in_common(by_digest)
     memories: dict[str, PolicyMemory] = {}
     for part, weak in zip(parts, _shared_out(parts, tuple(applied)), strict=True):
-        memories |= dict.fromkeys((run.digest for run in part), PolicyMemory.build(part, applied=weak))
+        memory = PolicyMemory.build(part, applied=weak, identity=identity)
+        memories |= dict.fromkeys((run.digest for run in part), memory)
     return memories
 
 
@@ -39,10 +44,11 @@ def remembered(runs: Iterable[Run], folder: Path) -> dict[str, PolicyMemory]:
 
     Args:
         runs: of the workspace.
-        folder: the workspace's; its file `POLICY` holds the weak signals that were folded in.
+        folder: the workspace's; its file `POLICY` holds the weak signals that were folded in, its settings
+            name what belongs to the identity of runs.
     """
     applied, unread = applied_signals(folder / POLICY)
-    memories = memories_of(runs, applied=applied)
+    memories = memories_of(runs, applied=applied, identity=read_settings(folder).identity)
     for memory, _ in by_memory(memories, memories):
         memory.findings += unread
     return memories

@@ -14,15 +14,22 @@ from untaken.errors import UntakenError, Where
 from untaken.plans.strict_document import Document, decode, read_yaml
 
 SETTINGS: Final = "untaken.yaml"
-KEYS: Final = ("weights",)
+KEYS: Final = ("weights", "identity")
 PARTS: Final = ("success", "cost", "steps")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceSettings:
-    """What a workspace sets: how much success, cost and steps count in a score."""
+    """What a workspace sets.
+
+    Attributes:
+        weights: how much success, cost and steps count in a score.
+        identity: names of RUN_STARTED metadata that can change an agent, beside its model and versions: only
+            runs that share their values are compared.
+    """
 
     weights: Weights = Weights()  # noqa: RUF009 - frozen
+    identity: tuple[str, ...] = ()
 
 
 def read_settings(folder: str | PathLike[str]) -> WorkspaceSettings:
@@ -39,8 +46,11 @@ def read_settings(folder: str | PathLike[str]) -> WorkspaceSettings:
         return WorkspaceSettings()
     if not isinstance(found.value, dict) or not set(found.value) <= set(KEYS):
         _refuse(found, (), f"only {', '.join(KEYS)} can be set")
-    value = found.value.get("weights")
-    return WorkspaceSettings() if value is None else WorkspaceSettings(weights=_weights(found, value))
+    weights, identity = (found.value.get(key) for key in KEYS)
+    return WorkspaceSettings(
+        weights=Weights() if weights is None else _weights(found, weights),
+        identity=() if identity is None else _identity(found, identity),
+    )
 
 
 def settings_of(paths: Iterable[str]) -> WorkspaceSettings:
@@ -77,12 +87,18 @@ def _weights(found: Document, value: Any) -> Weights:
     return Weights(**{part: float(value[part]) for part in PARTS})
 
 
+def _identity(found: Document, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) and name.strip() for name in value):
+        _refuse(found, ("identity",), "identity is a list of names of metadata", "identity: [temperature]")
+    return tuple(dict.fromkeys(value))
+
+
 def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _refuse(found: Document, path: tuple[str, ...], message: str) -> NoReturn:
+def _refuse(
+    found: Document, path: tuple[str, ...], message: str, example: str = "weights: [0.5, 0.3, 0.2]"
+) -> NoReturn:
     where: Where = found.where(path)
-    raise UntakenError(
-        "settings-invalid", message, where=where, hint="For example: weights: [0.5, 0.3, 0.2]."
-    )
+    raise UntakenError("settings-invalid", message, where=where, hint=f"For example: {example}.")

@@ -127,7 +127,7 @@ class WorkspaceCorpus:
     ) -> Corpus:
         """The corpus of what `read` gave, under some rules; runs that cannot be used go to the audit log."""
         runs, findings, _ = found
-        weights = read_settings(store.path).weights
+        settings = read_settings(store.path)
         learnt, known = _learnt(runs, store.path), None
         if self._learnt == learnt:
             known = self._corpus
@@ -139,7 +139,8 @@ class WorkspaceCorpus:
             known=self._corpus,
             missing=missing,
             verdicts=verdicts,
-            weights=weights,
+            weights=settings.weights,
+            identity=settings.identity,
         )
         self._learnt, self._corpus = learnt, whole
         for evaluation in whole.aborted:

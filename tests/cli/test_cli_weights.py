@@ -97,6 +97,9 @@ INVALID = [
     ("another key", "weigths: [1, 0, 0]", "settings-invalid"),
     ("two numbers", "weights: [1, 0]", "settings-invalid"),
     ("words", "weights: [a, b, c]", "settings-invalid"),
+    ("a name alone", "identity: temperature", "settings-invalid"),
+    ("a number as a name", "identity: [1]", "settings-invalid"),
+    ("an empty name", "identity: ['']", "settings-invalid"),
     ("a list", "- 1", "settings-invalid"),
     ("a sum of two", "weights: [1, 1, 0]", "weights-invalid"),
 ]

@@ -116,6 +116,16 @@ CASES = [
         "confounded: prompt version and choice coincide",
     ),
     Case(
+        "each value of a field that the workspace names has",
+        log(*SIDE, named=[(("temperature", old),) for old in ODD]),
+        "confounded: temperature and choice coincide",
+    ),
+    Case(
+        "the field is recorded for some runs only",
+        log(*SIDE, named=[(("region", "eu"),) if old == "old" else UNSET for old in ODD]),
+        "confounded: region and choice coincide",
+    ),
+    Case(
         "the coarsest of two is named",
         log(*SIDE, model=ODD, version=ODD),
         "confounded: model and choice coincide",

@@ -70,7 +70,8 @@ class MemoryPreviewDocument(DocumentPart, frozen=True, kw_only=True, tag="untake
 def _weak_shape() -> Schema:
     """A weak observation: nothing of a run, and the finest layer alone."""
     whole = shape(Observed)
-    left_out = "context_layers", "task_id", "agent", "model", "version", "prompt_version", "started", "trail"
+    of_run = "task_id", "agent", "model", "version", "prompt_version", "started", "trail", "named"
+    left_out = "context_layers", *of_run
     for name in left_out:
         del whole["properties"][name]
     return whole | {"required": [name for name in whole["required"] if name not in left_out]}

@@ -38,6 +38,7 @@ from untaken.present.numbers import counted, interval
 from untaken.ranking import agents_compared_with
 from untaken.ranking.groups import left_out
 from untaken.scaling.reading import Ledgers, Scoring
+from untaken.settings import settings_of
 
 CONTEXT_CHARS: Final = 12
 
@@ -67,7 +68,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     if args.card and not args.graphs:
         raise UsageError("card-without-graphs", "--card needs plan decisions", hint="Add --graphs DIR.")
     paths, graphs = sorted(paths_of(args)), read_graphs(args.graphs) if args.graphs else None
-    weights = weights_of(args)
+    weights, identity = weights_of(args), settings_of(args.paths).identity
     scoring = Scoring(graphs=graphs) if graphs else None
     ledgers = read_ledgers(paths, console, cluster=args.cluster, scoring=scoring)
     if args.append:
@@ -76,7 +77,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     memories = (
         dict.fromkeys((run.digest for run in runs), PolicyMemory.load(Path(args.memory)))
         if args.memory
-        else memories_of(runs)
+        else memories_of(runs, identity=identity)
     )
     whole = {run.digest: run for run in runs}
     evaluated = evaluate_runs(whole.values(), memories, weights=weights, threshold=args.threshold)
@@ -98,7 +99,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     if graphs:
         from untaken.cli.counterfactual_plan import plan_part  # noqa: PLC0415 (slow: it loads SciPy)
 
-        plan, about_graphs = plan_part(whole, by_digest, graphs, console, card=args.card)
+        plan, about_graphs = plan_part(whole, by_digest, graphs, console, card=args.card, identity=identity)
     unwritten = _append(ledgers, evaluations, console, args.memory) if args.append else []
     about_memory = [finding for memory, _ in by_memory(memories, by_digest) for finding in memory.findings]
     others = left_out(whole, by_digest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from untaken.answers.plan_decisions import PlanDocument, plan_document
@@ -20,7 +20,13 @@ SHOWN: Final = 12
 
 
 def plan_part(
-    whole: Mapping[str, Run], shown: Collection[str], graphs: GraphSet, console: Console, *, card: bool
+    whole: Mapping[str, Run],
+    shown: Collection[str],
+    graphs: GraphSet,
+    console: Console,
+    *,
+    card: bool,
+    identity: Sequence[str],
 ) -> tuple[PlanDocument, tuple[Finding, ...]]:
     """Evaluates the plan decisions of all runs and prints the statements about those shown.
 
@@ -28,7 +34,7 @@ def plan_part(
         The ``plan`` part of the document, and what was noticed about the graphs.
     """
     scores, score_findings = score_runs(whole.values(), graphs)
-    evaluation = plan_evaluation(whole.values(), graphs, scores)
+    evaluation = plan_evaluation(whole.values(), graphs, scores, identity=identity)
     if len(shown) < len(whole):
         evaluation = evaluation.among(shown)
     _print_statements(evaluation, console)

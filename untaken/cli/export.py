@@ -34,6 +34,7 @@ from untaken.ledger.disk import replace, replacing
 from untaken.present.numbers import counted
 from untaken.scaling.reading import Scoring
 from untaken.scaling.streaming import stream_runs
+from untaken.settings import settings_of
 from untaken.subgoals import RunScore
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ def _more_tables(args: argparse.Namespace, console: Console) -> list[Path]:
         missing=args.missing,
         verdicts=args.verdicts,
         weights=weights_of(args),
+        identity=settings_of(args.paths).identity,
         progress=console.progress,
         resamples=0,
     )

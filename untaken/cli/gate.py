@@ -31,6 +31,7 @@ from untaken.sequential import (
     check_in_sequence,
     compare_in_sequence,
 )
+from untaken.settings import settings_of
 from untaken.subgoals import DOUBTS, RunScore
 
 KEEP_GOING: Final = 3
@@ -167,7 +168,10 @@ def _issues(args: argparse.Namespace, scored: Scored) -> tuple[TrackedIssue, ...
     file = Path(args.issues)
     issues, runs = load_issues(file).issues, scored.ledgers.every_run
     asked = asks_for_statements(issues)
-    statements = statements_of(plan_evaluation(runs, scored.graphs, scored.scores)) if asked else {}
+    identity = settings_of(args.paths).identity
+    statements = (
+        statements_of(plan_evaluation(runs, scored.graphs, scored.scores, identity=identity)) if asked else {}
+    )
     return track_issues(issues, runs, scored.scores, kept_taxonomy(file.parent), statements=statements)
 
 

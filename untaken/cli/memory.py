@@ -13,6 +13,7 @@ from untaken.cli.inputs import moment, read_ledgers
 from untaken.errors import Score, number
 from untaken.memory import PolicyMemory, Snapshot, ValueRange, rebuild_memory
 from untaken.present.numbers import counted, interval, significant
+from untaken.settings import settings_of
 
 
 def add_to(verbs: Verbs) -> None:
@@ -33,7 +34,7 @@ def build(args: argparse.Namespace, console: Console) -> int:
     Signals that were applied to the file that is there stay in it.
     """
     ledgers = read_ledgers(args.paths, console)
-    memory = rebuild_memory(args.out, ledgers.every_run)
+    memory = rebuild_memory(args.out, ledgers.every_run, identity=settings_of(args.paths).identity)
     findings = (*ledgers.findings, *memory.findings)
     snapshot = memory.snapshot()
     _sum_up(snapshot, len(list(snapshot.records())), console)

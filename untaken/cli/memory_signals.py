@@ -28,6 +28,7 @@ from untaken.memory import (
 )
 from untaken.present.numbers import counted
 from untaken.scaling.reading import Ledgers
+from untaken.settings import settings_of
 
 WORDS = {"none": "", "against": "! against", "no_effect": "= no effect", "no_outcome": "? no outcome"}
 """The symbol and word of each flag."""
@@ -130,7 +131,7 @@ def verify(args: argparse.Namespace, console: Console) -> int:
     """Rebuilds and compares; 1 where anything differs, or a ledger is broken."""
     ledgers = _ledgers(args.paths, console)
     runs = ledgers.every_run if args.paths else None
-    memory, differences = verify_memory(args.file, runs)
+    memory, differences = verify_memory(args.file, runs, identity=settings_of(args.paths).identity)
     if differences:
         console.columns(
             differences,

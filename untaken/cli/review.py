@@ -31,6 +31,7 @@ from untaken.failure_modes import kept_taxonomy
 from untaken.judging import ReviewerPair, Reviewers, reviewer_pairs
 from untaken.ledger import Run
 from untaken.memories import remembered
+from untaken.settings import read_settings
 from untaken.store.review_model import STATUSES, ReviewConflict
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def _evaluated(
         runs,
         workspace.graph_set(),
         memory=remembered(runs, workspace.path),
+        identity=read_settings(workspace.path).identity,
         missing=args.missing,
         verdicts=args.verdicts,
         progress=console.progress,

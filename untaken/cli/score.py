@@ -27,6 +27,7 @@ from untaken.present.numbers import counted, decimal, interval, percent, signifi
 from untaken.ranking import agents_compared_with
 from untaken.ranking.groups import left_out
 from untaken.scaling.reading import Ledgers, Scoring
+from untaken.settings import settings_of
 from untaken.subgoals import MissingRule, RunScore, score_agents
 
 MOST_TASKS: Final = 40
@@ -105,6 +106,7 @@ def evaluated_paths(
         missing=args.missing,
         verdicts=args.verdicts,
         weights=weights_of(args),
+        identity=settings_of(args.paths).identity,
         progress=console.progress,
         resamples=resamples,
         cluster=args.cluster,

@@ -370,7 +370,7 @@ def _shuffled(log: Iterable[Observed], random: Random) -> Iterator[Observed]:
     chosen: dict[tuple[object, ...], dict[str, list[Observed]]] = {}
     for observed in log:
         if observed.kind == "outcome":
-            identity = observed.model, observed.version, observed.prompt_version
+            identity = observed.model, observed.version, observed.prompt_version, observed.named
             place = observed.layers[-1], observed.task_id, observed.agent, *identity
             chosen.setdefault(place, {}).setdefault(observed.run_id, []).append(observed)
     for runs in chosen.values():

@@ -140,13 +140,15 @@ class Numbers:
     def __init__(self, history: History) -> None:
         numbers: dict[tuple[object, ...], int] = {}
         runs = len(history.run_numbers)
-        self.group = np.full((runs, len(IDENTITY)), UNKNOWN)
+        firsts = _firsts(history.log)
+        self.names = tuple(dict.fromkeys(n for o in firsts if o.named is not UNSET for n, _ in o.named))
+        self.group = np.full((runs, len(IDENTITY) + len(self.names)), UNKNOWN)
         self.identity, self.unit = np.full(runs, UNKNOWN), np.arange(runs)
         self.start, self.tie = np.full(runs, np.nan), np.zeros(runs, dtype=np.int64)
         self.named: dict[int, tuple[str, str]] = {}  # task and agent of each stratum
         units: dict[tuple[int, str], int] = {}
-        for observed in _firsts(history.log):
-            run, identity = history.run_numbers[observed.run_id], _identity(observed)
+        for observed in firsts:
+            run, identity = history.run_numbers[observed.run_id], _identity(observed, self.names)
             self.tie[run] = crc32(observed.run_id.encode())
             if observed.started is not UNSET:
                 self.start[run] = observed.started.timestamp()
@@ -192,7 +194,7 @@ class Numbers:
         sides = ComparedRuns(
             both.alternative[kept], group, self.identity[run], self.start[run], self.tie[run]
         )
-        return OptionComparison(sides).ruling(both.success[kept])
+        return OptionComparison(sides, self.names).ruling(both.success[kept])
 
     def both(self, history: History, compared: Compared) -> BothSides:
         """Every run that ever took one of two skills in a context, or both."""
@@ -318,9 +320,13 @@ def _firsts(log: Sequence[Observed]) -> list[Observed]:
     return list(found.values())
 
 
-def _identity(observed: Observed) -> tuple[str, ...]:
+def _identity(observed: Observed, names: Sequence[str]) -> tuple[str, ...]:
     parts = observed.agent, observed.model, observed.version, observed.prompt_version
-    return tuple(["" if part is UNSET else part for part in parts])
+    known = tuple(["" if part is UNSET else part for part in parts])
+    if not names:
+        return known
+    named = {} if observed.named is UNSET else dict(observed.named)
+    return *known, *(named.get(name, "") for name in names)
 
 
 def numbers_of(history: History) -> Numbers:

@@ -30,7 +30,7 @@ RETRY_P: Final = 0.01
 SCREEN: Final = 1.3
 """Below this |z| nothing can be supported: the p of the exact test is far above `ALPHA`."""
 IDENTITY: Final = ("task", "agent", "model", "version", "prompt version")
-"""What the runs of a stratum have in common, from coarse to fine."""
+"""What the runs of a stratum have in common, from coarse to fine; then what the workspace names."""
 SAME: Final = "where task, agent and version are the same"
 UNTIMED: Final = "no start times are recorded: change over time cannot be excluded"
 RETRIES: Final = "confounded: runs are repeated after failures"
@@ -44,7 +44,7 @@ class ComparedRuns(NamedTuple):
     Attributes:
         first: whether the run took the first option.
         group: number of the group it shares its task, task and agent, and so on with, as in `IDENTITY`;
-            shape (runs, 5), the last column its stratum.
+            and in what the workspace names; shape (runs, 5 or more), the last column its stratum.
         identity: number of who ran, whatever the task.
         start: when it began, in any unit; NaN where no time is recorded.
         tie: puts runs of one moment in an order that has nothing to do with them.
@@ -61,10 +61,10 @@ def nested_groups(parts: Iterable[Sequence[str]]) -> np.ndarray:
     """The numbers of the groups of runs (`ComparedRuns.group`), from what each has for `IDENTITY`."""
     numbers: dict[tuple[str, ...], int] = {}
     rows = [
-        [numbers.setdefault(tuple(run[: place + 1]), len(numbers)) for place in range(len(IDENTITY))]
+        [numbers.setdefault(tuple(run[: place + 1]), len(numbers)) for place in range(len(run))]
         for run in parts
     ]
-    return np.array(rows, dtype=np.int64).reshape(-1, len(IDENTITY))
+    return np.array(rows, dtype=np.int64).reshape(len(rows), -1 if rows else len(IDENTITY))
 
 
 class OptionTest(NamedTuple):
@@ -109,9 +109,13 @@ class OptionTest(NamedTuple):
 
 
 class OptionComparison:
-    """Two options, and the runs that took them; what they say is asked for any outcomes of these runs."""
+    """Two options, and the runs that took them; what they say is asked for any outcomes of these runs.
 
-    def __init__(self, sides: ComparedRuns) -> None:
+    `named` is what the workspace adds to `IDENTITY`, a column of `ComparedRuns.group` each.
+    """
+
+    def __init__(self, sides: ComparedRuns, named: Sequence[str] = ()) -> None:
+        self._names = *IDENTITY, *named
         self.timed = not np.isnan(sides.start).any()
         order = np.lexsort((sides.tie, sides.start))
         self.order = order
@@ -160,7 +164,7 @@ class OptionComparison:
     @cached_property
     def _coinciding(self) -> str:
         """The coarsest thing that no two runs with different choices share."""
-        for name, group in zip(IDENTITY, self._sides.group.T, strict=True):
+        for name, group in zip(self._names, self._sides.group.T, strict=True):
             if not np.intersect1d(group[self._first], group[~self._first]).size:
                 return name
         raise AssertionError("some stratum has both")

@@ -221,6 +221,11 @@ class Run:
         """
         return self.agent, self.started.model or "", self.version or "", self.prompt_version or ""
 
+    def named(self, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """What its metadata has under some names, each with its value, where it has any."""
+        found = ((name, readable((self.started.metadata or {}).get(name))) for name in names)
+        return tuple((name, value) for name, value in found if value is not None)
+
     @property
     def started_at(self) -> datetime | None:
         """When it began; ``None`` where its trace carried no clock and an importer made one up."""

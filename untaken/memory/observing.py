@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC
 from typing import Final, NamedTuple
 
@@ -28,6 +28,11 @@ class Left(NamedTuple):
     reason: str
 
 
+NOTED: Final = frozenset({"memory-run-without-decisions", "runs-identical"})
+COPIES: Final = Left(
+    "runs-identical",
+    "counted once in tests and support: did exactly the same as another of the same task and agent",
+)
 TWICE: Final = Left(
     "memory-run-id-twice", "not in policy memory: another run has the same id and finished earlier"
 )
@@ -50,12 +55,15 @@ def outcome_key(run_id: str, decision_point: int) -> str:
     return f"outcome/{run_id}/{decision_point:07d}"
 
 
-def observe(run: Run, trail: str | None = None) -> tuple[Observed, ...] | Left:
+def observe(
+    run: Run, trail: str | None = None, *, identity: Sequence[str] = ()
+) -> tuple[Observed, ...] | Left:
     """One outcome per decision point of a finished, unbroken run with a known success (§3).
 
     Args:
         run: any run.
         trail: of a run that may have copies.
+        identity: names of metadata that can change its agent.
     """
     if run.integrity.broken:
         return Left("memory-run-broken", "not in policy memory: the ledger is broken")
@@ -70,6 +78,7 @@ def observe(run: Run, trail: str | None = None) -> tuple[Observed, ...] | Left:
     cost, steps = (None if f is None else float(f) for f in (priced(finished), finished.steps))
     unit, succeeded = "usd" if cost is None else finished.cost_unit, float(success)
     model, version, prompt_version = (part or UNSET for part in run.identity[1:])
+    named = run.named(identity)
     started = UNSET if run.started_at is None else run.started_at.astimezone(UTC)
     return tuple(
         [
@@ -93,13 +102,14 @@ def observe(run: Run, trail: str | None = None) -> tuple[Observed, ...] | Left:
                 prompt_version=prompt_version,
                 started=started,
                 trail=trail or UNSET,
+                named=named or UNSET,
             )
             for selection in run.selections
         ]
     )
 
 
-def collect(runs: Iterable[Run]) -> CollectedObservations:
+def collect(runs: Iterable[Run], *, identity: Sequence[str] = ()) -> CollectedObservations:
     """The observations of many runs in log order, whatever order the runs come in.
 
     Two different runs with one id cannot be distinguished when a run's own outcome must be left out: the one
@@ -110,7 +120,7 @@ def collect(runs: Iterable[Run]) -> CollectedObservations:
     runs = list(runs)
     trails = trails_of_copies(run for run in runs if not run.integrity.broken and run.selections)
     for run in runs:
-        observed = observe(run, trails.get(run.digest))
+        observed = observe(run, trails.get(run.digest), identity=identity)
         if isinstance(observed, Left):
             left.setdefault(observed, set()).add((run.run_id, run.digest))
         else:
@@ -123,8 +133,22 @@ def collect(runs: Iterable[Run]) -> CollectedObservations:
     observations, priced_otherwise = _in_one_unit([o for outcomes in chosen for o in outcomes])
     observations.sort(key=lambda o: (o.ts, o.key))
     findings = [_finding(why, [run_id for run_id, _ in runs]) for why, runs in sorted(left.items())]
+    copies = _findings_of(COPIES, _copies(observations))
     twice = [run_id for run_id, outcomes in several.items() for _ in range(len(outcomes) - 1)]
-    return CollectedObservations(observations, (*findings, *_findings_of(TWICE, twice), *priced_otherwise))
+    return CollectedObservations(
+        observations, (*findings, *_findings_of(TWICE, twice), *copies, *priced_otherwise)
+    )
+
+
+def _copies(observations: Iterable[Observed]) -> list[str]:
+    """The runs that did the same as an earlier one of their stratum."""
+    first: dict[tuple[object, ...], str] = {}
+    copies: dict[str, None] = {}
+    for o in observations:
+        unit = o.task_id, o.agent, o.model, o.version, o.prompt_version, o.named, o.trail
+        if o.trail is not UNSET and first.setdefault(unit, o.run_id) != o.run_id:
+            copies[o.run_id] = None
+    return list(copies)
 
 
 def _first(outcomes: tuple[Observed, ...]) -> tuple[object, ...]:
@@ -162,5 +186,5 @@ def _finding(why: Left, runs: Collection[str]) -> Finding:
     return Finding(
         code=why.code,
         message=f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} {why.reason} ({named})",
-        severity="note" if why.code == "memory-run-without-decisions" else "warning",
+        severity="note" if why.code in NOTED else "warning",
     )

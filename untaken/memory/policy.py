@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -41,12 +41,15 @@ class PolicyMemory:
         self.extend(log)
 
     @classmethod
-    def build(cls, runs: Iterable[Run], *, applied: Iterable[Observed] = ()) -> Self:
+    def build(
+        cls, runs: Iterable[Run], *, applied: Iterable[Observed] = (), identity: Sequence[str] = ()
+    ) -> Self:
         """One outcome per decision point of each finished, unbroken run with a known success.
 
         The same runs give the same bytes in any order. What is left out is counted in `findings`.
+        `identity` names metadata of runs that can change their agents.
         """
-        observations, findings = collect(runs)
+        observations, findings = collect(runs, identity=identity)
         memory = cls(findings=findings)
         # Made of typed events under keys of their own, in one unit: they need no check.
         memory._by_key = {observed.key: observed for observed in observations}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Literal
@@ -33,8 +33,12 @@ class Difference(Struct, frozen=True, kw_only=True, gc=False):
     message: str
 
 
-def rebuild_memory(memory: str | PathLike[str], runs: Iterable[Run]) -> PolicyMemory:
+def rebuild_memory(
+    memory: str | PathLike[str], runs: Iterable[Run], *, identity: Sequence[str] = ()
+) -> PolicyMemory:
     """Build a memory file from runs; signals that were applied to the file that is there stay in it.
+
+    `identity` names metadata of runs that can change their agents.
 
     Raises:
         UntakenError: ``memory-locked``.
@@ -42,14 +46,14 @@ def rebuild_memory(memory: str | PathLike[str], runs: Iterable[Run]) -> PolicyMe
     path = Path(memory)
     with locked(path):
         applied, unread = applied_signals(path)
-        built = PolicyMemory.build(runs, applied=applied)
+        built = PolicyMemory.build(runs, applied=applied, identity=identity)
         built.findings += unread
         write_log(path, built.log)
     return built
 
 
 def verify_memory(
-    memory: str | PathLike[str], runs: Iterable[Run] | None = None
+    memory: str | PathLike[str], runs: Iterable[Run] | None = None, *, identity: Sequence[str] = ()
 ) -> tuple[PolicyMemory, tuple[Difference, ...]]:
     """Read a memory file and its queue strictly, rebuild both, and name what differs.
 
@@ -63,7 +67,7 @@ def verify_memory(
     if queue_path(path).exists():
         found += _form(queue_path(path), b"".join(map(signal_line, queued)))
     if runs is not None:
-        found += _outcomes(known, PolicyMemory.build(runs))
+        found += _outcomes(known, PolicyMemory.build(runs, identity=identity))
     return known, tuple(found)
 
 

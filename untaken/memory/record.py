@@ -31,6 +31,7 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
     decision point had layers (never in a ``weak`` one, which only concerns the finest context).
     `task_id`, `agent`, `model`, `version` and `prompt_version` are the run's, as far as they are known, and
     `started` is when it began; a ``weak`` one has none of them, nor have files of earlier versions all.
+    `named` is what the run's metadata has under the names that the workspace adds to its identity.
     `trail` is set if the run may have copies among those that the memory was built of (`Run.trail`).
     """
 
@@ -53,6 +54,7 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
     prompt_version: str | UnsetType = UNSET
     started: Instant | UnsetType = UNSET
     trail: str | UnsetType = UNSET
+    named: tuple[tuple[Name, str], ...] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if self.context_layers is not UNSET:

@@ -96,6 +96,7 @@ class PlanPath:
     Attributes:
         domain: the `mutates` of its graph: tasks with the same tools are compared with each other.
         identity: who ran, with all recorded of what can change an agent (`Run.identity`).
+        named: names and values of the metadata that the workspace adds to that.
         started: when it began, in seconds since 1970; NaN where its trace carried no clock.
         copy: whether it is a copy of an earlier one of these runs: then no test counts it.
         as_planned: the run ended with every expected change made and no other.
@@ -111,13 +112,15 @@ class PlanPath:
     decisions: tuple[PlanDecision, ...]
     as_planned: bool
     identity: tuple[str, ...] = ()
+    named: tuple[tuple[str, str], ...] = ()
     started: float = nan
     copy: bool = False
 
     @property
     def stratum(self) -> tuple[str, ...]:
         """Task, agent and so on: only runs that share all of it are compared directly."""
-        return self.task_id, *(self.identity or (self.agent,))
+        who = self.identity or (self.agent, "", "", "")
+        return self.task_id, *who, *(value for _, value in self.named)
 
 
 class _Change(Struct, frozen=True, gc=False):
@@ -142,7 +145,7 @@ Mapped = Sequence[tuple[int, str, str]]
 
 
 def plan_paths(
-    runs: Iterable[tuple[Run, PlanGraph | Unscored, Mapped]],
+    runs: Iterable[tuple[Run, PlanGraph | Unscored, Mapped]], *, identity: Sequence[str] = ()
 ) -> tuple[list[PlanPath], dict[str, Unscored]]:
     """The decision points of each run's plan.
 
@@ -159,7 +162,7 @@ def plan_paths(
             silent[run.digest] = why
     expected = _expected(read)
     copies = _copies(each.run for each in read)
-    return [_path(each, expected[id(each.graph)], copies) for each in read], silent
+    return [_path(each, expected[id(each.graph)], copies, identity) for each in read], silent
 
 
 def _copies(runs: Iterable[Run]) -> set[str]:
@@ -263,7 +266,7 @@ def _expected(read: Sequence[_Read]) -> dict[int, _Expected]:
     return {key: _Expected(graph, met[key]) for key, graph in graphs.items()}
 
 
-def _path(read: _Read, expected: _Expected, copies: Collection[str]) -> PlanPath:
+def _path(read: _Read, expected: _Expected, copies: Collection[str], identity: Sequence[str]) -> PlanPath:
     made: set[str] = set()
     state, left = PlanState(), expected.left(())
     decisions = []
@@ -294,6 +297,7 @@ def _path(read: _Read, expected: _Expected, copies: Collection[str]) -> PlanPath
         decisions=tuple(decisions),
         as_planned=not left and not state.unplanned,
         identity=run.identity,
+        named=tuple((name, dict(run.named(identity)).get(name, "")) for name in identity),
         started=nan if run.started_at is None else run.started_at.timestamp(),
         copy=run.digest in copies,
     )

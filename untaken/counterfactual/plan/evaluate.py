@@ -166,16 +166,20 @@ class PlanEvaluation:
 
 
 def evaluate_plans(
-    runs: Iterable[tuple[Run, PlanGraph | Unscored, Mapped]], *, shuffles: int = SHUFFLES
+    runs: Iterable[tuple[Run, PlanGraph | Unscored, Mapped]],
+    *,
+    identity: Sequence[str] = (),
+    shuffles: int = SHUFFLES,
 ) -> PlanEvaluation:
     """Compares every plan decision with those of other runs of its task.
 
     Args:
         runs: each run with its plan graph, or why it has none, and its actions mapped to sub-goals
             (`RunScore.mapped`).
+        identity: names of metadata that can change an agent: only runs that share it are compared.
         shuffles: of the placebo.
     """
-    paths, silent = plan_paths(runs)
+    paths, silent = plan_paths(runs, identity=identity)
     scored = [path for path in paths if isinstance(path.success, bool)]
     success = np.array([path.success for path in scored], dtype=float)
     pairs = contrasts(scored)

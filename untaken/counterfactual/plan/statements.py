@@ -219,7 +219,7 @@ def _pairs(
 
 def _comparison(runs: Sequence[PlanPath], first: int) -> OptionComparison:
     """Of so many runs with the first option, and the others."""
-    parts = [(*run.stratum, *[""] * 4)[:5] for run in runs]
+    parts = [run.stratum for run in runs]
     numbers: dict[tuple[str, ...], int] = {}
     sides = ComparedRuns(
         first=np.arange(len(runs)) < first,
@@ -228,7 +228,7 @@ def _comparison(runs: Sequence[PlanPath], first: int) -> OptionComparison:
         start=np.array([run.started for run in runs]),
         tie=np.array([crc32(run.run_id.encode()) for run in runs]),
     )
-    return OptionComparison(sides)
+    return OptionComparison(sides, [name for name, _ in runs[0].named])
 
 
 def _blocks(
