@@ -13,6 +13,7 @@ from untaken.cli.score import Scored, read_and_score
 from untaken.errors import UntakenError
 from untaken.gate import GateCheck, check_requirements, parse_requirement
 from untaken.present.numbers import counted, interval
+from untaken.subgoals.verdicts import ANCHORED_ONLY
 
 
 class Gate(pytest.Collector):
@@ -41,7 +42,7 @@ def _checked(config: pytest.Config) -> tuple[Scored, tuple[GateCheck, ...]]:
         _ledgers(config),
         _graphs(config),
         missing=config.getoption("untaken_missing"),
-        verdicts=config.getoption("untaken_verdicts"),
+        verdicts=[*config.getoption("untaken_verdicts"), ANCHORED_ONLY],
     )
     runs = scored.ledgers.sound_runs
     agents = config.getoption("untaken_agent")

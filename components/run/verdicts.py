@@ -13,6 +13,7 @@ from components.shared.panels import panel
 from untaken.answers import RunReport, VerdictView, decided_by_check, verdict_views
 from untaken.subgoals import NodeScore
 
+UNANCHORED: Final = "No rule or check says which results a quote must be from. The gate does not count this."
 MOST_VERDICTS: Final = 20
 MOST_WARNINGS: Final = 5
 ANSWERS: Final = {True: ("✓ met", "blue"), False: ("✗ not met", "orange"), None: ("? could not tell", "gray")}
@@ -66,6 +67,8 @@ def _verdict(report: RunReport, view: VerdictView) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         st.badge(words, color=colour)  # type: ignore[arg-type]
         st.badge(STATUS_WORDS[view.standing], color="violet" if view.standing == "decides" else "gray")
+        if view.unanchored:
+            st.badge("unanchored", color="orange", help=UNANCHORED)
         if view.imported:
             st.badge("imported", color="gray")
         st.text(text.one_line(view.by, 80))

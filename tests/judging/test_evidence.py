@@ -142,7 +142,8 @@ def a_desk() -> RunBuilder:
     run = a_run("desk").call("find_order", id=4711).observe("no such order: 17, try again", call_id="c1")
     run.call("pay_back", id=4711).observe("transfer accepted by the bank", call_id="c2")
     run.add(State, state={"refund": {"paid": True, "note": "by bank transfer"}})
-    return run.say("Your money is on its way.").finish(True)
+    run.say("Your money is on its way.").add(Message, role="user", content="I was told it is paid already")
+    return run.finish(True)
 
 
 ABOUT = {
@@ -153,6 +154,8 @@ ABOUT = {
     "another field": (FIELDS, 5, "by bank transfer", None),
     "a message where the message is the evidence": (SPOKEN, 6, "Your money is on its way", True),
     "a message where it is not": (OPEN, 6, "Your money is on its way", None),
+    "the user's message where the agent's is the evidence": (SPOKEN, 7, "I was told it is paid", None),
+    "a result where a message is the evidence": (SPOKEN, 4, "transfer accepted", None),
     "any result where the plan says nothing": (OPEN, 2, "no such order: 17", True),
 }
 

@@ -165,7 +165,7 @@ def desk(folder: Path) -> list[str]:
         built.verdict("c", True, "judge:half")
         (folder / "ledgers" / f"{task}.jsonl").write_bytes(built.ledger())
     text = "schema: untaken.plan/1\nid: g\nversion: 1\ntasks: ['t*']\nsub_goals:\n"
-    text += "".join(f"  - {{id: {goal}, check: {{verdict: {{}}}}}}\n" for goal in "abc")
+    text += "".join(f"  - {{id: {goal}, check: {{verdict: {{}}}}, evidence: message}}\n" for goal in "abc")
     (folder / "g.plan.yaml").write_text(text, encoding="utf-8")
     return [str(folder / "ledgers"), "--graphs", str(folder / "g.plan.yaml")]
 

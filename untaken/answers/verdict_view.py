@@ -36,6 +36,7 @@ class VerdictView:
         standing: it ``decides``, is ``outranked`` by a higher authority or a majority, was ``replaced`` by
             this author's later word or ``withdrawn``, had ``no opinion``, or is ``not counted`` under the
             rules in force.
+        unanchored: it decides, on a sub-goal that says nothing about which results a quote must be from.
         imported: it came with a file; the workspace did not record it.
     """
 
@@ -46,6 +47,7 @@ class VerdictView:
     reason: str
     quotes: tuple[Quoted, ...]
     standing: Standing
+    unanchored: bool
     imported: bool
 
 
@@ -80,6 +82,7 @@ def verdict_views(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tu
             reason=verdict.reason or "",
             quotes=_quotes(run, verdict),
             standing=_standing(verdict, latest, counted, winners) if verdict.seq in kept else "withdrawn",
+            unanchored=node.unanchored and verdict.by in winners,
             imported=run.imported(verdict),
         )
         for verdict in given

@@ -33,6 +33,7 @@ from untaken.sequential import (
 )
 from untaken.settings import settings_of
 from untaken.subgoals import DOUBTS, RunScore
+from untaken.subgoals.verdicts import ANCHORED_ONLY
 
 KEEP_GOING: Final = 3
 SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
@@ -111,6 +112,7 @@ def gate(args: argparse.Namespace, console: Console) -> int:
         if given and not args.sequential:
             message = f"{option} needs --sequential"
             raise UsageError("requirement-invalid", message, hint="Add --sequential.")
+    args.verdicts = [*args.verdicts, ANCHORED_ONLY]
     scored = scored_paths(args, console)
     requirements = [parse_requirement(text, on=args.on) for text in args.require]
     runs = scored.ledgers.sound_runs

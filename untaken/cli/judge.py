@@ -185,7 +185,10 @@ def _print(verdicts: Sequence[NodeVerdict], console: Console) -> None:
         verdicts,
         ("run", lambda verdict: verdict.run_id),
         ("sub-goal", lambda verdict: verdict.sub_goal),
-        ("verdict", lambda verdict: wording[verdict.passed]),
+        (
+            "verdict",
+            lambda verdict: wording[verdict.passed] + (", unanchored" if verdict.unanchored else ""),
+        ),
         ("events", lambda verdict: ", ".join(str(cited.seq) for cited in verdict.evidence) or NOTHING),
         ("why", lambda verdict: verdict.reason),
     )

@@ -15,6 +15,8 @@ from untaken.plans.plan_graph import SubGoal
 
 TOOL_ROLES: Final = frozenset({"tool", "function", "environment"})
 """Roles whose messages are what came back from outside."""
+NOT_OF_AGENT: Final = frozenset({"user", "human", "system", "developer"})
+"""Roles whose messages the agent is given."""
 SHORT_CALL: Final = 40
 """Most different words in a call whose words a result may repeat in another order, as a template does."""
 _WORD: Final = re.compile(r"\w+")
@@ -62,9 +64,9 @@ class RunEvidence:
             event: the event cited.
             quote: words of it.
             node: the sub-goal.
-            own: the events mapped to it; ``None`` where nothing in its plan says which would be.
+            own: the events mapped to it; ``None`` where it is not anchored: any result will do.
         """
-        if own is None or (is_claim(event) and (event.seq in own or node.evidence == "message")):
+        if own is None or event.seq in own or (node.evidence == "message" and _from_agent(event)):
             return True
         if isinstance(event, State | RunFinished):
             expression = node.check.expr if node.check is not None else None
@@ -132,6 +134,10 @@ def _results(event: Event, *, claims: bool) -> list[str]:
     if isinstance(event, Plan) and claims:
         return [value_text(event.sub_goals), event.reason or ""]
     return []
+
+
+def _from_agent(event: Event) -> bool:
+    return isinstance(event, Message) and event.role.lower() not in TOOL_ROLES | NOT_OF_AGENT
 
 
 def _from_tool(event: Event) -> bool:

@@ -116,13 +116,15 @@ def settle(
     )
     words = answer.reason if isinstance(answer, Unscored) else answer.output.reason
     reply = answer.reply if isinstance(answer, ModelAnswer) else None
+    passed = None if why is not None or given is None else given.verdict == "pass"
     return NodeVerdict(
         run_id=run.run_id,
         digest=run.digest,
         graph=graph.id,
         graph_version=graph.version,
         sub_goal=asked.node.id,
-        passed=None if why is not None or given is None else given.verdict == "pass",
+        passed=passed,
+        unanchored=passed is True and not asked.node.anchored,
         evidence=() if why is not None or given is None else tuple(given.evidence),
         reason=words if why in (None, "no_answer", "could_not_tell") else f"{UNSCORED_WORDS[why]}: {words}",
         unscored_reason=why,

@@ -73,6 +73,7 @@ class NodeVerdict:
 
     Attributes:
         passed: ``None`` where the judge's word does not count; then `unscored_reason` says why.
+        unanchored: a pass on a sub-goal that says nothing about which results a quote must be from.
         evidence: the citations; each quote occurs in its event, or the verdict would be void.
         reason: the judge's own words, or why there is no verdict; untrusted text.
         model, template, template_version, prompt_sha256, nonce, raw: who was asked what, and the reply as it
@@ -85,6 +86,7 @@ class NodeVerdict:
     graph_version: int
     sub_goal: str
     passed: bool | None
+    unanchored: bool
     evidence: tuple[Citation, ...]
     reason: str
     unscored_reason: WhyUnscored | None

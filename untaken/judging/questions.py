@@ -31,7 +31,7 @@ DECIDED: Final = ("expr", "tool_call", "outcome", "any_of")
 class NodeQuestion:
     """A question, and what its answer is checked against.
 
-    `own`: the events mapped to the sub-goal; ``None`` where neither a rule nor a check of it says which are.
+    `own`: the events mapped to the sub-goal; ``None`` where it is not anchored (`SubGoal.anchored`).
     """
 
     node: SubGoal
@@ -83,14 +83,9 @@ def questions_of(
             tools=view.tools() if tools else (),
             about=record,
         )
-        own = frozenset(scored.events) if _says_its_events(node) else None
+        own = frozenset(scored.events) if node.anchored else None
         found.append(NodeQuestion(node=node, nonce=nonce, own=own, question=question))
     return tuple(found)
-
-
-def _says_its_events(node: SubGoal) -> bool:
-    check = node.check
-    return bool(node.rules) or (check is not None and (check.expr is not None or check.tool_call is not None))
 
 
 def described(node: SubGoal) -> str:

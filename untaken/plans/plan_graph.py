@@ -109,6 +109,13 @@ class SubGoal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     kind: Literal["action", "subgoal"] = "subgoal"
     metadata: dict[str, Any] = {}
 
+    @property
+    def anchored(self) -> bool:
+        """Whether a rule, a check or `evidence` says which events a judge's quote must be from (§6)."""
+        check = self.check
+        reads = check is not None and (check.expr is not None or check.tool_call is not None)
+        return bool(self.rules) or reads or self.evidence == "message"
+
 
 class PlanGraph(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
     """A canonical plan graph; field order is the order in a written file.

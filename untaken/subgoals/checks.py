@@ -47,6 +47,7 @@ class NodeDecision(Struct, frozen=True, kw_only=True, gc=False):
     missed: Cause | None = None
     holds: bool = False
     left_out: bool = False
+    unanchored: bool = False
 
 
 DecisionsById = abc.Mapping[str, NodeDecision]
@@ -135,7 +136,12 @@ class CheckRunner:
         spoken = [one for one in self._trace.verdicts.get(criterion.node.id, ()) if one.passed is not None]
         named = [glob for glob in self._verdicts if not glob.startswith(EXCEPT)]
         wanted = whose_count(spoken, (named,))
-        return len(wanted) > len(whose_count(spoken, (self._verdicts,), graph=self._trace.graph))
+        return len(wanted) > len(self._heard(criterion, spoken, (self._verdicts,)))
+
+    def _heard(
+        self, criterion: CompiledSubGoal, spoken: Sequence[Verdict], choices: Sequence[Sequence[str]]
+    ) -> list[Verdict]:
+        return whose_count(spoken, choices, graph=self._trace.graph, anchored=criterion.node.anchored)
 
     def _by_check(self, criterion: CompiledSubGoal, attempt: Attempt) -> NodeDecision | None:
         kind = criterion.kind
@@ -395,12 +401,14 @@ class CheckRunner:
             return None
         check = criterion.node.check
         named = check.verdict.by if check is not None and isinstance(check.verdict, VerdictSpec) else ()
-        ruled = ruling(whose_count(every, (self._verdicts, named), graph=self._trace.graph))
+        ruled = ruling(self._heard(criterion, every, (self._verdicts, named)))
         silent = ruled is None or all(verdict.passed is None for verdict in ruled.verdicts)
         if silent and criterion.kind == "none" and attempt.made is False:
             return None  # never attempted, whatever the verdicts
+        unanchored = ruled is not None and ruled.met_by_judges and not criterion.node.anchored
         if not self._in_words and ruled is not None:
-            return _plain(ruled.passed, self._verdict_moment(ruled.verdicts))
+            plain = _plain(ruled.passed, self._verdict_moment(ruled.verdicts))
+            return structs.replace(plain, unanchored=True) if unanchored else plain
         if ruled is None:
             if checked is not None:
                 return None
@@ -419,7 +427,8 @@ class CheckRunner:
         return NodeDecision(
             completed=ruled.passed,
             by="verdict:" + ", ".join(verdict.by for verdict in ruled.verdicts),
-            reason=_spoken(ruled.verdicts, passed=ruled.passed),
+            reason=_spoken(ruled.verdicts, passed=ruled.passed, unanchored=unanchored),
+            unanchored=unanchored,
             evidence=self._cited(ruled.verdicts),
             at=self._verdict_moment(ruled.verdicts) if ruled.passed else None,
             differences=() if ruled.passed else _verdict_differences(ruled.verdicts),
@@ -449,10 +458,11 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def _spoken(verdicts: Sequence[Verdict], *, passed: bool) -> str:
+def _spoken(verdicts: Sequence[Verdict], *, passed: bool, unanchored: bool) -> str:
     names = ", ".join(verdict.by for verdict in verdicts)
     reason = next((verdict.reason for verdict in verdicts if verdict.reason), None)
-    return f"{names} judged it {'met' if passed else 'not met'}" + (f": {reason}" if reason else "")
+    answer = ("met, unanchored" if unanchored else "met") if passed else "not met"
+    return f"{names} judged it {answer}" + (f": {reason}" if reason else "")
 
 
 def _outcome_difference(finished: RunFinished) -> tuple[FieldDifference, ...]:

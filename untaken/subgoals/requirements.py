@@ -71,6 +71,7 @@ def node_scores(
                 events=attempt.events,
                 evidence=decision.evidence,
                 completed_at=decision.at,
+                unanchored=decision.unanchored and result.counts,
                 differences=() if not_needed else decision.differences,
                 nearest=None if not_needed else decision.nearest,
                 missed=None if not_needed else decision.missed,

@@ -58,6 +58,8 @@ class NodeScore(NodeResult, frozen=True, kw_only=True, gc=False):
         completed_at: `seq` after which it was completed, where a moment is known.
         differences: of a failed check, what it expects beside what the run holds, field by field.
         nearest: `seq` of the call that `differences` looks at.
+        unanchored: met by a judge's word alone, on a sub-goal that says nothing about which results a quote
+            must be from (`SubGoal.anchored`).
         missed: of a sub-goal without any action, which is likelier the cause: the agent, the mapping, or the
             plan, which asks for an action though its check holds.
     """
@@ -69,6 +71,7 @@ class NodeScore(NodeResult, frozen=True, kw_only=True, gc=False):
     completed_at: int | None = None
     differences: tuple[FieldDifference, ...] = ()
     nearest: int | None = None
+    unanchored: bool = False
     missed: Cause | None = None
 
 

@@ -254,12 +254,13 @@ def _assemble(
         if again is None
         else [_Detail(run=run, graph=graph, verdicts=verdicts, missing=missing) for run in again]
     )
-    for run, detail, trace, mapping, tried, known, order, rate in zip(
+    for run, detail, trace, mapping, tried, decisions, known, order, rate in zip(
         runs,
         details,
         judged.traces,
         judged.mappings,
         judged.attempts,
+        judged.decisions,
         consequences,
         orders,
         rates,
@@ -289,7 +290,7 @@ def _assemble(
             diagnosis=diagnosed.diagnosis,
             diagnosis_reason=diagnosed.reason,
             diagnosis_advice=advice,
-            findings=(*mapping.findings, *_findings(run, compiled, trace)),
+            findings=(*mapping.findings, *_findings(run, compiled, trace, decisions)),
             detail=DetailLater(detail),
         )
 
@@ -360,7 +361,7 @@ def _own(extra: Sequence[int], trace: Trace) -> tuple[int, ...]:
     return tuple([seq for seq in extra if seq not in users])
 
 
-def _findings(run: Run, compiled: CompiledGraph, trace: Trace) -> Iterator[Finding]:
+def _findings(run: Run, compiled: CompiledGraph, trace: Trace, decisions: DecisionsById) -> Iterator[Finding]:
     others = (name for name in trace.verdicts if name not in compiled.criteria)
     unknown = [name for name in others if not name.startswith(BLAMED)]
     if unknown:
@@ -371,6 +372,15 @@ def _findings(run: Run, compiled: CompiledGraph, trace: Trace) -> Iterator[Findi
             message=f"{counted(count, 'verdict')} on sub-goals that the graph does not have: {shown}",
             where=Where(file=run.source or None, run=run.run_id),
             hint="Use the graph that these verdicts refer to, or correct the sub-goal id.",
+        )
+    if trace.verdicts and (loose := [name for name, one in decisions.items() if one.unanchored]):
+        shown = ", ".join(map(repr, loose[:NAMED])) + (" …" if len(loose) > NAMED else "")
+        yield Finding(
+            code="verdict-unanchored",
+            message=f"{counted(len(loose), 'sub-goal')} met by a judge's unanchored word: {shown}",
+            where=Where(file=run.source or None, run=run.run_id),
+            severity="note",
+            hint="Give it a rule or a check that says where a quote must be from. `gate` leaves it unscored.",
         )
     if trace.finished is None:
         yield Finding(

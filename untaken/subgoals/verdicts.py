@@ -18,6 +18,10 @@ EXCEPT: Final = "!"
 """Prefix of a glob in a choice of verdicts: all but these."""
 PLACE: Final = "#"
 """Separates an author from the graph and sub-goal at which it is left out."""
+NOT_ANCHORED: Final = "unanchored"
+"""The place, after `PLACE`, of every sub-goal that is not anchored (`SubGoal.anchored`)."""
+ANCHORED_ONLY: Final = f"{EXCEPT}judge:*{PLACE}{NOT_ANCHORED}"
+"""Leaves judges out at such sub-goals: `untaken gate` counts nothing that rests on them alone."""
 NAMED: Final = 5
 """Kinds of authors that a hint names."""
 COMPARED: Final = 200
@@ -42,6 +46,11 @@ class Ruling:
     passed: bool | Unscored
     verdicts: tuple[Verdict, ...]
 
+    @property
+    def met_by_judges(self) -> bool:
+        """Whether it is met, and no higher authority than judges spoke."""
+        return self.passed is True and all(verdict.by.startswith("judge:") for verdict in self.verdicts)
+
 
 def not_withdrawn(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts of a run, in its order, that their authors did not withdraw later."""
@@ -50,24 +59,31 @@ def not_withdrawn(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def whose_count(
-    verdicts: Iterable[Verdict], choices: Sequence[Sequence[str]], *, graph: str = ""
+    verdicts: Iterable[Verdict], choices: Sequence[Sequence[str]], *, graph: str = "", anchored: bool = True
 ) -> list[Verdict]:
     """The verdicts whose `by` fits a glob of every choice; an empty choice lets everybody speak.
 
-    A glob after ``!`` leaves authors out: everywhere, or, as in ``!judge:m#graph/sub_goal``, in one place.
+    A glob after ``!`` leaves authors out: everywhere; in one place, as in ``!judge:m#graph/sub_goal``; or,
+    as in ``!judge:*#unanchored``, at each sub-goal that is not `anchored`.
     """
-    return [verdict for verdict in verdicts if all(not g or _counts(verdict, g, graph) for g in choices)]
+    more = () if anchored else (NOT_ANCHORED,)
+    return [
+        verdict
+        for verdict in verdicts
+        if all(not g or _counts(verdict, g, (f"{graph}/{verdict.sub_goal}", *more)) for g in choices)
+    ]
 
 
-def _counts(verdict: Verdict, globs: Sequence[str], graph: str) -> bool:
+def _counts(verdict: Verdict, globs: Sequence[str], places: Sequence[str]) -> bool:
     named = [glob for glob in globs if not glob.startswith(EXCEPT)]
     if named and not any(matches_glob(glob, verdict.by) for glob in named):
         return False
-    place = f"{verdict.by}{PLACE}{graph}/{verdict.sub_goal}"
+    at = [f"{verdict.by}{PLACE}{place}" for place in places]
     return not any(
-        matches_glob(glob[1:], place if PLACE in glob else verdict.by)
+        matches_glob(glob[1:], name)
         for glob in globs
         if glob.startswith(EXCEPT)
+        for name in (at if PLACE in glob else [verdict.by])
     )
 
 
@@ -79,7 +95,7 @@ def unmatched_authors(globs: Sequence[str], runs: Iterable[Run]) -> Iterator[Fin
 
 def unmatched_globs(globs: Sequence[str], authors: Collection[str]) -> Iterator[Finding]:
     """`unmatched_authors`, of the authors of all verdicts."""
-    wanted = [glob for glob in dict.fromkeys(globs) if glob != RECORDED]
+    wanted = [glob for glob in dict.fromkeys(globs) if glob not in (RECORDED, ANCHORED_ONLY)]
     groups = sorted({f"{by.partition(':')[0]}:*" if ":" in by else by for by in authors})
     for glob in wanted:
         author = glob.removeprefix(EXCEPT).partition(PLACE)[0] if glob.startswith(EXCEPT) else glob
