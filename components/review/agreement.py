@@ -28,7 +28,7 @@ from untaken.answers.reviewing import (
 )
 from untaken.errors import Unscored
 from untaken.failure_modes import kept_taxonomy, mode_agreement
-from untaken.failure_modes.root_causes import RootCauseAgreement, ceiling_words
+from untaken.failure_modes.root_causes import DECISIVE_RECORD, RootCauseAgreement, ceiling_words
 from untaken.judging import ReviewerPair, Reviewers
 from untaken.present.numbers import counted, decimal, interval
 
@@ -165,7 +165,8 @@ def _root_causes(causes: Sequence[RootCauseAgreement]) -> None:
     """How far people name the same root cause, and automatic blame with each of them."""
     st.caption(
         "Root cause: where a person says that a run went wrong first. Automatic blame is the decisive step; "
-        f"it cannot be shown to do better than two people agree. {text.label(ceiling_words(causes), 300)}."
+        f"it cannot be shown to do better than two people agree. {text.label(ceiling_words(causes), 300)}. "
+        f"{DECISIVE_RECORD}."
     )
     tables.table(
         root_cause_table(causes),

@@ -58,7 +58,7 @@ def changes(corpus: Corpus, digest: str) -> None:
     st.caption(
         "Each change that the run made to its plan, and how likely success was after it, from runs of other "
         "tasks. The decisive step of a failed run is the largest fall. "
-        + text.label(blame_words(state.derived(corpus_root_causes, of_all=state.lists_all())), 400)
+        + text.label(blame_words(state.derived(corpus_root_causes, of_all=state.lists_all())), 900)
     )
     tables.figure(
         figures.plan_changes_figure(run, dark=state.is_dark()),

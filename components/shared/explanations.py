@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from untaken.failure_modes.root_causes import FIRST_FAILED_RECORD
+
 COMPUTED: Final = {
     "Overview": (
         "A run is scored against the plan graph of its task: each sub-goal is completed, attempted, "
@@ -14,12 +16,14 @@ COMPUTED: Final = {
     "Review": (
         "The queue holds failed, lucky, unlucky and broken runs, largest effect first. The reason is "
         "the first thing that went wrong: a violated dependency, else the first failed sub-goal. "
+        f"{FIRST_FAILED_RECORD}. "
         "Nothing is hidden by a status: it only records how far people are."
     ),
     "Run": (
         "Actions are mapped to sub-goals by the rules of the plan graph. A sub-goal is completed where "
         "its check passes: on the state, on a tool call that did not fail, or by a recorded verdict. "
-        "Without evidence it is *unscored*, never 0."
+        "Without evidence it is *unscored*, never 0. The headline names what failed first, which need not be "
+        f"the cause. {FIRST_FAILED_RECORD}."
     ),
     "Compare": (
         "Runs of one task are aligned by sub-goal. The first difference is the first sub-goal, in the "

@@ -14,6 +14,7 @@ from untaken.answers import run_transcript
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.failure_modes import Taxonomy, kept_taxonomy
+from untaken.failure_modes.root_causes import NAMED_BY_PEOPLE
 from untaken.judging import known_texts_to_judges
 from untaken.present.statuses import STATUS
 from untaken.subgoals import NodeResult
@@ -24,7 +25,7 @@ NO_STEP: Final = ("start", "end", "verdict")
 """Kinds of items that are about a run, and nothing that was said or done in it."""
 HELP: Final = (
     "✓ completed · ○ attempted · ✗ attempted, never completed · ↻ replan · → plan change with the success "
-    "forecast after it · ▼ decisive step · ✎ note · ◆ failure mode"
+    f"forecast after it · ▼ decisive step ({NAMED_BY_PEOPLE}) · ✎ note · ◆ failure mode"
 )
 PAIR_HELP: Final = (
     "≠ marks steps that differ, or that only one of the runs has. Steps are aligned by sub-goal and tool."

@@ -18,6 +18,7 @@ from components.shared import frame
 from components.shared.explanations import COMPUTED
 from components.shared.first_steps import RECORDED, TOUR
 from untaken import read_ledger
+from untaken.failure_modes.root_causes import FIRST_FAILED_RECORD
 from untaken.formats import formats
 
 Patch = pytest.MonkeyPatch
@@ -76,6 +77,11 @@ def test_the_tour_goes_along_to_pages_that_are_looked_at_meanwhile(
 
 def test_every_page_says_how_its_numbers_are_computed() -> None:
     assert [TITLES[page] for page in QUESTIONS if TITLES[page] not in COMPUTED] == []
+
+
+@pytest.mark.parametrize("page", ["Run", "Review"])
+def test_a_page_that_names_what_failed_first_says_how_often_people_agree(page: str) -> None:
+    assert f"{FIRST_FAILED_RECORD}." in COMPUTED[page]
 
 
 def remembered(kept: str, monkeypatch: Patch) -> None:

@@ -9,6 +9,8 @@ from builders import a_run
 from sessions import open_tab, said, sent, session
 from test_app_pages import HOSTILE, acted_upon, metrics, table
 
+from components.shared.text import label
+from untaken.failure_modes.root_causes import DECISIVE_RECORD
 from untaken.ledger import Run
 from untaken.store import Workspace
 
@@ -63,6 +65,7 @@ def test_a_failed_run_says_which_way_went_better_and_who_took_it(tmp_path: Path,
     ]
     assert links(app).count("side by side") == 2
     assert {"✓ clerk · repeat 1", "✓ clerk · repeat 3"} <= set(links(app))
+    assert label(f"{DECISIVE_RECORD}.", 900) in words
 
 
 def test_side_by_side_opens_the_two_runs_on_compare(tmp_path: Path, monkeypatch: Patch) -> None:

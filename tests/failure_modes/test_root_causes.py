@@ -8,6 +8,7 @@ from builders import a_run
 from untaken.errors import Unscored
 from untaken.failure_modes.root_causes import (
     DECISIVE,
+    DECISIVE_RECORD,
     RootCause,
     blame_words,
     ceiling_words,
@@ -80,6 +81,9 @@ def test_two_people_are_compared_and_blame_is_compared_with_each_of_them() -> No
         "It is the step that a person named in 2 of 3 runs (human:ann), 1 of 3 runs (human:bob). Human"
     )
     assert blame_words([]).startswith("No person has named a step. Human ceiling not known")
+    assert all(
+        words.endswith(f"{DECISIVE_RECORD}.") for words in (blame_words([]), blame_words([people, *blame]))
+    )
 
 
 def test_what_is_recorded_beside_a_step_is_no_step() -> None:

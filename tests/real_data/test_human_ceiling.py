@@ -6,9 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import blame
+from benchmarks import blame, blame_rivals
 from untaken.failure_modes.agreement import steps_of
-from untaken.failure_modes.root_causes import ceiling_words, root_cause_agreement, root_causes
+from untaken.failure_modes.root_causes import (
+    DECISIVE_RECORD,
+    FIRST_FAILED_RECORD,
+    NAMED_BY_PEOPLE,
+    TWO_PEOPLE,
+    ceiling_words,
+    root_cause_agreement,
+    root_causes,
+)
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_two_people_name_the_same_step_in_a_quarter_of_the_runs(
@@ -35,3 +45,41 @@ def test_the_orchestrators_own_plan_and_ledger_give_attempts_but_seldom_the_blam
         named = [(one, steps[cause.event]) for one, steps, cause in causes if cause]
         right = [one.guesses()["open sub-goal, first try"] == step for one, step in named]
         assert (len(right), sum(right)) == (labelled, hits)
+
+
+def test_the_documentation_holds_every_rule_beside_chance_and_two_people(
+    real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blame, "RECORDS", real_data)
+    page = (DOCS / "findings-on-public-records.md").read_text(encoding="utf-8")
+    sets = blame_rivals.labelled_sets()
+    written = [name for name in sets if not name.endswith("from 0")]
+    table = [row for name in written for row in blame_rivals.rows(sets[name]())]
+    table.append(blame_rivals.ceiling_row(blame_rivals.two_people()))
+    assert [row for row in table if row.replace("(-", "(−") not in page] == []
+    assert len(table) == 6 + 4 + 4 + 3 + 1
+
+
+def test_pages_and_documentation_promise_no_more_of_blame_than_was_measured(
+    real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blame, "RECORDS", real_data)
+    found = {
+        one.name: one
+        for one in blame_rivals.rules_of(blame_rivals.retail(real_data / "agentrx"))
+        if not one.reach
+    }
+    decisive, first = found["decisive step"], found["first failed sub-goal"]
+    for rule, words in ((decisive, DECISIVE_RECORD), (first, FIRST_FAILED_RECORD)):
+        assert f"{rule.hits} of {rule.runs} " in words
+        assert f"{rule.share:.0%}, 95% {rule.low:.0%} to {rule.high:.0%}; by chance" in words
+        assert f"by chance {rule.chance / rule.runs:.0%})" in words
+    assert found["first plan change"].hits == decisive.hits
+    assert f"{decisive.hits} of {decisive.runs} " in NAMED_BY_PEOPLE
+    people = blame_rivals.two_people()
+    assert f"{people.same_step} of {people.runs} " in TWO_PEOPLE
+    assert f"{people.same:.0%}, 95% {people.same_low:.0%} to {people.same_high:.0%}" in TWO_PEOPLE
+    for name in ("concepts", "limitations"):
+        page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+        assert f"{decisive.share:.0%}, {decisive.low:.0%} to {decisive.high:.0%}" in page
+        assert f"{people.same:.0%}, {people.same_low:.0%} to {people.same_high:.0%}" in page
