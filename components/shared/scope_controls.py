@@ -79,7 +79,9 @@ def _other_sets(names: dict[str, str]) -> None:
         st.caption("Agents without a common task are shown apart. Also here:", width="content")
         for place, name in enumerate(others[:MOST_SETS]):
             key = f"other-set-{place}"
-            st.button(names[name], key=key, on_click=_show_set, args=(name,), type="tertiary")
+            st.button(
+                text.label(names[name], 160), key=key, on_click=_show_set, args=(name,), type="tertiary"
+            )
         if len(others) > MOST_SETS:
             more = f"and {len(others) - MOST_SETS} more under “Agents compared” in the sidebar"
             st.caption(more, width="content")

@@ -182,9 +182,11 @@ def values(levels: dict[str, str]) -> bytes:
 def test_values_are_compared_with_peoples_and_marked_under_the_least_kappa_of_the_sidebar(
     folder: Path, monkeypatch: Patch
 ) -> None:
-    names = [f"p{n}" for n in range(12)]
-    people = {name: "good" if n < 6 else "bad" for n, name in enumerate(names)}
-    machine = people | {"p0": "bad", "p1": "bad", "p11": "good"}  # κ is 0.5
+    people = {f"p{n}": "good" if n % 2 else "bad" for n in range(600)}
+    other = {"good": "bad", "bad": "good"}
+    machine = {
+        f"p{n}": other[people[f"p{n}"]] if n < 150 else people[f"p{n}"] for n in range(600)
+    }  # κ is 0.5
     criteria = json.dumps(CLARITY).encode()
     app = bring(
         opened(folder, monkeypatch),
@@ -197,7 +199,7 @@ def test_values_are_compared_with_peoples_and_marked_under_the_least_kappa_of_th
         (shown,) = [frame.value for frame in app.dataframe if frame.proto.alt == "Criteria against people"]
         return [shown[name].tolist() for name in ("criterion", "pass", "n", "kappa", "trust")]
 
-    assert compared(app) == [["Clarity"], ["run1"], [12], [pytest.approx(0.5)], ["reliable"]]
+    assert compared(app) == [["Clarity"], ["run1"], [600], [pytest.approx(0.5)], ["reliable"]]
     app.number_input(key="rules_min_kappa").set_value(0.6).run()
     assert compared(app)[-1] == ["unreliable"]
     assert "Unreliable: Clarity" in said(app).replace("\u2060", "")
