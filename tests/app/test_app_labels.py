@@ -35,7 +35,7 @@ def test_the_judge_is_corrected_when_the_switch_is_on(
     assert "People labelled 24 of the 32 sub-goals that a judge decided. Off" in said(app)
     app.toggle(key="labels_on").set_value(True).run()
     assert not app.exception
-    assert "from 24 of the 32 sub-goals that a judge decided, worth" in said(app)
+    assert "from 24 of the 32 sub-goals that a judge decided. With fewer than 30 labels" in said(app)
     assert "Labels must be a random draw" in said(app)
 
 

@@ -53,7 +53,7 @@ NEXT_STEPS = {
     "data": "Upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces in a known format",
 }
 TITLES = {page: page.replace("_", " ").capitalize() for page in QUESTIONS} | {"what_if_not": "What-If-Not"}
-TABLES_BEHIND_A_VIEW = {"run", "failure_modes", "rankings"}
+TABLES_BEHIND_A_VIEW = {"run", "rankings"}
 """Pages that open on something else: their tables are drawn when they are asked for."""
 MEASURED = {"what_if_not"}
 """Pages that also tell what was measured once, whatever the workspace holds."""
@@ -184,7 +184,10 @@ def test_agents_of_another_benchmark_are_chosen_not_mixed_in(tmp_path: Path, mon
     assert "3 agents · 2 tasks" in said(app)
     selector = app.selectbox(key="group")
     assert selector.label == "Agents compared"
-    assert selector.options == ["3 agents, 2 tasks: careful, failing, lucky", "1 agent, 1 task: stray"]
+    assert selector.options == [
+        "12 runs, 3 agents, 2 tasks: careful, failing, lucky",
+        "1 run, 1 agent, 1 task: stray",
+    ]
     selector.select_index(1).run()
     assert "1 agent · 1 task" in said(app)
     assert "12 more runs, of agents that share no task with these" in said(app)
