@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from itertools import permutations
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from histories import past, seen
 from msgspec import UNSET
 
-from untaken.counterfactual import ScorePart, ScoreParts, evaluate_run
+from untaken.counterfactual import ScorePart, ScoreParts, evaluate_run, parts_compared
 from untaken.counterfactual.parts_compared import NOT_ALIKE, NOT_NAMED, parts_between
 from untaken.errors import Unscored
 from untaken.memory import Observed, PolicyMemory
@@ -123,6 +125,20 @@ def test_a_run_that_took_both_is_on_neither_side() -> None:
     log = arms({"one": (1.0, 0.5)})
     both = [seen("both", skill, cost=50.0, task_id="one") for skill in "ab"]
     assert between([*log, *both]) == between(log)
+
+
+@pytest.mark.parametrize("cells", [1, 20, 1_000_000])
+def test_many_comparisons_at_once_are_each_as_alone(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts_compared, "CELLS", cells)
+    random, log = np.random.default_rng(2), []
+    for n in range(300):
+        skill, cost = str(random.choice([*"abcd"])), float(random.random()) if n % 5 else None
+        place: dict[str, Any] = {"context": f"c{n % 3}", "task_id": f"t{n % 4}", "cost": cost}
+        log.append(seen(f"r{n}", skill, success=float(random.random() < 0.5), day=n, **place))
+    snapshot = PolicyMemory(log).snapshot()
+    asked = [(a, b, f"c{n}") for a, b in permutations("abcde", 2) for n in range(4)]
+    alone = {key: parts_between(snapshot, [key])[key] for key in asked}
+    assert parts_between(snapshot, asked) == alone
 
 
 def test_runs_without_task_and_agent_tell_no_difference() -> None:

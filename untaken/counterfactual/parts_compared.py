@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from math import fsum
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from math import fsum, isnan
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,8 @@ NOT_NAMED: Final = Unscored("the memory does not name the task and agent of ever
 NOT_ALIKE: Final = Unscored("no agent took both in one task")
 ONE_RUN: Final = Unscored("a history is compared with one run")
 SAME_IN_ALL: Final = Unscored("it is the same in all runs that are compared")
+CELLS: Final = 1_000_000
+"""Strata of comparisons that are added up at a time."""
 
 
 def parts_between(
@@ -30,22 +32,25 @@ def parts_between(
 
     A run that took both in the context is on neither side.
     """
-    numbers = numbers_of(snapshot.history)
-    found = {}
-    for selected, alternative, context_hash in pairs:
+    numbers, asked = numbers_of(snapshot.history), list(pairs)
+    taken = np.zeros(numbers.unit.size, dtype=bool)
+    sides = []
+    for selected, alternative, context_hash in asked:
         one, two = (
             _known(numbers.runs(snapshot.history, skill, context_hash), snapshot.observations)
             for skill in (alternative, selected)
         )
-        both = np.intersect1d(one.run, two.run)
-        one, two = (side.where(~np.isin(side.run, both)) for side in (one, two))
-        found[selected, alternative, context_hash] = ScoreParts(
-            success=_part(one, two, one.success, two.success),
-            cost=_part(one, two, one.cost, two.cost),
-            steps=_part(one, two, one.steps, two.steps),
-            cost_unit=snapshot.cost_unit or "",
-        )
-    return found
+        sides.append((_without(one, two, taken), _without(two, one, taken)))
+    copies = bool((numbers.unit != np.arange(numbers.unit.size)).any())
+    success, cost, steps = (
+        _parts([_Figures.of(one, two, figure, copies=copies) for one, two in sides])
+        for figure in ("success", "cost", "steps")
+    )
+    unit = snapshot.cost_unit or ""
+    return {
+        key: ScoreParts(success=s, cost=c, steps=t, cost_unit=unit)
+        for key, s, c, t in zip(asked, success, cost, steps, strict=True)
+    }
 
 
 def parts_of_delta(history: Record, own: Outcome, cost_unit: str | None) -> ScoreParts:
@@ -75,17 +80,65 @@ def _known(runs: Runs, observations: int) -> Runs:
     return runs.where(runs.position < observations)
 
 
-def _part(one: Runs, two: Runs, alternative: np.ndarray, selected: np.ndarray) -> ScorePart:
-    have = ~np.isnan(alternative), ~np.isnan(selected)
-    values = alternative[have[0]], selected[have[1]]
-    once = one_of_each(one.unit[have[0]]), one_of_each(two.unit[have[1]])
-    strata = one.stratum[have[0]][once[0]], two.stratum[have[1]][once[1]]
-    within, low, high = _within((values[0][once[0]], values[1][once[1]]), strata)
+def _without(runs: Runs, others: Runs, taken: np.ndarray) -> Runs:
+    """Those that are not in both; `taken` has False for every run of the log, before and after."""
+    taken[others.run] = True
+    kept = ~taken[runs.run]
+    taken[others.run] = False
+    return runs.where(kept)
+
+
+class _Figures(NamedTuple):
+    """One figure of the runs on both sides of a comparison, the alternative's first; of copies the first.
+
+    Attributes:
+        every: all the values of a side, copies too.
+        values: one a unit; `stratum` that of each.
+    """
+
+    every: tuple[np.ndarray, np.ndarray]
+    values: tuple[np.ndarray, np.ndarray]
+    stratum: tuple[np.ndarray, np.ndarray]
+
+    @classmethod
+    def of(cls, one: Runs, two: Runs, figure: str, *, copies: bool) -> _Figures:
+        """Of the runs that have the figure."""
+        every, values, strata = [], [], []
+        for side in (one, two):
+            column = getattr(side, figure)
+            have = ~np.isnan(column)
+            value, stratum = column[have], side.stratum[have]
+            once = one_of_each(side.unit[have]) if copies else slice(None)
+            every.append(value)
+            values.append(value[once])
+            strata.append(stratum[once])
+        return cls((every[0], every[1]), (values[0], values[1]), (strata[0], strata[1]))
+
+    @property
+    def why_not(self) -> Unscored | None:
+        """Why there is nothing to compare, as far as one sees without looking into strata."""
+        if not self.values[0].size or not self.values[1].size:
+            return NOT_RECORDED
+        return NOT_NAMED if any((side == UNKNOWN).any() for side in self.stratum) else None
+
+
+def _parts(figures: Sequence[_Figures]) -> list[ScorePart]:
+    """A figure over many comparisons, all tested at once."""
+    refused = [some.why_not for some in figures]
+    tested = iter(_within([some for some, why in zip(figures, refused, strict=True) if why is None]))
+    return [
+        _part(some, next(tested) if why is None else (why, why, why))
+        for some, why in zip(figures, refused, strict=True)
+    ]
+
+
+def _part(some: _Figures, difference: tuple[Score, Score, Score]) -> ScorePart:
+    (alternative, selected), (within, low, high) = some.every, difference
     return ScorePart(
-        alternative=_mean(values[0]),
-        selected=_mean(values[1]),
-        n_alternative=values[0].size,
-        n_selected=values[1].size,
+        alternative=_mean(alternative),
+        selected=_mean(selected),
+        n_alternative=alternative.size,
+        n_selected=selected.size,
         within=within,
         low=low,
         high=high,
@@ -96,23 +149,33 @@ def _mean(values: np.ndarray) -> Score:
     return fsum(values.tolist()) / values.size if values.size else NOT_RECORDED
 
 
-def _within(
-    values: tuple[np.ndarray, np.ndarray], strata: tuple[np.ndarray, np.ndarray]
-) -> tuple[Score, Score, Score]:
-    """The difference between runs of one stratum, and its interval."""
-    every, stratum = np.concatenate(values), np.concatenate(strata)
-    if not values[0].size or not values[1].size:
-        return NOT_RECORDED, NOT_RECORDED, NOT_RECORDED
-    if (stratum == UNKNOWN).any():
-        return NOT_NAMED, NOT_NAMED, NOT_NAMED
-    first = np.arange(every.size) < values[0].size
-    kept = np.isin(stratum, np.intersect1d(*strata))
-    if not kept.any():
-        return NOT_ALIKE, NOT_ALIKE, NOT_ALIKE
-    number = np.unique(stratum[kept], return_inverse=True)[1]
-    one = np.zeros(number.size, dtype=int)  # comparison
-    found = mean_differences(every[kept], first[kept], number, one, comparisons=1)
-    value, low, high = (float(column[0]) for column in found)
-    if np.isnan(value):
-        return 0.0, SAME_IN_ALL, SAME_IN_ALL
-    return value, low, high
+def _within(figures: Sequence[_Figures]) -> Iterator[tuple[Score, Score, Score]]:
+    """The difference of each between runs of one stratum, and its interval."""
+    strata = np.unique(np.concatenate([np.zeros(0, int), *(s for some in figures for s in some.stratum)]))
+    at_once = max(1, CELLS // max(1, strata.size))
+    for begin in range(0, len(figures), at_once):
+        batch = figures[begin : begin + at_once]
+        sides = [len(side) for some in batch for side in some.values]
+        first = np.repeat(np.arange(len(sides)) % 2 == 0, sides)
+        comparison = np.repeat(np.arange(len(sides)) // 2, sides)
+        values = np.concatenate([side for some in batch for side in some.values])
+        stratum = np.searchsorted(strata, np.concatenate([side for some in batch for side in some.stratum]))
+        alike = _alike(first, stratum, comparison, (len(batch), strata.size)).tolist()
+        found = mean_differences(values, first, stratum, comparison, comparisons=len(batch))
+        for there, value, low, high in zip(alike, *(column.tolist() for column in found), strict=True):
+            if not there:
+                yield NOT_ALIKE, NOT_ALIKE, NOT_ALIKE
+            elif isnan(value):
+                yield 0.0, SAME_IN_ALL, SAME_IN_ALL
+            else:
+                yield value, low, high
+
+
+def _alike(
+    first: np.ndarray, stratum: np.ndarray, comparison: np.ndarray, shape: tuple[int, int]
+) -> np.ndarray:
+    """Whether some stratum of each comparison has both sides."""
+    place, (comparisons, strata) = comparison * shape[1] + stratum, shape
+    one, two = (np.bincount(place[side], minlength=comparisons * strata) > 0 for side in (first, ~first))
+    found: np.ndarray = np.logical_or.reduce((one & two).reshape(shape), axis=1)
+    return found
