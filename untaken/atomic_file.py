@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
-from typing import TypeVar
+from time import sleep
+from typing import Final, TypeVar
 
 from filelock import FileLock
 
 Content = TypeVar("Content")
+POLL_SECONDS: Final = 0.005
+"""Between two looks at a lock. It has no queue: who has just had it lets the others look first."""
 
 
 def write_whole(file: Path, data: bytes) -> None:
@@ -32,9 +35,10 @@ def change_file(
 
     Where `read`, `change` or `encode` fails, nothing is written.
     """
-    with FileLock(file.with_name(f".{file.name}.lock")):
+    with FileLock(file.with_name(f".{file.name}.lock")).acquire(poll_interval=POLL_SECONDS):
         before = read()
         changed = change(before)
         if changed != before:
             write_whole(file, encode(changed))
+    sleep(2 * POLL_SECONDS)
     return changed

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from untaken import limits
 from untaken.errors import UntakenError
 from untaken.failure_modes import (
     PRESETS,
@@ -17,6 +18,7 @@ from untaken.failure_modes import (
     change_taxonomy,
     create_mode,
     edit_mode,
+    files,
     find_mode,
     import_modes,
     kept_taxonomy,
@@ -173,3 +175,32 @@ def test_a_workspace_keeps_its_taxonomy_and_every_change_makes_a_version(tmp_pat
     kept = change_taxonomy(tmp_path, lambda known: create_mode(known, "B", **ANN)[0])
     assert kept == kept_taxonomy(tmp_path)
     assert (kept.version, [mode.name for mode in kept.modes]) == (2, ["A", "B"])
+
+
+def test_under_the_lock_a_taxonomy_is_written_and_read_back_once_however_much_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = change_taxonomy(tmp_path, lambda taxonomy: create_mode(taxonomy, "Slow", by="ada")[0])
+    done: list[str] = []
+    for name in ("plain_yaml", "read_yaml"):
+        real = getattr(files, name)
+        monkeypatch.setattr(
+            files, name, lambda *given, real=real, name=name: done.append(name) or real(*given)
+        )
+
+    def several(taxonomy: Taxonomy) -> Taxonomy:
+        taxonomy = split_mode(taxonomy, "slow", ["Late", "Later", "Latest"], by="ada")
+        taxonomy = merge_modes(taxonomy, ["late", "later"], "latest", by="ada")
+        return edit_mode(taxonomy, "latest", definition="in vain", by="ada")
+
+    changed = change_taxonomy(tmp_path, several)
+    assert done == ["plain_yaml", "read_yaml"]
+    assert kept_taxonomy(tmp_path) == changed != kept
+
+
+def test_what_could_not_be_read_again_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = change_taxonomy(tmp_path, lambda taxonomy: create_mode(taxonomy, "Slow", by="ada")[0])
+    monkeypatch.setattr(limits, "GRAPH_FILE_BYTES", 2_000)
+    with pytest.raises(UntakenError, match="bytes"):
+        change_taxonomy(tmp_path, lambda t: create_mode(t, "Long", definition="x" * 1_900, by="ada")[0])
+    assert kept_taxonomy(tmp_path) == kept

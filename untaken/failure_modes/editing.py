@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.failure_modes.failure_mode import COLOURS, FailureMode, ModeChange, Taxonomy
-from untaken.failure_modes.files import parse_taxonomy, plain_name, taxonomy_yaml
+from untaken.failure_modes.files import checked, plain_name
 
 _NOT_IN_ID: Final = re.compile(r"[^\w]+")
 
@@ -44,7 +44,7 @@ def create_mode(
         colour=colour or COLOURS[len(taxonomy.modes) % len(COLOURS)],
         history=[_change(taxonomy, by, at, "created it", "")],
     )
-    changed = _checked(replace(taxonomy, version=taxonomy.version + 1, modes=[*taxonomy.modes, fresh]))
+    changed = checked(replace(taxonomy, version=taxonomy.version + 1, modes=[*taxonomy.modes, fresh]))
     return changed, changed.modes[-1]
 
 
@@ -174,7 +174,7 @@ def import_modes(
         replace(mode, colour=COLOURS[place % len(COLOURS)], history=history)
         for place, mode in enumerate(fresh, start=len(taxonomy.modes))
     ]
-    return _checked(replace(taxonomy, version=taxonomy.version + 1, modes=[*taxonomy.modes, *placed]))
+    return checked(replace(taxonomy, version=taxonomy.version + 1, modes=[*taxonomy.modes, *placed]))
 
 
 def find_mode(taxonomy: Taxonomy, name_or_id: str) -> FailureMode:
@@ -228,7 +228,7 @@ def _with(
             modes.append(replace(mode, **changed[mode.id], history=[*mode.history, change]))
         else:
             modes.append(mode)
-    return _checked(replace(taxonomy, version=taxonomy.version + 1, modes=modes))
+    return checked(replace(taxonomy, version=taxonomy.version + 1, modes=modes))
 
 
 def _change(taxonomy: Taxonomy, by: str, at: datetime | None, what: str, why: str) -> ModeChange:
@@ -244,11 +244,6 @@ def _free_id(taxonomy: Taxonomy, name: str) -> str:
     while (found := stem if number == 1 else f"{stem}-{number}") in taken:
         number += 1
     return found
-
-
-def _checked(taxonomy: Taxonomy) -> Taxonomy:
-    """Through the reader of files: what is kept can be read again."""
-    return parse_taxonomy(taxonomy_yaml(taxonomy))
 
 
 def _refused(message: str) -> UntakenError:
