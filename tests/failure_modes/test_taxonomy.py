@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -177,16 +178,21 @@ def test_a_workspace_keeps_its_taxonomy_and_every_change_makes_a_version(tmp_pat
     assert (kept.version, [mode.name for mode in kept.modes]) == (2, ["A", "B"])
 
 
+def noting(real: Callable[..., Any], done: list[str]) -> Callable[..., Any]:
+    def noted(*given: Any, **named: Any) -> Any:
+        done.append(real.__name__)
+        return real(*given, **named)
+
+    return noted
+
+
 def test_under_the_lock_a_taxonomy_is_written_and_read_back_once_however_much_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = change_taxonomy(tmp_path, lambda taxonomy: create_mode(taxonomy, "Slow", by="ada")[0])
     done: list[str] = []
     for name in ("plain_yaml", "read_yaml"):
-        real = getattr(files, name)
-        monkeypatch.setattr(
-            files, name, lambda *given, real=real, name=name: done.append(name) or real(*given)
-        )
+        monkeypatch.setattr(files, name, noting(getattr(files, name), done))
 
     def several(taxonomy: Taxonomy) -> Taxonomy:
         taxonomy = split_mode(taxonomy, "slow", ["Late", "Later", "Latest"], by="ada")
