@@ -14,6 +14,7 @@ from components.shared.choice_words import SIDES, SideStyle, side_of
 from untaken.answers import ChoiceReview, count_paths, placebo_of
 from untaken.corpus import Corpus
 from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, OffPolicyContrast, Point, level_words
+from untaken.counterfactual.words import time_words
 from untaken.errors import Score, number, reason
 from untaken.fix_first import SkillTakers
 from untaken.ledger import Run
@@ -124,6 +125,8 @@ def detail(choice: Choice, review: ChoiceReview, corpus: Corpus) -> None:
             st.warning(text.label("; ".join(cost.words for cost in costs), 400), icon=":material/star:")
         st.text(text.one_line(choice.parts.words, 300))
         st.text(text.one_line(choice.support_reason, 300))
+        if price := time_words(choice.support_reason):
+            st.caption(price)
         _cards(choice, review.cost_unit)
         places = st.columns(3)
         for place, skill, success in zip(

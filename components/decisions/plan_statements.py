@@ -24,6 +24,7 @@ from untaken.answers.plan_words import (
 )
 from untaken.corpus import Corpus
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, Statement, calibration_card
+from untaken.counterfactual.words import time_words
 from untaken.errors import Unscored, number
 from untaken.present.numbers import counted, decimal, interval, percent, signed
 
@@ -122,6 +123,8 @@ def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
         mime="text/csv",
         key="statements-in-full",
     )
+    if price := next(filter(None, (time_words(statement.reason) for statement in listed)), ""):
+        st.caption(f"*Could be time*: {price}")
     supported = [at for at, statement in enumerate(listed) if statement.supported]
     at = row if row is not None else (supported[0] if supported else None)
     if at is not None:

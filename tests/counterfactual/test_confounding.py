@@ -19,7 +19,8 @@ from untaken.counterfactual import Weights, influence, placebo
 from untaken.counterfactual.balance import balance_of
 from untaken.counterfactual.diagnostics import Influence
 from untaken.counterfactual.pairs import Pair, compare_pairs
-from untaken.counterfactual.support import COULD_BE_TIME, IN_TIME, RETRIES, UNTIMED, OptionTest
+from untaken.counterfactual.support import IN_TIME, RETRIES, UNTIMED, OptionTest
+from untaken.counterfactual.words import COULD_BE_TIME, time_words
 from untaken.ledger import Run
 from untaken.memory import Observed, PolicyMemory
 
@@ -173,6 +174,11 @@ def test_a_comparison_that_is_weak_says_why(case: Case) -> None:
 def test_what_holds_only_between_early_and_late_runs_could_be_time() -> None:
     found = [r.reason for r in rulings(WORLDS["one task drift"], 0.0, 12) if r and r.p_exact <= 0.05]
     assert found.count(COULD_BE_TIME) >= 0.7 * len(found) > 0
+
+
+def test_the_price_of_the_time_rule_is_said_beside_its_reason_alone() -> None:
+    assert "8 to 10%" in time_words(COULD_BE_TIME)
+    assert not any(map(time_words, ("", RETRIES, IN_TIME, "needs about 3 more runs")))
 
 
 def test_a_difference_that_holds_within_tasks_is_supported_and_says_by_how_much() -> None:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from untaken.counterfactual.words import MOST_RUNS, N_MIN
+from untaken.counterfactual.words import COULD_BE_TIME, MOST_RUNS, N_MIN
 from untaken.present.numbers import p_value, points
 from untaken.stats.exact import poisson_binomial_tail
 from untaken.stats.in_time import ChoiceSeries, TimeAdjustment
@@ -35,7 +35,6 @@ SAME: Final = "where task, agent and version are the same"
 UNTIMED: Final = "no start times are recorded: change over time cannot be excluded"
 RETRIES: Final = "confounded: runs are repeated after failures"
 IN_TIME: Final = "confounded: time and choice coincide"
-COULD_BE_TIME: Final = "could be time: the difference does not hold between runs made at about the same time"
 
 
 class ComparedRuns(NamedTuple):
