@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from components.criteria import editing, proposing, view
 from components.criteria.agreement import agreement
 from components.shared import cards, state
 
 cards.headline("Criteria", "Is it good beyond success?")
-if left := cards.left_out():
-    st.caption(f"Values from ledgers: of the agents compared{left}.")
 known = view.criteria()
 found = view.reviews()
 counts = view.unique_counts()

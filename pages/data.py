@@ -95,7 +95,7 @@ if findings:
 st.subheader("Export", anchor=False)
 corpus = state.compared()
 st.caption(
-    f"Every export has the scope of the pages: {counted(len(corpus.runs), 'run')}{cards.left_out()} · "
+    f"Every export has the scope of the pages: {counted(len(corpus.runs), 'run')} · "
     f"{text.label(state.rules().in_words(), 200)}"
 )
 st.caption("One HTML file with a written summary. Opens offline in any browser.")

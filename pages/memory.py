@@ -22,10 +22,7 @@ if not corpus.runs:
     cards.nothing_here()
     st.stop()
 if state.runs_left_out():
-    st.caption(
-        "The memory of the agents compared (“Agents compared” in the sidebar); agents without a common "
-        "task have their own memory."
-    )
+    st.caption("Agents without a common task have a memory of their own.")
 if not len(corpus.memory):
     st.info("No history yet: it needs finished runs with a known outcome and a choice of skill.")
     st.stop()

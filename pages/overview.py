@@ -21,6 +21,7 @@ from untaken.answers.first_page import (
     contradictory_runs,
     first_numbers,
     first_to_review,
+    ranking_remarks,
     ranks_alone,
 )
 from untaken.answers.overview import graphs_by_misses
@@ -53,12 +54,13 @@ broken = f" · {counted(lost, 'broken ledger')}, excluded" if lost else ""
 st.caption(
     f"{counted(seen.runs, 'run')} · {counted(seen.agents, 'agent')} · "
     f"{counted(seen.tasks, 'task')} · "
-    f"{counted(seen.graphs, 'plan graph')}{broken}{cards.left_out()}  \n"
+    f"{counted(seen.graphs, 'plan graph')}{broken}  \n"
     f"{text.label(state.rules().in_words(), 200)}"
 )
 first_steps.offer_tour()
 first_graph.offer()
 three_numbers.draw(seen)
+cards.remarks(state.derived(ranking_remarks))
 if not seen.graphs:
     usage_table.draw(state.derived(corpus_usage))
 starting.load_tables()

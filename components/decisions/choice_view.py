@@ -45,7 +45,7 @@ def evaluated_or_not(corpus: Corpus) -> None:
     skipped = [made[digest] for digest in made if made.status(digest) != "evaluated"]
     st.caption(
         f"{counted(len(made) - len(skipped), 'run')} evaluated, {len(skipped):,} not"
-        f"{cards.left_out()} · each delta uses what was known when the run started, without its own outcome"
+        " · each delta uses what was known when the run started, without its own outcome"
         " · association in past runs, not causation"
     )
     if skipped:

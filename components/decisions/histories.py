@@ -58,7 +58,7 @@ def draw(corpus: Corpus) -> None:
 
 def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
     seen = count_choices(choices)
-    small = f"supported, q ≤ {SMALL_Q:g}, of {seen.compared:,} compared"
+    small = f"supported, q ≤ {SMALL_Q:g}, of {seen.compared:,} tested"
     shown = (
         ("Choices", seen.choices, f"skill taken, skill not taken, context · {choice_view.points_in(paths)}"),
         ("Succeeded more often", seen.more, f"{small} · {seen.less:,} less often"),

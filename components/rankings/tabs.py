@@ -27,10 +27,11 @@ from untaken.answers import (
     review_items,
     review_order,
 )
+from untaken.answers.first_page import ranking_remarks
 from untaken.answers.usage import corpus_usage
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.ranking import OUTCOME, RankReport, remarks
+from untaken.ranking import OUTCOME, RankReport
 
 TWO_PLACES: Final = st.column_config.NumberColumn(format="%+.2f")
 SHARES: Final = ("value", "low", "high")
@@ -45,8 +46,7 @@ def several_agents(report: RankReport) -> bool:
 @panel
 def flow(report: RankReport) -> None:
     """Ranks by each metric; what they cannot say, and without two rankings that alone."""
-    for sentence in remarks(report):
-        st.info(text.label(sentence, 400), icon=":material/info:")
+    cards.remarks(state.derived(ranking_remarks))
     if not several_agents(report):
         return
     ranked = ranked_metrics(report)
@@ -171,7 +171,10 @@ def _standings(corpus: Corpus) -> None:
     st.caption("Value: mean over tasks. 95% interval by the effective number of tasks.")
     columns = dict.fromkeys(SHARES, tables.PERCENT)
     tables.table(rankings_table(corpus), key="standings", name="Standings", columns=columns, height=320)
-    st.caption("Counts over all runs, and rates from them (micro) and means over runs (macro).")
+    st.caption(
+        "Counts over all runs. Rates from them (success_rate, too) are pooled over runs; those named "
+        "_macro are means over runs."
+    )
     pooled = agents_table(corpus)
     rates = [column for column in pooled.columns if column.endswith(RATES)]
     tables.table(pooled, key="agents", name="Agents", columns=dict.fromkeys(rates, tables.PERCENT))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,7 +10,7 @@ import streamlit as st
 from components.shared import explanations, first_steps, private_session, state, text
 from components.shared.panels import panel
 from untaken.answers import ReviewItem
-from untaken.present.numbers import counted, percent
+from untaken.present.numbers import percent
 
 KIND_ICONS = {"failed": "✗", "unlucky": "☂", "lucky": "⚠", "unfinished": "…", "broken": "⊘", "fine": "✓"}
 """One mark a kind of run, beside the word itself."""
@@ -75,11 +75,10 @@ def number_cards(*cards: tuple[str, str, str]) -> None:
             number_card(*card)
 
 
-def left_out() -> str:
-    """How many runs a page leaves out, because their agents share no task with those compared; or nothing."""
-    left = state.runs_left_out()
-    words = "share no task with these (“Agents compared” in the sidebar shows them)"
-    return f" · {counted(left, 'more run')}, of agents that {words}" if left else ""
+def remarks(sentences: Iterable[str]) -> None:
+    """What a ranking of these runs cannot say, a sentence each (`untaken.ranking.remarks`)."""
+    for sentence in sentences:
+        st.info(text.label(sentence, 400), icon=":material/info:")
 
 
 @panel

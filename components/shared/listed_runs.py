@@ -8,7 +8,6 @@ import streamlit as st
 
 from components.shared import state, text
 from components.shared.panels import panel
-from untaken.present.numbers import counted
 
 WORDS: Final = {"compared": "Agents compared", "all": "All agents"}
 SWITCH: Final = "listed_switch"
@@ -16,7 +15,7 @@ SWITCH: Final = "listed_switch"
 
 @panel
 def switch() -> None:
-    """Draw the switch, and say how many runs are left out; nothing where all agents can be compared."""
+    """Draw the switch; nothing where all agents can be compared."""
     left = state.runs_left_out()
     if state.group_name() is None:
         return
@@ -33,12 +32,10 @@ def switch() -> None:
             help="The agents compared are chosen in the sidebar. All agents: also those that share no task "
             "with them.",
         )
-        st.caption(
-            f"Runs of all agents, {left:,} of them of agents that are not compared."
-            if state.lists_all()
-            else f"{counted(left, 'more run')}, of agents that share no task with these, not listed.",
-            width="stretch",
-        )
+        if state.lists_all():
+            st.caption(
+                f"Runs of all agents, {left:,} of them of agents that are not compared.", width="stretch"
+            )
 
 
 def of_whom() -> str:

@@ -60,7 +60,7 @@ def links(app: AppTest) -> list[str]:
 def test_choices_are_counted_with_what_they_rest_on(app: AppTest) -> None:
     assert metrics(app) | {"Choices": "4", "Succeeded more often": "1"} == metrics(app)
     assert metrics(app)["No clear difference"] == "2"
-    assert "supported, q ≤ 0.05, of 2 compared · 1 less often" in said(app)
+    assert "supported, q ≤ 0.05, of 2 tested · 1 less often" in said(app)
     assert "2 of them without history" in said(app)
     assert len(table(app, "Choices")) == 4
 

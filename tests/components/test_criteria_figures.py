@@ -76,10 +76,10 @@ def test_a_mark_says_its_level_its_interval_and_its_runs() -> None:
     assert "level 4.00 of 0–4 (95% 4.00 to 4.00), n=8" in hover
 
 
-def test_one_run_has_no_interval_and_says_so() -> None:
+def test_one_task_has_no_interval_and_says_so() -> None:
     figure = figures.criteria_means(outcome_means([a_pass({"Care": [3, 1]}, successes=1)]))
     assert not [t for t in figure.data if t.mode == "lines"]
-    assert "one run has no spread" in figure.data[0].hovertext[0]
+    assert "one task has no spread" in figure.data[0].hovertext[0]
 
 
 def test_each_run_is_a_point_of_its_outcome() -> None:

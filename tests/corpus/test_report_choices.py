@@ -9,6 +9,7 @@ from histories import past
 from untaken import answers as report
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual import Choice
+from untaken.errors import number
 from untaken.plans import GraphSet
 
 
@@ -61,4 +62,5 @@ def test_choices_are_counted_by_what_supports_them(corpus: Corpus) -> None:
     counts = report.count_choices(made)
     want = {"choices": 3, "compared": 2, "more": 1, "less": 1, "alike": 0, "unknown": 1}
     assert {name: getattr(counts, name) for name in want} == want
+    assert counts.compared == sum(number(choice.q) is not None for choice in made)
     assert report.count_choices(list[Choice]()).choices == 0

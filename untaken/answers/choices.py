@@ -161,8 +161,8 @@ class ChoiceCounts:
     """Choices, counted.
 
     Attributes:
-        compared: with an interval; `more` and `less`: the alternative succeeded more or less often
-            (`Choice.succeeds`).
+        compared: with a test of success, over which `q` is adjusted; `more` and `less`: the alternative
+            succeeded more or less often (`Choice.succeeds`).
         cheaper: at the same success it costs less, or takes fewer steps; `alike`: nothing of this can be
             said, though it has a history; `unknown`: it has none.
     """
@@ -183,7 +183,7 @@ def count_choices(made: Sequence[Choice]) -> ChoiceCounts:
     unknown = sum(c.support == "none" for c in made)
     return ChoiceCounts(
         choices=len(made),
-        compared=sum(number(c.low) is not None for c in made),
+        compared=sum(number(c.q) is not None for c in made),
         more=ways.count(1),
         less=ways.count(-1),
         cheaper=cheaper,

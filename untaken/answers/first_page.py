@@ -14,7 +14,7 @@ from untaken.corpus import Corpus, runs_without_graph
 from untaken.discovery import teaches
 from untaken.errors import Unscored
 from untaken.fix_first import ITEMS_SHOWN, FixItem, Triage, triage_by_agent
-from untaken.ranking import RankReport
+from untaken.ranking import RankReport, remarks
 
 CHOICES_SHOWN: Final = 3
 """Choices that are shown, each with at most so many runs."""
@@ -93,6 +93,11 @@ def without_graph(corpus: Corpus) -> WithoutGraph:
 def ranks_alone(corpus: Corpus) -> RankReport:
     """The ranking without its runs, for what compares standings."""
     return replace(corpus.ranking, runs=(), contradictions=())
+
+
+def ranking_remarks(corpus: Corpus) -> tuple[str, ...]:
+    """What a ranking of these runs cannot say: one agent, outcomes that are all alike, too few tasks."""
+    return remarks(corpus.ranking)
 
 
 def first_to_review(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> ShownRuns:

@@ -225,6 +225,8 @@ def score(args: argparse.Namespace, console: Console) -> int:
         ("violations", lambda agent: agent.violations),
         ("replans/run", lambda agent: rate(agent.replanning_events_per_trace)),
     )
+    if agents and not used:
+        console.say("Rates are pooled over runs; untaken rank has means over tasks.")
     if args.runs:
         console.say()
         _print_runs(scored.known, console)

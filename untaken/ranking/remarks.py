@@ -25,8 +25,8 @@ def remarks(report: RankReport) -> tuple[str, ...]:
     found = []
     if len(agents) == 1:
         found.append(
-            f"Only {agents[0]} ran here, so there is nothing to rank. Its values and their intervals are "
-            "below; a second agent on the same tasks makes a ranking."
+            f"Only {agents[0]} ran here, so there is nothing to rank: a second agent on the same tasks makes "
+            "a ranking."
         )
     found += _outcomes(report)
     silent = [metric for metric in report.metrics if unrankable(report, metric)]
