@@ -125,7 +125,7 @@ CASES = [
     Case("no ledgers", "memory verify {m} {w}/none", 2, "path-not-found"),
     Case("a broken ledger", "memory verify {m} {w}/broken.jsonl", 1, "ledger-altered"),
     Case("signals of a broken ledger", "memory queue {m} {w}/broken.jsonl", 1, "0 signals queued"),
-    Case("a damaged queue", "memory apply {w}/bad.memory.jsonl", 1, "memory-malformed"),
+    Case("a damaged queue", "memory apply {w}/bad.memory.jsonl", 2, "memory-malformed"),
 ]
 
 

@@ -140,7 +140,6 @@ def gate(args: argparse.Namespace, console: Console) -> int:
     for finding in scored.findings:
         if finding.code in DOUBTS:
             console.say(plain(f"{finding.message}. {finding.hint}"))
-    console.say()
     used = usage_without_graphs(scored, console)
     print_rules(args, scored, console)
     verdicts = {*(check.verdict for check in checks), *(check.verdict for check in in_sequence)}

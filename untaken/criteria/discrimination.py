@@ -12,7 +12,6 @@ from untaken.criteria.criterion import QuantifierRun
 from untaken.criteria.means import level_interval, levels_by_subject, tasks_of_subjects, top_level
 from untaken.errors import Score, Unscored
 from untaken.stats.rates import wilson
-from untaken.stats.rounding import quantised
 
 Unit = TypeVar("Unit")
 
@@ -147,7 +146,7 @@ def _means_by(levels: Mapping[str, float], unit_of: Mapping[str, Unit]) -> dict[
     by_unit: dict[Unit, list[float]] = {}
     for subject, level in levels.items():
         by_unit.setdefault(unit_of[subject], []).append(level)
-    return {unit: quantised(fmean(some)) for unit, some in by_unit.items()}
+    return {unit: stats.quantised(fmean(some)) for unit, some in by_unit.items()}
 
 
 def subject_means(passes: Sequence[QuantifierRun], name: str) -> dict[str, float]:

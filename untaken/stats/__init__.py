@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     )
     from untaken.stats.multiple import benjamini_hochberg as benjamini_hochberg, holm as holm
     from untaken.stats.paired import sign_flips as sign_flips
+    from untaken.stats.rounding import quantised as quantised
     from untaken.stats.shares import interval_of_share as interval_of_share
     from untaken.stats.sparse import TaskSample as TaskSample, product as product
     from untaken.stats.stratified import (
