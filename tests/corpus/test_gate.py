@@ -200,7 +200,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("--require coverage<=1 --agent careful --require completion>=0.9 {w}/ledgers", 0, ""),
         ("{w}/ledgers --require critical_completion>=0.9 --on interval --agent lucky", 1, ""),
         ("{w}/ledgers {w}/altered.jsonl --require coverage>=0 --agent careful", 1, "ledger-altered"),
-        ("{w}/altered.jsonl --require coverage>=0", 1, "nothing-to-check"),
+        ("{w}/altered.jsonl --require coverage>=0", 2, "nothing-to-check"),
         ("{w}/ledgers --require coverage>=0 --agent nobody", 2, "agent-unknown"),
         ("{w}/ledgers --require nonsense>=0", 2, "metric-unknown"),
         ("{w}/ledgers --require coverage", 2, "requirement-invalid"),

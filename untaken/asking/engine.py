@@ -193,16 +193,15 @@ def _resolved(model: str | Model, portal: BlockingPortal, stack: ExitStack) -> t
 
 
 def _at_address(address: str, key: str, portal: BlockingPortal, stack: ExitStack) -> Model:
-    from openai import AsyncOpenAI  # noqa: PLC0415 (slow)
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415 (slow)
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 
     address, _, name = address.partition("#")
     url, _, query = address.partition("?")
     client = stack.enter_context(portal.wrap_async_context_manager(bounded_client(TIMEOUT)))
-    asked = AsyncOpenAI(base_url=url, api_key=key, http_client=client, default_query=dict(parse_qsl(query)))
-    provider = OpenAIProvider(openai_client=asked)
-    return OpenAIChatModel(name or "default", provider=provider)
+    asked = OpenAIProvider(base_url=url, api_key=key, http_client=client).client
+    asked = asked.with_options(default_query=dict(parse_qsl(query)))
+    return OpenAIChatModel(name or "default", provider=OpenAIProvider(openai_client=asked))
 
 
 def _short(error: BaseException) -> str:

@@ -15,6 +15,8 @@ from math import log, sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import lsmr
 from scipy.special import stdtr
 
 LAGS: Final = 4
@@ -253,9 +255,6 @@ def _left_over(series: ChoiceSeries, segments: Segments, length: int) -> _LeftOv
             left: np.ndarray = centred_there - basis @ (basis.T @ centred_there)
             return left
     else:
-        from scipy import sparse  # noqa: PLC0415 (slow)
-        from scipy.sparse.linalg import lsmr  # noqa: PLC0415
-
         groups = [stratum, *moments]
         design = sparse.hstack([sparse.csr_matrix((np.ones(n), (np.arange(n), g))) for g in groups]).tocsr()
         rank = sum(int(g.max()) for g in groups) + 1  # at most: the standard error is too large, if anything
