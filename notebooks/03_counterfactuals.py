@@ -48,8 +48,8 @@ from untaken.answers import (
     records_table,
     statements_table,
 )
-from untaken.counterfactual import THRESHOLD, Scale, Weights, choices, verdict_of
-from untaken.counterfactual.advantage import compare
+from untaken.counterfactual import THRESHOLD, Weights, choices, verdict_of
+from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.counterfactual.plan import calibration_card
 from untaken.figures import (
     choice_deltas,
@@ -148,6 +148,8 @@ def identical_skills(n: int, contexts: int, seed: int) -> untaken.PolicyMemory:
             steps=min(1.0, max(0.0, chance.gauss(0.5, 0.2))),
             weight=1.0,
             run_id=f"{context}/{skill}/{i}",
+            task_id=f"task {context}",
+            agent="agent",
             ts=start + timedelta(hours=i),
         )
         for context in range(contexts)
@@ -160,11 +162,8 @@ def identical_skills(n: int, contexts: int, seed: int) -> untaken.PolicyMemory:
 def differing(n: int, contexts: int = 250) -> tuple[float, float]:
     """Shares of contexts in which the rule, and the engine's support, call two identical skills different."""
     snapshot = identical_skills(n, contexts, seed=n).snapshot()
-    scale = Scale(spans=snapshot.spans(), weights=Weights())
-    found = [
-        compare(snapshot.record("that", context), snapshot.record("this", context), scale, THRESHOLD)
-        for context in (f"context {i}" for i in range(contexts))
-    ]
+    pairs = [Pair(f"context {i}", "this", "that") for i in range(contexts)]
+    found = compare_pairs(snapshot, pairs, Weights(), THRESHOLD)
     crossed = sum(verdict_of(trust.advantage) != "equivalent" for trust in found)
     return crossed / contexts, sum(trust.support == "supported" for trust in found) / contexts
 

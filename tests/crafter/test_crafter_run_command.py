@@ -69,7 +69,7 @@ def test_a_run_is_not_recorded_twice(capsys: pytest.CaptureFixture[str], tmp_pat
     words = ["crafter", "run", "--policy", "random", *FEW, "-o", str(tmp_path)]
     assert main(words) == 0
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert main(words) == 1
+    assert main(words) == 2
     assert "[ledger-run-exists]" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 

