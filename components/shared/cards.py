@@ -75,6 +75,7 @@ def number_cards(*cards: tuple[str, str, str]) -> None:
             number_card(*card)
 
 
+@panel
 def remarks(sentences: Iterable[str]) -> None:
     """What a ranking of these runs cannot say, a sentence each (`untaken.ranking.remarks`)."""
     for sentence in sentences:

@@ -73,7 +73,7 @@ def draw() -> None:
 def _other_sets(names: dict[str, str]) -> None:
     """Every other set of agents, one click away: no run leaves the pages unseen."""
     others = [name for name in names if name != state.group_name()]
-    if not others:
+    if len(names) < 2:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="other-sets"):
         st.caption("Agents without a common task are shown apart. Also here:", width="content")

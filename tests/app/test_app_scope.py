@@ -287,6 +287,14 @@ def test_every_other_set_of_agents_is_one_click_away(page: str, tmp_path: Path, 
     assert app.selectbox(key="group").value != before
 
 
+def test_where_there_is_one_set_of_agents_no_other_is_offered(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("a.jsonl", a_run("a").call("look").finish().ledger())
+    app = session(tmp_path, monkeypatch)
+    assert "1 run" in said(app)
+    assert "Also here" not in said(app)
+
+
 ALIKE = {
     "one agent": [a_run(f"r{n}", agent="one", task="refund-1").finish(n > 0) for n in range(2)],
     "one run": [desk.failing(1)],
