@@ -36,7 +36,7 @@ def draw(found: Triage) -> None:
             "runs": st.column_config.NumberColumn("failed runs"),
             "elsewhere_k": st.column_config.NumberColumn("elsewhere"),
             "elsewhere_n": st.column_config.NumberColumn("of"),
-            "p": st.column_config.NumberColumn("p", format="%.3f"),
+            "p": tables.P_VALUE,
         },
     )
     row = tables.picked("causes", len(found.causes)) if chosen is None else chosen
