@@ -92,6 +92,8 @@ def work() -> None:
     output = output_to_app()
     job = msgspec.json.decode(sys.stdin.buffer.readline(), type=ReadingJob)
     end_with_app()
+    if not Path(job.folder).is_dir():  # a private area that was discarded: opening it would create it again
+        return
     with suppress(UntakenError, OSError), Workspace(job.folder) as store:
         wanted = set(job.ledgers)
         ledgers = [file for file in store.ledgers() if file.digest in wanted]
