@@ -15,7 +15,7 @@ _READ_CHARS: Final = 2_000
 _MESSAGE_KEYS: Final = ("error", "message", "detail", "reason", "error_message", "msg")
 _LEADING: Final = re.compile(r"\s*+(?:error\s*+[:\-]\s*+)++", re.IGNORECASE)
 _QUOTED: Final = re.compile(
-    r"\"[^\"\n]{0,200}+\"|(?<!\w)'[^'\n]{0,200}+'(?!\w)|`[^`\n]{0,200}+`|\u201c[^\u201d\n]{0,200}+\u201d"
+    r"\"[^\"\n]{0,200}+\"|(?<!\w)'[^'\n]{0,200}+'(?!\w)|`[^`\n]{0,200}+`|\u201c[^\u201c\u201d\n]{0,200}+\u201d"
 )
 _WORD: Final = re.compile(r"[\w\-./:@#$€£%+~?&=]++")
 _SPACES: Final = re.compile(r"[\s…]++")
