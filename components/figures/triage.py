@@ -24,6 +24,7 @@ ROW: Final = 60
 BAR: Final = 0.26
 """Height of a bar, in rows."""
 CHARS: Final = 52
+BRIEF_CHARS: Final = 64
 ADVISED: Final = "✓"
 
 
@@ -74,8 +75,15 @@ def fix_first_bars(
         nticks=5,
     )
     figure.update_yaxes(range=[len(rows) - 1 + BAR, BAR - 1], visible=False)
-    figure.update_layout(meta={"least_width": 320})
+    figure.update_layout(meta={"least_width": _width_of_words(rows)})
     return figure
+
+
+def _width_of_words(rows: Sequence[FixItem]) -> int:
+    """Pixels that the longest words above a bar take: a phone scrolls to them."""
+    return max(
+        320, *(40 + max(8 * len(item.title[:CHARS]), 7 * len(item.brief[:BRIEF_CHARS])) for item in rows)
+    )
 
 
 def _bars(rows: Sequence[FixItem], values: Sequence[float], look: Tokens) -> go.Bar:
@@ -126,7 +134,8 @@ def _names(rows: Sequence[FixItem], look: Tokens) -> go.Scatter:
 def _row_words(item: FixItem, look: Tokens) -> str:
     marks = f"{ADVISED} " * item.recommended + f"{STAR} " * item.critical
     name = f"{marks}<b>{text.figure(item.title, CHARS)}</b>"
-    return f'{name}<br><span style="color:{look.muted};font-size:12px">{text.figure(item.brief, 64)}</span>'
+    brief = text.figure(item.brief, BRIEF_CHARS)
+    return f'{name}<br><span style="color:{look.muted};font-size:12px">{brief}</span>'
 
 
 def _hover(item: FixItem) -> str:

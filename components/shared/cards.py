@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.shared import explanations, first_steps, private_session, state, text
+from components.shared import explanations, first_steps, private_session, scope_controls, state, text
 from components.shared.panels import panel
 from untaken.answers import ReviewItem
 from untaken.present.numbers import percent
@@ -25,6 +25,7 @@ def headline(name: str, question: str) -> None:
             if name in explanations.COMPUTED:
                 with st.popover("How is this computed?", type="tertiary"):
                     st.markdown(explanations.COMPUTED[name])
+    scope_controls.other_sets()
     first_steps.tour(name)
 
 

@@ -10,7 +10,7 @@ from components.shared import state, text
 from untaken.criteria import has_people
 
 MOST_SETS: Final = 4
-"""Other sets of agents that have a button above the page."""
+"""Other sets of agents that have a button under the heading of a page."""
 
 
 def draw() -> None:
@@ -23,7 +23,6 @@ def draw() -> None:
     names = {group.name: state.group_words(group) for group in state.groups()}
     st.session_state["group"] = state.group_name()
     state.write_scope()
-    _other_sets(names)
     _warn_of_unknown()  # above the page: on a small screen the sidebar is closed
     with st.sidebar:
         if len(names) > 1:
@@ -70,18 +69,17 @@ def draw() -> None:
             )
 
 
-def _other_sets(names: dict[str, str]) -> None:
+def other_sets() -> None:
     """Every other set of agents, one click away: no run leaves the pages unseen."""
-    others = [name for name in names if name != state.group_name()]
-    if len(names) < 2:
+    groups = state.groups()
+    others = [group for group in groups if group.name != state.group_name()]
+    if len(groups) < 2:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="other-sets"):
         st.caption("Agents without a common task are shown apart. Also here:", width="content")
-        for place, name in enumerate(others[:MOST_SETS]):
-            key = f"other-set-{place}"
-            st.button(
-                text.label(names[name], 160), key=key, on_click=_show_set, args=(name,), type="tertiary"
-            )
+        for place, group in enumerate(others[:MOST_SETS]):
+            key, words = f"other-set-{place}", text.label(state.group_words(group), 160)
+            st.button(words, key=key, on_click=_show_set, args=(group.name,), type="tertiary")
         if len(others) > MOST_SETS:
             more = f"and {len(others) - MOST_SETS} more under “Agents compared” in the sidebar"
             st.caption(more, width="content")
