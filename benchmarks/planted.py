@@ -18,6 +18,10 @@ where one of the first three items is at its sub-goal and names it; rivals only 
 * commonest error: the tool of the commonest error text in failed runs;
 * by dependencies: sub-goals whose dependencies were completed, by failed runs.
 
+A rule for what is recommended is wrong where something that nobody planted is recommended in more than 5% of
+corpora, with causes or without any; or where it is silent about an *unseen* cause, a critical step that the
+agent leaves out and that no outcome notices.
+
     python benchmarks/planted.py [corpora of each kind] [noise-only corpora] [first seed]
 """
 
@@ -28,7 +32,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Literal, NamedTuple
@@ -42,19 +46,7 @@ from untaken.plans import GraphSet, PlanGraph, parse_graph
 
 Kind = Literal["tool_error", "argument", "skipped", "missing_information", "skill"]
 KINDS: Final[tuple[Kind, ...]] = ("tool_error", "argument", "skipped", "missing_information", "skill")
-VERBS: Final = (
-    "find",
-    "check",
-    "quote",
-    "book",
-    "pay",
-    "notify",
-    "file",
-    "verify",
-    "assign",
-    "ship",
-    "close",
-)
+VERBS = ("find", "check", "quote", "book", "pay", "notify", "file", "verify", "assign", "ship", "close")
 THINGS: Final = ("order", "claim", "ticket", "visa", "parcel", "policy", "account", "meter", "permit", "loan")
 ERRORS: Final = (
     "settlement window closed for '{ref}'",
@@ -69,11 +61,15 @@ FACTS: Final[Mapping[str, tuple[str, ...]]] = {
     "channel": ("mail", "phone", "desk"),
 }
 UNITS: Final = ("kg", "lb", "pcs", "box")
+UNSEEN: Final = (0.06, 0.1, 0.2, 0.3)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
-    """A planted cause: at `step`, in runs whose fact has the value, as often as `rate`."""
+    """A planted cause: at `step`, in runs whose fact has the value, as often as `rate`.
+
+    `unseen`: a step that is skipped, and that the outcome does not notice.
+    """
 
     kind: Kind
     step: str
@@ -81,6 +77,7 @@ class Cause:
     value: str
     rate: float
     error: str = ""
+    unseen: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +112,8 @@ class Truth:
     first: dict[int, list[str]] = field(default_factory=dict)
 
 
-def made_up(rng: random.Random, *, hard: bool, family: bool, causes: int) -> Desk:
-    """A desk with some causes, each at a step of its own."""
+def made_up(rng: random.Random, *, hard: bool, family: bool, causes: int, unseen: float = 0) -> Desk:
+    """A desk with some causes, each at a step of its own; of rate `unseen`, with one more that is unseen."""
     names = [f"{verb}_{thing}" for verb in rng.sample(VERBS, 7) for thing in [rng.choice(THINGS)]]
     steps = []
     for name in names[: rng.randint(5, 7)]:
@@ -128,18 +125,15 @@ def made_up(rng: random.Random, *, hard: bool, family: bool, causes: int) -> Des
         second = steps[1]
         steps[1] = Step(name=second.name, deps=(*second.deps, early.name), critical=second.critical)
         steps.insert(1, early)
-    facts = {name: list(values) for name, values in FACTS.items()}
-    tasks = {
-        f"t{n}": {name: rng.choice(values) for name, values in facts.items()}
-        for n in range(rng.randint(8, 14))
-    }
+    many = range(rng.randint(8, 14))
+    tasks = {f"t{n}": {name: rng.choice(values) for name, values in FACTS.items()} for n in many}
     places = rng.sample([step.name for step in steps if not step.harmless], causes)
     planted = tuple(_cause(rng, place, tasks) for place in places)
+    if unseen:
+        step = rng.choice([step.name for step in steps if not step.harmless])
+        planted += (Cause(kind="skipped", step=step, fact="", value="", rate=unseen, unseen=True),)
     skipped = {cause.step for cause in planted if cause.kind == "skipped"}
-    steps = [
-        Step(name=s.name, deps=s.deps, critical=s.critical or s.name in skipped, harmless=s.harmless)
-        for s in steps
-    ]
+    steps = [replace(step, critical=step.critical or step.name in skipped) for step in steps]
     return Desk(
         steps=tuple(steps),
         tasks=tasks,
@@ -194,7 +188,7 @@ class Agent:
         place, cause = self.planted(step)
         if cause is not None and cause.kind == "skipped":
             self.met.append(place)
-            self.done[step.name] = self.rng.random() < 0.25  # it was not needed this time
+            self.done[step.name] = cause.unseen or self.rng.random() < 0.25  # it was not needed this time
             return True
         sent = {"ref": f"{self.task}-{self.rng.randint(100, 999)}", "unit": "kg"} | dict(self.facts)
         wrong = self.rng.random() < self.desk.noise
@@ -341,12 +335,13 @@ class Tried:
     corpora: int = 0
     unplanted: int = 0
     unplanted_for_failure: int = 0
+    unseen: int = 0
 
 
-def try_desk(seed: int, *, hard: bool, family: bool, causes: int, tried: Tried) -> None:
+def try_desk(seed: int, *, hard: bool, family: bool, causes: int, tried: Tried, unseen: float = 0) -> None:
     """Executes the agent at one desk, and asks every list for the planted causes."""
     rng = random.Random(seed)
-    desk = made_up(rng, hard=hard, family=family, causes=causes)
+    desk = made_up(rng, hard=hard, family=family, causes=causes, unseen=unseen)
     with TemporaryDirectory() as folder:
         runs, truth = executed(desk, rng, Path(folder))
     plans = plans_of(desk)
@@ -354,7 +349,9 @@ def try_desk(seed: int, *, hard: bool, family: bool, causes: int, tried: Tried) 
     items = triage(corpus).items
     tried.corpora += 1
     planted = {cause.step for cause in desk.causes}
-    stray = [item for item in items if item.recommended and not _steps(desk, item) & planted]
+    told = [(item, _steps(desk, item)) for item in items if item.recommended]
+    stray = [item for item, steps in told if not steps & planted]
+    tried.unseen += any(cause.step in steps for cause in desk.causes if cause.unseen for _, steps in told)
     tried.unplanted += bool(stray)
     tried.unplanted_for_failure += any(item.ground == "failed runs" for item in stray)
     task_of = {run.run_id: run.task_id for run in runs}
@@ -487,8 +484,14 @@ def main(corpora: int, noise_only: int, seed: int) -> None:
     for n in range(noise_only):
         try_desk(seed + 1_000_000 + n, hard=bool(n % 2), family=bool(n // 2 % 2), causes=0, tried=quiet)
     if noise_only:
-        print("nothing planted: ", end="")
-        print(unplanted(quiet))
+        print("nothing planted:", unplanted(quiet))
+    for rate in UNSEEN:
+        missed = Tried()
+        for n in range(noise_only // len(UNSEEN)):
+            at = seed + 2_000_000 + n
+            try_desk(at, hard=bool(n % 2), family=bool(n // 2 % 2), causes=0, tried=missed, unseen=rate)
+        share = missed.unseen / max(1, missed.corpora)
+        print(f"left out unseen in {rate:.0%} of runs: recommended in {share:.1%}; {unplanted(missed)}")
 
 
 if __name__ == "__main__":

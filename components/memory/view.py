@@ -131,15 +131,6 @@ def _moment(asked: str | None) -> datetime | None:
 @panel
 def signals(review: SignalReview) -> None:
     """The signals that wait with what each does, and the buttons that fold them in."""
-    count = review.flags
-    st.caption(
-        f"{counted(len(review.effects), 'signal')} · {len(review.supported):,} supported · "
-        f"{count.get('against', 0):,} move against their stated direction · {count.get('no_effect', 0):,} "
-        f"have no effect · {count.get('no_outcome', 0):,} have no outcome to change. A signal claims 0.7 for "
-        "a skill that was taken and 0.6 for its alternative. The first *raises* an estimate below 0.7, the "
-        "second *lowers* one above 0.6: that is what “against” means. Preview on the current memory: "
-        "before, after (this signal alone), after all."
-    )
     _advice(review)
     shown = in_words(review.table)
     tables.table(
@@ -152,6 +143,10 @@ def signals(review: SignalReview) -> None:
         | {"delta": st.column_config.NumberColumn(format="%+.3f"), "before_reason": None}
         | {"context": st.column_config.TextColumn(width=290), "context_hash": None, "key": None},
     )
+    st.caption(
+        "Before and after: the estimate of the current memory without and with this signal; after all: with "
+        "every signal."
+    )
     with st.container(horizontal=True):
         _button(f"Apply the {len(review.advised):,} advised", review.advised, "advised", primary=True)
         against = len(review.against)
@@ -161,18 +156,23 @@ def signals(review: SignalReview) -> None:
 
 
 def _advice(review: SignalReview) -> None:
-    """What to apply, what to leave, and what the largest push against its direction would do."""
+    """What to apply, what to leave and why, and what the largest push against its direction would do."""
     words = (
-        f"**Advised: {counted(len(review.advised), 'signal')}**, supported, and none moves its "
-        "estimate against its direction."
+        f"**Advised: {len(review.advised):,} of {counted(len(review.effects), 'signal')}**, supported, and "
+        "none moves its estimate against its direction."
     )
     if review.against:
         first = review.against[0]
         words += (
             f" **Leave the {len(review.against):,}** that push against their direction: applied, they would "
-            "make the memory say the opposite of what they are meant to say. The largest is "
-            f"{text.label(first.flag_reason, 160)} ({text.label(first.signal.skill, 60)})."
+            "make the memory say the opposite of what they are meant to say. A signal claims 0.7 for the "
+            "skill that was taken, which *lowers* an estimate above 0.7 and *raises* one below, and 0.6 for "
+            f"its alternative. The largest is {text.label(first.flag_reason, 160)} "
+            f"({text.label(first.signal.skill, 60)})."
         )
+    for flag, why in (("no_effect", "have no effect"), ("no_outcome", "have no outcome to change")):
+        if many := review.flags.get(flag):
+            words += f" {many:,} {why}."
     st.markdown(words)
 
 

@@ -106,11 +106,7 @@ def _apart(seen: Triage) -> None:
         _line(f"Not scored: {many}.", seen.unscored_failed_runs[0])
         st.page_link("pages/annotate.py", label="Draft a plan", query_params=state.scope())
     for one in [one for one in seen.left_out if one.doubt][:NAMED]:
-        st.caption(
-            f"Not counted as a failure: {text.label(one.title, 80)} ({one.way}), in {one.failed_runs:,} of "
-            f"{one.of_failed:,} failed runs and {one.successes:,} of {one.of_successes:,} successes. "
-            "Does the plan need it?"
-        )
+        st.caption(f"Not counted as a failure: {text.label(one.doubt_words, 300)}")
     if others := [one for one in seen.left_out if not one.doubt]:
         named = ", ".join(f"{text.label(one.title, 60)} ({one.failed_runs:,})" for one in others[:NAMED])
         more = f" and {len(others) - NAMED:,} more" if len(others) > NAMED else ""

@@ -81,7 +81,8 @@ def test_ranks_and_tau_hold_their_truth_for_near_equal_agents_too_or_say_too_few
     rank, tau = order_coverage(spread, tasks, repeats, worlds=120)
     assert rank.held >= 0.95
     assert tau.held >= 0.95
-    assert (tau.unscored > 0.9) == (spread < 0.5)
+    # near-equal agents seldom look surely different under both metrics, and where they do, τ-b still holds
+    assert (tau.unscored > 0.95) == (spread < 0.5)
 
 
 @pytest.mark.parametrize(

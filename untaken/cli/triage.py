@@ -110,15 +110,9 @@ def _print_apart(found: Triage, corpus: Corpus, console: Console) -> None:
         many = counted(len(found.unscored_failed_runs), "failed run")
         console.say(plain(f"Not scored: {many}; read {_runs(found.unscored_failed_runs, corpus)}"))
         console.say("untaken graph discover drafts a plan from runs that succeeded")
-    doubts = [one for one in found.left_out if one.doubt]
-    for one in doubts:
-        console.say(
-            plain(
-                f"Not counted as a failure: “{one.title}” ({one.way}) in {one.failed_runs} of "
-                f"{one.of_failed} failed runs and {one.successes} of {one.of_successes} successes; "
-                "does the plan need it?"
-            )
-        )
+    for one in found.left_out:
+        if one.doubt:
+            console.say(plain(f"Not counted as a failure: {one.doubt_words}"))
     if others := [one for one in found.left_out if not one.doubt]:
         named = ", ".join(f"“{one.title}” ({one.way}, {one.failed_runs})" for one in others)
         console.say(f"Also not completed in failed runs, after something else failed: {named}")

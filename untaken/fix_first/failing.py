@@ -231,7 +231,7 @@ def _with_missed(tally: FailureTally, items: Sequence[FixItem]) -> list[FixItem]
         failing = {digest: at for at in own for digest in found[at].runs}
         parts: dict[int, list[str]] = {}
         rest: dict[Way, list[str]] = {}
-        for digest, (way, _, _) in missed.items():
+        for digest, (way, *_) in missed.items():
             alike = (at for at in own if one_of_two(found[at].way) == way)
             at = failing.get(digest, next(alike, None))
             if at is None:

@@ -9,8 +9,11 @@ from typing import Final, Literal
 from untaken.causes import Cause, brief_cause, cause_words
 from untaken.errors import Score
 from untaken.ledger.infrastructure import InfrastructureKind
+from untaken.subgoals.differences import brief
 
-Way = Literal["never attempted", "attempted", "stopped", "attempts unknown", "everything completed"]
+Way = Literal[
+    "never attempted", "attempted", "stopped", "attempts unknown", "check holds", "everything completed"
+]
 Kind = Literal["sub_goal", "cause"]
 Ground = Literal["failed runs", "critical completion"]
 
@@ -19,6 +22,7 @@ WAY_WORDS: Final[Mapping[Way, str]] = {
     "attempted": "attempted, not completed",
     "stopped": "stopped before it",
     "attempts unknown": "not completed; attempts unknown",
+    "check holds": "its check holds, but no mapped action was seen",
     "everything completed": "everything completed",
 }
 
@@ -105,7 +109,7 @@ class LeftSubGoal:
     Attributes:
         failed_runs, successes: runs that leave it uncompleted in this way, of `of_failed` and `of_successes`
             that require it.
-        doubt: whether successful runs leave it out as often: the plan may require too much.
+        doubt: whether the plan may be at fault: its check holds, or successful runs leave it out as often.
     """
 
     graph: str | None
@@ -117,6 +121,16 @@ class LeftSubGoal:
     successes: int
     of_successes: int
     doubt: bool
+
+    @property
+    def doubt_words(self) -> str:
+        """How often, and what to do about a plan in doubt, in one sentence or two; the title is untrusted."""
+        held = self.way == "check holds"
+        todo = "Map an action to it, or write `needs_action: false`." if held else "Does the plan need it?"
+        return (
+            f"“{brief(self.title, 120)}” ({WAY_WORDS[self.way]}), in {self.failed_runs:,} of {self.of_failed:,} failed "
+            f"runs and {self.successes:,} of {self.of_successes:,} successes. {todo}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

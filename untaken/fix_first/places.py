@@ -18,7 +18,8 @@ class Undone(Struct, frozen=True, kw_only=True, gc=False):
     """A required sub-goal that is known not to be completed.
 
     Attributes:
-        way: how it failed; ``stopped`` where it was never attempted and nothing that needs it was either.
+        way: how it failed; ``stopped`` where it was never attempted and nothing that needs it was either;
+            ``check holds`` where its check passes without a mapped action, so that the plan is at fault.
         place: an attempted one's last `seq`; just before the first attempt of what needs one that was never
             attempted; infinite where the log cannot tell or the run never went past it.
         events: `seq` of each attempt.
@@ -63,12 +64,13 @@ def undone_in_order(score: RunScore, graph: PlanGraph, run: Run) -> tuple[Undone
     events = attempts_of(score, graph)
     refused = [node for node in never_set if _refused(run, events.get(node.sub_goal, ()))]
     failed += refused or ([] if failed else never_set)
-    blocked = {name for node in failed for name in order.needing[node.sub_goal]}
+    blocked = {name for node in failed if not node.holds for name in order.needing[node.sub_goal]}
     found = [_placed(node, events, order) for node in failed]
     return tuple(
         sorted(
             found,
             key=lambda one: (
+                one.way == "check holds",
                 one.place,
                 one.place == inf and one.node.sub_goal in blocked,
                 one.place == inf and not one.node.critical,
@@ -101,6 +103,8 @@ def is_failed(node: NodeResult) -> bool:
 
 def _placed(node: NodeResult, events: Mapping[str, tuple[int, ...]], order: _Order) -> Undone:
     own = events.get(node.sub_goal, ())
+    if node.holds:
+        return Undone(node=node, way="check holds", place=inf)
     if node.attempted is None:
         return Undone(node=node, way="attempts unknown", place=inf)
     if node.attempted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -34,11 +35,15 @@ class Failure:
 
 
 class Miss(NamedTuple):
-    """A critical sub-goal that a run did not complete, `times` over; `known`: some evidence says so."""
+    """A critical sub-goal that a run did not complete, `times` over.
+
+    `known`: some evidence says so; `first`: and it is the first critical one that the run left uncompleted.
+    """
 
     way: Way
     times: int
     known: bool
+    first: bool
 
 
 @dataclass(slots=True)
@@ -54,6 +59,7 @@ class FailureTally:
         ways: runs that leave a subject uncompleted, by subject and way (``stopped`` is ``never attempted``).
         missed: critical sub-goals not known to be completed, over all scored runs, by subject and run;
             `critical`: how many there are in all.
+        requiring: scored runs that require a subject and were not ended by their infrastructure.
     """
 
     corpus: Corpus
@@ -69,6 +75,7 @@ class FailureTally:
     ways: dict[tuple[Subject, Way], dict[str, None]] = field(default_factory=dict)
     missed: dict[Subject, dict[str, Miss]] = field(default_factory=dict)
     critical: int = 0
+    requiring: Counter[Subject] = field(default_factory=Counter)
 
     @property
     def counted(self) -> list[str]:
@@ -76,7 +83,11 @@ class FailureTally:
         return [d for d in self.failed if d not in self.infrastructure and d not in self.unscored]
 
     def harmless(self, failure: Failure) -> bool:
-        """Whether successful runs leave it uncompleted as often, and it is not critical."""
+        """Whether it says nothing about the agent: its check holds, or it is not critical and successful
+        runs leave it uncompleted as often.
+        """
+        if failure.undone.way == "check holds":
+            return True
         if failure.subject.critical:
             return False
         done_so = self.ways.get((failure.subject, one_of_two(failure.undone.way)), {})
@@ -135,7 +146,10 @@ def _add(found: FailureTally, digest: str, run: Run) -> None:
         return
     failures = _failures(found, score, run)
     _add_missed(found, digest, score, failures)
-    if kind or isinstance(success, Unscored):
+    if kind:
+        return
+    found.requiring.update({found.subjects[score.graph_id, node.sub_goal] for node in score.counted})
+    if isinstance(success, Unscored):
         return
     unknown = any(node.completed is None for node in counted_nodes(score.results, "fail"))
     if not failures and unknown and not success:
@@ -173,14 +187,18 @@ def _add_missed(found: FailureTally, digest: str, score: RunScore, failures: tup
     for node in nodes:
         if node.completed is not True:
             missing.setdefault(found.subjects[score.graph_id, node.sub_goal], []).append(node)
+    first = next((failure.subject for failure in failures if failure.subject.critical), None)
     for subject, some in missing.items():
         left = {one.undone.node.sub_goal for one in failures}
         known = [node for node in some if node.sub_goal in left]
-        miss = Miss(_way(known[0]) if known else "attempts unknown", len(some), bool(known))
+        way = _way(known[0]) if known else "attempts unknown"
+        miss = Miss(way, len(some), bool(known), subject is first)
         found.missed.setdefault(subject, {})[digest] = miss
 
 
 def _way(node: NodeResult) -> Way:
+    if node.holds:
+        return "check holds"
     if node.attempted is None:
         return "attempts unknown"
     return "attempted" if node.attempted else "never attempted"

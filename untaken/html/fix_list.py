@@ -109,20 +109,9 @@ def _apart(corpus: Corpus, found: Triage, *, full: bool) -> list[Markup]:
     for words, digests in parts:
         names = [[corpus.runs[digest].run_id] for digest in (digests if full else digests[:NAMED])]
         made.append(run_list(words, names, len(digests)))
-    doubts = [
-        f"“{short(one.title, 80)}” ({one.way}: {one.failed_runs} of {one.of_failed} failed runs, "
-        f"{one.successes} of {one.of_successes} successes)"
-        for one in found.left_out
-        if one.doubt
-    ]
-    if doubts:
-        made.append(
-            tag(
-                "p",
-                "Successful runs leave these out as often, so no failure is counted there: "
-                f"{', '.join(doubts)}.",
-            )
-        )
+    for one in found.left_out:
+        if one.doubt:
+            made.append(tag("p", f"Not counted as a failure: {short(one.doubt_words, 300)}"))
     return made
 
 
