@@ -496,4 +496,4 @@ def main(corpora: int, noise_only: int, seed: int) -> None:
 
 if __name__ == "__main__":
     given = [int(word) for word in sys.argv[1:]]
-    main(*(given + [100, 300, 7_000][len(given) :]))
+    main(*(given + [100, 300, 60_000][len(given) :]))
