@@ -128,8 +128,9 @@ class LeftSubGoal:
         held = self.way == "check holds"
         todo = "Map an action to it, or write `needs_action: false`." if held else "Does the plan need it?"
         return (
-            f"“{brief(self.title, 120)}” ({WAY_WORDS[self.way]}), in {self.failed_runs:,} of {self.of_failed:,} failed "
-            f"runs and {self.successes:,} of {self.of_successes:,} successes. {todo}"
+            f"“{brief(self.title, 120)}” ({WAY_WORDS[self.way]}), in {self.failed_runs:,} of "
+            f"{self.of_failed:,} failed runs and {self.successes:,} of {self.of_successes:,} successes. "
+            f"{todo}"
         )
 
 

@@ -15,8 +15,8 @@ from untaken.present.numbers import counted, p_value, percent
 LEAST_RUNS: Final = 3
 LEAST_TASKS: Final = 2
 RARE: Final = 0.05
-"""A way of failing in at most this share of successes goes with failure by itself; a critical sub-goal that is
-missed in at most this share of runs may be a slip."""
+"""A way of failing in at most this share of successes goes with failure by itself; a critical sub-goal
+that is missed in at most this share of runs may be a slip."""
 
 Members = tuple[Key, ...]
 Name = TypeVar("Name", str, Members)
