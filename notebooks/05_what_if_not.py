@@ -44,14 +44,11 @@ from untaken.answers import (
     terms_table,
 )
 from untaken.crafter.ablation import remarks
-from untaken.crafter.calibration import read_calibration
 from untaken.crafter.players import policy_named
 from untaken.crafter.record import read_planning
 from untaken.crafter.scm import planning_model
 from untaken.figures import (
     ablation_figure,
-    calibration_agreement,
-    calibration_figure,
     frame_figure,
     frame_strip,
     scm_figure,
@@ -169,31 +166,7 @@ columns = ["arm", "worlds", "successes", "success_difference", "success_low", "s
 ablation_table(towards)[columns].round(2)
 
 # %% [markdown]
-# ## 5. Estimates from ledgers, compared with clones
-#
-# The rest of Untaken never uses a simulator: it estimates from ledgers what another skill would achieve. Here
-# these estimates can be checked. They come from the history of some worlds, for decisions in other worlds.
-# In clones of the latter, each path not taken was then really taken, many times.
-
-# %%
-calibration = read_calibration(SAMPLES / "calibration.json")
-made = calibration.settings
-print(f"{made.train} runs, then {made.decisions} decisions in {made.held_out} worlds, {made.draws} draws")
-calibration_figure(calibration)
-
-# %% [markdown]
-# On the diagonal, estimate and truth are equal. How often do they agree if the program calls an estimate
-# *supported*? *Half of the draws* is not an estimate: it shows how far the measured truth agrees with itself.
-
-# %%
-calibration_agreement(calibration)
-
-# %% [markdown]
-# This is one policy, one task and one simulator. It shows that the estimates can be right, not that they are
-# right elsewhere.
-
-# %% [markdown]
-# ## 6. In a new world
+# ## 5. In a new world
 #
 # With Crafter installed, you can evaluate any action in any world. The world itself does not change.
 

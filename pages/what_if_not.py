@@ -28,7 +28,6 @@ def main() -> None:
         st.warning(f"{text.label(fault.where.file, 120)}: {text.label(fault.message, 300)}")
     view.models(dark=state.is_dark())
     measured.ablations(dark=state.is_dark())
-    measured.calibration(dark=state.is_dark())
 
 
 def one_run(runs: dict[str, Run], index: RecordIndex) -> None:

@@ -17,7 +17,6 @@ _FIGURES: Final = {
         "reviewer_pairs_figure",
     ),
     ".annotating": ("draft_figure", "status_changes"),
-    ".calibration": ("calibration_agreement", "calibration_figure"),
     ".causality": ("scm_figure", "state_causality_figure"),
     ".choices": ("choice_deltas", "choice_figure"),
     ".compare": ("compare_matrix",),

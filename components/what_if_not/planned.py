@@ -10,14 +10,12 @@ import streamlit as st
 from components.shared import state
 from untaken.answers import PlanningSummary, planning_summary, read_ablation
 from untaken.crafter.ablation import Ablation
-from untaken.crafter.calibration import Calibration, read_calibration
 from untaken.crafter.record import PlanningRecord, read_planning
 from untaken.crafter.record_index import RecordIndex, index_records, records_under
 from untaken.errors import UntakenError
 from untaken.intake import PLANNING
 from untaken.store import Workspace
 
-CALIBRATION = "calibration.json"
 ABLATIONS = {
     "Open play": "ablation.json",
     "Towards iron": "ablation-collect_iron.json",
@@ -70,14 +68,3 @@ def ablations() -> dict[str, Ablation]:
             if error.code != "ablation-missing":
                 raise
     return found
-
-
-@st.cache_resource(ttl=3600, show_spinner=False)
-def calibration() -> Calibration | None:
-    """The calibration that was measured, where it is there."""
-    try:
-        return read_calibration(state.PLANNED / CALIBRATION)
-    except UntakenError as error:
-        if error.code != "calibration-missing":
-            raise
-        return None

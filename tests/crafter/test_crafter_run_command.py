@@ -126,8 +126,6 @@ IDLE = [
     ("run", ["--policy", "noisy", "--offline"], "--offline has no effect", "--policy language"),
     ("win", ["--policy", "noisy", "--budget", "0"], "--budget has no effect", "--policy language"),
     ("win", ["--offline"], "--offline has no effect with the policy random", "--policy language"),
-    ("calibrate", ["--policy", "scripted", "--slips", "0.1"], "with the policy scripted", "noisy and"),
-    ("calibrate", ["--policy", "uniform", "--epsilon", "0.1"], "with the policy uniform", "noisy"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""The documents about Crafter: scores, episodes, ablations, calibrations (§7)."""
+"""The documents about Crafter: scores, episodes, ablations (§7)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from untaken import limits
 from untaken.answers.documents import Count, DocumentPart, Spread
-from untaken.answers.shapes import Schema, shape
 from untaken.crafter.ablation import PUBLISHED, Ablation, AblationArm, ArmDifference, remarks
-from untaken.crafter.calibration import Calibration, CalibrationPair
-from untaken.crafter.calibration.calibration_result import SCHEMA
 from untaken.crafter.loop import Episode, WinSettings
 from untaken.crafter.simulator import MethodScore
 from untaken.crafter.simulator.playing import Setup
@@ -179,16 +176,4 @@ def _with_reasons(value: Any) -> Any:
     return {
         name: {"reason": value[f"{name}_reason"]} if f"{name}_reason" in value else _with_reasons(item)
         for name, item in value.items()
-    }
-
-
-def calibration_shape() -> Schema:
-    """The schema of ``untaken.calibration/1``, whose pairs are rows."""
-    columns = len(CalibrationPair.__struct_fields__)
-    row = {"type": "array", "items": {"type": ["string", "number", "null"]}}
-    whole = shape(Calibration)
-    whole["properties"]["pairs"]["items"] = row | {"minItems": columns, "maxItems": columns}
-    return whole | {
-        "properties": {"schema": {"const": SCHEMA}, **whole["properties"]},
-        "required": ["schema", *whole["required"]],
     }

@@ -15,7 +15,6 @@ from untaken.answers.crafter import (
     CrafterRunDocument,
     CrafterScoreDocument,
     CrafterWinDocument,
-    calibration_shape,
 )
 from untaken.answers.criteria import CriteriaDocument, CriteriaVerifyDocument
 from untaken.answers.documents import DocumentPart
@@ -50,7 +49,6 @@ from untaken.answers.workspace import (
     WorkspaceDoctorDocument,
     WorkspaceRestoreDocument,
 )
-from untaken.crafter.calibration import Calibration
 from untaken.crafter.record import PlanningRecord
 from untaken.errors import UntakenError
 from untaken.ledger import AnyEvent, Head
@@ -82,8 +80,6 @@ def json_schema(name: str) -> Schema:
 
 
 def _derived(kind: Any) -> Schema:
-    if kind is Calibration:
-        return calibration_shape()
     document = isinstance(kind, type) and issubclass(kind, DocumentPart)
     return shape(kind) if document else dict(msgspec.json.schema(kind))
 
@@ -118,7 +114,6 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "crafter-run": CrafterRunDocument,
     "crafter-ablation": CrafterAblationDocument,
     "crafter-win": CrafterWinDocument,
-    "crafter-calibrate": Calibration,
     "planning": PlanningRecord,
     "report": ReportDocument,
     "export": ExportDocument,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from untaken.answers import CrafterScoreDocument
-from untaken.cli import crafter_calibrate, crafter_run, crafter_win
+from untaken.cli import crafter_run, crafter_win
 from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import UsageError, Verbs, group, verb
 from untaken.crafter.simulator import ACHIEVEMENTS, BUDGET_STEPS, MethodScore, method_scores, read_scores
@@ -17,7 +17,6 @@ def add_to(verbs: Verbs) -> None:
     inner = group(verbs, "crafter")
     crafter_run.add_to(inner)
     crafter_win.add_to(inner)
-    crafter_calibrate.add_to(inner)
     parser = verb(inner, "score", run_score, "compute the Crafter score of recorded scores, by method")
     parser.add_argument(
         "paths", nargs="+", metavar="PATH", help="recorded scores (.json, .json.gz), or folders of them"

@@ -94,7 +94,6 @@ EXAMPLES: Final = {
     "criteria verify": ("untaken criteria verify ledgers/ --graphs graphs/",),
     "crafter run": ("untaken crafter run --policy random -o episodes",),
     "crafter win": ("untaken crafter win --policy scripted --task collect_wood",),
-    "crafter calibrate": ("untaken crafter calibrate --policy noisy -o calibration.json",),
     "crafter score": ("untaken crafter score scores/",),
     "graph check": ("untaken graph check graphs/",),
     "graph diff": ("untaken graph diff old.plan.yaml new.plan.yaml",),
