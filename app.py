@@ -12,7 +12,7 @@ def main() -> None:
     st.set_page_config(page_title="Untaken", page_icon="🔀", layout="wide")
     starting.wait()
     # After the progress bar: it is slow to load.
-    from components.shared import frame, reviewer, saved_views, scope_controls, state, tables  # noqa: PLC0415
+    from components.shared import frame, reviewer, scope_controls, state, tables  # noqa: PLC0415
     from components.shared.theme_watch import watch_theme  # noqa: PLC0415
 
     with state.frame():
@@ -22,11 +22,9 @@ def main() -> None:
             st.stop()
         frame.take_back()
         page = st.navigation(navigation.offered())
-        saved_views.follow()
         state.remember(page.url_path)
         frame.draw()
         scope_controls.draw()
-        saved_views.draw(page.url_path)
         watch_theme()
         with tables.collected():
             if page.url_path:  # the first page loads them after its first numbers

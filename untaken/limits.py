@@ -65,10 +65,6 @@ REMARK_CHARS: Final = 10_000
 """Longest message of a saved version."""
 TEXT_DRAFT_CHARS: Final = 100_000
 """Characters of a typed text that is not saved yet."""
-VIEWS: Final = 200
-VIEW_NAME_CHARS: Final = 80
-VIEW_CHARS: Final = 4_000
-"""Characters of a saved view's address."""
 
 # Notes and failure modes
 NOTE_CHARS: Final = 4_000

@@ -127,7 +127,7 @@ class PrivateArea:
     def share(self, target: Workspace, *, progress: Progress | None = None) -> list[UploadResult]:
         """Uploads all of it to another workspace, with the verdicts, notes and plan graphs saved here.
 
-        Review statuses, saved views and drafts stay behind.
+        Review statuses and drafts stay behind.
 
         Args:
             target: where it goes.

@@ -26,8 +26,7 @@ def draw() -> None:
         with st.popover("Share with everyone"):
             st.caption(
                 f"Uploads {counted(len(area.uploads()), 'file')} to the shared workspace, with the verdicts, "
-                "notes and plan graphs that you saved here. Review statuses, saved views and drafts are not "
-                "shared."
+                "notes and plan graphs that you saved here. Review statuses and drafts are not shared."
             )
             asked = st.button("Share", key="private-share", type="primary")
         with st.popover("Discard"):

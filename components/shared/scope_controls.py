@@ -105,13 +105,11 @@ def _warn_of_unknown() -> None:
     unknown = st.session_state.get(state.UNKNOWN, ())
     if "agents" in unknown:
         st.warning(
-            "The link or saved view names a set of agents that is not in this workspace. These numbers are "
-            "of another set.",
+            "The link names a set of agents that is not in this workspace. These numbers are of another set.",
             icon=":material/link_off:",
         )
     if "verdicts" in unknown:
         st.warning(
-            "The link or saved view counts verdicts of somebody who gave none here. These numbers count "
-            "others.",
+            "The link counts verdicts of somebody who gave none here. These numbers count others.",
             icon=":material/link_off:",
         )

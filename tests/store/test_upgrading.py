@@ -8,12 +8,14 @@ import pytest
 from alembic.config import Config
 from alembic.runtime.environment import EnvironmentContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, event, insert
 from test_databases import DIGEST_BEFORE, as_before_there_were_migrations
 
 from untaken.store import Workspace, schema
 from untaken.store.database import open_engine, reading, writing
+from untaken.store.restoring import restore_workspace
 from untaken.store.schema import DATABASE, REVISION, revision
+from untaken.store.tables import marks
 
 pytestmark = pytest.mark.database("sqlite")
 STEPS = ScriptDirectory(str(Path(schema.__file__).with_name("migrations")))
@@ -61,6 +63,16 @@ def test_a_workspace_of_every_version_opens_as_it_was(version: str, tmp_path: Pa
         assert [version.version for version in workspace.graph_history("desk")] == [1, 2, 3]
         assert workspace.diagnose().healthy
     assert version_of(folder) == REVISION
+
+
+def test_what_an_earlier_version_kept_of_views_is_carried_along(tmp_path: Path) -> None:
+    with Workspace(of_version(tmp_path / "w", REVISION)) as workspace:
+        with writing(workspace._engine) as connection:
+            connection.execute(insert(marks).values(name="saved_views", value='[{"name":"b","page":"run"}]'))
+        assert workspace.diagnose().healthy
+        restore_workspace(workspace.backup(tmp_path / "b.zip").path, tmp_path / "again")
+    with Workspace(tmp_path / "again") as again:
+        assert again.digest() == DIGEST_BEFORE
 
 
 class Crash(Exception):

@@ -209,4 +209,4 @@ marks = Table(
     Column("name", String(40), primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""What the workspace remembers of itself: its folder, when it was purged last, its saved views."""
+"""What the workspace remembers of itself: its folder, when it was purged last."""

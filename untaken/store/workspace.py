@@ -39,7 +39,6 @@ from untaken.store.ledger_snapshots import current_content, is_whole
 from untaken.store.ledger_state import LedgerState
 from untaken.store.readings import FileReading, LedgerContent, Make, contents_of, joined, keys_of, read_files
 from untaken.store.reviews import Reviews
-from untaken.store.saved_views import SavedViews
 from untaken.store.schema import DATABASE, is_workspace, make_rooms, prepare
 from untaken.store.stored_file import Added, AuditEntry, StoredFile
 from untaken.store.text_drafts import TextDrafts
@@ -68,7 +67,6 @@ class Workspace(GraphStore, FileLists):
         self._engine = open_engine(self.path / DATABASE, url, read_only=self.read_only)
         self.reviews = Reviews(self._engine)
         self.text_drafts = TextDrafts(self._engine)
-        self.saved_views = SavedViews(self._engine)
         self.ledger_state = LedgerState(self._engine, self.path)
         try:
             prepare(self._engine, self.path)
