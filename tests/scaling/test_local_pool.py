@@ -1,4 +1,4 @@
-"""Worker processes: lost chunks are done again, late ones twice, and results keep their order."""
+"""Worker processes: lost chunks are done again, and results keep their order."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
 
 from untaken.errors import UntakenError
-from untaken.scaling import pool as pools
 from untaken.scaling.chunks import chunks
 from untaken.scaling.pool import LocalPool
 
@@ -29,15 +29,19 @@ def refuse(_shared: bytes, chunk: bytes) -> bytes:
     raise UntakenError("threshold-invalid", chunk.decode(), hint="no")
 
 
-def hang_once(shared: bytes, chunk: bytes) -> bytes:
-    """The first one to get the last chunk never answers."""
-    flag = Path(shared.decode()) / "seen"
+def die_once(shared: bytes, chunk: bytes) -> bytes:
+    """The first one to get the last chunk ends without an answer."""
     if chunk == b"5":
         try:
-            flag.touch(exist_ok=False)
+            (Path(shared.decode()) / "seen").touch(exist_ok=False)
         except FileExistsError:
             return chunk
-        time.sleep(600)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return chunk
+
+
+def sleep(_shared: bytes, chunk: bytes) -> bytes:
+    time.sleep(float(chunk))
     return chunk
 
 
@@ -68,13 +72,16 @@ def test_a_chunk_that_costs_one_worker_after_the_other_is_given_up(pool: LocalPo
     assert list(pool.map(shout, [b"a"])) == [b"A"], "the pool is still of use"
 
 
-def test_a_late_chunk_is_given_to_an_idle_worker(
-    pool: LocalPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pools, "STRAGGLES_SECONDS", 0.05)
-    monkeypatch.setattr(pools, "LOOK_SECONDS", 0.05)
+def test_a_chunk_that_is_lost_with_its_worker_is_done_again(pool: LocalPool, tmp_path: Path) -> None:
     asked = [b"%d" % number for number in range(6)]
-    assert list(pool.map(hang_once, asked, str(tmp_path).encode())) == asked
+    assert list(pool.map(die_once, asked, str(tmp_path).encode())) == asked
+
+
+def test_where_nobody_wants_more_answers_the_workers_end(pool: LocalPool) -> None:
+    answers = pool.map(sleep, [b"0", b"600", b"600"])
+    assert next(answers) == b"0"
+    answers.close()
+    assert active_children() == []
 
 
 SPLITS = [
