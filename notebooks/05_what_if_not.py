@@ -206,20 +206,5 @@ if CRAFTER:
         print(f"{reward:8} {seen.tie_share:4.0%} ties, {seen.at_most_half:4.0%} at 0.5 or below (n = {n})")
 
 # %% [markdown]
-# An edge of a causal graph is a claim that can be tested in a clone: change the cause, and see whether the
-# effect changes more often than by chance.
-
-# %%
-if CRAFTER:
-    from untaken.crafter.state_causality import SymbolicCausality, try_edges
-
-    causes = SymbolicCausality().evaluate("collect_wood", world.observe())
-    tried = try_edges(world, causes)
-    for trial in tried.trials:
-        changed = f", changed in {trial.higher + trial.lower} of {trial.draws}, p = {trial.p:.1g}"
-        print(f"{trial.edge.cause} → {trial.edge.effect}: {trial.found}{changed if trial.draws else ''}")
-    display(state_causality_figure(tried.causes))
-
-# %% [markdown]
 # The What-If-Not page of the app (`untaken app --demo`) shows all of this step by step, with keys. It reads
 # the records that `untaken crafter run -o FOLDER` writes.

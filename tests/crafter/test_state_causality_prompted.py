@@ -11,8 +11,9 @@ import msgspec
 import pytest
 from crafter_worlds import walked
 
+from benchmarks.crafter_edges import try_edges
 from untaken.asking import ModelAccess, ReplyStore
-from untaken.crafter.state_causality import CausalState, PromptedCausality, try_edges
+from untaken.crafter.state_causality import CausalState, PromptedCausality
 from untaken.crafter.state_causality.prompted import NOTHING, template
 from untaken.crafter.state_causality.variables import variables_of
 from untaken.errors import Unscored

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
-from typing import Literal
 
 import pytest
 from crafter_worlds import NIGHT, walked
 
+from benchmarks.crafter_edges import DRAWS, EdgeTrial, TriedCauses, _judged, rule_edges, try_edges
 from untaken.crafter.simulator import ACHIEVEMENTS
 from untaken.crafter.state_causality import (
     CausalEdge,
     CausalState,
     Concept,
-    EdgeTrial,
     StateVariable,
     SymbolicCausality,
-    TriedCauses,
-    try_edges,
 )
 from untaken.crafter.state_causality.mechanisms import mechanisms
-from untaken.crafter.state_causality.trials import DRAWS, _judged
 
 MECHANISMS = tuple(mechanisms())
 
 
-def all_rule_edges() -> Iterator[CausalEdge]:
-    """Every edge that the mechanisms claim, whatever the state: on variables and on achievements."""
-    for m in mechanisms().values():
-        for effect in filter(None, (m.effect, m.name if m.name in ACHIEVEMENTS else "")):
-            kind: Literal["rule", "policy-mediated"] = "policy-mediated" if m.mediated else "rule"
-            for cause in m.causes:
-                yield CausalEdge(cause=cause, effect=effect, kind=kind, concept=m.name, reason=m.words)
-
-
 @cache
 def tried(mechanism: str) -> tuple[EdgeTrial, ...]:
-    edges = tuple(edge for edge in all_rule_edges() if edge.concept == mechanism)
+    edges = tuple(edge for edge in rule_edges() if edge.concept == mechanism)
     return try_edges(walked(), CausalState(task=None, by="all rules", edges=edges)).trials
 
 

@@ -11,8 +11,3 @@ from untaken.crafter.state_causality.causal_state import (
 )
 from untaken.crafter.state_causality.prompted import PromptedCausality as PromptedCausality
 from untaken.crafter.state_causality.symbolic import SymbolicCausality as SymbolicCausality
-from untaken.crafter.state_causality.trials import (
-    EdgeTrial as EdgeTrial,
-    TriedCauses as TriedCauses,
-    try_edges as try_edges,
-)

@@ -57,7 +57,7 @@ class PromptedCausality(StateCausality):
     """Asks a language model. Names outside the offered concepts and variables are dropped and counted.
 
     No rule replaces a missing or unusable answer: the causal state is then unscored, with the reason. Its
-    edges are claims of a model until `try_edges` has tried them.
+    edges are claims of a model.
     """
 
     def __init__(self, model: ModelAccess, *, seed: int = 0) -> None:
