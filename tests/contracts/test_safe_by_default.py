@@ -72,7 +72,7 @@ def test_nothing_in_the_repository_runs_text_or_loads_objects() -> None:
     assert {path: some for path, some in found.items() if some} == {}
     assert {path.relative_to(ROOT).as_posix(): found for path in AROUND if (found := [*faults(path)])} == {}
     users = {path.parent.name for path in PROGRAM if "scaling.packing" in path.read_text("utf-8")}
-    assert users == {"scaling"}
+    assert users == {"scaling", "facts"}
 
 
 def test_the_rule_finds_what_it_forbids(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from components.review import order
 from components.shared import navigation, state
 from components.shared.options import NAMES
 from untaken import answers as report
-from untaken import limits
+from untaken import facts, limits
 from untaken.answers import SCHEMAS, json_schema
 from untaken.answers.frame import Columns
 from untaken.asking.access import SETTING
@@ -33,6 +33,7 @@ from untaken.cli.app import SIGN_IN
 from untaken.counterfactual.run_evaluation import DeltaVerdict, EvaluationStatus, Support
 from untaken.crafter.record import PlannedStep, PlanningRecord
 from untaken.exporting.tabular import COLUMNS as RESULT_COLUMNS
+from untaken.facts import TABLES as FACT_TABLES
 from untaken.formats import formats
 from untaken.judging import WhyUnscored
 from untaken.ledger import event_type
@@ -280,8 +281,29 @@ def test_the_page_of_tables_gives_each_column_its_type_and_meaning(name: str) ->
 
 
 def test_the_page_of_tables_lists_the_columns_of_exported_results() -> None:
-    told = rows(section(page("docs/tables.md"), "## Results as CSV or Parquet"), "column")
+    told = rows(section(page("docs/tables.md"), "## Results as CSV"), "column")
     assert [names(cells[0])[0] for cells in told] == list(RESULT_COLUMNS)
+
+
+@pytest.mark.parametrize("name", FACT_TABLES)
+def test_the_page_of_tables_lists_the_columns_of_facts(name: str) -> None:
+    facts = page("docs/tables.md").split("\n## Facts\n")[1]
+    told = rows(section(facts, f"### {name}"), "column")
+    declared = FACT_TABLES[name].columns.items()
+    assert [(names(cells[0])[0], *cells[1:]) for cells in told] == [
+        (key, (DTYPES | {"object": "list of texts"})[column.dtype], column.meaning)
+        for key, column in declared
+    ]
+
+
+def test_every_question_on_the_page_of_facts_has_an_answer(tmp_path: Path) -> None:
+    folder = desk.write_folder(tmp_path)
+    where = [str(folder / "ledgers"), "--graphs", str(folder / "graphs")]
+    assert main(["export", *where, "--to", "parquet", "-o", str(tmp_path / "facts")]) == 0
+    questions = re.findall(r"```sql\n(.*?)```", page("docs/facts.md"), re.DOTALL)
+    assert len(questions) == 5
+    with facts.open(tmp_path / "facts") as opened:
+        assert [text for text in questions if not len(opened.sql(text))] == []
 
 
 # Pages and colours

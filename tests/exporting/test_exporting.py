@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from functools import partial
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -22,18 +22,16 @@ from untaken.cli import export as export_verb
 from untaken.cli import main
 from untaken.corpus import evaluate_corpus
 from untaken.csv_export import restored
-from untaken.errors import Unscored
+from untaken.errors import Unscored, UntakenError
 from untaken.exporting import (
     EvaluatedRun,
     atif_documents,
     csv_table,
     evaluated_run,
     otlp_lines,
-    parquet_table,
-    tabular,
-    write_frames,
     xes_log,
 )
+from untaken.facts import TABLES, parts, write_frames
 from untaken.formats import convert
 from untaken.ledger import Message, Plan, Run, read_ledger
 from untaken.subgoals import score_run
@@ -105,7 +103,6 @@ def test_what_is_unscored_has_a_reason_and_no_number_in_any_format() -> None:
     assert results(each) == {"success": (None, "unscored"), "completion": (None, "unscored")}
     assert all(result.explanation for result in each.evaluations)
     assert "score.value" not in "".join(otlp_lines([each]))
-    assert pd.read_parquet(BytesIO(parquet_table([each])))["value"].isna().all()
     assert [row["value"] for row in csv.DictReader(StringIO(csv_table([each]).decode(), newline=""))] == [
         "",
         "",
@@ -119,14 +116,6 @@ def test_each_author_is_listed_with_the_latest_verdict() -> None:
     run.verdict("polite", True, "judge:m").finish(True)
     verdicts = [r for r in scored(run).evaluations if r.name == "verdict:polite"]
     assert [(r.by, r.label) for r in verdicts] == [("human:ann", "fail"), ("judge:m", "pass")]
-
-
-@pytest.mark.parametrize("runs", [0, 1, 2, 3, 5])
-def test_parquet_in_row_groups_has_the_rows_of_one_table(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    some = [scored(a_run(f"r{n}", task="refund-1").finish(n % 2 == 0)) for n in range(runs)]
-    whole = tabular._table(some)
-    monkeypatch.setattr(tabular, "GROUP_RUNS", 2)
-    pd.testing.assert_frame_equal(pd.read_parquet(BytesIO(parquet_table(iter(some)))), whole)
 
 
 @pytest.mark.parametrize("to", ["otel", "atif"])
@@ -204,7 +193,7 @@ def test_the_verb_writes_each_format_and_says_what(
         assert export(folder, to, "-o", str(tmp_path / to), "--json") == 0
         document = json.loads(capsys.readouterr().out)
         assert (document["to"], document["runs"]) == (to, 13)
-        assert len(document["files"]) == (13 if to == "atif" else 1)
+        assert len(document["files"]) == {"atif": 13, "parquet": 1 + len(TABLES)}.get(to, 1)
         assert all(Path(file).stat().st_size for file in document["files"])
 
 
@@ -226,7 +215,7 @@ def test_decisions_and_statements_are_the_tables_of_the_same_names(
     monkeypatch.setattr(export_verb, "decisions_in_parts", partial(decisions_in_parts, runs=part))
     more = ["--decisions", files[1], "--statements", files[2], "--json"]
     assert export(folder, "parquet", "-o", files[0], *more) == 0
-    assert json.loads(capsys.readouterr().out)["files"] == [Path(file).as_posix() for file in files]
+    assert json.loads(capsys.readouterr().out)["files"][-2:] == [Path(file).as_posix() for file in files[1:]]
     corpus = evaluate_corpus(folder / "ledgers", folder / "graphs")
     decisions, statements = map(pd.read_parquet, files[1:])
     pd.testing.assert_frame_equal(decisions, decisions_table(corpus))
@@ -237,25 +226,43 @@ def test_decisions_and_statements_are_the_tables_of_the_same_names(
 def test_a_table_without_rows_has_its_columns(tmp_path: Path) -> None:
     nothing = evaluate_corpus([], desk.graphs())
     file = tmp_path / "d.parquet"
-    with file.open("wb") as out:
-        assert write_frames(out, decisions_in_parts(nothing)) == 0
+    assert write_frames(file, decisions_in_parts(nothing)) == 0
     pd.testing.assert_frame_equal(pd.read_parquet(file), decisions_table(nothing))
 
 
-def test_what_stops_an_export_leaves_the_file_of_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("what", ["table", "decisions"])
+def test_what_stops_an_export_leaves_what_was_there_before(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, out = desk.write_folder(tmp_path), tmp_path / "results"
-    out.write_bytes(b"of before")
+    folder, out, more = desk.write_folder(tmp_path), tmp_path / "facts", tmp_path / "d.parquet"
+    assert export(folder, "parquet", "-o", str(out), "--decisions", str(more)) == 0
+    before = {path: path.read_bytes() for path in (*out.rglob("*.*"), more)}
+    copy, left = parts._copy, [3 if what == "table" else len(TABLES)]
 
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    def full(*given: object) -> None:
+        copy(*given)  # type: ignore[arg-type]
+        left[0] -= 1
+        if left[0] < 0:
+            raise UntakenError("parquet-unwritable", "No space left on device")
 
-    monkeypatch.setattr(tabular.ParquetFrames, "write", full)
-    assert export(folder, "parquet", "-o", str(out)) == 2
+    monkeypatch.setattr(parts, "_copy", full)
+    assert export(folder, "parquet", "-o", str(out), "--decisions", str(more)) == 2
     assert "No space left" in capsys.readouterr().err
-    assert out.read_bytes() == b"of before"
-    assert not (tmp_path / "results.new").exists()
+    assert {path: path.read_bytes() for path in (*out.rglob("*.*"), more)} == before
+    assert not [path.name for path in tmp_path.iterdir() if path.suffix in (".new", ".old")]
+
+
+def test_a_folder_with_other_files_is_never_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, own = desk.write_folder(tmp_path / "in"), tmp_path / "thesis"
+    own.mkdir()
+    (own / "chapter.md").write_text("years of work")
+    assert export(folder, "parquet", "-o", str(own)) == 2
+    assert "output-not-facts" in capsys.readouterr().err
+    assert export(folder, "parquet", "-o", str(own / "chapter.md")) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "thesis"]
+    assert (own / "chapter.md").read_text() == "years of work"
 
 
 def test_a_broken_run_is_in_no_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -273,4 +280,4 @@ def test_runs_are_exported_without_plan_graphs(tmp_path: Path, capsys: pytest.Ca
     rows = list(csv.DictReader(StringIO(capsys.readouterr().out)))
     labels = {row["name"]: row["label"] for row in rows}
     assert (labels["success"], labels["completion"]) == ("fail", "unscored")
-    assert main(["export", str(path), "--to", "parquet", "-o", str(tmp_path / "t.parquet")]) == 0
+    assert main(["export", str(path), "--to", "parquet", "-o", str(tmp_path / "t")]) == 0

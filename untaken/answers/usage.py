@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from untaken import stats
 from untaken.answers.documents import Count, DocumentPart
 from untaken.answers.frame import Columns, count, figure, frame, interval, text, why
-from untaken.answers.runs import total_tokens
 from untaken.corpus import Corpus
 from untaken.errors import Score, Unscored
+from untaken.facts.rows import total_tokens
 from untaken.ledger import Run
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
+from untaken import facts
 from untaken.answers import ExportDocument, decisions_in_parts
 from untaken.cli import USAGE
 from untaken.cli.console import Console, plain
@@ -21,19 +21,15 @@ from untaken.corpus import evaluate_corpus
 from untaken.errors import Finding, Unscored, Where
 from untaken.exporting import (
     EvaluatedRun,
-    ParquetResults,
     atif_documents,
     csv_table,
     evaluated_run,
     otlp_lines,
-    results_of,
-    write_frames,
     xes_log,
 )
-from untaken.ledger.disk import replace, replacing
+from untaken.ledger.disk import replace, replacing_path
 from untaken.present.numbers import counted
 from untaken.scaling.reading import Scoring
-from untaken.scaling.streaming import stream_runs
 from untaken.settings import settings_of
 from untaken.subgoals import RunScore
 
@@ -45,8 +41,11 @@ ONE_FILE: Final[Mapping[str, Callable[[Iterable[EvaluatedRun]], bytes]]] = {
     "csv": csv_table,
     "xes": lambda runs: "".join(xes_log(runs)).encode(),
 }
-"""The formats that are one file of all runs, made at once; `atif` is a folder with one a run."""
-BINARY: Final = ("parquet",)
+"""The formats that are one file of all runs, made at once.
+
+`atif` is a folder with one a run, `parquet` a folder of tables.
+"""
+FOLDERS: Final = ("atif", "parquet")
 
 
 def add_to(verbs: Verbs) -> None:
@@ -57,7 +56,7 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument(
         "--to", required=True, choices=("otel", "csv", "parquet", "xes", "atif"), help="the format"
     )
-    parser.takes_out("OUT", "the file, of atif the folder; otherwise stdout, where that can be")
+    parser.takes_out("OUT", "the file, of atif and parquet the folder; otherwise stdout")
     parser.takes_one("--decisions", "FILE", "also write every path not taken, as Parquet")
     parser.takes_one("--statements", "FILE", "also write the statements on plan decisions, as Parquet")
 
@@ -68,11 +67,11 @@ def export(args: argparse.Namespace, console: Console) -> int:
     Raises:
         UsageError: ``export-needs-out``, ``output-not-a-folder``.
     """
-    needs_out = args.to in ("atif", *BINARY) or console.json
+    needs_out = args.to in FOLDERS or console.json
     if needs_out and not args.out:
         what = "--json" if console.json else f"--to {args.to}"
         raise UsageError("export-needs-out", f"{what} cannot go to stdout", hint="Name it with -o OUT.")
-    done = _streamed(args, console) if args.to == "parquet" else _held(args, console)
+    done = _tables(args, console) if args.to == "parquet" else _held(args, console)
     if args.out:
         found = counted(done.runs, "run"), counted(done.results, "result")
         console.say(plain(f"{', '.join(found)} → {args.out}"))
@@ -100,24 +99,21 @@ class Exported:
     broken: bool
 
 
-def _streamed(args: argparse.Namespace, console: Console) -> Exported:
-    """Each run's results are worked out while it is read, and written: no run is held."""
+def _tables(args: argparse.Namespace, console: Console) -> Exported:
+    """Each run's rows are worked out while it is read: no run is held."""
     paths, graphs, out = paths_of(args), read_graphs(args.graphs), Path(args.out)
     leave_out_distrusted(args, console, paths)
-    verdicts = tuple(args.verdicts)
-    with replacing(out) as file, ParquetResults(file) as table:
-        done = stream_runs(
-            *ledger_files(paths),
-            scoring=Scoring(graphs=graphs, missing=(args.missing,), verdicts=verdicts),
-            make=partial(results_of, verdicts=verdicts),
-            take=table.take,
-            cluster=args.cluster,
-            progress=console.progress,
-        )
+    done = facts.write_facts(
+        out,
+        *ledger_files(paths),
+        scoring=Scoring(graphs=graphs, missing=(args.missing,), verdicts=tuple(args.verdicts)),
+        cluster=args.cluster,
+        progress=console.progress,
+    )
     return Exported(
-        files=[out],
-        runs=table.runs,
-        results=table.results,
+        files=[out / file for file in done.files],
+        runs=done.runs,
+        results=done.results,
         findings=done.findings,
         broken=done.broken > 0 or any(finding.severity == "error" for finding in graphs.findings),
     )
@@ -172,8 +168,8 @@ def _more_tables(args: argparse.Namespace, console: Console) -> list[Path]:
     ]
     for name, row, parts in tables:
         if name:
-            with replacing(Path(name)) as file:
-                rows = write_frames(file, parts())
+            with replacing_path(Path(name)) as file:
+                rows = facts.write_frames(file, parts())
             if args.out:
                 console.say(plain(f"{counted(rows, row)} → {name}"))
             written.append(Path(name))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from errno import EEXIST
 from pathlib import Path
-from typing import BinaryIO
 
 write = os.write
 fsync = os.fsync
@@ -56,8 +55,10 @@ def replace(path: Path, data: bytes, *, sync: bool) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that takes the place of `path` where all of the block went well; else nothing is left.
+def replacing_path(path: Path) -> Iterator[Path]:
+    """A path to write to that takes the place of `path` where all of the block went well.
+
+    Else nothing is left.
 
     Raises:
         OSError: as `replace`.
@@ -66,8 +67,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         raise FileExistsError(EEXIST, "not a regular file, so it is not replaced", str(path))
     fresh = path.with_name(path.name + ".new")
     try:
-        with fresh.open("wb") as file:
-            yield file
+        yield fresh
         rename(fresh, path)
     except BaseException as error:
         _give_up(fresh, path, error)

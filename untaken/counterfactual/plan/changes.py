@@ -123,7 +123,7 @@ class PlanPath:
         return self.task_id, *who, *(value for _, value in self.named)
 
 
-class _Change(Struct, frozen=True, gc=False):
+class PlanChange(Struct, frozen=True, gc=False):
     """An accepted change with the sub-goals that it met; a hand-over has no `tool`."""
 
     seq: int
@@ -137,7 +137,7 @@ class _Read:
 
     run: Run
     graph: PlanGraph
-    changes: tuple[_Change, ...]
+    changes: tuple[PlanChange, ...]
 
 
 Mapped = Sequence[tuple[int, str, str]]
@@ -155,9 +155,9 @@ def plan_paths(
     read: list[_Read] = []
     silent: dict[str, Unscored] = {}
     for run, graph, mapped in runs:
-        why = _why_silent(run, graph)
+        why = why_silent(run, graph)
         if why is None and not isinstance(graph, Unscored):
-            read.append(_Read(run, graph, tuple(_changes(run, graph, mapped))))
+            read.append(_Read(run, graph, tuple(plan_changes(run, graph, mapped))))
         elif why is not None:
             silent[run.digest] = why
     expected = _expected(read)
@@ -177,7 +177,8 @@ def _copies(runs: Iterable[Run]) -> set[str]:
     return copies
 
 
-def _why_silent(run: Run, graph: PlanGraph | Unscored) -> Unscored | None:
+def why_silent(run: Run, graph: PlanGraph | Unscored) -> Unscored | None:
+    """Why a run has no decision points of a plan; ``None`` where it has some."""
     if run.integrity.broken:
         return BROKEN
     if isinstance(graph, Unscored):
@@ -187,7 +188,8 @@ def _why_silent(run: Run, graph: PlanGraph | Unscored) -> Unscored | None:
     return UNFINISHED if run.finished is None else None
 
 
-def _changes(run: Run, graph: PlanGraph, mapped: Mapped) -> Iterator[_Change]:
+def plan_changes(run: Run, graph: PlanGraph, mapped: Mapped) -> Iterator[PlanChange]:
+    """The accepted changes of a run, in order, from its own record alone."""
     end = run.finished.seq if run.finished else run.own
     calls = [call for call in run.actions if call.seq < end]
     kinds = {tool: _kind(tool, graph) for tool in {call.tool for call in calls}}
@@ -203,10 +205,10 @@ def _changes(run: Run, graph: PlanGraph, mapped: Mapped) -> Iterator[_Change]:
         if kind is None or call.seq in refused:
             continue
         if kind == "hand_over":
-            yield _Change(call.seq, "", ())
+            yield PlanChange(call.seq, "", ())
             continue
         met = [g for g in serves.get(call.seq, ()) if g not in checks or call_matches(checks[g], call)]
-        yield _Change(call.seq, call.tool, tuple(met))
+        yield PlanChange(call.seq, call.tool, tuple(met))
 
 
 def _kind(tool: str, graph: PlanGraph) -> Literal["change", "hand_over"] | None:
@@ -303,7 +305,7 @@ def _path(read: _Read, expected: _Expected, copies: Collection[str], identity: S
     )
 
 
-def _option(change: _Change, made: set[str], state: PlanState) -> Option | None:
+def _option(change: PlanChange, made: set[str], state: PlanState) -> Option | None:
     """What a change is; ``None`` for one that repeats what was made before."""
     if not change.tool:
         return None if state.handed_over else Option("hand_over")

@@ -1,10 +1,8 @@
-"""Runs that are let go once their results are written give the rows that runs held together give."""
+"""Facts made while ledgers are read, by one process or many, are those of runs held together."""
 
 from __future__ import annotations
 
 import pickletools
-from functools import partial
-from io import BytesIO
 from multiprocessing import active_children
 from pathlib import Path
 from random import Random
@@ -17,58 +15,73 @@ from test_scored_while_read import BLOCK, LEDGERS
 
 from untaken import limits
 from untaken.corpus import score_runs
-from untaken.exporting import ParquetResults, evaluated_run, parquet_table, results_of
+from untaken.facts.making import MadeFacts, facts_part, write_facts
+from untaken.facts.rows import RunWithScore
+from untaken.facts.tables import facts_of
 from untaken.plans import load_graphs
-from untaken.scaling import distant, streaming
+from untaken.scaling import distant
 from untaken.scaling.distant import RunsAtHand
 from untaken.scaling.opening import ClusterPlace, open_cluster
-from untaken.scaling.packing import pack
+from untaken.scaling.packing import pack, unpack
 from untaken.scaling.places import Place, find_ledgers
 from untaken.scaling.reading import Progress, Scoring, read_ledgers
-from untaken.scaling.streaming import Streamed, stream_part, stream_runs
 
 RULES = [((), "fail"), (("human:*", "nobody"), "drop")]
 
 
 @pytest.fixture(autouse=True)
 def nothing_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every detail is read again, what is made waits on the disk, and long lines are too long."""
+    """Every detail is read again, and long lines are too long."""
     monkeypatch.setattr(distant, "AT_HAND", RunsAtHand(0))
-    monkeypatch.setattr(streaming, "IN_MEMORY", 1)
     monkeypatch.setattr(limits, "LINE_BYTES", 3 * BLOCK)
 
 
-def streamed(
+def made(
+    folder: Path,
     places: list[Place],
     verdicts: tuple[str, ...] = (),
     missing: str = "fail",
     cluster: ClusterPlace = None,
     progress: Progress | None = None,
-) -> tuple[bytes, Streamed]:
-    buffer = BytesIO()
-    with ParquetResults(buffer) as table, open_cluster(cluster) as workers:
-        done = stream_runs(
-            places,
-            [],
-            scoring=Scoring(graphs=load_graphs(GRAPHS), missing=(missing,), verdicts=verdicts),
-            make=partial(results_of, verdicts=verdicts),
-            take=table.take,
-            cluster=workers,
-            progress=progress,
-        )
-    return buffer.getvalue(), done
+) -> tuple[dict[str, bytes], MadeFacts]:
+    """The files, by name."""
+    scoring = Scoring(graphs=load_graphs(GRAPHS), missing=(missing,), verdicts=verdicts)
+    with open_cluster(cluster) as workers:
+        done = write_facts(folder, places, [], scoring=scoring, cluster=workers, progress=progress)
+    return {file: (folder / file).read_bytes() for file in done.files}, done
 
 
 def assert_as_held(
-    places: list[Place], verdicts: tuple[str, ...], missing: str, cluster: ClusterPlace
+    folder: Path, places: list[Place], verdicts: tuple[str, ...], missing: str, cluster: ClusterPlace
 ) -> None:
     ledgers, graphs = read_ledgers(places), load_graphs(GRAPHS)
     scores, found = score_runs(ledgers.every_run, graphs, missing=missing, verdicts=verdicts)
-    sound = [evaluated_run(run, scores[run.digest], verdicts=verdicts) for run in ledgers.sound_runs]
-    rows, done = streamed(places, verdicts, missing, cluster)
-    assert rows == parquet_table(sound)
+    rows = [
+        facts_of(
+            RunWithScore(
+                run=run,
+                score=scores[run.digest],
+                plan=graphs.for_task(run.task_id, run.started.graph)[0],
+                verdicts=verdicts,
+            )
+        )
+        for run in ledgers.sound_runs
+    ]
+    taken: list[object] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("untaken.facts.parts.FactWriter._write", lambda self: taken.extend(self._waiting))
+        _, done = made(folder, places, verdicts, missing, cluster)
+    as_lists = [{name: [list(column) for column in columns] for name, columns in run.items()} for run in rows]
+    assert [{**run} for run in taken] == [_plain(run) for run in as_lists]
     assert done.broken == ledgers.broken
     assert done.findings == tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *found)))
+
+
+def _plain(value: object) -> object:
+    """What comes back from another process: lists for tuples."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 @pytest.mark.parametrize(("verdicts", "missing"), RULES, ids=["all", "some"])
@@ -80,18 +93,20 @@ def test_the_rows_and_findings_are_those_of_runs_held_together(
         content = b"".join(line + b"\n" for line in LEDGERS[case]()) or b"\n"
         (tmp_path / f"{name}.jsonl").write_bytes(content)
     places: list[Place] = sorted(tmp_path.glob("*.jsonl"))
-    assert_as_held(places, verdicts, missing, None)
-    assert_as_held(places, verdicts, missing, InChunks())
+    for cluster in (None, InChunks()):
+        assert_as_held(tmp_path / "facts", places, verdicts, missing, cluster)
 
 
 @pytest.mark.parametrize(("verdicts", "missing"), RULES, ids=["all", "some"])
-def test_so_are_those_of_the_samples_broken_ones_included(verdicts: tuple[str, ...], missing: str) -> None:
+def test_so_are_those_of_the_samples_broken_ones_included(
+    verdicts: tuple[str, ...], missing: str, tmp_path: Path
+) -> None:
     places, _ = find_ledgers([SAMPLES / "ledgers" / "echo-agent.jsonl.gz", SAMPLES / "tampered"])
     for cluster in (None, InChunks()):
-        assert_as_held(places, verdicts, missing, cluster)
+        assert_as_held(tmp_path / "facts", places, verdicts, missing, cluster)
 
 
-def test_two_processes_write_what_one_writes_though_a_worker_is_killed(tmp_path: Path) -> None:
+def test_two_processes_write_the_files_of_one_though_a_worker_is_killed(tmp_path: Path) -> None:
     random, killed = Random(5), []
     for number in range(12):
         run = layered_run(f"run-{number}", random)
@@ -104,7 +119,8 @@ def test_two_processes_write_what_one_writes_though_a_worker_is_killed(tmp_path:
             worker.kill()
             killed.append(worker.pid)
 
-    assert streamed(places, cluster=2, progress=kill_one) == streamed(places)
+    two = made(tmp_path / "two", places, cluster=2, progress=kill_one)
+    assert two == made(tmp_path / "one", places)
     assert killed
     assert not active_children(), "a worker outlives its call"
 
@@ -114,9 +130,9 @@ def test_workers_send_rows_and_no_text_of_a_run(tmp_path: Path) -> None:
     runs = [a_run(f"r{n}", task="refund-1").say(said).finish(True) for n in range(50)]
     ledger = tmp_path / "a.jsonl"
     ledger.write_bytes(b"".join(line + b"\n" for run in runs for line in run.lines))
-    shared = pack((Scoring(graphs=load_graphs(GRAPHS)), results_of))
-    answer = stream_part(shared, pack([ledger]))
+    answer = facts_part(pack(Scoring(graphs=load_graphs(GRAPHS))), pack([ledger]))
     assert b"at length" not in answer
-    assert len(answer) < len(runs) * 3_000
+    assert len(answer) < len(runs) * 6_000
     classes = {str(name) for op, name, _ in pickletools.genops(answer) if "UNICODE" in op.name}
     assert not classes & {"Run", "DistantRun", "RunScore", "SkillSelection", "DetailLater"}
+    assert len(unpack(answer)[0][0]) == len(runs)

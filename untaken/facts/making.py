@@ -1,24 +1,26 @@
-"""Runs scored, put in another form and let go: what is held does not grow with what is made of them.
+"""Facts made while ledgers are read: each run's rows, while the run is whole; then it is let go.
 
-A run may be judged, or go on, anywhere in its ledger, and runs come in the order in which they begin. So what
-is made of a ledger's runs waits in a temporary file until all of that ledger is read. Of each run a few words
-stay, for what is said about all of them.
+A run may be judged, or go on, anywhere in its ledger, and runs come in the order in which they begin. So the
+rows of a ledger's runs wait until all of that ledger is read. Of each run a few words stay, for what is said
+about all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from tempfile import SpooledTemporaryFile
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from untaken.errors import Finding, Unscored
+from untaken.errors import Finding
+from untaken.facts.parts import FactWriter, replacing_folder, writing_database
+from untaken.facts.rows import RunWithScore
+from untaken.facts.tables import Parts, facts_of
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run, Verdict
-from untaken.limits import MIB
 from untaken.scaling.chunks import chunks
 from untaken.scaling.decoded_once import decoded_once
 from untaken.scaling.distant import RunSource, ScoreRecord
@@ -26,27 +28,30 @@ from untaken.scaling.packing import pack, unpack
 from untaken.scaling.places import Place, size_of
 from untaken.scaling.pool import Cluster
 from untaken.scaling.reading import Progress, Scoring, read_scored, twice
-from untaken.subgoals import RunScore, graph_doubts
+from untaken.subgoals import graph_doubts
 from untaken.subgoals.graph_doubts import RunEnd
 from untaken.subgoals.verdicts import unmatched_globs
 
-Make = Callable[[Run, RunScore | Unscored], bytes]
-"""What is made of a sound run and its score, while the run is at hand; workers import it."""
-IN_MEMORY: Final = 8 * MIB
-"""What waits in memory; more waits on the disk."""
 NOBODY: Final = frozenset[str]()
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Parts).decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Streamed:
-    """What is known once all ledgers were streamed.
+class MadeFacts:
+    """What was written.
 
     Attributes:
+        files: the manifest and the parts, below the folder.
+        runs: how many; `results`: rows of that table.
         findings: on ledgers, plan graphs and scores, in the order in which `read_ledgers` and
             `untaken.corpus.score_runs` give them, each once.
         broken: as of `untaken.scaling.reading.Ledgers`.
     """
 
+    files: tuple[str, ...]
+    runs: int
+    results: int
     findings: tuple[Finding, ...]
     broken: int
 
@@ -61,7 +66,6 @@ class Passed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     digest: str
     run_id: str
-    broken: bool
     findings: tuple[Finding, ...]
     end: RunEnd
     authors: frozenset[str]
@@ -73,7 +77,6 @@ class Passed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return cls(
             digest=run.digest,
             run_id=run.run_id,
-            broken=run.integrity.broken,
             findings=record.findings,
             end=RunEnd(
                 tools=run.tools,
@@ -86,36 +89,38 @@ class Passed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 Ledger = tuple[Iterable[tuple[Passed, bytes]], list[Finding]]
-"""The runs of one ledger with what was made of them, and what was noticed."""
+"""The runs of one ledger with their rows, none for a broken one; and what was noticed."""
 
 
 @seldom_collected()
-def stream_runs(
+def write_facts(
+    folder: Path,
     places: Sequence[Place],
     others: Iterable[Finding],
     *,
     scoring: Scoring,
-    make: Make,
-    take: Callable[[bytes], None],
     cluster: Cluster | None = None,
     progress: Progress | None = None,
-) -> Streamed:
-    """Calls `take` with what `make` gives of each sound run: each chain once, in the order of reading.
+) -> MadeFacts:
+    """Writes the facts of every sound run into a folder: each chain once, in the order of reading.
 
     Args:
+        folder: made, or replaced once everything is written.
         places: ledgers, as `find_ledgers` finds them.
         others: what was noticed in finding them.
         scoring: what the runs are scored against, under the first of its rules.
-        make: as `Make`; called again for a run that turns out to go on.
-        take: gets what was made of one run after the other.
-        cluster: who reads, scores and makes; this process when not given.
+        cluster: who reads, scores and makes rows; this process when not given.
         progress: called with (ledgers read, ledgers, what is being done).
+
+    Raises:
+        UntakenError: as `replacing_folder`; ``parquet-unwritable``.
     """
     found, of_runs = list(others), dict[Finding, None]()
     seen, authors, ends = set[str](), set[str](), list[RunEnd]()
     alike: dict[tuple[object, ...], RunEnd] = {}
-    files = _here(places, scoring, make) if cluster is None else _sent(cluster, places, scoring, make)
-    with closing(files):
+    files = _here(places, scoring) if cluster is None else _sent(cluster, places, scoring)
+    with replacing_folder(folder) as fresh, writing_database() as database, closing(files):
+        writer = FactWriter(fresh, database)
         for done, (place, (runs, findings)) in enumerate(zip(places, files, strict=True), start=1):
             found += findings
             for passed, made in runs:
@@ -128,61 +133,60 @@ def stream_runs(
                 end = passed.end
                 key = end.tools, end.graph_id, id(end.results), end.success
                 ends.append(alike.setdefault(key, end))
-                if not passed.broken:
-                    take(made)
+                if made:
+                    writer.take(_decode(made))
             if progress:
                 progress(done, len(places), "reading ledgers")
-    unmatched = unmatched_globs(scoring.verdicts, authors)
-    doubts = graph_doubts(scoring.graphs.graphs, zip(ends, ends, strict=True))
-    everything = *found, *scoring.graphs.findings, *unmatched, *of_runs, *(doubt.finding for doubt in doubts)
-    broken = sum(finding.severity == "error" for finding in found)
-    return Streamed(findings=tuple(dict.fromkeys(everything)), broken=broken)
+        unmatched = unmatched_globs(scoring.verdicts, authors)
+        doubts = graph_doubts(scoring.graphs.graphs, zip(ends, ends, strict=True))
+        all_found = (*found, *scoring.graphs.findings, *unmatched, *of_runs, *(one.finding for one in doubts))
+        everything = tuple(dict.fromkeys(all_found))
+        writer.finish(everything, missing=scoring.missing[0], verdicts=scoring.verdicts)
+    return MadeFacts(
+        files=writer.files,
+        runs=writer.runs,
+        results=writer.results,
+        findings=everything,
+        broken=sum(finding.severity == "error" for finding in found),
+    )
 
 
-def _here(places: Sequence[Place], scoring: Scoring, make: Make) -> Generator[Ledger]:
-    """Ledgers read in this process; what is made waits in a file until it is wanted."""
-    with SpooledTemporaryFile(max_size=IN_MEMORY) as waiting:
-
-        def passed(run: Run, _: RunSource, scored: tuple[ScoreRecord, ...]) -> tuple[Passed, int, int]:
-            begin = waiting.tell()
-            waiting.write(_made(run, scored[0], make))
-            return Passed.of(run, scored[0], chosen=bool(scoring.verdicts)), begin, waiting.tell()
-
-        def content(begin: int, end: int) -> bytes:
-            waiting.seek(begin)
-            return waiting.read(end - begin)
-
-        for place in places:
-            runs, findings = read_scored(place, scoring, passed)
-            yield ((one, content(begin, end)) for one, begin, end in runs), findings
-            waiting.seek(0)
-            waiting.truncate()
+def _here(places: Sequence[Place], scoring: Scoring) -> Generator[Ledger]:
+    """Ledgers read in this process."""
+    for place in places:
+        yield _ledger(place, scoring)
 
 
-def _sent(cluster: Cluster, places: Sequence[Place], scoring: Scoring, make: Make) -> Generator[Ledger]:
-    """Ledgers read by workers, who send what they made."""
+def _sent(cluster: Cluster, places: Sequence[Place], scoring: Scoring) -> Generator[Ledger]:
+    """Ledgers read by workers, who send the rows."""
     parts = list(chunks(places, [size_of(place) for place in places], workers=cluster.workers))
-    for answer in cluster.map(stream_part, [pack(part) for part in parts], pack((scoring, make))):
+    for answer in cluster.map(facts_part, [pack(part) for part in parts], pack(scoring)):
         yield from unpack(answer)
 
 
-def stream_part(shared: bytes, chunk: bytes) -> bytes:
-    """What a worker does: it reads, verifies and scores ledgers, and sends what is made of their runs.
+def facts_part(shared: bytes, chunk: bytes) -> bytes:
+    """What a worker does: it reads, verifies and scores ledgers, and sends the rows of their runs.
 
     Args:
-        shared: a `Scoring` and a `Make`, packed.
+        shared: a `Scoring`, packed.
         chunk: the places of the ledgers, packed.
 
     Returns:
         The `Ledger` of each, packed.
     """
-    scoring, make = decoded_once(shared, unpack)
+    scoring = decoded_once(shared, unpack)
+    return pack([_ledger(place, scoring) for place in unpack(chunk)])
 
+
+def _ledger(place: Place, scoring: Scoring) -> Ledger:
     def passed(run: Run, _: RunSource, scored: tuple[ScoreRecord, ...]) -> tuple[Passed, bytes]:
-        return Passed.of(run, scored[0], chosen=bool(scoring.verdicts)), _made(run, scored[0], make)
+        return Passed.of(run, scored[0], chosen=bool(scoring.verdicts)), _rows(run, scored[0], scoring)
 
-    return pack([read_scored(place, scoring, passed) for place in unpack(chunk)])
+    return read_scored(place, scoring, passed)
 
 
-def _made(run: Run, record: ScoreRecord, make: Make) -> bytes:
-    return b"" if run.integrity.broken else make(run, record.value)
+def _rows(run: Run, record: ScoreRecord, scoring: Scoring) -> bytes:
+    if run.integrity.broken:
+        return b""
+    plan, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
+    return _encode(facts_of(RunWithScore(run=run, score=record.value, plan=plan, verdicts=scoring.verdicts)))

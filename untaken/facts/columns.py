@@ -1,0 +1,119 @@
+"""A column, declared once: its name, its type, its meaning and where its value comes from.
+
+Tables of pages, CSV and Parquet files, and the documentation of them all, follow these declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Final, Generic, Literal, TypeVar
+
+from untaken.errors import Unscored
+
+Row = TypeVar("Row")
+Dtype = Literal["string", "boolean", "Int64", "Float64", "datetime64[us, UTC]", "object"]
+MEANINGS: Final = "meanings"
+"""The entry of a table's ``attrs`` that says what each column means."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column(Generic[Row]):
+    """One column.
+
+    Attributes:
+        dtype: nullable pandas type; an unscored value is ``NA``. ``object`` is a list of texts.
+        meaning: what it says, with its unit; documentation and column help in the app.
+        value: takes a row object to the value (`Unscored` and ``None`` become ``NA``).
+        reasons: the column holds the reason of an `Unscored` value, and ``NA`` for any other.
+    """
+
+    dtype: Dtype
+    meaning: str
+    value: Callable[[Row], object]
+    reasons: bool = False
+
+
+Columns = Mapping[str, Column[Row]]
+
+
+def text(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+    """A text column; `source` is an attribute path of the row or a function of it.
+
+    A path ``a?.b`` stops at `a` where that is ``None`` or unscored.
+    """
+    return Column(dtype="string", meaning=meaning, value=_getter(source))
+
+
+def texts(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+    """A column of lists of texts."""
+    return Column(dtype="object", meaning=meaning, value=_getter(source))
+
+
+def count(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+    """A whole-number column."""
+    return Column(dtype="Int64", meaning=meaning, value=_getter(source))
+
+
+def figure(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+    """A column of real numbers."""
+    return Column(dtype="Float64", meaning=meaning, value=_getter(source))
+
+
+def truth(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+    """A column of true, false or not known."""
+    return Column(dtype="boolean", meaning=meaning, value=_getter(source))
+
+
+def moment(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+    """A column of instants, in UTC."""
+    return Column(dtype="datetime64[us, UTC]", meaning=meaning, value=_getter(source))
+
+
+def why(key: str, source: str | Callable[[Row], object]) -> Column[Row]:
+    """The column that says why another one is ``NA``."""
+    return Column(dtype="string", meaning=f"why {key} is unscored", value=_getter(source), reasons=True)
+
+
+def reasons(*keys: str, at: str = "") -> dict[str, Column[Any]]:
+    """A column of this kind for each of several others; `at` is the path to their values."""
+    return {f"{key}_reason": why(key, f"{at}{key}") for key in keys}
+
+
+def interval(key: str = "", *, of: str = "its", at: str | None = None) -> dict[str, Column[Any]]:
+    """The two ends of a 95% interval; `at`, where it is not `key`, comes before ``low`` and ``high``."""
+    start = key if at is None else at
+    return {
+        f"{key}low": figure(f"lower end of {of} 95% interval", f"{start}low"),
+        f"{key}high": figure(f"upper end of {of} 95% interval", f"{start}high"),
+    }
+
+
+def cells(column: Column[Row], rows: Iterable[Row]) -> list[object]:
+    """The values of a column over some rows; ``None`` where there is none."""
+    found = map(column.value, rows)
+    if column.reasons:
+        return [value.reason if isinstance(value, Unscored) else None for value in found]
+    return [None if type(value) is Unscored else value for value in found]
+
+
+def joined(tables: Sequence[list[list[object]]]) -> list[list[object]]:
+    """Columns of several tables, one below the other."""
+    return [[cell for part in parts for cell in part] for parts in zip(*tables, strict=True)]
+
+
+def _getter(source: str | Callable[[Row], object]) -> Callable[[Row], object]:
+    if not isinstance(source, str):
+        return source
+    first, _, rest = source.partition("?.")
+    whole = attrgetter(first)
+    if not rest:
+        return whole
+    part = attrgetter(rest)
+
+    def value(row: Row) -> object:
+        found = whole(row)
+        return found if found is None or isinstance(found, Unscored) else part(found)
+
+    return value

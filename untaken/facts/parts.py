@@ -1,0 +1,228 @@
+"""Tables of facts as Parquet files, and the manifest that names them; DuckDB writes both kinds of files.
+
+A folder of facts holds a folder for each table, with its parts, and the manifest. A part holds the rows of
+many runs: with one run each, opening the files would take longer than what is asked of them.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+import msgspec
+import numpy as np
+
+from untaken.errors import Finding, UntakenError, Where
+from untaken.facts.columns import Dtype, joined
+from untaken.facts.tables import FACTS_VERSION, TABLES, Parts, columns_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MANIFEST: Final = "facts.json"
+PART_RUNS: Final = 2_000
+"""Runs of a part."""
+OWN_CODE: Final = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+"""DuckDB as it is installed: it loads nothing else."""
+_READ: Final[Mapping[Dtype, str]] = {
+    "object": 'from_json("{}", \'["VARCHAR"]\')',
+    "datetime64[us, UTC]": 'make_timestamp("{}")',
+}
+"""How a column comes from what numpy holds of it."""
+_AS_IT_IS: Final = '"{}"'
+_KINDS: Final[Mapping[Dtype, type]] = {
+    "boolean": np.bool_,
+    "Int64": np.int64,
+    "Float64": np.float64,
+    "datetime64[us, UTC]": np.int64,
+}
+_list = msgspec.json.Encoder().encode
+
+
+class FactManifest(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema", tag="untaken.facts/1"):
+    """What a folder of facts holds.
+
+    Attributes:
+        version: `FACTS_VERSION` of the program that made it.
+        runs: how many there are.
+        missing, verdicts: the rules in force.
+        parts: by table, the names of its files, in order, below the folder.
+    """
+
+    version: int
+    runs: int
+    missing: str
+    verdicts: tuple[str, ...]
+    parts: Mapping[str, tuple[str, ...]]
+
+
+class FactWriter:
+    """Writes facts into a folder, run by run.
+
+    Attributes:
+        runs: how many were taken; `results`: how many rows of that table.
+    """
+
+    def __init__(self, folder: Path, database: duckdb.DuckDBPyConnection) -> None:
+        """Begins in a folder that is there and empty; `database`: a `writing_database`."""
+        self.runs = self.results = 0
+        self._folder, self._database, self._waiting = folder, database, list[Parts]()
+        self._parts: dict[str, list[str]] = {name: [] for name in TABLES}
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The manifest and the parts, below the folder."""
+        return MANIFEST, *(file for files in self._parts.values() for file in files)
+
+    def take(self, run: Parts) -> None:
+        """One more run, as `facts_of` gives it."""
+        self._waiting.append(run)
+        self.runs += 1
+        self.results += len(run["results"][0]) if "results" in run else 0
+        if len(self._waiting) >= PART_RUNS:
+            self._write()
+
+    def finish(self, findings: Iterable[Finding], *, missing: str, verdicts: tuple[str, ...]) -> None:
+        """Writes what waits, the findings and, last, the manifest."""
+        self._write()
+        self._part("findings", columns_of(TABLES["findings"], findings))
+        for name, files in self._parts.items():
+            if not files:
+                self._part(name, [[] for _ in TABLES[name].columns])
+        manifest = FactManifest(
+            version=FACTS_VERSION,
+            runs=self.runs,
+            missing=missing,
+            verdicts=verdicts,
+            parts={name: tuple(files) for name, files in self._parts.items()},
+        )
+        (self._folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+
+    def _write(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for name in TABLES:
+            if tables := [run[name] for run in waiting if name in run]:
+                self._part(name, joined(tables))
+
+    def _part(self, name: str, columns: list[list[object]]) -> None:
+        file = f"{name}/{len(self._parts[name]):05}.parquet"
+        dtypes = {key: column.dtype for key, column in TABLES[name].columns.items()}
+        pairs = zip(dtypes.items(), columns, strict=True)
+        held = {key: _array(dtype, values) for (key, dtype), values in pairs}
+        chosen = ", ".join(
+            f'{_READ.get(dtype, _AS_IT_IS).format(key)} AS "{key}"' for key, dtype in dtypes.items()
+        )
+        (self._folder / name).mkdir(exist_ok=True)
+        self._database.register("held", held)
+        _copy(self._database, f"SELECT {chosen} FROM held", self._folder / file, dtypes)  # noqa: S608 - declared
+        self._parts[name].append(file)
+
+
+def write_frames(file: Path, frames: Iterable[pd.DataFrame]) -> int:
+    """Writes a table that comes in at least one part as Parquet; gives the number of its rows.
+
+    Raises:
+        UntakenError: ``parquet-unwritable``.
+    """
+    dtypes: dict[str, Any] = {}
+    with writing_database() as database:
+        for part in frames:
+            database.register("part", part)
+            database.execute("INSERT INTO whole FROM part" if dtypes else "CREATE TABLE whole AS FROM part")
+            dtypes = dtypes or {str(name): str(dtype) for name, dtype in part.dtypes.items()}
+        _copy(database, "FROM whole", file, dtypes)
+        [(rows,)] = database.execute("SELECT count(*) FROM whole").fetchall()
+    return int(rows)
+
+
+@contextmanager
+def replacing_folder(folder: Path) -> Iterator[Path]:
+    """An empty folder that takes the place of `folder` where all of the block went well.
+
+    Else nothing is left.
+
+    Raises:
+        UntakenError: ``output-not-a-folder``; ``output-not-facts`` where it holds anything but facts.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UntakenError(
+            "output-not-a-folder",
+            "the output is a file",
+            where=Where(file=str(folder)),
+            hint="Name a folder.",
+        )
+    if folder.exists() and {each.name for each in folder.iterdir()} - {MANIFEST, *TABLES}:
+        raise UntakenError(
+            "output-not-facts",
+            "the folder holds other files, which would be removed",
+            where=Where(file=str(folder)),
+            hint="Name a new folder, or one that an earlier export has written.",
+        )
+    fresh, old = (folder.with_name(f"{folder.name}.{end}") for end in ("new", "old"))
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    try:
+        yield fresh
+        if folder.exists():
+            shutil.rmtree(old, ignore_errors=True)
+            folder.replace(old)
+        fresh.replace(folder)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def literal(text: str) -> str:
+    """A text inside SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def writing_database() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database that writes Parquet files; with one thread, so that equal rows give equal files."""
+    with duckdb.connect(":memory:", config={**OWN_CODE, "threads": "1"}) as database:
+        database.execute("SET pandas_analyze_sample = 0")  # a column of objects is text, whatever is in it
+        yield database
+
+
+def _copy(database: duckdb.DuckDBPyConnection, query: str, file: Path, dtypes: Mapping[str, str]) -> None:
+    about = literal(msgspec.json.encode(_for_pandas(dtypes)).decode())
+    try:
+        database.execute(
+            f"COPY ({query}) TO {literal(str(file))} "
+            f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{pandas: {about}}})"
+        )
+    except duckdb.IOException as error:
+        raise UntakenError(
+            "parquet-unwritable", str(error).splitlines()[0], where=Where(file=str(file))
+        ) from None
+
+
+def _for_pandas(dtypes: Mapping[str, str]) -> dict[str, Any]:
+    """What pandas reads in a Parquet file to give columns their nullable types again."""
+    return {
+        "index_columns": [],
+        "column_indexes": [],
+        "columns": [
+            {"name": name, "field_name": name, "pandas_type": dtype, "numpy_type": dtype, "metadata": None}
+            for name, dtype in dtypes.items()
+            if dtype != "object" and not dtype.startswith("datetime")
+        ],
+    }
+
+
+def _array(dtype: Dtype, values: list[Any]) -> Any:
+    """A numpy array that DuckDB reads as the type, what is missing masked."""
+    if dtype == "object":
+        values = [None if value is None else _list(value).decode() for value in values]
+    kind = _KINDS.get(dtype)
+    if kind is None:
+        return np.array(values, dtype=object)
+    return np.ma.masked_array(
+        np.array([kind() if value is None else value for value in values], dtype=kind),
+        [value is None for value in values],
+    )

@@ -1,0 +1,186 @@
+"""The rows of one run: what its events, its plan graph and the rule for verdicts say, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from untaken.counterfactual.plan.changes import PlanChange, plan_changes, why_silent
+from untaken.errors import Unscored
+from untaken.ledger import Observation, Run, RunFinished, SkillSelection, ToolCall, Verdict
+from untaken.plans import PlanGraph
+from untaken.subgoals import NodeResult, RunScore, Violation
+from untaken.subgoals.run_score import counted_nodes
+from untaken.subgoals.verdicts import not_withdrawn, whose_count
+
+
+class RunWithScore(Struct, frozen=True, kw_only=True):
+    """A run with its score.
+
+    Attributes:
+        plan: the plan graph of its task, or why there is none.
+        verdicts: globs over VERDICT.by; empty counts everybody's.
+    """
+
+    run: Run
+    score: RunScore | Unscored
+    plan: PlanGraph | Unscored
+    verdicts: tuple[str, ...] = ()
+
+
+class ResultRow(Struct, frozen=True, kw_only=True, gc=False):
+    """How one sub-goal ended in the run.
+
+    Attributes:
+        counts: it is a requirement that rates count, if only under the rule that counts what is unscored as
+            not completed; `critical_counts`: it counts as critical, which a used option of it may make it.
+        events: `seq` of each action that served it.
+    """
+
+    of: RunWithScore
+    result: NodeResult
+    counts: bool
+    critical_counts: bool
+    events: list[int]
+
+
+class PointRow(Struct, frozen=True, kw_only=True, gc=False):
+    """A decision point as recorded."""
+
+    of: RunWithScore
+    selection: SkillSelection
+
+
+class ChangeRow(Struct, frozen=True, kw_only=True, gc=False):
+    """An accepted change, or a hand-over."""
+
+    of: RunWithScore
+    change: PlanChange
+
+    @property
+    def kind(self) -> str:
+        """``hand_over``, ``planned`` or ``unplanned``."""
+        if not self.change.tool:
+            return "hand_over"
+        return "planned" if self.change.met else "unplanned"
+
+
+class ActionRow(Struct, frozen=True, kw_only=True, gc=False):
+    """A tool call with its answer; `served` are (sub-goal, authority) of each sub-goal that it served."""
+
+    of: RunWithScore
+    call: ToolCall
+    answer: Observation | None
+    served: list[tuple[str, str]]
+
+
+class ViolationRow(Struct, frozen=True, kw_only=True, gc=False):
+    """A dependency that was not kept."""
+
+    of: RunWithScore
+    violation: Violation
+
+
+class VerdictRow(Struct, frozen=True, kw_only=True, gc=False):
+    """A recorded verdict; `counts`: it is its author's last word, and one whose word counts."""
+
+    of: RunWithScore
+    verdict: Verdict
+    counts: bool
+
+
+def result_rows(of: RunWithScore) -> Iterator[ResultRow]:
+    """One for each sub-goal of the plan graph, in its order; none for a run without a score."""
+    if isinstance(of.score, Unscored):
+        return
+    events: dict[str, list[int]] = {}
+    for seq, name, _ in of.score.mapped:
+        events.setdefault(name, []).append(seq)
+    counted = {node.sub_goal: node.critical for node in counted_nodes(of.score.results, "fail")}
+    for result in of.score.results:
+        name = result.sub_goal
+        yield ResultRow(
+            of=of,
+            result=result,
+            counts=name in counted,
+            critical_counts=counted.get(name, False),
+            events=events.get(name, []),
+        )
+
+
+def point_rows(of: RunWithScore) -> Iterator[PointRow]:
+    """One for each decision point, in order."""
+    return (PointRow(of=of, selection=selection) for selection in of.run.selections)
+
+
+def change_rows(of: RunWithScore) -> Iterator[ChangeRow]:
+    """One for each accepted change of a finished run whose plan graph says which tools change something."""
+    if isinstance(of.plan, Unscored) or isinstance(of.score, Unscored):
+        return
+    if why_silent(of.run, of.plan) is not None:
+        return
+    for change in plan_changes(of.run, of.plan, of.score.mapped):
+        yield ChangeRow(of=of, change=change)
+
+
+def action_rows(of: RunWithScore) -> Iterator[ActionRow]:
+    """One for each tool call, in order."""
+    served: dict[int, list[tuple[str, str]]] = {}
+    for seq, name, authority in () if isinstance(of.score, Unscored) else of.score.mapped:
+        served.setdefault(seq, []).append((name, authority))
+    answers = of.run.answers
+    for call in of.run.actions:
+        yield ActionRow(of=of, call=call, answer=answers.get(call.seq), served=served.get(call.seq, []))
+
+
+def violation_rows(of: RunWithScore) -> Iterator[ViolationRow]:
+    """One for each violation, critical ones first."""
+    if not isinstance(of.score, Unscored):
+        for violation in of.score.violations:
+            yield ViolationRow(of=of, violation=violation)
+
+
+def verdict_rows(of: RunWithScore) -> Iterator[VerdictRow]:
+    """One for each recorded verdict, in order."""
+    recorded = of.run.of(Verdict)
+    if not recorded:
+        return
+    counted = whose_count(not_withdrawn(recorded), [of.verdicts], graph=of.run.started.graph or "")
+    latest = {(verdict.sub_goal, verdict.by): verdict.seq for verdict in counted if not verdict.withdrawn}
+    words = set(latest.values())
+    for verdict in recorded:
+        yield VerdictRow(of=of, verdict=verdict, counts=verdict.seq in words)
+
+
+def total_time(run: Run) -> float | None:
+    """Seconds: the recorded metric, else from RUN_STARTED to RUN_FINISHED.
+
+    Importers of traces without clocks give every event one moment; that is not a run of 0 seconds.
+    """
+    end = run.finished
+    if end is None:
+        return None
+    recorded = _metric(end, "total_time")
+    if recorded is not None:
+        return recorded
+    return (end.ts - run.started.ts).total_seconds() or None
+
+
+def total_tokens(run: Run) -> int | None:
+    """Tokens in and out, as recorded in the run's metrics."""
+    if run.finished is None:
+        return None
+    whole = _metric(run.finished, "total_tokens")
+    if whole is not None:
+        return int(whole)
+    for pair in (("prompt_tokens", "completion_tokens"), ("input_tokens", "output_tokens")):
+        parts = [_metric(run.finished, name) for name in pair]
+        if None not in parts:
+            return int(sum(part for part in parts if part is not None))
+    return None
+
+
+def _metric(end: RunFinished, name: str) -> float | None:
+    value = (end.metrics or {}).get(name)
+    return None if value is None or isinstance(value, bool) else float(value)
