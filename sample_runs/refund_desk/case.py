@@ -67,6 +67,7 @@ class Case:
     """One agent at work on one ticket.
 
     Attributes:
+        luck: decides choices and times; `tone`: the wording of messages, and nothing else.
         killed_at: the call before which the machine goes away.
     """
 
@@ -76,6 +77,7 @@ class Case:
     writer: LedgerWriter
     clock: Clock
     luck: Random
+    tone: Random
     killed_at: int
     notes: Notes
     calls: int = 0

@@ -13,8 +13,9 @@ from sample_runs.refund_desk.grading import grade
 from sample_runs.refund_desk.policies import POLICIES, Policy
 from sample_runs.refund_desk.tickets import TICKETS, Ticket
 from sample_runs.refund_desk.tools import Desk
+from sample_runs.refund_desk.wording import opening
 from sample_runs.refund_desk.work import work
-from untaken.ledger import LedgerWriter, Message, RunFinished, State
+from untaken.ledger import LedgerWriter, RunFinished, State
 
 SEED = 1
 REPEATS = 3
@@ -83,6 +84,7 @@ def run(policy: Policy, shift: Shift, writer: LedgerWriter, clock: Clock) -> Non
         writer=writer,
         clock=clock,
         luck=shift.luck(policy.name),
+        tone=shift.luck(f"tone {policy.name}"),
         killed_at=killed_at,
         notes=Notes(body=ticket.body),
     )
@@ -97,7 +99,7 @@ def run(policy: Policy, shift: Shift, writer: LedgerWriter, clock: Clock) -> Non
     )
     intent = {"intent": ""} if policy.logs_intent else {}
     case.record(State, state=intent | BLANK | ticket.expected)
-    case.record(Message, role="user", content=ticket.body)
+    case.say("user", opening(ticket.body, ticket.id, shift.repeat, SEED))
     limit = None
     try:
         work(case)

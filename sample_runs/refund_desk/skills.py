@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sample_runs.refund_desk.case import Case
+from sample_runs.refund_desk.wording import closing
 from sample_runs.refund_desk.world import POLICIES as POLICY_TABLE
 
 Skill = Callable[[Case], bool]
 TOPICS = frozenset(row[0] for row in POLICY_TABLE)
 RECALLED_DAYS = 30
-WORDS = {"refund": "Your refund is on its way.", "escalate": "A colleague will write to you."}
 
 
 def classify_by_keywords(case: Case) -> bool:
@@ -155,7 +155,7 @@ def confirm_now(case: Case) -> bool:
     about = case.notes.decision or "refund"
     answer = case.call("send_confirmation", "confirmation", channel="email", about=about)
     if answer.ok:
-        case.say("assistant", WORDS[about])
+        case.say("assistant", closing(about, case.tone))
     return answer.ok
 
 

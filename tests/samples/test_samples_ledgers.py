@@ -59,6 +59,10 @@ def test_every_sample_run_is_intact(runs: list[Run]) -> None:
     assert {run.integrity.verdict for run in runs} == {"INTACT"}
 
 
+def test_no_sample_run_is_a_copy_of_another(runs: list[Run]) -> None:
+    assert len({run.trail for run in runs}) == len(runs)
+
+
 def test_each_agent_meets_each_ticket_three_times(runs: list[Run]) -> None:
     met = {(run.agent, run.task_id, run.started.task_repeat) for run in runs}
     assert len(met) == 432
