@@ -13,7 +13,7 @@ def main() -> None:
     starting.wait()
     # After the progress bar: it is slow to load.
     from components.shared import frame, reviewer, scope_controls, state, tables  # noqa: PLC0415
-    from components.shared.theme_watch import watch_theme  # noqa: PLC0415
+    from components.shared.listeners import watch_theme  # noqa: PLC0415
 
     with state.frame():
         if reviewer.must_sign_in():

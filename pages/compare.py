@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.compare import choice, view
-from components.shared import cards, into_view, listed_runs, state, tables
+from components.shared import cards, listed_runs, listeners, state, tables
 from untaken.answers import divergences_table, matrix_table, outcome_splits_table
 
 SIGNED = st.column_config.NumberColumn(format="%+.2f")
@@ -40,7 +40,7 @@ def main() -> None:
         with st.container(key="compare-steps"):
             view.pick_row(found, row)
             view.steps(found, row, corpus.runs)
-        into_view.into_view("compare-steps", row.key)
+        listeners.into_view("compare-steps", row.key)
 
     st.subheader("Transcripts side by side", anchor=False)
     view.transcripts(corpus, found)

@@ -7,7 +7,7 @@ import streamlit as st
 from components.compare import choice
 from components.failure_modes import guide
 from components.review import writing
-from components.run import body, plan_changes, run_list, run_unhandled_failures, verdicts, view
+from components.run import body, plan_changes, run_list, verdicts, view
 from components.shared import cards, listed_runs, state, tables, text
 
 
@@ -30,7 +30,7 @@ def main() -> None:
     view.facts(report)
     choice.link(report.run)
     verdicts.warning(report)
-    run_unhandled_failures.failures(report)
+    view.unhandled_failures(report)
     plan_changes.headline(corpus, chosen)
     body.draw(report)
     identity = f"run id  {text.one_line(report.run.run_id, 500)}\ndigest  {chosen}"

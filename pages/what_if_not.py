@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from components.shared import cards, state, text
-from components.what_if_not import choice, measured, planned, view
-from untaken.crafter.record_index import RecordIndex
+from components.what_if_not import choice, planned, view
+from untaken.crafter.record import RecordIndex
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 
@@ -27,7 +27,7 @@ def main() -> None:
     for fault in index.findings:
         st.warning(f"{text.label(fault.where.file, 120)}: {text.label(fault.message, 300)}")
     view.models(dark=state.is_dark())
-    measured.ablations(dark=state.is_dark())
+    view.ablations(dark=state.is_dark())
 
 
 def one_run(runs: dict[str, Run], index: RecordIndex) -> None:

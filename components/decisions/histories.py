@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import pandas as pd
@@ -10,7 +10,7 @@ import streamlit as st
 
 from components import figures
 from components.decisions import choice_view
-from components.shared import cards, filters, into_view, options, state, tables
+from components.shared import cards, listeners, options, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import choice_review, count_choices
 from untaken.answers.choices import table_of_choices
@@ -42,7 +42,7 @@ def draw(corpus: Corpus) -> None:
     if review.paths.empty:
         st.info("No run has two or more decision points with alternatives, so there are no paths to compare.")
         return
-    paths = filters.by_value(review.paths, FILTERS, key="decisions")
+    paths = by_value(review.paths, FILTERS, key="decisions")
     choices = review.among(paths)
     chosen = review.find(state.selected("choice"))
     _counts(choices, paths)
@@ -51,7 +51,7 @@ def draw(corpus: Corpus) -> None:
     choice_view.picker(choices, chosen)
     if chosen:
         choice_view.detail(chosen, review, corpus)
-    into_view.into_view("choice", chosen.digest if chosen else None)
+    listeners.into_view("choice", chosen.digest if chosen else None)
     _every_choice(choices)
     _every_path(paths, chosen)
 
@@ -143,3 +143,30 @@ def _every_path(paths: pd.DataFrame, chosen: Choice | None) -> None:
     )
     if row is not None:
         state.open_run(str(ordered["digest"].iloc[row]), decision=int(ordered["decision_point"].iloc[row]))
+
+
+def by_value(frame: pd.DataFrame, columns: Mapping[str, str], *, key: str) -> pd.DataFrame:
+    """The rows whose values are among those chosen, one widget a column; nothing chosen keeps every row.
+
+    Args:
+        frame: what to choose from.
+        columns: column name → its words on screen (ours, not a ledger's).
+        key: unique on the page.
+    """
+    kept = frame
+    for place, (name, words) in zip(st.columns(len(columns)), columns.items(), strict=True):
+        offered = sorted(frame[name].dropna().unique().tolist())
+        st.session_state[f"{key}-{name}"] = options.asked(name, offered)
+        with place:
+            chosen = st.multiselect(
+                words,
+                offered,
+                format_func=lambda value: text.one_line(value, 60),
+                key=f"{key}-{name}",
+                on_change=options.changed,
+                args=(name, f"{key}-{name}"),
+                placeholder="All",
+            )
+        if chosen:
+            kept = kept[kept[name].isin(chosen)]
+    return kept

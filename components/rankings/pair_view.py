@@ -11,7 +11,7 @@ import streamlit as st
 from components import figures
 from components.rankings import words as ranking_words
 from components.rankings.words import metric_words
-from components.shared import cards, into_view, state, tables, text
+from components.shared import cards, listeners, state, tables, text
 from components.shared.panels import panel
 from untaken.ledger import Run
 from untaken.present.numbers import counted, points
@@ -123,7 +123,7 @@ def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -
         with driven:
             _sub_goals(report.sub_goal_gaps(one.metric, one.first, one.second))
         _tasks(one, report.task_gaps(one.metric, one.first, one.second), runs)
-    into_view.into_view("pair", f"{one.metric} {one.digest}")
+    listeners.into_view("pair", f"{one.metric} {one.digest}")
 
 
 def _sub_goals(gaps: Sequence[SubGoalGap]) -> None:

@@ -13,7 +13,7 @@ from components.run import events as run_events
 from components.run import unsaved
 from components.run.unsaved import PLACE, note_field, place_words
 from components.shared import drafts, reviewer, state, text
-from components.shared.focus_keys import focus_keys
+from components.shared.listeners import focus_keys
 from components.shared.panels import panel
 from untaken import limits
 from untaken.answers import RunReport

@@ -6,11 +6,12 @@ from typing import Final
 
 import streamlit as st
 
+from components.run.events import event_link
 from components.shared import state, text
 from components.shared.panels import panel
-from untaken.answers import RunReport
+from untaken.answers import RunReport, UnhandledFailure
 from untaken.errors import Score, Unscored, number
-from untaken.present.numbers import money, percent
+from untaken.present.numbers import counted, money, percent
 from untaken.present.statuses import STAR
 from untaken.subgoals import RunScore
 
@@ -112,3 +113,34 @@ def _diagnosis(report: RunReport) -> None:
             st.text(text.one_line(named(report, score.diagnosis_advice), 600))
         missing = f" {score.unscored} of the sub-goals are unscored." if score.unscored else ""
         st.caption(f"{text.label(state.rules().in_words(), 300)}.{missing}")
+
+
+MOST: Final = 5
+NEXT_WORDS: Final = {
+    "tried again": "then the same call again",
+    "tried otherwise": "then the same tool with other arguments",
+    "went on": "then went on with another tool",
+    "spoke": "then only sent messages",
+    "ended": "then the run ended",
+}
+
+
+@panel
+def unhandled_failures(report: RunReport) -> None:
+    """The failures behind the diagnosis, each with a link to its event."""
+    found = report.unhandled
+    if not found:
+        return
+    with st.expander(f"Failures without a new plan ({len(found)})", key="unnoticed"):
+        for failure in found[:MOST]:
+            _failure(report, failure)
+        if len(found) > MOST:
+            st.caption(f"and {counted(len(found) - MOST, 'more failure')}, marked ✗ in the events below")
+
+
+def _failure(report: RunReport, failure: UnhandledFailure) -> None:
+    what = "transient failure" if failure.transient else "failure"
+    tool = f" of {text.one_line(failure.tool, 40)}" if failure.tool else ""
+    following = f" ({text.one_line(failure.next_tool, 40)})" if failure.next == "went on" else ""
+    st.text(f"✗ {what}{tool}: {text.one_line(failure.text, 120)} – {NEXT_WORDS[failure.next]}{following}")
+    event_link(report, failure.seq, key=f"failed-{failure.seq}")

@@ -9,8 +9,7 @@ import streamlit as st
 
 from components.compare import choice
 from components.shared import cards, state, text
-from untaken.crafter.record import PlannedStep, PlanningRecord
-from untaken.crafter.record_index import RecordIndex
+from untaken.crafter.record import PlannedStep, PlanningRecord, RecordIndex
 from untaken.errors import Unscored
 from untaken.ledger import Run
 

@@ -10,8 +10,7 @@ import streamlit as st
 from components.shared import state
 from untaken.answers import PlanningSummary, planning_summary, read_ablation
 from untaken.crafter.ablation import Ablation
-from untaken.crafter.record import PlanningRecord, read_planning
-from untaken.crafter.record_index import RecordIndex, index_records, records_under
+from untaken.crafter.record import PlanningRecord, RecordIndex, index_records, read_planning, records_under
 from untaken.errors import UntakenError
 from untaken.intake import PLANNING
 from untaken.store import Workspace

@@ -11,8 +11,10 @@ from components import figures
 from components.figures.frames import FEW, FRAMES, VERDICTS
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
+from components.what_if_not import planned
 from components.what_if_not.choice import choose_step, latest_causes, pick
-from untaken.answers import PlanningSummary, planned_steps_table, terms_table
+from untaken.answers import PlanningSummary, ablation_table, planned_steps_table, terms_table
+from untaken.crafter.ablation import Ablation, remarks
 from untaken.crafter.players import policy_named
 from untaken.crafter.record import PlannedStep, PlanningRecord
 from untaken.crafter.scm import planning_model
@@ -215,3 +217,42 @@ def every_step(record: PlanningRecord) -> None:
 
 def _plain(name: str | None) -> str:
     return text.label((name or "").replace("_", " "))
+
+
+POINTS = st.column_config.NumberColumn(format="%.1f")
+
+
+@panel
+def ablations(*, dark: bool) -> None:
+    """What the ablations say, beside the published figures."""
+    found = planned.ablations()
+    if not found:
+        return
+    st.subheader("Ablation", anchor=False)
+    name = st.segmented_control(
+        "Measured in", list(found), default=next(iter(found)), required=True, key="ablation"
+    )
+    shown = found[str(name)]
+    st.caption(
+        "Measured on the sample runs: Algorithm 1 with parts removed, all arms in the same worlds. "
+        + ("Runs with a task end when they reach it, so compare success rates." if shown.setup.task else "")
+    )
+    drawn = partial(figures.ablation_figure, shown, dark=dark)
+    tables.figure(drawn, key="ablation-figure", name="Algorithm 1 with parts removed", of=(str(name),))
+    _ablation_rows(shown)
+    for remark in remarks(shown):
+        st.caption(text.label(remark, 600))
+
+
+def _ablation_rows(found: Ablation) -> None:
+    shares = ("asked_again", "success_difference", "success_low", "success_high")
+    numbers = ("score", "score_low", "score_high", "difference", "low", "high", "published", "published_sd")
+    numbers += ("achievements", "more_achievements", "more_low", "more_high", "published_difference")
+    tables.table(
+        ablation_table(found),
+        key="ablation-table",
+        name="Ablation beside the published table",
+        columns=dict.fromkeys(numbers, POINTS)
+        | dict.fromkeys(shares, tables.PERCENT)
+        | {"more_p_holm": tables.P_VALUE},
+    )

@@ -20,7 +20,6 @@ from untaken.annotating.importing import (
     filled as filled,
     graphs_in as graphs_in,
 )
-from untaken.annotating.matching import CallMatches as CallMatches, matched_calls as matched_calls
 from untaken.annotating.merging import MergeConflict as MergeConflict, merge as merge
 from untaken.annotating.mutating import ToolProposal as ToolProposal, tool_proposals as tool_proposals
 from untaken.annotating.previewing import (
@@ -41,6 +40,8 @@ from untaken.annotating.rows import (
 )
 from untaken.annotating.session import Session as Session
 from untaken.annotating.mapping_summary import (
+    CallMatches as CallMatches,
+    matched_calls as matched_calls,
     Contested as Contested,
     RuleUse as RuleUse,
     Unmapped as Unmapped,

@@ -7,6 +7,8 @@ not. It has no pictures: a view is the numbers of its 9 × 7 fields.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -21,7 +23,7 @@ from untaken.crafter.simulator.world import VIEW, Rows
 from untaken.crafter.state_causality import CausalState
 from untaken.crafter.state_causality.causal_state import require_known_names
 from untaken.crafter.win import WhatIfNot
-from untaken.errors import UntakenError, Where
+from untaken.errors import Finding, UntakenError, Where
 from untaken.formats.losses import clip
 from untaken.formats.sources import decompressed
 from untaken.ledger.strict_json import JsonFault, parse_json
@@ -220,3 +222,41 @@ def parse_planning(data: bytes, *, where: Where) -> PlanningRecord:
 def _invalid(why: str, where: Where) -> UntakenError:
     hint = f"At most {limits.PLANNING_BYTES // limits.MIB} MiB, as `untaken crafter run` writes it."
     return UntakenError("planning-invalid", f"no record of planning: {why}", where=where, hint=hint)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordIndex:
+    """Records of planning by run id.
+
+    Attributes:
+        records: the file of each run's record; of several, the last one given.
+        evaluated: the runs whose actions What-If-Not evaluated, by their settings.
+        findings: why other files are no records.
+    """
+
+    records: Mapping[str, Path]
+    evaluated: frozenset[str]
+    findings: tuple[Finding, ...]
+
+
+def records_under(folder: Path) -> list[Path]:
+    """The files under a folder that are named like records of planning, in a stable order."""
+    return sorted(path for path in folder.rglob(f"*{ENDING}") if path.is_file())
+
+
+def index_records(files: Iterable[Path]) -> RecordIndex:
+    """Looks at the head of each file; one that cannot be read is a finding and costs only itself."""
+    records: dict[str, Path] = {}
+    evaluated: set[str] = set()
+    findings: list[Finding] = []
+    for file in files:
+        try:
+            head = read_planning_head(file)
+        except UntakenError as error:
+            findings.append(error.finding())
+            continue
+        records[head.run_id] = file
+        evaluated.discard(head.run_id)
+        if head.settings.get("win"):
+            evaluated.add(head.run_id)
+    return RecordIndex(records=records, evaluated=frozenset(evaluated), findings=tuple(findings))

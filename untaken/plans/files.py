@@ -15,8 +15,7 @@ import msgspec
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.plans.edge_list import read_edge_list, write_edge_list
-from untaken.plans.mermaid_reader import looks_like_mermaid, read_mermaid
-from untaken.plans.mermaid_writer import write_mermaid
+from untaken.plans.mermaid import looks_like_mermaid, read_mermaid, write_mermaid
 from untaken.plans.node_link import is_node_link, read_node_link, write_node_link
 from untaken.plans.plan_graph import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, VerdictSpec
 from untaken.plans.shorthand import spelled_out

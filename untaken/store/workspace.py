@@ -19,6 +19,7 @@ from untaken.store.adding import Arrival, GivenHeads, add_graph, add_heads, add_
 from untaken.store.adding_many import Incoming, KeptTrace
 from untaken.store.appending import append_to_run, extended_here, ledger_snapshot, settle_all
 from untaken.store.backing_up import Backup, back_up
+from untaken.store.batches import take_found
 from untaken.store.confirming import Extension, confirm, waiting
 from untaken.store.content import (
     LEDGERS,
@@ -33,7 +34,6 @@ from untaken.store.database import LOCAL, STORE, one_connection, open_engine, re
 from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.faults import TROUBLE
 from untaken.store.file_lists import FileLists
-from untaken.store.found_files import take_found
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import current_content, is_whole
 from untaken.store.ledger_state import LedgerState

@@ -1,4 +1,4 @@
-"""Plan graphs from Mermaid flowcharts.
+"""Plan graphs from Mermaid flowcharts, and as such.
 
 Read: node shapes, quoted labels with entities, chains (``A --> B --> C``), ``A & B --> C``, edge labels in
 both forms, classes (``:::critical``, ``class a,b critical``), comments. ``A --> B`` means that B needs A.
@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
-from untaken.plans.mermaid_writer import NOTE
+from untaken.plans.plan_graph import PlanGraph
 from untaken.plans.strict_document import Document, Path
 
 _HEADER = re.compile(r"(?:flowchart-elk|flowchart|graph)\b[ \t]*+(?:(?:TD|TB|BT|LR|RL)\b)?[ \t]*(?:;|\Z)")
@@ -347,3 +347,48 @@ def _decoded(match: re.Match[str]) -> str:
         return _NAMED[match.group(2)]
     code = int(match.group(1))
     return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else match.group()
+
+
+NOTE = "%% untaken "
+"""Begins a comment that carries what Mermaid has no place for, as JSON texts separated by spaces."""
+
+_SAFE_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_ALIAS = re.compile(r"n[0-9]+\Z")
+_RESERVED = frozenset({
+    *("graph", "flowchart", "subgraph", "end", "direction", "td", "tb", "bt", "lr", "rl", "v", "default"),
+    *("class", "classdef", "style", "linkstyle", "click", "call", "href", "interpolate"),
+    *("acctitle", "accdescr", "title", "_self", "_blank", "_parent", "_top"),
+})  # fmt: skip
+_UNSAFE_IN_TITLE = re.compile(r"[^\w .,()/+=?!'*-]")
+
+
+def write_mermaid(graph: PlanGraph) -> str:
+    """A ``flowchart TD``: arrows run from a dependency to what needs it; critical ones have a class.
+
+    Ids and titles are untrusted. Ids that Mermaid could take for syntax become ``n1, n2, …`` with the real id
+    in a comment; in titles everything but letters, digits and plain punctuation becomes a numeric entity, so
+    that no title can close its quotes or smuggle in a directive, a link or HTML.
+    """
+    lines = ["flowchart TD", f"  {NOTE}graph {_quoted(graph.id)} {graph.version} {_quoted(graph.title)}"]
+    names = {node.id: _name(node.id, i) for i, node in enumerate(graph.sub_goals, start=1)}
+    lines += [f"  {NOTE}id {name} {_quoted(real)}" for real, name in names.items() if name != real]
+    for node in graph.sub_goals:
+        title = node.title or ("" if names[node.id] == node.id else node.id)
+        plain = _UNSAFE_IN_TITLE.sub(lambda match: f"#{ord(match.group())};", title)
+        shape = f'["{plain}"]' if title else ""
+        lines.append(f"  {names[node.id]}{shape}{':::critical' if node.critical else ''}")
+    for node in graph.sub_goals:
+        lines += [f"  {names[dep]} --> {names[node.id]}" for dep in node.deps]
+    if any(node.critical for node in graph.sub_goals):
+        lines.append("  classDef critical stroke-width:4px")
+    return "\n".join(lines) + "\n"
+
+
+def _name(sub_goal: str, position: int) -> str:
+    plain = _SAFE_ID.match(sub_goal) and not _ALIAS.match(sub_goal) and sub_goal.lower() not in _RESERVED
+    return sub_goal if plain else f"n{position}"
+
+
+def _quoted(text: str) -> str:
+    """A JSON text that no Mermaid version takes for a directive (``%%{…}%%``)."""
+    return re.sub(r"[{}%<>]", lambda match: f"\\u{ord(match.group()):04x}", json.dumps(text))
