@@ -73,6 +73,10 @@ class Finding:
     hint: str = ""
     severity: Severity = "warning"
 
+    def as_error(self) -> UntakenError:
+        """The same words as an error, where nothing else is left to work with."""
+        return UntakenError(self.code, self.message, where=self.where, hint=self.hint)
+
     def about(self, file: str) -> Finding:
         """The same about a file that goes by another name."""
         where = self.where

@@ -111,7 +111,8 @@ CASES = [
             ("--subjects -1", "-1 is below 0"),
         )
     ),
-    Case("a port below 0", "app --port -1", 2, "-1 is below 0"),
+    Case("a port below 0", "app --port -1", 2, "-1 is not a port"),
+    Case("a port beyond the last", "app --port 99999", 2, "ports go from 0 to 65535"),
     Case("fewer than no requests", "judge {w}/ledgers --graphs {w}/graphs --budget -1", 2, "-1 is below 0"),
     Case("fewer than no modes", "modes pivot {w}/ledgers --top -1", 2, "-1 is below 0"),
     Case(

@@ -111,8 +111,8 @@ def test_the_document_fits_its_schema_and_is_the_same_again(
     assert capsys.readouterr().out == out
 
 
-def document(world: Path, words: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    assert main(["criteria", *words.format(w=world).split(), "--json"]) == 0
+def document(world: Path, words: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> dict[str, Any]:
+    assert main(["criteria", *words.format(w=world).split(), "--json"]) == code
     return json.loads(capsys.readouterr().out)
 
 
@@ -165,6 +165,6 @@ def test_replies_of_a_model_are_read_offline(
     pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
     (tmp_path / "c.criteria.json").write_text(json.dumps(CLARITY))
     words = f"quantify {{w}}/ledgers --criteria {tmp_path}/c.criteria.json --model openai:gpt-4.1 --offline"
-    told = document(world, f"{words} --replies {tmp_path}/store --seeds 2", capsys)
+    told = document(world, f"{words} --replies {tmp_path}/store --seeds 2", capsys, code=2)
     assert [one["seed"] for one in told["quantifier_runs"]] == [0, 1]
     assert all(len(one["unparseable"]) == one["problems"] for one in told["quantifier_runs"])

@@ -60,7 +60,7 @@ def test_what_the_model_did_not_answer_is_in_ledger_record_and_document(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--win", "--model", NOBODY, "--offline", "--replies", str(tmp_path / "none")]
-    document = told(capsys, "run", *words, "-o", str(tmp_path / "runs"), code=1)
+    document = told(capsys, "run", *words, "-o", str(tmp_path / "runs"), code=2)
     (episode,) = document["episodes"]
     run, planned = recorded(tmp_path / "runs")
     asked = STEPS + episode["asked_again"]
@@ -85,7 +85,7 @@ def test_the_output_says_how_many_questions_had_no_answer_and_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["crafter", "run", "--policy", "language", "--model", NOBODY, "--steps", "3"]
-    assert main([*words, "--budget", "0", "--replies", str(tmp_path)]) == 1
+    assert main([*words, "--budget", "0", "--replies", str(tmp_path)]) == 2
     shown = capsys.readouterr()
     assert shown.out.splitlines()[0].split()[-1] == "unanswered"
     assert shown.out.splitlines()[1].split()[-1] == "3"
@@ -97,7 +97,7 @@ def test_an_ablation_says_how_many_questions_had_no_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--ablation", "--episodes", "2", "--model", NOBODY, "--offline", "--replies", str(tmp_path)]
-    document = told(capsys, "run", *words, code=1)
+    document = told(capsys, "run", *words, code=2)
     jsonschema.validate(document, json_schema("crafter-ablation"))
     assert document["unanswered"] >= 4 * 2 * STEPS
     assert any(f"{document['unanswered']} questions to the model" in remark for remark in document["remarks"])
@@ -107,7 +107,7 @@ def test_win_of_a_model_names_it_and_says_where_it_did_not_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["win", "--model", NOBODY, "--offline", "--replies", str(tmp_path)]
-    document = told(capsys, *words, code=1)
+    document = told(capsys, *words, code=2)
     jsonschema.validate(document, json_schema("crafter-win"))
     assert document["settings"]["model"] == NOBODY
     assert all("no reply of" in step["unanswered"] for step in document["steps"])

@@ -3,14 +3,11 @@ silence, and every verb says so with a code, a hint and exit code 2."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import sqlite3
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from errno import EIO, ENOSPC, EROFS
 from pathlib import Path
 
@@ -19,9 +16,8 @@ import pytest
 
 from untaken.cli import main
 from untaken.errors import UntakenError
-from untaken.store import Workspace, adding_many, content, database
+from untaken.store import Workspace, adding_many, content
 from untaken.store import workspace as storing
-from untaken.store.schema import DATABASE
 
 LEDGERS = 30
 
@@ -122,134 +118,6 @@ def test_wherever_the_disk_fails_an_opened_folder_is_whole_or_an_error(
     monkeypatch.undo()
     Workspace.open_folder(source, at=place).close()
     assert len(runs_in(place)) == LEDGERS
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trouble:
-    """What is wrong with a workspace, and the code that says so."""
-
-    make: Callable[[Path, pytest.MonkeyPatch], object]
-    code: str
-
-
-def lock(folder: Path, monkeypatch: pytest.MonkeyPatch) -> object:
-    monkeypatch.setattr(database.open_engine, "__kwdefaults__", {"busy_seconds": 0.05, "read_only": False})
-    held = sqlite3.connect(folder / DATABASE, isolation_level=None)
-    held.execute("PRAGMA journal_mode=DELETE")
-    held.execute("BEGIN EXCLUSIVE")
-    return held
-
-
-def damage(folder: Path, monkeypatch: pytest.MonkeyPatch) -> object:
-    file = folder / DATABASE
-    file.write_bytes(file.read_bytes()[:100] + b"\xff" * 20_000)
-    return None
-
-
-def take_away(folder: Path, monkeypatch: pytest.MonkeyPatch) -> object:
-    monkeypatch.setenv("UNTAKEN_STORE", "postgresql+psycopg://ann:secret@127.0.0.1:1/untaken")
-    return None
-
-
-def fail_with(error: OSError) -> Callable[[Path, pytest.MonkeyPatch], object]:
-    def make(folder: Path, monkeypatch: pytest.MonkeyPatch) -> object:
-        def mkdir(*_: object, **__: object) -> None:
-            raise error
-
-        monkeypatch.setattr("untaken.store.workspace.make_rooms", mkdir)
-        return None
-
-    return make
-
-
-TROUBLES = {
-    "locked": Trouble(make=lock, code="workspace-locked"),
-    "damaged": Trouble(make=damage, code="workspace-damaged"),
-    "unreachable": Trouble(make=take_away, code="store-unreachable"),
-    "full": Trouble(make=fail_with(OSError(ENOSPC, "No space left on device", "x")), code="disk-full"),
-    "read-only": Trouble(make=fail_with(OSError(EROFS, "Read-only file system", "x")), code="disk-read-only"),
-    "gone": Trouble(make=fail_with(OSError(EIO, "Input/output error", "x")), code="disk-failed"),
-}
-VERBS = (
-    "review --workspace {w}",
-    "issues --workspace {w}",
-    "modes list --workspace {w}",
-    "modes import mast --workspace {w} --by ann",
-    "modes agree --workspace {w}",
-    "modes notes --workspace {w}",
-    "modes suggest --workspace {w}",
-    "modes pivot --workspace {w}",
-    "modes retire loops --workspace {w} --by ann",
-    "workspace backup {out}/b.zip --workspace {w}",
-)
-
-
-@pytest.mark.parametrize("words", VERBS)
-@pytest.mark.parametrize("trouble", TROUBLES)
-def test_every_verb_says_what_is_wrong_with_its_workspace_and_could_not_run(
-    words: str,
-    trouble: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    if trouble == "unreachable":
-        pytest.importorskip("psycopg")
-    folder = tmp_path / "w"
-    with Workspace(folder) as workspace:
-        workspace.add("desk.plan.yaml", desk.GRAPH)
-        workspace.add("a.jsonl", desk.careful(1).ledger())
-    held = TROUBLES[trouble].make(folder, monkeypatch)
-    with closing(held) if isinstance(held, sqlite3.Connection) else nullcontext():
-        code = main(words.format(w=folder, out=tmp_path).split())
-    said = capsys.readouterr()
-    assert (code, f"[{TROUBLES[trouble].code}]" in said.err, "→" in said.err) == (2, True, True), said.err
-    assert "secret" not in said.err + said.out
-
-
-WRITING = (
-    "memory build {l} -o {o}/m.memory.jsonl",
-    "report {l} --graphs {g} --html {o}/r.html",
-    "export {l} --to csv -o {o}/t.csv",
-    "export {l} --to otel -o {o}/t.json",
-    "export {l} --to atif -o {o}/atif",
-    "export {l} --to parquet -o {o}/t.parquet",
-    "convert {f} -o {o}/converted",
-    "graph draw {g} -o {o}/g.svg",
-    "graph discover {l} -o {o}/g.plan.yaml",
-    "workspace backup {o}/b.zip --workspace {w}",
-)
-
-
-@pytest.mark.parametrize("kind", ["full", "read-only"])
-@pytest.mark.parametrize("words", WRITING)
-def test_every_verb_that_writes_says_why_it_could_not(
-    words: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    foreign = tmp_path / "trace.json"
-    foreign.write_text(json.dumps({"messages": [{"role": "user", "content": "x" * 9_000}]}), encoding="utf-8")
-    memory, graph, folder = tmp_path / "m.memory.jsonl", tmp_path / "desk.plan.yaml", tmp_path / "w"
-    graph.write_bytes(desk.GRAPH)
-    options = ("-t", "tmpfs", "-o", "size=4k", "tmpfs")
-    with mounted(tmp_path / "out", *options) as out:
-        ledger = tmp_path / "a.jsonl"
-        ledger.write_bytes(desk.careful(1).ledger() + desk.failing(2).ledger())
-        assert main(["memory", "build", str(ledger), "-o", str(memory)]) == 0
-        with Workspace(folder) as workspace:
-            workspace.add("a.jsonl", ledger)
-        if kind == "full":
-            (out / "filler").write_bytes(b"x" * 4_096)
-        else:
-            subprocess.run(["mount", "-o", "remount,ro", str(out)], check=True)
-        if "--append" in words:
-            pytest.skip("the ledger is not on that disk")
-        capsys.readouterr()
-        names = {"l": ledger, "o": out, "m": memory, "g": graph, "f": foreign, "w": folder}
-        code = main(words.format(**names).split())
-        said = capsys.readouterr().err
-    assert code == 2, said
-    assert ("[disk-full]" if kind == "full" else "[disk-read-only]") in said
-    assert "→" in said
 
 
 def test_a_read_only_workspace_can_be_read_and_backed_up_and_says_that_it_saves_nothing(

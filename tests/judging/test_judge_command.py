@@ -98,7 +98,7 @@ def test_verdicts_are_appended_once_and_count_from_then_on(tmp_path: Path, capsy
 
 
 def test_what_was_never_answered_is_unscored_and_reported(tmp_path: Path, capsys: Capsys) -> None:
-    found = judged(write_desk(tmp_path), tmp_path / "none", capsys, *OFFLINE, code=1)
+    found = judged(write_desk(tmp_path), tmp_path / "none", capsys, *OFFLINE, code=2)
     assert {v["unscored_reason"] for v in found["verdicts"]} == {"no_answer"}
     assert [finding["code"] for finding in found["findings"]] == ["questions-unanswered"]
 

@@ -37,13 +37,14 @@ class Spent:
 
     Attributes:
         answered: questions with an answer; `from_store` of them without asking.
-        unanswered: questions without one.
+        unanswered: questions without one; `why` the last of them has none.
         requests, input_tokens, output_tokens: sent to the model now, not counting what the store gave.
     """
 
     answered: int = 0
     from_store: int = 0
     unanswered: int = 0
+    why: str = ""
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -226,6 +227,7 @@ class ModelAccess:
                 answered=now.answered + isinstance(answer, ModelAnswer),
                 from_store=now.from_store + (isinstance(answer, ModelAnswer) and answer.from_store),
                 unanswered=now.unanswered + isinstance(answer, Unscored),
+                why=answer.reason if isinstance(answer, Unscored) else now.why,
             )
 
 

@@ -28,6 +28,7 @@ from untaken.judging import (
     reviewers_agreement,
     verdict_agreement,
 )
+from untaken.ledger.source import require_path
 from untaken.present.numbers import counted, p_value
 
 BASIS: Final = {"labels_and_judge": "labels and judge", "labels": "labels", "none": NOTHING}
@@ -129,25 +130,27 @@ def read_odds(path: str | None) -> dict[tuple[str, str], float] | None:
     """The odds of each label, by run and sub-goal; ``None`` without a file.
 
     Raises:
-        UsageError: ``path-not-found``; ``odds-invalid`` where a line holds no run and number.
+        UntakenError: ``path-not-found``; ``odds-invalid`` where a line holds no run and number.
     """
     if path is None:
         return None
+    require_path(Path(path))
     found: dict[tuple[str, str], float] = {}
-    try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            for number, row in enumerate(csv.DictReader(file), start=2):
-                try:
-                    found[row["run_id"], row.get("sub_goal") or ""] = float(row["odds"])
-                except (KeyError, TypeError, ValueError) as error:
-                    where = Where(file=path, line=number)
-                    hint = "Columns: run_id, sub_goal, odds."
-                    raise UsageError(
-                        "odds-invalid", "no run and odds in this line", where=where, hint=hint
-                    ) from error
-    except OSError as error:
-        raise UsageError("path-not-found", "no such file", where=Where(file=path)) from error
+    with Path(path).open(encoding="utf-8", errors="replace", newline="") as file:
+        rows = csv.DictReader(file)
+        for number, row in enumerate(rows, start=2):
+            try:
+                found[row["run_id"], row.get("sub_goal") or ""] = float(row["odds"])
+            except (KeyError, TypeError, ValueError) as error:
+                where = Where(file=path, line=number)
+                raise _no_odds("no run and odds in this line", where) from error
+    if not {"run_id", "odds"} <= set(rows.fieldnames or ()):
+        raise _no_odds("no columns run_id and odds", Where(file=path))
     return found
+
+
+def _no_odds(message: str, where: Where) -> UsageError:
+    return UsageError("odds-invalid", message, where=where, hint="Columns: run_id, sub_goal, odds.")
 
 
 def print_rates(rates: LabelledRates, console: Console) -> None:

@@ -17,7 +17,7 @@ from typing import Final
 
 from untaken.app_folder import app_folder
 from untaken.cli.console import Console
-from untaken.cli.grammar import UsageError, Verbs, count, verb
+from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.extras import HINTS
 
 LOOPBACK: Final = "127.0.0.1"
@@ -27,6 +27,7 @@ REQUIRED: Final = "required"
 """Value of `SIGN_IN` where nothing is shown to those who did not sign in."""
 DEFAULT_PORT: Final = 8501
 PORTS_TRIED: Final = 100
+LAST_PORT: Final = 65_535
 TEMPORARY: Final = "UNTAKEN_TEMPORARY"
 """Names the folder that the server removes when it ends."""
 NEEDED: Final = ("streamlit", "plotly", "pyvis")
@@ -48,8 +49,16 @@ def add_to(verbs: Verbs) -> None:
     )
     parser.takes_flag("--insecure", "serve anybody who reaches --address, without sign-in")
     parser.add_argument(
-        "--port", type=count, default=DEFAULT_PORT, help="default 8501; if it is in use, the next free port"
+        "--port", type=port, default=DEFAULT_PORT, help="default 8501; if it is in use, the next free port"
     )
+
+
+def port(word: str) -> int:
+    """The number of a port of this machine."""
+    value = int(word)
+    if not 0 <= value <= LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{word} is not a port; ports go from 0 to {LAST_PORT}")
+    return value
 
 
 def serve(args: argparse.Namespace, console: Console) -> int:
@@ -63,13 +72,14 @@ def serve(args: argparse.Namespace, console: Console) -> int:
         )
     app = app_folder() / "server.py"
     reach = _reach(args, console)
-    port = free_port(args.port, args.address)
+    free = free_port(args.port, args.address)
     environment = os.environ | _settings(args) | reach
+    Path(environment["UNTAKEN_WORKSPACE"]).mkdir(parents=True, exist_ok=True)  # or say now why it cannot be
     removed = "  (removed when the app ends)" if environment.get(TEMPORARY) else ""
     console.say(f"Workspace: {environment['UNTAKEN_WORKSPACE']}{removed}")
-    console.say(f"Untaken is at http://{args.address}:{port}  (stop it with Ctrl+C)")
+    console.say(f"Untaken is at http://{args.address}:{free}  (stop it with Ctrl+C)")
     console.out.flush()
-    options = ["--server.address", args.address, "--server.port", str(port), "--server.headless", "true"]
+    options = ["--server.address", args.address, "--server.port", str(free), "--server.headless", "true"]
     command = [sys.executable, "-m", "streamlit", "run", str(app), *options]
     if os.name == "posix":  # become the server, so that stopping us stops it
         os.chdir(app.parent)
@@ -143,12 +153,12 @@ def _has_sign_in() -> bool:
 def free_port(first: int, address: str = LOOPBACK) -> int:
     """`first`, or the next port that nobody listens on."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    for port in range(first, first + PORTS_TRIED):
+    for number in range(first, min(first + PORTS_TRIED, LAST_PORT + 1)):
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind((address, port))
-            except (OSError, OverflowError):  # or no address of this machine
+                probe.bind((address, number))
+            except OSError:  # or no address of this machine
                 continue
             return int(probe.getsockname()[1])
     raise UsageError("no-free-port", f"no free port from {first} on", hint="Choose another port with --port.")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from untaken.asking import ModelAccess, ReplyStore
 from untaken.asking.access import SETTING
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Parser, count
+from untaken.errors import UntakenError
 from untaken.present.numbers import counted
 
 REPLIES = "untaken-replies"
@@ -21,21 +24,25 @@ def takes_model(parser: Parser, *, unless: str = f"by default {SETTING}") -> Non
     parser.takes_one("--budget", "N", "send at most N requests", type=count)
 
 
-def model_of(args: argparse.Namespace) -> ModelAccess:
-    """Access to the model that the options name.
+@contextmanager
+def model_of(args: argparse.Namespace, console: Console) -> Iterator[ModelAccess]:
+    """Access to the model that the options name; then what it cost, on stderr: that is no part of the result.
 
     Raises:
-        UntakenError: ``model-not-named``.
+        UntakenError: ``model-not-named``; ``model-silent`` where there were questions, and no answer to any.
     """
     replies = ReplyStore(REPLIES if args.replies is None else args.replies)
-    return ModelAccess(args.model, replies, budget=args.budget, offline=args.offline)
-
-
-def print_cost(model: ModelAccess, console: Console) -> None:
-    """Prints the cost of a command to stderr: it is no part of the result."""
+    with ModelAccess(args.model, replies, budget=args.budget, offline=args.offline) as model:
+        yield model
     spent = model.spent
     console.warn(
         f"{plain(model.name)}: {counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in, "
         f"{spent.output_tokens:,} out; {spent.from_store} of {counted(spent.answered, 'answer')} "
         "from the reply store"
     )
+    if spent.unanswered and not spent.answered:
+        raise UntakenError(
+            "model-silent",
+            f"{counted(spent.unanswered, 'question')} and no answer: {spent.why}",
+            hint="Check the model, its address and its key; then run the command again.",
+        )

@@ -35,6 +35,9 @@ def run_score(args: argparse.Namespace, console: Console) -> int:
             "budget-steps-invalid", "--budget-steps is at least 1", hint="Published scores take 1000000."
         )
     recordings, findings = read_scores(args.paths)
+    errors = [finding for finding in findings if finding.severity == "error"]
+    if errors and not recordings:
+        raise errors[0].as_error()
     scores = method_scores(recordings, budget_steps=args.budget_steps)
     console.table(("method", "task", "score", "± sd", "seeds", "episodes"), [_row(score) for score in scores])
     console.say()
@@ -50,7 +53,7 @@ def run_score(args: argparse.Namespace, console: Console) -> int:
         "mean and population sd over seeds"
     )
     console.document(CrafterScoreDocument(budget_steps=args.budget_steps, methods=scores, findings=findings))
-    return 1 if any(finding.severity == "error" for finding in findings) else 0
+    return 1 if errors else 0
 
 
 def _row(score: MethodScore) -> tuple[object, ...]:

@@ -9,7 +9,7 @@ from inspect import signature
 from typing import Any, Final
 
 from untaken.asking import ModelAccess
-from untaken.cli.asking import model_of, print_cost
+from untaken.cli.asking import model_of
 from untaken.cli.console import Console
 from untaken.cli.grammar import Parser, UsageError
 from untaken.crafter.players import POLICIES
@@ -95,18 +95,17 @@ def without_effect(option: str, where: str, instead: str) -> UsageError:
 
 @contextmanager
 def player(args: argparse.Namespace, console: Console) -> Iterator[ModelAccess | None]:
-    """The model that plays, until the command is done; then what it cost. ``None`` for other policies.
+    """The model that plays, until the command is done. ``None`` for other policies.
 
     Raises:
-        UntakenError: ``model-not-named``; `UsageError` as `refuse_model_options`.
+        UntakenError: as `model_of`; `UsageError` as `refuse_model_options`.
     """
     refuse_model_options(args)
     if args.policy != LANGUAGE:
         yield None
         return
-    with model_of(args) as model:
+    with model_of(args, console) as model:
         yield model
-        print_cost(model, console)
 
 
 def model_options(model: ModelAccess | None) -> Mapping[str, Any]:
@@ -114,10 +113,10 @@ def model_options(model: ModelAccess | None) -> Mapping[str, Any]:
     return {} if model is None else {"model": model.name}
 
 
-def print_silence(model: ModelAccess | None, reasons: Iterable[str], console: Console) -> bool:
-    """Warns of questions without a usable answer; whether there were questions, and no answer to any."""
+def print_unanswered(model: ModelAccess | None, reasons: Iterable[str], console: Console) -> None:
+    """Warns of questions without a usable answer."""
     if model is None or not model.spent.unanswered:
-        return False
+        return
     answers, lost = model.spent, model.spent.unanswered
     asked = counted(answers.answered + lost, "question")
     message = f"{lost} of {asked} without a usable answer; the policy waited"
@@ -126,4 +125,3 @@ def print_silence(model: ModelAccess | None, reasons: Iterable[str], console: Co
         Finding(code="questions-unanswered", message=f"{message}: {reason}", hint=hint)
         for reason in dict.fromkeys(reasons)
     )
-    return not answers.answered

@@ -18,7 +18,7 @@ from untaken.cli.crafter_players import (
     chances,
     model_options,
     player,
-    print_silence,
+    print_unanswered,
     require_counts,
     takes_chance,
     takes_task,
@@ -69,15 +69,13 @@ def add_to(inner: Any) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Plays, and says what was reached; with ``--ablation``, what each part of the algorithm added.
-
-    1 where a language model was to play and answered no question.
-    """
+    """Plays, and says what was reached; with ``--ablation``, what each part of the algorithm added."""
     setup = _setup(args)
     with player(args, console) as model:
         setup = replace(setup, options={**setup.options, **model_options(model)})
         reasons = _play(args, setup, model, console)
-    return 1 if print_silence(model, reasons, console) else 0
+        print_unanswered(model, reasons, console)
+    return 0
 
 
 def _play(

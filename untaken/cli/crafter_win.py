@@ -10,7 +10,7 @@ from untaken.answers import crafter_win_document
 from untaken.asking import ModelAccess
 from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, rate, signed
-from untaken.cli.crafter_players import player, print_silence, require_counts, takes_task
+from untaken.cli.crafter_players import player, print_unanswered, require_counts, takes_task
 from untaken.cli.grammar import UsageError, verb
 from untaken.crafter.players import POLICIES, policy_named
 from untaken.crafter.simulator import CrafterWorld
@@ -45,10 +45,7 @@ def add_to(inner: Any) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Plays and evaluates; the actions are done as they are.
-
-    1 where a language model was to play and answered no question.
-    """
+    """Plays and evaluates; the actions are done as they are."""
     _check(args)
     with player(args, console) as model:
         settings = _settings(args, model)
@@ -58,8 +55,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
             steps.append(step)
             console.progress(step.step, args.steps, "steps")
         _print(settings, steps, console)
-    silent = print_silence(model, (step.unanswered for step in steps if step.unanswered), console)
-    return 1 if silent else 0
+        print_unanswered(model, (step.unanswered for step in steps if step.unanswered), console)
+    return 0
 
 
 def _check(args: argparse.Namespace) -> None:

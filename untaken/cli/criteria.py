@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from untaken.answers import criteria_document, criteria_verify_document
+from untaken.asking import ModelAccess
 from untaken.asking.access import SETTING
 from untaken.cli import criteria_propose
 from untaken.cli.agree import TRUST
-from untaken.cli.asking import model_of, print_cost, takes_model
+from untaken.cli.asking import model_of, takes_model
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Parser, UsageError, Verbs, amount, count, group, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
@@ -32,7 +34,7 @@ from untaken.criteria import (
     read_quantifier_runs,
     verify_criteria,
 )
-from untaken.errors import Finding, UntakenError
+from untaken.errors import Finding
 from untaken.judging import trust_of
 from untaken.plans import GraphSet
 from untaken.present.numbers import counted
@@ -95,7 +97,18 @@ class _Found:
 
 def run_quantify(args: argparse.Namespace, console: Console) -> int:
     """Prints means by outcome; 1 where a ledger is broken or a graph invalid."""
-    found = _found(args, console, ())
+    with _asked(args, console) as model:
+        return _quantify(args, model, console)
+
+
+def _asked(args: argparse.Namespace, console: Console) -> AbstractContextManager[ModelAccess | None]:
+    """The model that is asked about the runs, if one is."""
+    asks = (args.model or args.offline) and not args.recorded
+    return model_of(args, console) if asks else nullcontext()
+
+
+def _quantify(args: argparse.Namespace, model: ModelAccess | None, console: Console) -> int:
+    found = _found(args, model, console, ())
     for one in found.passes:
         about = f"{one.by}, deterministic" if one.deterministic else f"{one.by}, seed {one.seed}"
         console.say(plain(f"{one.name}: {counted(len(one.items), 'run')} by {about}"))
@@ -126,7 +139,12 @@ def run_quantify(args: argparse.Namespace, console: Console) -> int:
 
 def run_verify(args: argparse.Namespace, console: Console) -> int:
     """Prints what to keep and why; 1 where a ledger is broken or a graph invalid."""
-    found = _found(args, console, _attacks(args))
+    with _asked(args, console) as model:
+        return _verify(args, model, console)
+
+
+def _verify(args: argparse.Namespace, model: ModelAccess | None, console: Console) -> int:
+    found = _found(args, model, console, _attacks(args))
     limits = VerifierThresholds(**{name: getattr(args, name) for name in _LIMITS})
     verified = verify_criteria(found.passes, disturbed=found.disturbed, thresholds=limits)
     console.columns(
@@ -170,14 +188,16 @@ def _attacks(args: argparse.Namespace) -> tuple[str, ...]:
     return named
 
 
-def _found(args: argparse.Namespace, console: Console, attacks: Sequence[str]) -> _Found:
+def _found(
+    args: argparse.Namespace, model: ModelAccess | None, console: Console, attacks: Sequence[str]
+) -> _Found:
     if args.recorded:
         return _of_replies(args, console)
     if args.seeds < 1:
         raise UsageError("seeds-invalid", "at least one seed is needed", hint="For example --seeds 5.")
     ledgers = read_ledgers(paths_of(args, hint=_SOURCES), console)
     graphs = read_graphs(args.graphs) if args.graphs else GraphSet()
-    passes, disturbed = _quantified(args, ledgers, graphs, attacks, console)
+    passes, disturbed = _quantified(args, ledgers, graphs, attacks, model=model, console=console)
     pass_findings = [finding for one in passes for finding in one.findings]
     findings = tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *pass_findings)))
     invalid = any(finding.severity == "error" for finding in graphs.findings)
@@ -202,7 +222,7 @@ def _of_replies(args: argparse.Namespace, console: Console) -> _Found:
     passes = join_runs(read_quantifier_runs(args.recorded, on_finding=found.append), runs)
     unread = [finding for finding in found if finding.severity == "error"]
     if unread and not passes:
-        raise UntakenError(unread[0].code, unread[0].message, where=unread[0].where, hint=unread[0].hint)
+        raise unread[0].as_error()
     return _Found(
         passes=passes,
         disturbed={name: join_runs(passes, runs) for name, passes in _recorded(args).items()},
@@ -212,20 +232,23 @@ def _of_replies(args: argparse.Namespace, console: Console) -> _Found:
 
 
 def _quantified(
-    args: argparse.Namespace, ledgers: Ledgers, graphs: GraphSet, attacks: Sequence[str], console: Console
+    args: argparse.Namespace,
+    ledgers: Ledgers,
+    graphs: GraphSet,
+    attacks: Sequence[str],
+    *,
+    model: ModelAccess | None,
+    console: Console,
 ) -> tuple[tuple[QuantifierRun, ...], dict[str, tuple[QuantifierRun, ...]]]:
     runs = ledgers.every_run
     criteria = load_criteria(args.criteria) if args.criteria else None
     chosen = [attack for attack in ATTACKS if attack.name in attacks]
-    if not (args.model or args.offline):
+    if model is None:
         passes = quantify(runs, graphs=graphs, criteria=criteria)
         return passes, quantify_disturbed(runs, graphs=graphs, attacks=chosen, criteria=criteria)
-    with model_of(args) as model:
-        more = {"graphs": graphs, "criteria": criteria, "model": model, "seeds": args.seeds}
-        passes = quantify(runs, progress=console.progress, **more)
-        worse = quantify_disturbed(runs, attacks=chosen, progress=console.progress, **more)
-        print_cost(model, console)
-    return passes, worse
+    more = {"graphs": graphs, "criteria": criteria, "model": model, "seeds": args.seeds}
+    passes = quantify(runs, progress=console.progress, **more)
+    return passes, quantify_disturbed(runs, attacks=chosen, progress=console.progress, **more)
 
 
 def _recorded(args: argparse.Namespace) -> dict[str, tuple[QuantifierRun, ...]]:

@@ -6,15 +6,15 @@ import argparse
 from pathlib import Path
 
 from untaken.answers import proposal_document
-from untaken.cli.asking import model_of, print_cost, takes_model
+from untaken.cli.asking import model_of, takes_model
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import read_ledgers
 from untaken.criteria import Proposal, example_pair, propose, save_criteria
 from untaken.criteria.critic import TASK_CHARS, not_proposed
 from untaken.criteria.embedding import WORDS_IN
-from untaken.errors import Where
 from untaken.ledger import Run
+from untaken.ledger.source import require_path
 from untaken.present.numbers import counted
 from untaken.scaling.reading import Ledgers
 
@@ -38,12 +38,16 @@ def add_to(verbs: Verbs) -> None:
 
 
 def run_propose(args: argparse.Namespace, console: Console) -> int:
-    """Prints what was proposed; 1 where nothing was, or a ledger is broken."""
+    """Prints what was proposed; 1 where a ledger is broken.
+
+    Raises:
+        UntakenError: ``criteria-not-proposed``.
+    """
     _check(args)
     task = _task(args.task)
     ledgers = read_ledgers(args.paths, console) if args.paths else Ledgers.none()
     successful, failed = _pair(args, ledgers.every_run)
-    with model_of(args) as model:
+    with model_of(args, console) as model:
         found = propose(
             task,
             successful=successful,
@@ -53,16 +57,14 @@ def run_propose(args: argparse.Namespace, console: Console) -> int:
             tau=args.tau,
             progress=console.progress,
         )
-    _print(found, console)
-    print_cost(model, console)
-    console.document(
-        proposal_document(
-            found, model=model.name, successful=successful, failed=failed, findings=ledgers.findings
+        _print(found, console)
+        console.document(
+            proposal_document(
+                found, model=model.name, successful=successful, failed=failed, findings=ledgers.findings
+            )
         )
-    )
     if not found.criteria.criteria:
-        console.error(not_proposed(found))
-        return 1
+        raise not_proposed(found)
     if args.out:
         save_criteria(found.criteria, args.out)
         console.warn(f"written: {plain(args.out)}")
@@ -83,10 +85,8 @@ def _check(args: argparse.Namespace) -> None:
 def _task(words: str) -> str:
     """The text, or that of the file it names with ``@``."""
     if words.startswith("@"):
-        file = Path(words[1:])
-        if not file.is_file():
-            raise UsageError("path-not-found", "no such file", where=Where(file=str(file)))
-        words = file.read_text("utf-8", errors="replace")
+        require_path(Path(words[1:]))
+        words = Path(words[1:]).read_text("utf-8", errors="replace")
     if not words.strip():
         raise UsageError(
             "task-empty",

@@ -15,7 +15,7 @@ from untaken.answers import ExportDocument, decisions_in_parts
 from untaken.cli import USAGE
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
-from untaken.cli.inputs import ledger_files, paths_of, read_graphs, weights_of
+from untaken.cli.inputs import paths_of, read_graphs, weights_of
 from untaken.cli.score import leave_out_distrusted, read_to_score, scored_paths
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Finding, Unscored, Where
@@ -29,6 +29,7 @@ from untaken.exporting import (
 )
 from untaken.ledger.disk import replace, replacing_path
 from untaken.present.numbers import counted
+from untaken.scaling.places import find_ledgers
 from untaken.scaling.reading import Scoring
 from untaken.settings import settings_of
 from untaken.subgoals import RunScore
@@ -105,7 +106,7 @@ def _tables(args: argparse.Namespace, console: Console) -> Exported:
     leave_out_distrusted(args, console, paths)
     done = facts.write_facts(
         out,
-        *ledger_files(paths),
+        *find_ledgers(paths),
         scoring=Scoring(graphs=graphs, missing=(args.missing,), verdicts=tuple(args.verdicts)),
         cluster=args.cluster,
         progress=console.progress,

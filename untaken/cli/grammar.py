@@ -28,11 +28,6 @@ MISSING_WORDS = {"fail": "count as not completed", "drop": "are left out"}
 class UsageError(UntakenError):
     """The command cannot be carried out as it was given (exit code 2)."""
 
-    @classmethod
-    def of(cls, error: UntakenError) -> UsageError:
-        """An error of the engine that is one of the command."""
-        return cls(error.code, error.message, where=error.where, hint=error.hint)
-
 
 class TakesMany(argparse.Action):
     """An option with one value or several; remembers that it was the last, as it may have taken the paths."""

@@ -13,8 +13,9 @@ from untaken.cli.grammar import UsageError, Verbs, group, verb
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.graph_discover import add_discover
 from untaken.cli.inputs import read_ledgers
-from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Run
+from untaken.errors import Finding, UntakenError
+from untaken.ledger import Run, disk
+from untaken.ledger.source import require_path
 from untaken.plans import (
     GRAPH_FORMATS,
     GraphSet,
@@ -84,10 +85,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
 
 def diff(args: argparse.Namespace, console: Console) -> int:
     """Prints what differs; like ``diff``: 0 where nothing does, 1 where something does, 2 for trouble."""
-    try:
-        old, new = load_graph(args.old), load_graph(args.new)
-    except UntakenError as error:
-        raise UsageError.of(error) from error
+    old, new = load_graph(args.old), load_graph(args.new)
     found = diff_graphs(old, new)
     print_diff(found, console)
     console.document(graph_diff_document(found, before=args.old, after=args.new))
@@ -109,7 +107,7 @@ def draw(args: argparse.Namespace, console: Console) -> int:
     run = _run(args, console) if args.ledger else None
     score = score_run(run, graph) if run else None
     text = plan_svg(graph, score)
-    Path(args.out).write_text(text, encoding="utf-8", newline="\n")
+    disk.replace(Path(args.out), text.encode(), sync=False)
     shown = f", coloured by run {run.run_id}" if run else ""
     console.say(plain(f"{args.out}: {counted(len(graph.sub_goals), 'sub-goal')}{shown}"))
     console.document(
@@ -145,7 +143,7 @@ def export(args: argparse.Namespace, console: Console) -> int:
     """Writes the graph as text."""
     text = export_graph(load_graph(args.file), args.to or ("json" if args.json else "yaml"))
     if args.out:
-        Path(args.out).write_text(text, encoding="utf-8", newline="\n")
+        disk.replace(Path(args.out), text.encode(), sync=False)
     else:
         console.write(text)
     return 0
@@ -153,8 +151,7 @@ def export(args: argparse.Namespace, console: Console) -> int:
 
 def _files(paths: list[str]) -> list[Path]:
     for path in map(Path, paths):
-        if not path.exists():
-            raise UsageError("path-not-found", "no such file or folder", where=Where(file=str(path)))
+        require_path(path)
     found = graph_files(paths)
     if not found:
         raise UsageError("no-graphs", "no plan graph in " + ", ".join(paths), hint="They end in .plan.yaml.")

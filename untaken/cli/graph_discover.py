@@ -13,7 +13,7 @@ from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph
-from untaken.errors import Unscored, UntakenError
+from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.plans import PlanGraph, diff_graphs, matches_glob, save_graph
 from untaken.present.numbers import counted
@@ -53,18 +53,15 @@ def run_discover(args: argparse.Namespace, console: Console) -> int:
     ledgers = read_ledgers(paths_of(args), console)
     runs = _chosen(ledgers.every_run, args)
     graph, runs = _graph(args.graphs, runs) if args.graphs else (None, runs)
-    try:
-        draft = discovery.discover(
-            runs,
-            graph,
-            theta=args.theta,
-            min_share=args.min_share,
-            min_runs=args.min_runs,
-            graph_id=Path(args.out).name.split(".")[0] or "draft" if args.out else "draft",
-            source=args.source,
-        )
-    except UntakenError as error:
-        raise UsageError.of(error) from error
+    draft = discovery.discover(
+        runs,
+        graph,
+        theta=args.theta,
+        min_share=args.min_share,
+        min_runs=args.min_runs,
+        graph_id=Path(args.out).name.split(".")[0] or "draft" if args.out else "draft",
+        source=args.source,
+    )
     if args.out:
         save_graph(draft.graph, args.out)
         console.warn(f"written: {plain(args.out)}")

@@ -12,8 +12,9 @@ from untaken import store
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError
 from untaken.counterfactual.scoring import Weights
-from untaken.errors import Finding, UntakenError, Where
+from untaken.errors import UntakenError, Where
 from untaken.ledger import Integrity, verify_ledger
+from untaken.ledger.source import require_path
 from untaken.plans import GraphSet, load_graphs
 from untaken.scaling.places import Place, at_hand, find_ledgers
 from untaken.scaling.pool import Cluster
@@ -67,21 +68,11 @@ def open_workspace(args: argparse.Namespace, progress: Progress | None = None) -
     Raises:
         UsageError: ``source-not-found``.
     """
+    require_path(Path(args.workspace), code="source-not-found")
     if not Path(args.workspace).is_dir():
-        raise UsageError("source-not-found", f"no folder {args.workspace!r}")
+        where = Where(file=args.workspace)
+        raise UsageError("source-not-found", "this is not a folder", where=where, hint="Name its folder.")
     return store.Workspace.open_folder(args.workspace, progress=progress)
-
-
-def ledger_files(paths: Sequence[str]) -> tuple[list[Place], list[Finding]]:
-    """`find_ledgers`, of what a command line names.
-
-    Raises:
-        UsageError: where nothing was found.
-    """
-    try:
-        return find_ledgers(paths)
-    except UntakenError as error:
-        raise UsageError.of(error) from None
 
 
 def read_ledgers(
@@ -90,10 +81,9 @@ def read_ledgers(
     """Reads every ledger leniently: what is broken is a finding, and the rest is still read.
 
     Raises:
-        UsageError: as `ledger_files`.
+        UntakenError: as `find_ledgers`.
     """
-    places, others = ledger_files(paths)
-    return read_places(places, others, cluster=cluster, scoring=scoring, progress=console.progress)
+    return read_places(*find_ledgers(paths), cluster=cluster, scoring=scoring, progress=console.progress)
 
 
 def verify_file(place: Place) -> list[Integrity]:
@@ -111,12 +101,11 @@ def read_graphs(folders: Sequence[str]) -> GraphSet:
     """The plan graphs in the folders or files named; an empty set where none is named.
 
     Raises:
-        UsageError: ``path-not-found``, or ``no-graphs`` if there is none.
-        UntakenError: ``no-graphs`` where each of them is invalid.
+        UsageError: ``no-graphs`` if there is none.
+        UntakenError: ``path-not-found``; ``no-graphs`` where each of them is invalid.
     """
     for path in map(Path, folders):
-        if not path.exists():
-            raise UsageError("path-not-found", "no such file or folder", where=Where(file=str(path)))
+        require_path(path)
     graphs = load_graphs(folders)
     if graphs.graphs or not folders:
         return graphs

@@ -12,7 +12,7 @@ from untaken.answers import JudgeDocument
 from untaken.asking import ModelAccess
 from untaken.asking.access import Progress
 from untaken.cli.appending import DraftsOf, append_drafts, refuse_compressed
-from untaken.cli.asking import model_of, print_cost, takes_model
+from untaken.cli.asking import model_of, takes_model
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
@@ -49,22 +49,21 @@ def add_to(verbs: Verbs) -> None:
 
 
 def judge(args: argparse.Namespace, console: Console) -> int:
-    """Prints verdicts; 1 where a ledger is broken, a graph invalid, or no question has an answer."""
+    """Prints verdicts; 1 where a ledger is broken or a graph invalid."""
     ledgers = read_ledgers(paths_of(args), console)
     graphs = read_graphs(args.graphs)
     if args.append:
         refuse_compressed(ledgers)
     work, work_findings = _work(ledgers, graphs, args.sub_goals)
-    with model_of(args) as model:
+    with model_of(args, console) as model:
         judged = _mapped(work, model, console) if args.map else _judged(work, model, args, console)
-        print_cost(model, console)
-    findings = [*ledgers.findings, *graphs.findings, *work_findings, *judged.findings]
-    if args.append:
-        findings += append_drafts(ledgers, judged.drafts, console, code="verdicts-not-appended")
-    distinct = tuple(dict.fromkeys(findings))
-    console.document(JudgeDocument.of(judged, model=model.name, findings=distinct))
+        findings = [*ledgers.findings, *graphs.findings, *work_findings, *judged.findings]
+        if args.append:
+            findings += append_drafts(ledgers, judged.drafts, console, code="verdicts-not-appended")
+        distinct = tuple(dict.fromkeys(findings))
+        console.document(JudgeDocument.of(judged, model=model.name, findings=distinct))
     invalid = any(finding.severity == "error" for finding in graphs.findings)
-    return 1 if ledgers.broken or invalid or judged.silent else 0
+    return 1 if ledgers.broken or invalid else 0
 
 
 Work = tuple[Place, Run, PlanGraph]
@@ -76,14 +75,12 @@ class JudgeSummary:
 
     Attributes:
         drafts: (file, run, events to append to it).
-        silent: there were questions, and no answer to any.
     """
 
     verdicts: Sequence[NodeVerdict] = ()
     mappings: Sequence[JudgedMapping] = ()
     drafts: Sequence[tuple[Place, Run, DraftsOf]]
     findings: Sequence[Finding]
-    silent: bool
 
 
 def _work(ledgers: Ledgers, graphs: GraphSet, sub_goals: Sequence[str]) -> tuple[list[Work], list[Finding]]:
@@ -129,7 +126,6 @@ def _judged(
             for (file, run, _), report in zip(work, reports, strict=True)
         ],
         findings=[*(finding for report in reports for finding in report.findings), *_unanswered(verdicts)],
-        silent=bool(verdicts) and all(verdict.unscored_reason == "no_answer" for verdict in verdicts),
     )
 
 
@@ -157,7 +153,6 @@ def _mapped(work: Sequence[Work], model: ModelAccess, console: Console) -> Judge
             for (file, run, _), one in zip(work, found, strict=True)
         ],
         findings=[*(f for _, run, _ in work for f in findings_of(run)), *([unanswered] if lost else [])],
-        silent=bool(asked) and lost == asked,
     )
 
 

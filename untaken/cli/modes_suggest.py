@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from untaken.answers.modes import UnfiledNote, modes_suggest_document, unfiled_notes
 from untaken.asking.access import SETTING
-from untaken.cli.asking import model_of, print_cost, takes_model
+from untaken.cli.asking import model_of, takes_model
 from untaken.cli.console import NOTHING, Console, decimal, rate, span
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import open_workspace
@@ -59,11 +59,10 @@ def _asked(
     args: argparse.Namespace,
     console: Console,
 ) -> tuple[UnfiledNote, ...]:
-    with model_of(args) as model:
+    with model_of(args, console) as model:
         notes = [one.note for one in found]
         filed = filed_texts(runs, taxonomy)
         answers = model_suggestions(notes, taxonomy, filed, model, progress=console.progress)
-        print_cost(model, console)
     if found and not answers:
         console.warn("the taxonomy has no active mode to choose from")
         return tuple(found)

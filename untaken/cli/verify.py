@@ -8,9 +8,10 @@ from collections import Counter
 from untaken.answers import verify_document
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.inputs import ledger_files, verify_file
+from untaken.cli.inputs import verify_file
 from untaken.ledger import Integrity
 from untaken.present.numbers import counted
+from untaken.scaling.places import find_ledgers
 
 
 def add_to(verbs: Verbs) -> None:
@@ -20,7 +21,7 @@ def add_to(verbs: Verbs) -> None:
 
 def verify(args: argparse.Namespace, console: Console) -> int:
     """Prints one verdict per run; exit 1 if one is TRUNCATED, ALTERED or MALFORMED, or no ledger."""
-    files, others = ledger_files(args.paths)
+    files, others = find_ledgers(args.paths)
     found: list[tuple[str, Integrity]] = []
     for done, file in enumerate(files, start=1):
         found += [(str(file), verdict) for verdict in verify_file(file)]

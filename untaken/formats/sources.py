@@ -19,7 +19,7 @@ from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.formats.archives import Archive
 from untaken.formats.losses import Findings, clip
-from untaken.ledger.source import PIPE, PIPE_HINT
+from untaken.ledger.source import require_path
 
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
@@ -331,10 +331,7 @@ def _find(
         if isinstance(path, Source):
             found.append(path)
             continue
-        if not path.exists():
-            raise UntakenError("source-not-found", "no such file or folder", where=Where(file=str(path)))
-        if path.is_fifo():
-            raise UntakenError("source-not-found", PIPE, where=Where(file=str(path)), hint=PIPE_HINT)
+        require_path(path, code="source-not-found")
         inside = sorted(_walk(path, leave), key=lambda file: file.parts) if path.is_dir() else [path]
         for file in inside:
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name

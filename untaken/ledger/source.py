@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
@@ -18,9 +20,35 @@ from untaken.ledger.run import Head
 from untaken.ledger.signature import LINES, has_event_signature
 
 LedgerSource = str | os.PathLike[str] | bytes | BinaryIO | Readable
-PIPE = "this is a pipe, and a file is read more than once"
-PIPE_HINT = "Write what it gives to a file, and name that file."
+_PIPE = "this is a pipe, and a file is read more than once"
+_PIPE_HINT = "Write what it gives to a file, and name that file."
 _TRIES = 5
+
+
+def require_path(path: Path, *, code: str = "path-not-found") -> None:
+    """What somebody named is a file or folder.
+
+    Raises:
+        UntakenError: `code`; its hint names what is there with nearly the same name.
+    """
+    where = Where(file=str(path))
+    if path.is_fifo():
+        raise UntakenError(code, _PIPE, where=where, hint=_PIPE_HINT)
+    if not path.exists():
+        there = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = get_close_matches(path.name, there, n=1)
+        hint = f"Did you mean {path.with_name(near[0])}?" if near else "Check the name and the folder."
+        raise UntakenError(code, "no such file or folder", where=where, hint=hint)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """What the disk refuses while this file is read says which file it is: a read by itself does not."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +134,7 @@ def open_view(source: LedgerSource, *, heads: Mapping[str, Head] | None, name: s
         return View(name=name or str(getattr(source, "name", "")), heads=heads or {}, stream=source)
     path = Path(source)
     if path.is_fifo():
-        raise UntakenError("ledger-not-found", PIPE, where=Where(file=name or str(path)), hint=PIPE_HINT)
+        raise UntakenError("ledger-not-found", _PIPE, where=Where(file=name or str(path)), hint=_PIPE_HINT)
     if not path.is_file():
         raise UntakenError(
             "ledger-not-found",

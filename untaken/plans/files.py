@@ -14,6 +14,7 @@ import msgspec
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
+from untaken.ledger import disk
 from untaken.plans.edge_list import read_edge_list, write_edge_list
 from untaken.plans.mermaid import looks_like_mermaid, read_mermaid, write_mermaid
 from untaken.plans.node_link import is_node_link, read_node_link, write_node_link
@@ -125,7 +126,7 @@ def save_graph(graph: PlanGraph, path: str | os.PathLike[str]) -> None:
             where=Where(file=str(path)),
             hint="Use text, numbers, true/false, lists and mappings only.",
         )
-    target.write_text(text, encoding="utf-8", newline="\n")
+    disk.replace(target, text.encode(), sync=False)
 
 
 def export_graph(graph: PlanGraph, format: GraphFormat) -> str:

@@ -16,7 +16,7 @@ from untaken.extras import extra_missing
 from untaken.formats.likeness import NAMED, ignored, not_a_ledger
 from untaken.ledger import has_event_signature, heads_path
 from untaken.ledger.signature import not_a_ledger as no_ledger
-from untaken.ledger.source import PIPE, PIPE_HINT
+from untaken.ledger.source import naming, require_path
 from untaken.store import LEDGERS, ledgers_and_graphs, peek
 from untaken.store.content import NOT_LEDGERS, PEEK_BYTES
 
@@ -69,10 +69,7 @@ def find_ledgers(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Place], 
     found: dict[Path, Path] = {}
     others: list[Finding] = []
     for path in sorted(Path(path) for path in paths if not is_url(path)):
-        if not path.exists():
-            raise UntakenError("path-not-found", "no such file or folder", where=Where(file=str(path)))
-        if path.is_fifo():
-            raise UntakenError("path-not-found", PIPE, where=Where(file=str(path)), hint=PIPE_HINT)
+        require_path(path)
         inside = (p for p in ledgers_and_graphs(path) if p.name.lower().endswith(LEDGERS))
         for file in inside if path.is_dir() else [path]:
             if is_ledger(file):
@@ -89,15 +86,15 @@ def find_ledgers(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Place], 
 
 def is_ledger(file: Path) -> bool:
     """True for a ledger, whole or broken: by its lines, or by the heads recorded for it."""
-    return has_event_signature(peek(file)) or heads_path(file).exists()
+    with naming(file):
+        return has_event_signature(peek(file)) or heads_path(file).exists()
 
 
 def _no_ledgers(paths: Sequence[str], others: Sequence[Finding]) -> UntakenError:
     """Says what was found in place of a ledger."""
     hint = "Ledgers end in .jsonl, .jsonl.gz or .jsonl.zst; `untaken convert` makes them from other traces."
     if len(others) == 1:
-        [other] = others
-        return UntakenError(other.code, other.message, where=other.where, hint=other.hint)
+        return others[0].as_error()
     folders = [path for path in map(Path, paths) if path.is_dir()]
     files = sorted(file for folder in folders for file in folder.rglob("*") if file.is_file())
     why = "; ".join(f"{other.where}: {other.message}" for other in others[:NAMED]) or ignored(files)
@@ -139,7 +136,8 @@ def at_hand(place: Place) -> Iterator[Path]:
         UntakenError: ``remote-unreadable``.
     """
     if isinstance(place, Path):
-        yield place
+        with naming(place):
+            yield place
         return
     with TemporaryDirectory(prefix="untaken-") as folder:
         with _remote(place.url) as (store, path):

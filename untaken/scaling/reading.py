@@ -17,6 +17,7 @@ from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.ledger import Run, read_ledger, unread_runs
 from untaken.ledger.reader import read_runs_as
 from untaken.ledger.run_lines import RunLines
+from untaken.ledger.source import naming
 from untaken.plans import GraphSet, PlanGraph
 from untaken.scaling.chunks import chunks
 from untaken.scaling.decoded_once import decoded_once
@@ -165,7 +166,8 @@ def read_scored(
 
     if isinstance(place, Path):
         try:
-            found = read_runs_as(place, made, at_once=AT_ONCE, name=str(place))
+            with naming(place):
+                found = read_runs_as(place, made, at_once=AT_ONCE, name=str(place))
         except UntakenError as error:
             return [], [error.finding()]
         if found is not None:
