@@ -198,7 +198,10 @@ def _copy(database: duckdb.DuckDBPyConnection, query: str, file: Path, dtypes: M
         )
     except duckdb.IOException as error:
         raise UntakenError(
-            "parquet-unwritable", str(error).splitlines()[0], where=Where(file=str(file))
+            "parquet-unwritable",
+            str(error).splitlines()[0],
+            where=Where(file=str(file)),
+            hint="Free some space, or write to another disk; then run the command again.",
         ) from None
 
 
