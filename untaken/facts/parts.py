@@ -18,7 +18,7 @@ import numpy as np
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.facts.columns import Dtype, joined
-from untaken.facts.tables import FACTS_VERSION, TABLES, Parts, columns_of
+from untaken.facts.tables import FACTS_VERSION, TABLES, Parts, columns_of, with_shared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +89,7 @@ class FactWriter:
     def finish(self, findings: Iterable[Finding], *, missing: str, verdicts: tuple[str, ...]) -> None:
         """Writes what waits, the findings and, last, the manifest."""
         self._write()
-        self._part("findings", columns_of(TABLES["findings"], findings))
+        self._part("findings", columns_of(TABLES["findings"].columns.values(), findings))
         for name, files in self._parts.items():
             if not files:
                 self._part(name, [[] for _ in TABLES[name].columns])
@@ -105,7 +105,7 @@ class FactWriter:
     def _write(self) -> None:
         waiting, self._waiting = self._waiting, []
         for name in TABLES:
-            if tables := [run[name] for run in waiting if name in run]:
+            if tables := [with_shared(run, name) for run in waiting if name in run]:
                 self._part(name, joined(tables))
 
     def _part(self, name: str, columns: list[list[object]]) -> None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from msgspec import Struct
 
+from untaken.causes import BlamedRun, StatedCause, Undone, stated_causes, undone_in_order
 from untaken.counterfactual.plan.changes import PlanChange, plan_changes, why_silent
 from untaken.errors import Unscored
 from untaken.ledger import Observation, Run, RunFinished, SkillSelection, ToolCall, Verdict
 from untaken.plans import PlanGraph
+from untaken.plans.plan_graph import SubGoal
 from untaken.subgoals import NodeResult, RunScore, Violation
+from untaken.subgoals.differences import nearest_call
 from untaken.subgoals.run_score import counted_nodes
+from untaken.subgoals.seen_texts import SeenTexts
+from untaken.subgoals.unused_values import UnusedValue, unused_values
 from untaken.subgoals.verdicts import not_withdrawn, whose_count
 
 
@@ -82,6 +88,27 @@ class ViolationRow(Struct, frozen=True, kw_only=True, gc=False):
     violation: Violation
 
 
+class FailureRow(Struct, frozen=True, kw_only=True, gc=False):
+    """A sub-goal that a failed run left uncompleted.
+
+    Attributes:
+        order: 1 for what failed first by the log, and so on.
+        stated: what the run's own calls say of why.
+        values: expected values that the nearest call did not use, with where they could be known from.
+    """
+
+    of: RunWithScore
+    order: int
+    undone: Undone
+    stated: list[StatedCause]
+    values: tuple[UnusedValue, ...]
+
+    @property
+    def place(self) -> float | None:
+        """`Undone.place`, where the log can tell."""
+        return None if self.undone.place == inf else self.undone.place
+
+
 class VerdictRow(Struct, frozen=True, kw_only=True, gc=False):
     """A recorded verdict; `counts`: it is its author's last word, and one whose word counts."""
 
@@ -139,6 +166,32 @@ def violation_rows(of: RunWithScore) -> Iterator[ViolationRow]:
     if not isinstance(of.score, Unscored):
         for violation in of.score.violations:
             yield ViolationRow(of=of, violation=violation)
+
+
+def failure_rows(of: RunWithScore) -> Iterator[FailureRow]:
+    """One for each required sub-goal that a failed run did not complete, what failed first to begin with."""
+    if isinstance(of.plan, Unscored) or isinstance(of.score, Unscored) or of.run.success is not False:
+        return
+    nodes = {node.id: node for node in of.plan.sub_goals}
+    for order, undone in enumerate(undone_in_order(of.score, of.plan, of.run), start=1):
+        node = nodes[undone.node.sub_goal]
+        blamed = BlamedRun(run=of.run, node=node, events=undone.events, moment=undone.place)
+        yield FailureRow(
+            of=of,
+            order=order,
+            undone=undone,
+            stated=list(stated_causes(blamed)),
+            values=_values(of.run, node, undone.events),
+        )
+
+
+def _values(run: Run, node: SubGoal, events: tuple[int, ...]) -> tuple[UnusedValue, ...]:
+    spec = None if node.check is None else node.check.tool_call
+    if spec is None:
+        return ()
+    calls = [call for call in run.actions if call.seq in events and call.tool == spec.name]
+    near = nearest_call(spec, calls)
+    return () if near is None else unused_values(SeenTexts(run), spec, near[0])
 
 
 def verdict_rows(of: RunWithScore) -> Iterator[VerdictRow]:

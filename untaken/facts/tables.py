@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from untaken.errors import Finding, Unscored
 from untaken.facts import rows
-from untaken.facts.columns import Columns, cells, count, figure, moment, text, texts, truth, why
+from untaken.facts.columns import Column, Columns, cells, count, figure, moment, text, texts, truth, why
 from untaken.ledger import readable
 
 FACTS_VERSION: Final = 1
@@ -41,6 +41,16 @@ def _replans(row: Any) -> int | None:
 def _offset(row: Any) -> int | None:
     offset = row.run.started.ts.utcoffset()
     return None if offset is None else int(offset.total_seconds() // 60)
+
+
+def _stated(row: rows.FailureRow, field: str) -> list[str]:
+    return [getattr(one, field) for one in row.stated if one.argument]
+
+
+def _values(row: rows.FailureRow, field: str) -> list[str]:
+    """Empty where there is none, so that lists of one row have the same length."""
+    found = (getattr(value, field) for value in row.values)
+    return ["" if value is None else str(value) for value in found]
 
 
 ABOUT_RUN: Final[Columns[Any]] = {
@@ -189,6 +199,38 @@ VIOLATIONS: Final[Columns[rows.ViolationRow]] = {
     "message": text("in words", "violation.message"),
 }
 
+FAILURES: Final[Columns[rows.FailureRow]] = {
+    **_WHOSE,
+    "order": count("1 for what failed first by the log, and so on", "order"),
+    "sub_goal": text("id of the sub-goal", "undone.node.sub_goal"),
+    "title": text("its title", "undone.node.title"),
+    "critical": truth("marked critical in the graph", "undone.node.critical"),
+    "way": text("never attempted, attempted, stopped, attempts unknown or check holds", "undone.way"),
+    "place": figure("seq at which it failed; nothing where the log cannot tell", "place"),
+    "attempts": count("actions that served it", lambda row: len(row.undone.events)),
+    "cause": text(
+        "what its own calls say of why: tool_error or argument",
+        lambda row: row.stated[0].kind if row.stated else None,
+    ),
+    "tool": text("that was called", lambda row: row.stated[0].tool if row.stated else None),
+    "error": text(
+        "the tool's words without ids, numbers and quoted values",
+        lambda row: (row.stated[0].error or None) if row.stated else None,
+    ),
+    "arguments": texts("arguments that are not as expected", lambda row: _stated(row, "argument")),
+    "values": texts("the values they have instead, in the same order", lambda row: _stated(row, "value")),
+    "unused": texts("arguments whose expected value was not used", lambda row: _values(row, "argument")),
+    "unused_knowledge": texts(
+        "of each, whether it was shown, never_shown or may_be_computed", lambda row: _values(row, "knowledge")
+    ),
+    "unused_shown_at": texts(
+        "of each, seq of the event that showed it first", lambda row: _values(row, "event")
+    ),
+    "used_shown_at": texts(
+        "of each, seq of the event that showed the value used instead", lambda row: _values(row, "used_event")
+    ),
+}
+
 VERDICTS: Final[Columns[rows.VerdictRow]] = {
     **_WHOSE,
     "seq": count("of the VERDICT event", "verdict.seq"),
@@ -259,6 +301,12 @@ TABLES: Final[Mapping[str, FactTable]] = MappingProxyType(
             key=("digest", "violation", "sub_goal", "dependency"),
             rows=rows.violation_rows,
         ),
+        "failures": FactTable(
+            meaning="a required sub-goal that a failed run did not complete",
+            columns=FAILURES,
+            key=("digest", "sub_goal"),
+            rows=rows.failure_rows,
+        ),
         "verdicts": FactTable(
             meaning="a recorded verdict", columns=VERDICTS, key=("digest", "seq"), rows=rows.verdict_rows
         ),
@@ -271,19 +319,39 @@ TABLES: Final[Mapping[str, FactTable]] = MappingProxyType(
     }
 )
 """Every table, in the order in which the documentation lists them."""
+_OWN: Final = {
+    name: [column for key, column in table.columns.items() if name == "runs" or key not in _WHOSE]
+    for name, table in TABLES.items()
+}
+_SHARED_IN_RUNS: Final = [list(RUNS).index(name) for name in _WHOSE]
 
 Parts = dict[str, list[list[object]]]
-"""By table, its columns in the declared order."""
+"""By table, its own columns in the declared order: those of its run are in the row of `runs` only."""
 
 
-def columns_of(table: FactTable, some: Iterable[Any]) -> list[list[object]]:
-    """The columns of some rows of a table, instants as microseconds since 1970."""
+def columns_of(columns: Iterable[Column[Any]], some: Iterable[Any]) -> list[list[object]]:
+    """The columns of some rows, instants as microseconds since 1970."""
     held = list(some)
-    found = [cells(column, held) for column in table.columns.values()]
-    for place, column in enumerate(table.columns.values()):
-        if column.dtype == "datetime64[us, UTC]":
-            found[place] = [_microseconds(value) for value in found[place]]
-    return found
+    return [
+        list(map(_microseconds, cells(column, held)))
+        if column.dtype == "datetime64[us, UTC]"
+        else cells(column, held)
+        for column in columns
+    ]
+
+
+def facts_of(facts: rows.RunWithScore) -> Parts:
+    """The rows of one run, by table; a table without any is left out."""
+    found = {name: list(table.rows(facts)) for name, table in TABLES.items()}
+    return {name: columns_of(_OWN[name], some) for name, some in found.items() if some}
+
+
+def with_shared(run: Parts, name: str) -> list[list[object]]:
+    """All columns of a table, of one run that has rows in it."""
+    own = run[name]
+    if name == "runs":
+        return own
+    return [*([run["runs"][place][0]] * len(own[0]) for place in _SHARED_IN_RUNS), *own]
 
 
 def _microseconds(moment: object) -> int | None:
@@ -295,9 +363,3 @@ def _microseconds(moment: object) -> int | None:
 def _shown(name: str | None) -> str | None:
     """The name of a file as text: a name may hold bytes that are none."""
     return None if name is None else name.encode("utf-8", "backslashreplace").decode()
-
-
-def facts_of(facts: rows.RunWithScore) -> Parts:
-    """The rows of one run, by table; a table without any is left out."""
-    found = {name: list(table.rows(facts)) for name, table in TABLES.items()}
-    return {name: columns_of(TABLES[name], some) for name, some in found.items() if some}

@@ -1,5 +1,6 @@
 """What to fix first: where failed runs fail first, why, and what a fix would gain (§5)."""
 
+from untaken.causes import Way as Way
 from untaken.fix_first.advice import (
     Advice as Advice,
     CheaperChoice as CheaperChoice,
@@ -14,7 +15,6 @@ from untaken.fix_first.items import (
     InfrastructureGroup as InfrastructureGroup,
     Kind as Kind,
     LeftSubGoal as LeftSubGoal,
-    Way as Way,
 )
 from untaken.fix_first.listing import triage as triage, triage_by_agent as triage_by_agent
 from untaken.fix_first.often import Often as Often

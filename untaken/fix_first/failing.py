@@ -12,11 +12,11 @@ import msgspec
 
 from untaken.causes import BlamedRun, Cause, PassedRun, brief_cause, causes_of, commonest
 from untaken.causes.over_runs import Known
+from untaken.causes.places import Undone, Way
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.fix_first.gains import figures_of
-from untaken.fix_first.items import FixItem, LeftSubGoal, Way
-from untaken.fix_first.places import Undone
+from untaken.fix_first.items import FixItem, LeftSubGoal
 from untaken.fix_first.recommending import recommended
 from untaken.fix_first.subjects import Subject
 from untaken.fix_first.tally import FailureTally, Miss, one_of_two

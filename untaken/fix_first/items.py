@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from untaken.causes import Cause, brief_cause, cause_words
+from untaken.causes.places import Way
 from untaken.errors import Score
 from untaken.ledger.infrastructure import InfrastructureKind
 from untaken.subgoals.differences import brief
 
-Way = Literal[
-    "never attempted", "attempted", "stopped", "attempts unknown", "check holds", "everything completed"
-]
 Kind = Literal["sub_goal", "cause"]
 Ground = Literal["failed runs", "critical completion"]
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from untaken import stats
+from untaken.causes.places import Undone, Way, attempts_of, undone_in_order
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.fix_first.items import Way
-from untaken.fix_first.places import Undone, attempts_of, undone_in_order
 from untaken.fix_first.subjects import Key, Subject, subjects_of
 from untaken.ledger import Run
 from untaken.ledger.infrastructure import InfrastructureKind, infrastructure_of

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import inf
+from typing import Literal
 
 from msgspec import Struct
 
-from untaken.fix_first.items import Way
 from untaken.ledger import Run
 from untaken.plans import PlanGraph
 from untaken.subgoals import NodeResult, RunScore
 from untaken.subgoals.compiled import compiled_graph
+
+Way = Literal[
+    "never attempted", "attempted", "stopped", "attempts unknown", "check holds", "everything completed"
+]
+"""How a run failed at a sub-goal; the last where it left none uncompleted."""
 
 
 class Undone(Struct, frozen=True, kw_only=True, gc=False):
