@@ -34,7 +34,7 @@ from untaken import stats
 from untaken.counterfactual.plan import evaluate_plans
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.root_causes import RootCauseAgreement, root_cause_agreement, root_causes
-from untaken.fix_first.places import undone_in_order
+from untaken.causes.places import undone_in_order
 from untaken.formats import convert
 from untaken.ledger import Message, Observation, Run, read_ledger
 from untaken.plans import PlanGraph, load_graphs, map_actions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -19,12 +19,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from untaken import facts
+from untaken.corpus import evaluate_corpus
 from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.facts import FACTS_VERSION, TABLES, Facts, RunWithScore, facts_of
 from untaken.facts.opened import read_manifest
 from untaken.facts.parts import MANIFEST, FactWriter, writing_database
 from untaken.facts.tables import with_shared
-from untaken.ledger import Verdict, read_ledger
+from untaken.ledger import GENESIS, Run, RunFinished, RunStarted, SkillSelection, Verdict, read_ledger
+from untaken.ledger.run import Head, Integrity
 from untaken.plans import GraphSet, parse_graph
 from untaken.store import Workspace
 from untaken.subgoals import NodeResult, score_run
@@ -36,7 +38,8 @@ STEPS = st.lists(
     ),
     max_size=10,
 )
-GOLDEN = {1: "782d8b5fd3ca849a"}
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+GOLDEN = {1: "f56d9f628cda3d68"}
 """By `FACTS_VERSION`, a digest of the facts of some runs: who changes facts, changes the version."""
 
 
@@ -172,7 +175,8 @@ def test_other_programs_read_the_parts_with_their_types(tmp_path: Path) -> None:
     read = written(tmp_path / "f", made_of(desk.careful(1), a_run("u", task="refund-2")))
     part = pd.read_parquet(tmp_path / "f" / "runs" / "00000.parquet")
     own = read.table("runs")
-    own["started"] = own["started"].dt.tz_localize(None)
+    for moment in ("started", "finished"):
+        own[moment] = own[moment].dt.tz_localize(None)
     pd.testing.assert_frame_equal(part, own)
     assert part["success"].tolist() == [True, pd.NA]
 
@@ -278,6 +282,88 @@ def test_who_changes_facts_changes_their_version(tmp_path: Path) -> None:
         for name, table in TABLES.items()
     ]
     assert GOLDEN[FACTS_VERSION] == sha256(repr(content).encode()).hexdigest()[:16]
+
+
+def rebuilt(read: Facts) -> list[Run]:
+    """The runs as far as their decisions and outcomes go, from two tables."""
+    points: dict[str, list[SkillSelection]] = {}
+    names = "digest, run_id, seq, selected, alternatives, context_hash, layers"
+    for digest, run_id, seq, selected, alternatives, context, layers in read.rows(
+        f"SELECT {names} FROM points ORDER BY digest, seq"
+    ):
+        points.setdefault(digest, []).append(
+            SkillSelection(
+                run_id=run_id,
+                seq=seq,
+                ts=NOON,
+                prev=GENESIS,
+                selected=selected,
+                alternatives=alternatives,
+                context_hash=context,
+                context_layers=tuple(layers) if len(layers) > 1 else None,
+            )
+        )
+    runs = []
+    names = (
+        "digest, run_id, agent, task_id, task_repeat, model, started, finished, success, cost, steps, events"
+    )
+    for digest, run_id, agent, task, repeat, model, began, ended, success, cost, steps, events in read.rows(
+        f"SELECT {names} FROM runs"
+    ):
+        start = RunStarted(
+            run_id=run_id,
+            seq=0,
+            ts=began.replace(tzinfo=UTC),
+            prev=GENESIS,
+            agent=agent,
+            task_id=task,
+            task_repeat=repeat,
+            model=model,
+        )
+        end = RunFinished(
+            run_id=run_id,
+            seq=events - 1,
+            ts=ended.replace(tzinfo=UTC),
+            prev=GENESIS,
+            success=success,
+            cost=cost,
+            steps=steps,
+        )
+        integrity = Integrity(
+            run_id=run_id, verdict="INTACT", reason="", head=Head(events=events, sha256=digest)
+        )
+        runs.append(Run(events=(start, *points.get(digest, ()), end), integrity=integrity))
+    return runs
+
+
+def hour_by_hour() -> list[RunBuilder]:
+    """Runs that choose differently and do not succeed equally, each after the one before; one is refused."""
+    random = Random(2)
+    runs = []
+    for number in range(24):
+        run = a_run(f"run-{number}", agent="one", task=f"refund-{number % 3}")
+        for context in ("c1", "c2"):
+            run.select(random.choice(["a", "b"]), "a", "b", context=context).call("search", ok=True)
+        run.finish(random.random() < 0.5, cost=random.choice([None, 0.1, 1 / 3]), steps=random.randint(1, 9))
+        later = timedelta(hours=number)
+        run.events = [msgspec.structs.replace(event, ts=event.ts + later) for event in run.events]
+        runs.append(run)
+    return [*runs, a_run("short", agent="one", task="refund-1").select("a", "b").finish(True)]
+
+
+def test_decisions_evaluated_from_tables_are_those_of_the_ledgers(tmp_path: Path) -> None:
+    """What runs say of each other can be worked out without them."""
+    some = hour_by_hour()
+    whole = evaluate_corpus([built.run() for built in some], [], resamples=0)
+    again = evaluate_corpus(rebuilt(written(tmp_path / "f", made_of(*some))), [], resamples=0)
+    assert list(again.runs) == list(whole.runs)
+    assert again.memory.snapshot().digest == whole.memory.snapshot().digest
+    insights = [
+        [(one.insights, one.signals, one.actual_score, one.decisions) for one in corpus.evaluations.values()]
+        for corpus in (again, whole)
+    ]
+    assert insights[0] == insights[1]
+    assert sum(len(found) for found, *_ in insights[0]) > 5
 
 
 def test_a_failure_says_where_how_and_by_what_its_calls_say(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ class ViolationRow(Struct, frozen=True, kw_only=True, gc=False):
     violation: Violation
 
 
-class FailureRow(Struct, frozen=True, kw_only=True, gc=False):
+class UndoneRow(Struct, frozen=True, kw_only=True, gc=False):
     """A sub-goal that a failed run left uncompleted.
 
     Attributes:
@@ -168,7 +168,7 @@ def violation_rows(of: RunWithScore) -> Iterator[ViolationRow]:
             yield ViolationRow(of=of, violation=violation)
 
 
-def failure_rows(of: RunWithScore) -> Iterator[FailureRow]:
+def failure_rows(of: RunWithScore) -> Iterator[UndoneRow]:
     """One for each required sub-goal that a failed run did not complete, what failed first to begin with."""
     if isinstance(of.plan, Unscored) or isinstance(of.score, Unscored) or of.run.success is not False:
         return
@@ -176,7 +176,7 @@ def failure_rows(of: RunWithScore) -> Iterator[FailureRow]:
     for order, undone in enumerate(undone_in_order(of.score, of.plan, of.run), start=1):
         node = nodes[undone.node.sub_goal]
         blamed = BlamedRun(run=of.run, node=node, events=undone.events, moment=undone.place)
-        yield FailureRow(
+        yield UndoneRow(
             of=of,
             order=order,
             undone=undone,

@@ -43,11 +43,11 @@ def _offset(row: Any) -> int | None:
     return None if offset is None else int(offset.total_seconds() // 60)
 
 
-def _stated(row: rows.FailureRow, field: str) -> list[str]:
+def _stated(row: rows.UndoneRow, field: str) -> list[str]:
     return [getattr(one, field) for one in row.stated if one.argument]
 
 
-def _values(row: rows.FailureRow, field: str) -> list[str]:
+def _values(row: rows.UndoneRow, field: str) -> list[str]:
     """Empty where there is none, so that lists of one row have the same length."""
     found = (getattr(value, field) for value in row.values)
     return ["" if value is None else str(value) for value in found]
@@ -109,6 +109,8 @@ RUNS: Final[Columns[rows.RunWithScore]] = {
     **ABOUT_RUN,
     **WHY_UNSCORED,
     "started_offset": count("minutes that the recorded clock was ahead of UTC", _offset),
+    "finished": moment("when it finished", "run.finished?.ts"),
+    "trail": text("digest of what it did, without ids and times: copies of a run share it", "run.trail"),
     "version": text("version of the agent", "run.version"),
     "prompt_version": text("version of its prompt", "run.prompt_version"),
     "started_graph": text("the plan graph that the run names", "run.started.graph"),
@@ -199,7 +201,7 @@ VIOLATIONS: Final[Columns[rows.ViolationRow]] = {
     "message": text("in words", "violation.message"),
 }
 
-FAILURES: Final[Columns[rows.FailureRow]] = {
+FAILURES: Final[Columns[rows.UndoneRow]] = {
     **_WHOSE,
     "order": count("1 for what failed first by the log, and so on", "order"),
     "sub_goal": text("id of the sub-goal", "undone.node.sub_goal"),
