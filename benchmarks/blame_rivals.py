@@ -31,10 +31,10 @@ import numpy as np
 
 from benchmarks import blame
 from untaken import stats
+from untaken.causes.places import undone_in_order
 from untaken.counterfactual.plan import evaluate_plans
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.root_causes import RootCauseAgreement, root_cause_agreement, root_causes
-from untaken.causes.places import undone_in_order
 from untaken.formats import convert
 from untaken.ledger import Message, Observation, Run, read_ledger
 from untaken.plans import PlanGraph, load_graphs, map_actions
