@@ -7,7 +7,7 @@ PY := .venv/bin/python
 PORT ?= 8501
 WORKERS ?= 2
 
-.PHONY: help app test test-slow check wheel floors docs release-check notebooks bench lock site browser database weights clean
+.PHONY: help app test test-slow mutants check wheel floors docs release-check notebooks bench lock site browser database weights clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -25,6 +25,9 @@ test: .venv/ready browser weights database ## run every test, a browser's journe
 
 test-slow: .venv/ready browser ## the tests of faults, load and hostile input, with about ten times as many cases
 	@$(PY) -m pytest -n $(WORKERS) --slow tests/faults tests/properties tests/plans/test_plans_escapes.py tests/app/test_app_drafts.py tests/browser/test_hostile_text.py
+
+mutants: .venv/ready ## change 60 random places of the engine, and count how many changes the tests notice
+	@$(PY) -m scripts.mutants --workers $(WORKERS)
 
 browser: .venv/ready
 	@$(PY) scripts/get_browser.py

@@ -96,6 +96,12 @@ REFERENCES = [
         "most sub-goals",
         id="most sub-goals completed",
     ),
+    pytest.param(
+        [a(1).call("pay", ok=True).finish(True), a(2).state(seen=True).call("search_x").finish(True)],
+        "ann #2",
+        "most sub-goals",
+        id="the critical one of as many",
+    ),
     pytest.param([bad(1), bad(2)], "bob #1", "no shown run succeeded", id="no success at all"),
 ]
 

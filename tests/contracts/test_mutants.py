@@ -1,0 +1,25 @@
+"""`make mutants` makes changes that compile, and finds the tests that have to notice them."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from scripts import mutants
+
+FILES = ["untaken/ledger/answers.py", "untaken/stats/ranks.py", "untaken/fix_first/advice.py"]
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_every_mutant_is_another_program_that_compiles(path: str) -> None:
+    source = (mutants.ROOT / path).read_bytes()
+    found = list(mutants.mutants(path))
+    programs = {ast.dump(ast.parse(mutants.mutated(source, mutant))) for mutant in found}
+    assert found
+    assert ast.dump(ast.parse(source)) not in programs
+
+
+def test_a_mutant_is_tried_by_the_tests_of_its_room_those_of_its_name_first() -> None:
+    assert mutants.tests_of("untaken/ledger/answers.py")[0] == "tests/ledger/test_answers.py"
+    assert all(mutants.tests_of(f"{room}/x.py") for room in mutants.ROOMS)
