@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from threading import Lock
 from typing import Final, NamedTuple
@@ -12,11 +14,12 @@ from typing import Final, NamedTuple
 from untaken.background_reading import BackgroundReading
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual.evaluate import ABORTED
-from untaken.errors import Finding
+from untaken.errors import Finding, UntakenError
 from untaken.garbage import seldom_collected
-from untaken.judging import findings_of
+from untaken.judging import findings_of, texts_to_judges
 from untaken.ledger import Run, unread_runs
 from untaken.ledger.run import TEXTS_TO_JUDGES
+from untaken.limits import KIB
 from untaken.memories import POLICY, remembered
 from untaken.memory import applied_digest
 from untaken.plans import GraphSet
@@ -24,10 +27,13 @@ from untaken.scaling.reopening import Lightening, Reopened, reopen
 from untaken.settings import read_settings, settings_digest
 from untaken.store import Workspace
 from untaken.store.readings import FileReading, joined
+from untaken.store.stored_file import StoredFile
 from untaken.subgoals import MissingRule
 
 _READ_AHEAD: Final = 50
 """Ledgers that are read before somebody else may read."""
+_SEARCHED_AT_ONCE_BYTES: Final = 64 * KIB
+"""Of ledgers that are searched in place: it takes less than starting a process."""
 
 
 class ReadRuns(NamedTuple):
@@ -169,8 +175,8 @@ class WorkspaceCorpus:
     def injections(self, store: Workspace, corpus: Corpus) -> tuple[tuple[Finding, ...], int]:
         """The possible prompt injections in the runs of a corpus that `evaluate` gave.
 
-        They take long to find, and are kept. A process of its own looks for them, once in each run, and says
-        what it has found when somebody asks again.
+        In many runs they take long to find, and are kept: a process of its own looks for them, once in each
+        run, and says what it has found when somebody asks again.
 
         Returns:
             Those found so far, and the number of runs that are still to be looked at.
@@ -190,9 +196,23 @@ class WorkspaceCorpus:
             for run in filter(_unseen, corpus.runs.values()):
                 if looking and (texts := looking.found.get(run.digest)) is not None:
                     run.__dict__[TEXTS_TO_JUDGES] = texts
-            left = [digest for digest, file in self._files.items() if any(map(_unseen, file.runs))]
-            if left and not at_work:
+            left = {digest for digest, file in self._files.items() if any(map(_unseen, file.runs))}
+            if at_work or not left:
+                return
+            if _little([file for file in store.ledgers() if file.digest in left]):
+                with suppress(UntakenError, OSError):  # a file that is gone is said by who reads the events
+                    for run in filter(_unseen, corpus.runs.values()):
+                        texts_to_judges(run)
+            else:
                 self._looking = BackgroundReading(store.path, sorted(left), keeps=self._keeps)
+
+
+def _little(ledgers: Iterable[StoredFile]) -> bool:
+    """A compressed ledger may be long."""
+    return (
+        sum(file.bytes if file.name.endswith(".jsonl") else inf for file in ledgers)
+        <= _SEARCHED_AT_ONCE_BYTES
+    )
 
 
 def _unseen(run: Run) -> bool:
