@@ -17,96 +17,24 @@ from foreign_files import (
     tau2_simulation,
     tau_record,
 )
-
-AT: Final = "2026-01-01T00:00:0{}Z"
-NANOS: Final = 1_767_225_600_000_000_000
-GO: Final = {"role": "user", "content": "Go."}
-CALL: Final = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"day": 1}'}}
-LOOK: Final = {"role": "assistant", "content": "I look.", "tool_calls": [CALL]}
-SEEN: Final = {"role": "tool", "tool_call_id": "c1", "content": "monday"}
-DONE: Final = {"role": "assistant", "content": "Done."}
-USE: Final = {"type": "tool_use", "id": "c1", "name": "look", "input": {"day": 1}}
-USED: Final = {"type": "tool_result", "tool_use_id": "c1", "content": "monday", "is_error": False}
-
-
-def at(second: int) -> str:
-    """A moment."""
-    return AT.format(second)
-
-
-def claude_line(number: int, role: str, content: Any, **more: Any) -> dict[str, Any]:
-    """A line of a session of Claude Code."""
-    message = {"role": role, "content": content, "id": f"m{number}", "model": "opus", **more}
-    about = {"sessionId": "s1", "version": "2.0", "timestamp": at(number), "message": message}
-    return {"type": role, "uuid": f"u{number}", "parentUuid": f"u{number - 1}" if number else None, **about}
-
-
-def otel_span(number: int, operation: str, **attributes: Any) -> dict[str, Any]:
-    """A span as an SDK dumps it."""
-    named = {name.replace("__", "."): value for name, value in attributes.items()}
-    return {
-        "name": f"{operation} it",
-        "context": {"trace_id": "0x1", "span_id": f"0x{number}"},
-        "parent_id": "0x1" if number > 1 else None,
-        "start_time": at(number),
-        "end_time": at(number + 1),
-        "status": {"status_code": "OK"},
-        "attributes": {"gen_ai.operation.name": operation, **named},
-        "events": [],
-        "resource": {"attributes": {"service.name": "desk"}},
-    }
-
-
-def observation(number: int, kind: str, **more: Any) -> dict[str, Any]:
-    """An observation of Langfuse."""
-    times = {"startTime": at(number), "endTime": at(number + 1)}
-    parent = "o1" if number > 1 else None
-    about = {"id": f"o{number}", "traceId": "t", "type": kind, "name": "it", "level": "DEFAULT"}
-    return {**about, **times, "parentObservationId": parent, **more}
-
-
-def node(number: int, kind: str, **more: Any) -> dict[str, Any]:
-    """A run of LangSmith."""
-    parent = "r1" if number > 1 else None
-    about = {"id": f"r{number}", "trace_id": "r1", "parent_run_id": parent, "run_type": kind, "name": "it"}
-    order = {"dotted_order": f"x{number}", "start_time": at(number), "end_time": at(number + 1)}
-    return {**about, **order, "status": "success", "error": None, **more}
-
-
-def row(number: int, kind: str, **more: Any) -> dict[str, Any]:
-    """A row of Braintrust."""
-    about = {"id": f"r{number}", "span_id": f"s{number}", "root_span_id": "s1", "created": at(number)}
-    parents = {"span_parents": ["s1"] if number > 1 else None}
-    return {**about, **parents, "span_attributes": {"name": "it", "type": kind}, **more}
-
-
-def mlflow_span(number: int, kind: str, given: Any, said: Any, **more: Any) -> dict[str, Any]:
-    """A span of MLflow, whose attributes are JSON texts."""
-    attributes = {"mlflow.spanType": kind, "mlflow.spanInputs": given, "mlflow.spanOutputs": said, **more}
-    return {
-        "trace_id": "AA",
-        "span_id": f"s{number}",
-        "parent_span_id": "s1" if number > 1 else None,
-        "name": "it",
-        "start_time_unix_nano": NANOS + number,
-        "end_time_unix_nano": NANOS + number + 1,
-        "status": {"code": "STATUS_CODE_OK"},
-        "attributes": {name: json.dumps(value) for name, value in attributes.items()},
-    }
-
-
-def agents_span(number: int, kind: str, **data: Any) -> dict[str, Any]:
-    """A span of the OpenAI Agents SDK."""
-    about = {"object": "trace.span", "id": f"s{number}", "trace_id": "t", "parent_id": None, "error": None}
-    return {**about, "started_at": at(number), "ended_at": at(number), "span_data": {"type": kind, **data}}
-
-
-def weave_call(number: int, op: str, **more: Any) -> dict[str, Any]:
-    """A call of Weave."""
-    parent = "c1" if number > 1 else None
-    about = {"id": f"c{number}", "op_name": f"weave:///a/b/op/{op}:x", "trace_id": "t", "parent_id": parent}
-    return {**about, "started_at": at(number), "ended_at": at(number + 1), **more}
-
+from trace_pieces import (
+    CALL,
+    DONE,
+    GO,
+    LOOK,
+    SEEN,
+    USE,
+    USED,
+    agents_span,
+    at,
+    claude_line,
+    mlflow_span,
+    node,
+    observation,
+    otel_span,
+    row,
+    weave_call,
+)
 
 RECORDS: Final[dict[str, dict[str, Any]]] = {
     "devai": SHEETS,

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from foreign_files import converted
-from trace_records import CALL, DONE, GO, RECORDS, mlflow_span, otel_span, put_record
+from trace_pieces import CALL, DONE, GO, mlflow_span, otel_span
+from trace_records import RECORDS, put_record
 
 ADK = [
     {"author": "user", "content": {"role": "user", "parts": [{"text": "Go."}]}},

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from foreign_files import codes
 from mutated_values import mutations
-from trace_records import CALL, DONE, GO, RECORDS, put_record, written
+from trace_pieces import CALL, DONE, GO
+from trace_records import RECORDS, put_record, written
 
 from untaken.errors import UntakenError
 from untaken.formats import Intake, convert, importers, sample_of

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from foreign_files import converted, put
-from trace_records import RECORDS, claude_line, put_record, written
+from trace_pieces import claude_line
+from trace_records import RECORDS, put_record, written
 
 from untaken.formats import recognise, sample_of
 from untaken.formats.sample import OUTLINED_RECORDS

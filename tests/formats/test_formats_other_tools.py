@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from foreign_files import put
-from trace_records import DONE, GO, RECORDS, claude_line, put_record, written
+from trace_pieces import DONE, GO, claude_line
+from trace_records import RECORDS, put_record, written
 
 from untaken.errors import UntakenError
 from untaken.formats import convert, recognise, sample_of

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from foreign_files import ACTION, codes, converted, put, tau2_document, tau2_simulation
-from trace_records import DONE, GO, RECORDS, otel_span, put_record
+from trace_pieces import DONE, GO, otel_span
+from trace_records import RECORDS, put_record
 
 from untaken.errors import UntakenError
 from untaken.formats import convert

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from foreign_files import converted
-from trace_records import CALL, RECORDS, put_record
+from trace_pieces import CALL
+from trace_records import RECORDS, put_record
 
 RESULT = RECORDS["promptfoo"]["results.json"]["results"]["results"][0]
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from foreign_files import converted
-from trace_records import DONE, GO, put_record
+from trace_pieces import DONE, GO
+from trace_records import put_record
 
 from untaken.formats import recognise, sample_of
 

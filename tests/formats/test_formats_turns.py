@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from foreign_files import converted
-from trace_records import DONE, GO, LOOK, SEEN, put_record
+from trace_pieces import DONE, GO, LOOK, SEEN
+from trace_records import put_record
 
 CHAT = [GO, LOOK, SEEN, DONE]
 FORMS: dict[str, Any] = {
