@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections import Counter
@@ -71,6 +72,12 @@ def pytest_configure(config: pytest.Config) -> None:
     examples = 400 if config.getoption("--slow") else 40
     hypothesis.settings.register_profile("untaken", deadline=None, max_examples=examples)
     hypothesis.settings.load_profile("untaken")
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests are many objects, and they stay: no search for garbage looks at them again."""
+    gc.collect()
+    gc.freeze()
 
 
 class ByFile(LoadScopeScheduling):

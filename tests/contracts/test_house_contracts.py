@@ -9,7 +9,6 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from programs import run_python
 
 from untaken.cli.app import _settings
@@ -51,19 +50,27 @@ def imported(tree: ast.AST) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("path", CODE, ids=lambda p: str(p.relative_to(ROOT)))
-def test_files_and_functions_stay_readable(path: Path) -> None:
-    text = path.read_text("utf-8")
-    assert len(text.splitlines()) <= FILE_LINES
-    long = [
-        f"{f.name}: {body_lines(f)} lines" for f in functions(ast.parse(text)) if body_lines(f) > BODY_LINES
+PROGRAMS = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in CODE}
+
+
+def test_files_and_functions_stay_readable() -> None:
+    long = [path for path, text in PROGRAMS.items() if len(text.splitlines()) > FILE_LINES]
+    long += [
+        f"{path}: {f.name}: {body_lines(f)} lines"
+        for path, text in PROGRAMS.items()
+        for f in functions(ast.parse(text))
+        if body_lines(f) > BODY_LINES
     ]
     assert long == []
 
 
-@pytest.mark.parametrize("path", CODE, ids=lambda p: str(p.relative_to(ROOT)))
-def test_every_function_says_what_it_returns(path: Path) -> None:
-    silent = [f.name for f in functions(ast.parse(path.read_text("utf-8"))) if f.returns is None]
+def test_every_function_says_what_it_returns() -> None:
+    silent = [
+        f"{path}: {f.name}"
+        for path, text in PROGRAMS.items()
+        for f in functions(ast.parse(text))
+        if f.returns is None
+    ]
     assert silent == []
 
 
