@@ -21,7 +21,7 @@ app: .venv/ready ## open the app on the sample runs (PORT=8501)
 	@$(PY) -m untaken app --demo --port $(PORT)
 
 test: .venv/ready browser weights database ## run every test, a browser's journeys included
-	@$(PY) -m pytest -n $(WORKERS)
+	@$(PY) -m pytest -n $(WORKERS) --maxfail 20
 
 test-slow: .venv/ready browser ## the tests of faults, load and hostile input, with about ten times as many cases
 	@$(PY) -m pytest -n $(WORKERS) --slow tests/faults tests/properties tests/plans/test_plans_escapes.py tests/app/test_app_drafts.py tests/browser/test_hostile_text.py

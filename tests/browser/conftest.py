@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from waiting import patience
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: make test installs it"
@@ -28,8 +29,9 @@ sync_api = pytest.importorskip(
 ROOT = Path(__file__).parents[2]
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 CHROMIUM += ["--disable-sync", "--no-first-run", "--disable-quic"]
-PATIENCE = 120
-"""Seconds to wait for a state before a test fails: a busy machine is slow, and no failed claim."""
+PATIENCE = patience()
+QUIET, POLL_MS = 4, 50
+"""Looks that have to find a page at rest, one after another, and the time between two."""
 LATE, SLOWER = 400, 2
 """With --slow: milliseconds until a part of a page comes, and how much slower the browser computes."""
 sync_api.expect.set_options(timeout=PATIENCE * 1000)
@@ -231,11 +233,11 @@ def settle(page: sync_api.Page, *, ended: int = 0) -> None:
     """
     quiet, deadline, script = 0, time.monotonic() + PATIENCE, SCRIPTS[page]
     coming = page.locator("[data-testid=stSkeleton]:visible")
-    while quiet < 5:
-        page.wait_for_timeout(60)
+    while quiet < QUIET:
+        page.wait_for_timeout(POLL_MS)
         quiet = 0 if script.awaited or script.ended < ended or coming.count() else quiet + 1
         if time.monotonic() > deadline:
-            pytest.fail(f"no answer from the script of {page.url} in {PATIENCE} s")
+            pytest.fail(f"no answer from the script of {page.url} in {PATIENCE:.0f} s")
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
 
@@ -269,14 +271,21 @@ def go_to(page: sync_api.Page, name: str) -> None:
     """Go to a page by the navigation."""
     with answered(page):
         page.get_by_test_id("stSidebarNav").get_by_role("link", name=name, exact=True).click()
-    headline(page, name)
+    await_title(page, name)
 
 
 def headline(page: sync_api.Page, name: str) -> None:
     """Wait until this page is shown."""
     settle(page)
-    sync_api.expect(page.get_by_role("heading", level=1)).to_have_text(name)
-    settle(page)
+    await_title(page, name)
+
+
+def await_title(page: sync_api.Page, name: str) -> None:
+    """On a page at rest: where another page is still on its way, wait for it and until it is at rest."""
+    title = page.get_by_role("heading", level=1)
+    if title.all_inner_texts() != [name]:
+        sync_api.expect(title).to_have_text(name)
+        settle(page)
 
 
 def selection(page: sync_api.Page) -> dict[str, str]:
