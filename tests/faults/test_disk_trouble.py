@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EIO, ENOSPC, EROFS
+from itertools import cycle, product
 from pathlib import Path
 
 import desk
@@ -83,19 +84,22 @@ def test_what_a_full_disk_did_not_take_is_taken_once_there_is_room(source: Path,
 
 
 FAILING = {
-    "the file cannot be copied": (content, "staged", OSError(ENOSPC, "No space left on device"), "disk-full"),
-    "the disk is read-only": (content, "staged", OSError(EROFS, "Read-only file system"), "unwritable"),
-    "the disk fails": (content, "staged", OSError(EIO, "Input/output error"), "unwritable"),
+    "the file cannot be copied": (OSError(ENOSPC, "No space left on device"), "disk-full"),
+    "the disk is read-only": (OSError(EROFS, "Read-only file system"), "unwritable"),
+    "the disk fails": (OSError(EIO, "Input/output error"), "unwritable"),
 }
+PLACES = product([1, 2, 17, LEDGERS + 1], [False, True])
+"""The file at which it fails, and whether the workspace is there before."""
 
 
-@pytest.mark.parametrize("failing", FAILING)
-@pytest.mark.parametrize("at", [1, 2, 17, LEDGERS + 1])
-@pytest.mark.parametrize("known", [False, True], ids=["a new workspace", "one that is there"])
+@pytest.mark.parametrize(
+    ("failing", "at", "known"),
+    [(failing, *place) for failing, place in zip(cycle(FAILING), PLACES, strict=False)],
+)
 def test_wherever_the_disk_fails_an_opened_folder_is_whole_or_an_error(
     source: Path, tmp_path: Path, failing: str, at: int, known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, _, error, code = FAILING[failing]
+    error, code = FAILING[failing]
     place = tmp_path / "workspace"
     if known:
         Workspace(place).close()
