@@ -266,7 +266,7 @@ def test_the_placebo_keeps_what_tasks_and_agents_differ_in() -> None:
     """Shuffled within task, a skill that was only used on the easy task keeps its good history."""
     runs = []
     for n in range(24):
-        built = a_run(f"r{n:02}", task="xy"[n % 2])
+        built = a_run(f"r{n:02}", task="xy"[n % 2], metadata={"seed": n})
         for _ in range(2):
             built.select(*("b" if n % 2 else "ab"), context="ctx")
         runs.append(on_day(built.finish(bool(n % 2), cost=1.0, steps=1).run(), n))

@@ -30,7 +30,7 @@ def choice(
     run: str, skill: str, success: float, odds: dict[str, float] | None, *, context: str = "ctx"
 ) -> LoggedChoice:
     outcome = Outcome(success=success, cost=0.5, steps=0.5)
-    return LoggedChoice(run=run, context_hash=context, skill=skill, odds=odds, outcome=outcome)
+    return LoggedChoice(run=run, unit=run, context_hash=context, skill=skill, odds=odds, outcome=outcome)
 
 
 def simulated(runs: int, seed: int) -> list[LoggedChoice]:
@@ -178,6 +178,7 @@ def test_choices_come_from_the_runs_that_memory_takes_on_the_scale_of_the_whole_
 def test_a_figure_that_some_choice_lacks_is_left_out_of_the_whole_context() -> None:
     lacking = LoggedChoice(
         run="r",
+        unit="r",
         context_hash="ctx",
         skill="a",
         odds={"a": 1.0},

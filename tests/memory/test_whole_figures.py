@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET, UnsetType
 
+from untaken.memory import PolicyMemory
 from untaken.memory.figures import SumColumns, as_sums, decimal_unit, figures_of, whole_numbers
 from untaken.memory.history import History
 from untaken.memory.record import Observed
@@ -25,7 +27,17 @@ class Recorded:
     cost: float | None
     steps: float | None
 
+    @property
+    def trail(self) -> str | UnsetType:
+        return TRAILS.get(self.run_id, UNSET)
 
+    @property
+    def unit(self) -> object:
+        return self.run_id if self.trail is UNSET else self.trail
+
+
+TRAILS = {"a": "same", "b": "same", "c": "same", "d": "other", "e": "other"}
+"""Runs that are copies of each other; the others have none."""
 WHOLE = st.one_of(st.none(), st.integers(0, 500).map(float))
 RECORDS = st.builds(
     Recorded,
@@ -72,7 +84,7 @@ PRICED = st.builds(
 
 
 @given(st.lists(st.tuples(st.sampled_from("xy"), PRICED), min_size=1, max_size=25), st.integers(0, 25))
-def test_figures_in_decimals_are_those_of_the_exact_sums(placed, cut) -> None:
+def test_figures_in_decimals_are_those_of_the_exact_sums_with_copies_as_one_run(placed, cut) -> None:
     log = [_observed(number, context, one) for number, (context, one) in enumerate(placed)]
     history, cut = History(log), min(cut, len(log))
     run = history.run_numbers.get("a", NOWHERE)
@@ -86,6 +98,15 @@ def test_figures_in_decimals_are_those_of_the_exact_sums(placed, cut) -> None:
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
+@given(st.lists(st.tuples(st.sampled_from("xy"), PRICED), min_size=1, max_size=25), st.sampled_from("abdf"))
+def test_a_record_without_a_run_that_has_copies_is_the_record_had_it_never_been(placed, run) -> None:
+    log = [_observed(number, context, one) for number, (context, one) in enumerate(placed)]
+    full = PolicyMemory(log).snapshot()
+    never = PolicyMemory(o for o in log if o.run_id != run).snapshot()
+    for context in "xy":
+        assert full.record("s", context, without_run=run) == never.record("s", context)
+
+
 def _observed(number: int, context: str, one: Recorded) -> Observed:
     return Observed(
         key=f"{number:03}",
@@ -97,6 +118,7 @@ def _observed(number: int, context: str, one: Recorded) -> Observed:
         steps=one.steps,
         weight=WEIGHTS[one.kind],
         run_id=one.run_id,
+        trail=UNSET if one.kind == "weak" else one.trail,
         ts=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=number),
     )
 

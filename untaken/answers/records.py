@@ -94,7 +94,9 @@ RECORDS: Final[Columns[RecordRow]] = {
     "context": text("the context, readable", "context"),
     "n": count("outcomes observed", "record.n"),
     "n_runs": count("different runs behind them", "record.n_runs"),
-    "n_effective": figure("effective number of runs: repeats inside a run are one", "record.spread.n"),
+    "n_effective": figure(
+        "effective number of runs: repeats in a run are one, as are its copies", "record.spread.n"
+    ),
     "success_rate": figure("weighted mean of success", "record.success_rate"),
     "success_low": figure("lower end of its 95% interval", _end("success", 0)),
     "success_high": figure("upper end of its 95% interval", _end("success", 1)),

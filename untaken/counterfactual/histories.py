@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from untaken.counterfactual.scoring import Scale, Weights
-from untaken.counterfactual.words import N_MIN, N_SPREAD
+from untaken.counterfactual.words import N_MIN
 from untaken.errors import Unscored, number
 from untaken.memory import Record, Spans
 from untaken.memory.figures import Figures, SumColumns, figures_of
@@ -160,7 +160,8 @@ class Histories(NamedTuple):
             rest=np.maximum(0.0, c * c + s * s + 2 * cost_steps * c * s),
             together=together,
         )
-        return sample, np.where(f.runs < N_SPREAD, NO_SPREAD, np.where(few, FEW_FIGURES, FOUND))
+        alone = ~(f.effective > 1)  # one run, or copies of one
+        return sample, np.where(alone, NO_SPREAD, np.where(few, FEW_FIGURES, FOUND))
 
 
 def _share(sd: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

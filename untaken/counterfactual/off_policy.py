@@ -9,9 +9,10 @@ gave it positive odds μᵢ(a), with yᵢ the score of the run's own outcome (§
 * DR (doubly robust; Dudík, Langford & Li 2011): (1/n) Σ [q₋ᵢ + wᵢ(yᵢ − q₋ᵢ)], where q₋ᵢ is the mean score of
   the skill's choices in all *other* runs, so that no run predicts itself.
 
-The standard errors are those of the sums over runs, since choices of one run share its outcome: for SNIPS of
-wᵢ(yᵢ − V) / Σ w, for DR of the bracket's distance from its mean. The quantile is Student's t with one degree
-of freedom fewer than there are effective runs (Kish): (Σ W)² / Σ W², W being the weight of a run.
+A run and its copies are one. The standard errors are those of the sums over runs, since choices of one run
+share its outcome: for SNIPS of wᵢ(yᵢ − V) / Σ w, for DR of the bracket's distance from its mean. The quantile
+is Student's t with one degree of freedom fewer than there are effective runs (Kish): (Σ W)² / Σ W², W being
+the weight of a run.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, diffe
 from untaken.counterfactual.words import N_SPREAD
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
-from untaken.ledger.run import Run
+from untaken.ledger.run import Run, copies_of
 from untaken.memory import Snapshot, observe
 from untaken.memory.observing import Left
 
@@ -46,13 +47,14 @@ class LoggedChoice(Struct, frozen=True, kw_only=True, gc=False):
     """One decision point of a run whose outcome is known.
 
     Attributes:
-        run: content digest of the run.
+        run: content digest of the run; `unit` that of the first of its copies, its own where it has none.
         odds: probability of each skill; ``None`` where none were logged, or none for the skill taken.
         outcome: how the run came out, cost and steps on the scale of the snapshot.
         coarser: further layers of the context; the choice counts in each.
     """
 
     run: str
+    unit: str
     context_hash: str
     skill: str
     odds: Mapping[str, float] | None
@@ -113,12 +115,16 @@ def logged_choices(
         weights: of success, cost and steps.
     """
     scale = Scale(spans=snapshot.spans(), weights=weights)
-    found: dict[str, list[LoggedChoice]] = {}
-    for run in runs:
-        if run.digest not in found and not isinstance(observe(run), Left):
-            placed = scale.place(outcome_of(run, snapshot.cost_unit))
-            found[run.digest] = [_choice(run.digest, event, placed) for event in run.selections]
-    return tuple([choice for choices in found.values() for choice in choices])
+    taken = {run.digest: run for run in runs if not isinstance(observe(run), Left)}
+    copies = copies_of(taken.values())
+    return tuple(
+        [
+            _choice(run.digest, copies.get(run.digest, run.digest), event, placed)
+            for run in taken.values()
+            for placed in [scale.place(outcome_of(run, snapshot.cost_unit))]
+            for event in run.selections
+        ]
+    )
 
 
 def off_policy(
@@ -237,43 +243,43 @@ def _one(context_hash: str, skill: str, context: _Context) -> OffPolicy:
 
 def _weighed(offered: Sequence[Scored], skill: str) -> Weighed | Unscored:
     taken = [
-        (choice.run, 1 / _odds(choice, skill), score) for choice, score in offered if choice.skill == skill
+        (choice.unit, 1 / _odds(choice, skill), score) for choice, score in offered if choice.skill == skill
     ]
     if not taken:
         return NEVER
-    by_run = _summed((run, weight) for run, weight, _ in taken)
-    whole = sum(by_run.values())
+    by_unit = _summed((unit, weight) for unit, weight, _ in taken)
+    whole = sum(by_unit.values())
     snips = sum(weight * score for _, weight, score in taken) / whole
     others = _Others(taken)
-    brackets = [(choice.run, _bracket(choice, score, skill, others)) for choice, score in offered]
+    brackets = [(choice.unit, _bracket(choice, score, skill, others)) for choice, score in offered]
     dr = sum(bracket for _, bracket in brackets) / len(offered)
     return Weighed(
         snips=snips,
-        dr=dr if len(by_run) >= N_SPREAD else ONE_RUN,
-        snips_influence=_summed((run, weight * (score - snips) / whole) for run, weight, score in taken),
-        dr_influence=_summed((run, (bracket - dr) / len(offered)) for run, bracket in brackets),
-        effective=whole**2 / sum(weight**2 for weight in by_run.values()),
-        largest_share=max(by_run.values()) / whole,
+        dr=dr if len(by_unit) >= N_SPREAD else ONE_RUN,
+        snips_influence=_summed((unit, weight * (score - snips) / whole) for unit, weight, score in taken),
+        dr_influence=_summed((unit, (bracket - dr) / len(offered)) for unit, bracket in brackets),
+        effective=whole**2 / sum(weight**2 for weight in by_unit.values()),
+        largest_share=max(by_unit.values()) / whole,
     )
 
 
 class _Others:
-    """Mean score of a skill's choices in all runs but one."""
+    """Mean score of a skill's choices in all runs but one and its copies."""
 
     def __init__(self, taken: Sequence[tuple[str, float, float]]) -> None:
-        self._score = _summed((run, score) for run, _, score in taken)
-        self._count = _summed((run, 1.0) for run, _, _ in taken)
+        self._score = _summed((unit, score) for unit, _, score in taken)
+        self._count = _summed((unit, 1.0) for unit, _, _ in taken)
         self._whole = sum(self._score.values()), sum(self._count.values())
 
-    def mean(self, run: str) -> float:
-        """The estimate without the run; 0 where no other run took the skill (it is unscored then)."""
+    def mean(self, unit: str) -> float:
+        """The estimate without the unit; 0 where no other run took the skill (it is unscored then)."""
         score, count = self._whole
-        rest = count - self._count.get(run, 0.0)
-        return (score - self._score.get(run, 0.0)) / rest if rest else 0.0
+        rest = count - self._count.get(unit, 0.0)
+        return (score - self._score.get(unit, 0.0)) / rest if rest else 0.0
 
 
 def _bracket(choice: LoggedChoice, score: float, skill: str, others: _Others) -> float:
-    expected = others.mean(choice.run)
+    expected = others.mean(choice.unit)
     return expected + (score - expected) / _odds(choice, skill) if choice.skill == skill else expected
 
 
@@ -305,10 +311,11 @@ def _interval(value: Score, influence: Mapping[str, float], weighed: Weighed) ->
     return min(value, max(weighed.least, value - reach)), max(value, min(1.0, value + reach))
 
 
-def _choice(run: str, event: SkillSelection, placed: Outcome) -> LoggedChoice:
+def _choice(run: str, unit: str, event: SkillSelection, placed: Outcome) -> LoggedChoice:
     odds = event.propensities
     return LoggedChoice(
         run=run,
+        unit=unit,
         context_hash=event.context_hash,
         skill=event.selected,
         odds=odds if odds and odds.get(event.selected, 0.0) >= LEAST_ODDS else None,

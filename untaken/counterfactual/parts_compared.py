@@ -41,7 +41,7 @@ def parts_between(
             for skill in (alternative, selected)
         )
         sides.append((_without(one, two, taken), _without(two, one, taken)))
-    copies = bool((numbers.unit != np.arange(numbers.unit.size)).any())
+    copies = snapshot.history.columns.copies
     success, cost, steps = (
         _parts([_Figures.of(one, two, figure, copies=copies) for one, two in sides])
         for figure in ("success", "cost", "steps")

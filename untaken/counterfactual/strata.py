@@ -143,10 +143,9 @@ class Numbers:
         firsts = _firsts(history.log)
         self.names = tuple(dict.fromkeys(n for o in firsts if o.named is not UNSET for n, _ in o.named))
         self.group = np.full((runs, len(IDENTITY) + len(self.names)), UNKNOWN)
-        self.identity, self.unit = np.full(runs, UNKNOWN), np.arange(runs)
+        self.identity, self.unit = np.full(runs, UNKNOWN), history.columns.units
         self.start, self.tie = np.full(runs, np.nan), np.zeros(runs, dtype=np.int64)
         self.named: dict[int, tuple[str, str]] = {}  # task and agent of each stratum
-        units: dict[tuple[int, str], int] = {}
         for observed in firsts:
             run, identity = history.run_numbers[observed.run_id], _identity(observed, self.names)
             self.tie[run] = crc32(observed.run_id.encode())
@@ -158,10 +157,7 @@ class Numbers:
             for place in range(len(parts)):
                 self.group[run, place] = numbers.setdefault((place, *parts[: place + 1]), len(numbers))
             self.identity[run] = numbers.setdefault(("", *identity), len(numbers))
-            stratum = int(self.group[run, -1])
-            self.named[stratum] = observed.task_id, observed.agent
-            if observed.trail is not UNSET:
-                self.unit[run] = units.setdefault((stratum, observed.trail), run)
+            self.named[int(self.group[run, -1])] = observed.task_id, observed.agent
         self._runs: dict[tuple[str, str], Runs] = {}
 
     def runs(self, history: History, skill: str, context_hash: str) -> Runs:

@@ -264,3 +264,16 @@ def trails_of_copies(runs: Iterable[Run]) -> dict[str, str]:
         alike[run.task_id, run.identity, run.own, outcome, chosen, run.tools][run.digest] = run
     several = (some for some in alike.values() if len(some) > 1)
     return {digest: run.trail for some in several for digest, run in some.items()}
+
+
+def copies_of(runs: Iterable[Run]) -> dict[str, str]:
+    """The runs that are copies of an earlier one of these, each with that one, by digest."""
+    by_digest = {run.digest: run for run in runs}
+    first: dict[tuple[str, ...], str] = {}
+    found = {}
+    for digest, trail in trails_of_copies(by_digest.values()).items():
+        run = by_digest[digest]
+        original = first.setdefault((run.task_id, *run.identity, trail), digest)
+        if original != digest:
+            found[digest] = original
+    return found

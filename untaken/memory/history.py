@@ -23,7 +23,7 @@ from untaken.memory.columns import LogColumns
 from untaken.memory.log import line_of
 from untaken.memory.record import RUNS_NAMED, Observed, Record, ValueRange
 from untaken.memory.sums import Sums, summed
-from untaken.memory.totals import NOWHERE, Place, Totals
+from untaken.memory.totals import NOWHERE, Moment, Place, Totals
 
 ANY: Final = ""
 """Matches every skill."""
@@ -153,13 +153,22 @@ class History:
         return [self.log[p] for p in positions[: bisect_left(positions, cut)]]
 
     def share(self, run_id: str, place: Place, cut: int) -> Sums:
-        """What the run itself added to a place's sums before the cut; to a context's, for the skill `ANY`."""
+        """What a place's sums lose at the cut without the run, its copies staying there.
+
+        The place may be that of a context, with the skill `ANY`.
+        """
         skill, context_hash = place
-        return summed(
+        own = summed(
             own
             for own in self.of_run(run_id, cut)
             if skill in (ANY, own.skill) and context_hash in own.layers
         )
+        if not own.n:
+            return own
+        totals = self.totals_of_contexts if skill == ANY else self.totals
+        numbers = totals.places[place], cut, self.run_numbers[run_id]
+        moment = Moment(*(np.array([number]) for number in numbers))
+        return own._replace(squares=int(totals.squares_removed(moment, np.array([own.n]))[0]))
 
     def runs(self, cut: int) -> int:
         """Number of runs with an outcome known at the cut."""

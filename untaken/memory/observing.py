@@ -145,8 +145,7 @@ def _copies(observations: Iterable[Observed]) -> list[str]:
     first: dict[tuple[object, ...], str] = {}
     copies: dict[str, None] = {}
     for o in observations:
-        unit = o.task_id, o.agent, o.model, o.version, o.prompt_version, o.named, o.trail
-        if o.trail is not UNSET and first.setdefault(unit, o.run_id) != o.run_id:
+        if first.setdefault(o.unit, o.run_id) != o.run_id:
             copies[o.run_id] = None
     return list(copies)
 

@@ -66,6 +66,14 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
         return self if self.trail is UNSET else replace(self, trail=UNSET)
 
     @property
+    def unit(self) -> tuple[object, ...]:
+        """What copies of its run have in common, and nobody else: they count as one run in tests (§2a)."""
+        if self.trail is UNSET:
+            return (self.run_id,)
+        identity = self.agent, self.model, self.version, self.prompt_version, self.named
+        return self.task_id, *identity, self.trail
+
+    @property
     def layers(self) -> tuple[str, ...]:
         """Every context that it counts in, from fine to coarse."""
         return (self.context_hash,) if self.context_layers is UNSET else self.context_layers

@@ -31,8 +31,8 @@ class Addend(Protocol):
         """``outcome`` or ``weak``."""
 
     @property
-    def run_id(self) -> str:
-        """The run it is of."""
+    def unit(self) -> object:
+        """The run it is of, and the copies of that run."""
 
     @property
     def success(self) -> float:
@@ -52,8 +52,8 @@ class Spread:
     """How far the outcomes behind a record scatter, clustered by run; for intervals.
 
     Attributes:
-        n: Kish effective number of runs, (Σm)² / Σm², where m counts the outcomes of one run. Repeated
-            choices in one run share its one outcome and are not new evidence.
+        n: Kish effective number of runs, (Σm)² / Σm², where m counts the outcomes of one run and its
+            copies. These share one outcome: repeated choices and copies are not new evidence.
         success_sd, cost_sd, steps_sd: standard deviations of a run's figure, corrected for the effective
             number of runs; unscored below two runs that have it.
         success_cost, success_steps, cost_steps: correlations over the outcomes; unscored where one of the
@@ -83,8 +83,8 @@ def mean(total: int, n: int) -> float:
 class Sums(NamedTuple):
     """What a (skill, context) gathered: success x, cost c and steps s of its outcomes, and weak records.
 
-    `squares` is Σm², m the number of outcomes of one run. `priced` and `timed` count the outcomes with cost
-    and with steps; the products count only outcomes that have both factors.
+    `squares` is Σm², m the number of outcomes of one run and its copies. `priced` and `timed` count the
+    outcomes with cost and with steps; the products count only outcomes that have both factors.
     """
 
     n: int = 0
@@ -178,7 +178,7 @@ def correlation(covariance: int, first: int, second: int) -> Score:
 
 
 def addend(observed: Addend, earlier: int) -> Sums:
-    """What one observation adds, where its run had `earlier` outcomes before it (m² grows by 2m + 1)."""
+    """What one observation adds, where its unit had `earlier` outcomes before it (m² grows by 2m + 1)."""
     x = exact(observed.success)
     if observed.kind == "weak":
         return Sums(weak=1, weak_x=x)
@@ -192,10 +192,10 @@ def addend(observed: Addend, earlier: int) -> Sums:
 
 def summed(observations: Iterable[Addend]) -> Sums:
     """The sums over all of them."""
-    total, seen = Sums(), dict[str, int]()
+    total, seen = Sums(), dict[object, int]()
     for observed in observations:
-        earlier = seen.get(observed.run_id, 0)
+        earlier = seen.get(observed.unit, 0)
         total = total.plus(addend(observed, earlier))
         if observed.kind == "outcome":
-            seen[observed.run_id] = earlier + 1
+            seen[observed.unit] = earlier + 1
     return total

@@ -49,6 +49,31 @@ class Moment(NamedTuple):
     without: np.ndarray
 
 
+class Grouped:
+    """The entries of a log by place, then by a group of its runs: what a group has in a place by a moment."""
+
+    def __init__(self, place: np.ndarray, group: np.ndarray, position: np.ndarray, size: int) -> None:
+        """Columns of the entries, in any order; every position is below `size`."""
+        self._groups, self._size = int(group.max(initial=-1)) + 1, size
+        key = (place * self._groups + group) * size + position
+        self.order = np.argsort(key, kind="stable")
+        self._key = key[self.order]
+
+    def between(self, place: np.ndarray, group: np.ndarray, cut: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Begin and end, in `order`, of what is known at each cut."""
+        begin = (place * self._groups + group) * self._size
+        return np.searchsorted(self._key, begin), np.searchsorted(self._key, begin + cut)
+
+    def earlier(self, counted: np.ndarray) -> np.ndarray:
+        """How many of the entries marked each entry's group had in its place before."""
+        some = counted[self.order].astype(np.int64)
+        before = np.cumsum(some) - some
+        starts = np.flatnonzero(np.diff(self._key // self._size, prepend=-1))
+        found = np.empty(some.size, dtype=np.int64)
+        found[self.order] = before - np.repeat(before[starts], np.diff(starts, append=some.size))
+        return found
+
+
 class Totals:
     """Every place of a log over time."""
 
@@ -71,11 +96,9 @@ class Totals:
         at = np.repeat(np.arange(len(log)), np.fromiter(map(len, layers), np.int64, len(log)))
         order = np.argsort(entries, kind="stable")
         self._columns, self._size = columns, len(log) + 1
-        self._runs = int(columns.run.max(initial=-1)) + 1
         self._place, self._position = entries[order], at[order]
         self._begin = np.searchsorted(self._place, np.arange(len(self.places) + 1))
         self._key = self._place * self._size + self._position
-        self._run = columns.run[self._position]
 
     def positions(self, place: int) -> np.ndarray:
         """Where in the log the observations of a place are."""
@@ -111,6 +134,8 @@ class Totals:
         runs = self._first_seen[end] - self._first_seen[begin]
         if own.size:
             part = _between(self._before_by_run, own_begin, own_end)
+            moments = Moment(place[own], rows.cut[own], rows.without[own])
+            part = part._replace(squares=self.squares_removed(moments, part.n))
             for column, removed in zip(sums, part, strict=True):
                 column[-own.size :] -= removed
             runs[-own.size :] -= part.n > 0
@@ -123,21 +148,35 @@ class Totals:
         wanted = np.flatnonzero(there & (rows.without != NOWHERE))
         if not wanted.size:
             return wanted, wanted, wanted
-        group = (place[wanted] * self._runs + rows.without[wanted]) * self._size
-        key = self._run_key[self._by_run]
-        begin, end = np.searchsorted(key, group), np.searchsorted(key, group + rows.cut[wanted])
+        begin, end = self._by_run.between(place[wanted], rows.without[wanted], rows.cut[wanted])
         some = end > begin
         return wanted[some], begin[some], end[some]
 
-    @cached_property
-    def _run_key(self) -> np.ndarray:
-        key: np.ndarray = (self._place * self._runs + self._run) * self._size + self._position
-        return key
+    def squares_removed(self, rows: Moment, own: np.ndarray) -> np.ndarray:
+        """What the run to be left out takes off Σm² with its `own` outcomes: m² − (m − own)².
+
+        m also counts the outcomes of its copies, known at the same cut.
+        """
+        begin, end = self._by_unit.between(rows.place, self._columns.units[rows.without], rows.cut)
+        m = self._outcomes_by_unit[end] - self._outcomes_by_unit[begin]
+        removed: np.ndarray = own * (2 * m - own)
+        return removed
 
     @cached_property
-    def _by_run(self) -> np.ndarray:
-        """The entries ordered by place, run and position."""
-        return np.argsort(self._run_key, kind="stable")
+    def _by_run(self) -> Grouped:
+        return Grouped(self._place, self._columns.run[self._position], self._position, self._size)
+
+    @cached_property
+    def _by_unit(self) -> Grouped:
+        columns = self._columns
+        if not columns.copies:
+            return self._by_run
+        return Grouped(self._place, columns.units[columns.run][self._position], self._position, self._size)
+
+    @cached_property
+    def _outcomes_by_unit(self) -> np.ndarray:
+        """Outcomes in the order of `_by_unit`, running."""
+        return _cumulated(self._is_outcome[self._by_unit.order])
 
     @cached_property
     def _longest(self) -> int:
@@ -151,7 +190,7 @@ class Totals:
         return Units(*(decimal_unit(column[~np.isnan(column)], self._longest) for column in columns))
 
     def _entries(self, units: Units, most: int) -> SumColumns:
-        """What each entry adds; a run's m-th outcome in a place adds 2m − 1 to the sum of m².
+        """What each entry adds; the m-th outcome of a run and its copies in a place adds 2m − 1 to Σm².
 
         Made again when it is asked for: millions of whole numbers are too many to keep.
         """
@@ -169,21 +208,9 @@ class Totals:
         products = [product(a, b) for a, b in ((x, x), (c, c), (s, s), (x, c), (x, s), (c, s))]
         columns = (x, priced, c, timed, s, *products, ~outcome, weak_x)
         x, priced, c, timed, s, *rest = (column[self._position] for column in columns)
-        counted = outcome[self._position]
-        squares = np.where(counted, 2 * self._earlier + 1, 0)
+        counted = self._is_outcome
+        squares = np.where(counted, 2 * self._by_unit.earlier(counted) + 1, 0)
         return SumColumns(counted, squares, x, priced, c, timed, s, *rest)
-
-    @cached_property
-    def _earlier(self) -> np.ndarray:
-        """How many outcomes the run of each entry had in that place before."""
-        outcome = self._columns.outcome[self._position]
-        key, counted = (self._run_key // self._size)[self._by_run], outcome[self._by_run].astype(np.int64)
-        before = np.cumsum(counted) - counted
-        starts = np.flatnonzero(np.diff(key, prepend=-1))
-        within = before - np.repeat(before[starts], np.diff(starts, append=key.size))
-        earlier = np.empty(key.size, dtype=np.int64)
-        earlier[self._by_run] = within
-        return earlier
 
     @cached_property
     def _before(self) -> SumColumns:
@@ -197,7 +224,7 @@ class Totals:
     @cached_property
     def _before_by_run(self) -> SumColumns:
         entries = self._entries(self._units, self._longest)
-        return _running(SumColumns(*(column[self._by_run] for column in entries)))
+        return _running(SumColumns(*(column[self._by_run.order] for column in entries)))
 
     @cached_property
     def _first_seen(self) -> np.ndarray:
@@ -207,7 +234,12 @@ class Totals:
     @cached_property
     def _is_first(self) -> np.ndarray:
         """Whether an entry is its run's first outcome in the place."""
-        found: np.ndarray = self._columns.outcome[self._position] & (self._earlier == 0)
+        found: np.ndarray = self._is_outcome & (self._by_run.earlier(self._is_outcome) == 0)
+        return found
+
+    @cached_property
+    def _is_outcome(self) -> np.ndarray:
+        found: np.ndarray = self._columns.outcome[self._position]
         return found
 
 

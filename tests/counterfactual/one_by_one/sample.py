@@ -11,15 +11,13 @@ from untaken.counterfactual.scoring import Scale, Terms
 from untaken.errors import Unscored
 from untaken.memory import Record, ValueRange
 
-N_SPREAD: Final = 2
-"""Fewest runs that have a spread."""
 NO_SPREAD: Final = Unscored("one run has no spread")
 FEW_FIGURES: Final = Unscored("fewer than two runs recorded cost and steps")
 
 
 def sample_of(record: Record, success: float, scale: Scale, terms: Terms) -> Sample | Unscored:
     """The history of a record, whose success rate is `success`, over the terms given."""
-    if record.n_runs < N_SPREAD:
+    if record.spread.n <= 1:
         return NO_SPREAD
     spread, weights, sums = record.spread, in_force(scale.weights, terms), record.sums
     cost_sd = spread.cost_sd if terms.cost else 0.0

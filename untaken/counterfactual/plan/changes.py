@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from untaken.errors import Unscored
 from untaken.ledger.events import Observation
-from untaken.ledger.run import Run, trails_of_copies
+from untaken.ledger.run import Run, copies_of
 from untaken.plans import PlanGraph, call_matches
 from untaken.plans.globs import matches_glob
 from untaken.plans.plan_graph import SubGoal
@@ -161,20 +161,8 @@ def plan_paths(
         elif why is not None:
             silent[run.digest] = why
     expected = _expected(read)
-    copies = _copies(each.run for each in read)
+    copies = copies_of(each.run for each in read)
     return [_path(each, expected[id(each.graph)], copies, identity) for each in read], silent
-
-
-def _copies(runs: Iterable[Run]) -> set[str]:
-    """The runs that are copies of an earlier one, by digest."""
-    by_digest = {run.digest: run for run in runs}
-    first: dict[tuple[str, ...], str] = {}
-    copies = set()
-    for digest, trail in trails_of_copies(by_digest.values()).items():
-        run = by_digest[digest]
-        if first.setdefault((run.task_id, *run.identity, trail), digest) != digest:
-            copies.add(digest)
-    return copies
 
 
 def why_silent(run: Run, graph: PlanGraph | Unscored) -> Unscored | None:
