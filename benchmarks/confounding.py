@@ -9,7 +9,8 @@ counts the logs in which a difference is called `supported`, by the program's ow
 * by the whole rule (`untaken.counterfactual.support`);
 * by a plan statement about the same choice, made as a planned or an unplanned change.
 
-Then the same worlds with a true difference of 0.3.
+Then the same worlds with a true difference of 0.3; and of the true differences that the exact test shows, the
+share that is called weak as it *could be time*.
 
     python benchmarks/confounding.py [logs per world] [name of a world …]
 """
@@ -29,6 +30,7 @@ from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.counterfactual.plan import Option, PlanDecision, PlanPath, PlanState
 from untaken.counterfactual.plan.statements import contrasts, statements
 from untaken.counterfactual.support import ALPHA, OptionTest
+from untaken.counterfactual.words import COULD_BE_TIME
 from untaken.memory import Observed, PolicyMemory
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -87,6 +89,13 @@ def coin(random: np.random.Generator, effect: float) -> Iterator[Ran]:
     """Nothing coincides: tasks differ, the choice is a coin."""
     rates = random.uniform(0.1, 0.7, TASKS)
     return _log(random, lambda *_: 0.5, lambda task, *_: rates[task], effect)
+
+
+def coin_of_40(random: np.random.Generator, effect: float) -> Iterator[Ran]:
+    """The same in a log of 40 runs of 5 tasks."""
+    rates = random.uniform(0.1, 0.7, 5)
+    runs = _trials(random, tasks=5)
+    return _log(random, lambda *_: 0.5, lambda task, *_: rates[task], effect, runs)
 
 
 def fixed_by_task(random: np.random.Generator, effect: float) -> Iterator[Ran]:
@@ -264,6 +273,8 @@ WORLDS: dict[str, World] = {
     "one task upgrade": one_task_upgrade,
 }
 """Worlds in which what confounds is in the log."""
+SHORT: dict[str, World] = {"coin, 40 runs": coin_of_40}
+"""Few runs, which the time rule costs most."""
 HIDDEN: dict[str, World] = {
     "hidden difficulty of a run": hidden_difficulty,
     "swings of about 8 runs": fast_swings,
@@ -333,42 +344,55 @@ def plan_supported(runs: Sequence[Ran]) -> tuple[int, int]:
 class Counted(NamedTuple):
     """Over some logs of a world: the share in which a difference is called supported, by each rule.
 
-    `plan` is the share of logs with any such plan statement, `statements` that of statements.
+    `plan` is the share of logs with any such plan statement, `statements` that of statements; `silenced` is,
+    of the logs in which the exact test shows the second option to be better, the share that could be time.
     """
 
     exact: float
     supported: float
     plan: float
     statements: float
+    silenced: float
 
 
-def counted(world: World, effect: float, logs: int, seed: int = 0) -> Counted:
-    """The shares over seeded logs."""
-    exact = supported = plan = some = made = 0
+def counted(world: World, effect: float, logs: int, seed: int = 0, *, plan_logs: int = PLAN_LOGS) -> Counted:
+    """The shares over seeded logs; plan statements are made of the first `plan_logs`."""
+    exact = supported = plan = some = made = shown = silenced = 0
     for n in range(logs):
         runs = list(world(np.random.default_rng((seed, n)), effect))
-        ruling = ruling_on(runs)
-        exact += ruling is not None and ruling.p_exact <= ALPHA
-        supported += ruling is not None and ruling.holds
-        if n < PLAN_LOGS:
+        if ruling := ruling_on(runs):
+            exact += (found := ruling.p_exact <= ALPHA)
+            supported += ruling.holds
+            shown += found and ruling.difference > 0
+            silenced += found and ruling.difference > 0 and ruling.reason == COULD_BE_TIME
+        if n < plan_logs:
             of_plans = plan_supported(runs)
             plan, some, made = plan + (of_plans[0] > 0), some + of_plans[0], made + of_plans[1]
-    by_plan = plan / min(logs, PLAN_LOGS)
-    return Counted(exact / logs, supported / logs, by_plan, some / made if made else 0.0)
+    of_logs = (exact / logs, supported / logs, plan / max(1, min(logs, plan_logs)))
+    return Counted(*of_logs, some / made if made else 0.0, silenced / shown if shown else 0.0)
 
 
 def main() -> None:
     logs = int(sys.argv[1]) if len(sys.argv) > 1 else 300
-    chosen = set(sys.argv[2:]) or {*WORLDS, *HIDDEN}
+    chosen = set(sys.argv[2:]) or {*WORLDS, *SHORT, *HIDDEN}
     error = sqrt(0.05 * 0.95 / logs)
     print(f"{logs} logs a cell; standard error {error:.3f} about .05; a true difference is {EFFECT}")
-    heads = ("exact alone: false", "false", "plan: false", "of all", "exact: power", "power", "plan")
+    heads = (
+        "exact alone: false",
+        "false",
+        "plan: false",
+        "of all",
+        "exact: power",
+        "power",
+        "plan",
+        "silenced",
+    )
     print(f"| world | {' | '.join(heads)} |")
-    print("|---|---|---|---|---|---|---|---|")
-    for name, world in (WORLDS | HIDDEN).items():
+    print("|---" * (len(heads) + 1) + "|")
+    for name, world in (WORLDS | SHORT | HIDDEN).items():
         if name in chosen:
             none, true = (counted(world, effect, logs) for effect in (0.0, EFFECT))
-            cells = (*none, true.exact, true.supported, true.plan)
+            cells = (*none[:-1], true.exact, true.supported, true.plan, true.silenced)
             print(f"| {name} | {' | '.join(f'{cell:.3f}' for cell in cells)} |", flush=True)
 
 
