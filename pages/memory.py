@@ -38,10 +38,12 @@ cards.number_cards(
     ("Digest", snapshot.digest[:8], "of this snapshot; the same runs give the same digest"),
 )
 
+cards.copies(corpus.memory)
+
 st.subheader("Success rate by skill in one context", anchor=False)
 st.caption(
     "Success rate with its 95% interval, from Beta(½ + s, ½ + f) over effective runs (repeats within a "
-    "run count once). Association, not causation."
+    "run, and its copies, count once). Association, not causation."
 )
 view.complete_link(records)
 context = view.choose_context(records, names)

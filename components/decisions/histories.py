@@ -46,6 +46,7 @@ def draw(corpus: Corpus) -> None:
     choices = review.among(paths)
     chosen = review.find(state.selected("choice"))
     _counts(choices, paths)
+    cards.copies(corpus.memory)
     _figure(choices, paths, chosen)
     choice_view.placebo_on_request()
     choice_view.picker(choices, chosen)

@@ -10,6 +10,8 @@ import streamlit as st
 from components.shared import explanations, first_steps, private_session, scope_controls, state, text
 from components.shared.panels import panel
 from untaken.answers import ReviewItem
+from untaken.memory import PolicyMemory
+from untaken.memory.observing import COPIES
 from untaken.present.numbers import percent
 
 KIND_ICONS = {"failed": "✗", "unlucky": "☂", "lucky": "⚠", "unfinished": "…", "broken": "⊘", "fine": "✓"}
@@ -81,6 +83,14 @@ def remarks(sentences: Iterable[str]) -> None:
     """What a ranking of these runs cannot say, a sentence each (`untaken.ranking.remarks`)."""
     for sentence in sentences:
         st.info(text.label(sentence, 400), icon=":material/info:")
+
+
+@panel
+def copies(memory: PolicyMemory) -> None:
+    """Says which runs are copies of another: intervals and tests count these once."""
+    for finding in memory.findings:
+        if finding.code == COPIES.code:
+            st.caption(f"{text.label(finding.message, 300)}.")
 
 
 @panel

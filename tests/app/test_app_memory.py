@@ -7,6 +7,7 @@ from pathlib import Path
 import desk
 import pandas as pd
 import pytest
+from builders import a_run
 from histories import lines_of
 from sessions import go_to, said, session
 from streamlit.testing.v1 import AppTest
@@ -191,6 +192,19 @@ def test_runs_without_choices_have_no_history(tmp_path: Path, monkeypatch: Patch
     with Workspace(tmp_path) as store:
         store.add("stray.jsonl", desk.stray().ledger())
     assert "No history yet" in said(asked(tmp_path, monkeypatch))
+
+
+@pytest.mark.parametrize("page", ["memory", "decisions"])
+def test_a_page_says_which_runs_are_identical_and_count_once(
+    page: str, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with Workspace(tmp_path) as store:
+        for name, seed in (("one", 1), ("again", 1), ("other", 2)):
+            run = a_run(name, metadata={"seed": seed}).select("a", "b").select("b", "a")
+            store.add(f"{name}.jsonl", run.finish(True, cost=1.0, steps=2).ledger())
+    words = said(session(tmp_path, monkeypatch, page))
+    assert words.count("did exactly the same as another of the same task and agent") == 1
+    assert "1 run counted once in intervals and tests" in words
 
 
 def test_what_was_applied_changes_what_the_caches_are_kept_under(folder: Path) -> None:

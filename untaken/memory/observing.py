@@ -31,7 +31,7 @@ class Left(NamedTuple):
 NOTED: Final = frozenset({"memory-run-without-decisions", "runs-identical"})
 COPIES: Final = Left(
     "runs-identical",
-    "counted once in tests and support: did exactly the same as another of the same task and agent",
+    "counted once in intervals and tests: did exactly the same as another of the same task and agent",
 )
 TWICE: Final = Left(
     "memory-run-id-twice", "not in policy memory: another run has the same id and finished earlier"
