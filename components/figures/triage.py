@@ -23,6 +23,8 @@ ROW: Final = 60
 """Pixels: two lines of words above a bar, so that a phone shows both."""
 BAR: Final = 0.26
 """Height of a bar, in rows."""
+GAP: Final = 0.05
+"""Between words and bar, in rows: an underscore does not touch it."""
 CHARS: Final = 52
 BRIEF_CHARS: Final = 64
 ADVISED: Final = "✓"
@@ -123,7 +125,7 @@ def _number(measure: _Measure, item: FixItem) -> str:
 def _names(rows: Sequence[FixItem], look: Tokens) -> go.Scatter:
     return text_trace(
         x=[0] * len(rows),
-        y=[y - BAR / 2 for y in range(len(rows))],
+        y=[y - BAR / 2 - GAP for y in range(len(rows))],
         text=[_row_words(item, look) for item in rows],
         textposition="top right",
         textfont={"size": 13, "color": look.text},

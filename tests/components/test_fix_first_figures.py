@@ -68,7 +68,7 @@ def test_a_bar_is_as_long_as_what_the_list_is_ordered_by(
         (replace(ITEM, critical=False), ["<b>Check policy</b>", "never attempted"]),
         (replace(ITEM, recommended=True), ["✓ ★ <b>Check policy</b>", "never attempted"]),
         (replace(ITEM, cause=CAUSE), ["★ <b>Check policy</b>", "pay: “closed”"]),
-        (replace(ITEM, way="stopped"), ["★ <b>Check policy</b>", "stopped before it"]),
+        (replace(ITEM, way="stopped"), ["★ <b>Check policy</b>", "the run ended before it"]),
     ],
 )
 def test_a_row_names_the_item_and_what_is_wrong(item: FixItem, want: list[str]) -> None:

@@ -105,4 +105,4 @@ def test_people_read_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     main(["triage", str(tmp_path / "runs.jsonl"), "--graphs", str(tmp_path / "desk.plan.yaml")])
     out = capsys.readouterr().out
     assert "8 failed runs of 16." in out
-    assert "Fix “refund” (stopped before it): critical." in out
+    assert "Fix “refund” (the run ended before it): critical." in out

@@ -335,4 +335,4 @@ def test_what_fails_alike_in_many_tasks_is_one_item_as_on_the_first_page() -> No
     corpus = evaluate_corpus(runs, graphs)
     assert [item.failed_runs for item in triage(corpus).items] == [8]
     text = re.sub("<[^>]+>", "", html_report(corpus))
-    assert "where 8 of 8 failed runs fail first: stopped before it." in text
+    assert "where 8 of 8 failed runs fail first: the run ended before it." in text

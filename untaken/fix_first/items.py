@@ -18,7 +18,7 @@ Ground = Literal["failed runs", "critical completion"]
 WAY_WORDS: Final[Mapping[Way, str]] = {
     "never attempted": "never attempted",
     "attempted": "attempted, not completed",
-    "stopped": "stopped before it",
+    "stopped": "the run ended before it",
     "attempts unknown": "not completed; attempts unknown",
     "check holds": "its check holds, but no mapped action was seen",
     "everything completed": "everything completed",
@@ -85,6 +85,8 @@ class FixItem:
         """What is wrong in a few words (untrusted)."""
         if self.cause is not None:
             return brief_cause(self.cause)
+        if self.way == "everything completed":
+            return "failed; no sub-goal expects that change" if self.unplanned else "failed all the same"
         often = f"; {brief_cause(self.commonest)}" if self.commonest is not None else ""
         return f"{WAY_WORDS[self.way]}{often}"
 
