@@ -56,7 +56,7 @@ def _print(found: Triage, choices: Advised, corpus: Corpus, top: int | None, con
     console.say(f"{found.headline}.")
     console.say()
     _print_items(found, corpus, top, console)
-    _print_apart(found, corpus, console)
+    _print_apart(found, corpus, top, console)
     _print_choices(choices, corpus, top, console)
     rows = [
         (c.kind, c.run_id, c.agent, c.task_id, ", ".join(c.sub_goals)) for c in found.contradictions[:top]
@@ -98,7 +98,7 @@ def _named(item: FixItem) -> str:
     return f"“{item.title}” ({item.reason})"
 
 
-def _print_apart(found: Triage, corpus: Corpus, console: Console) -> None:
+def _print_apart(found: Triage, corpus: Corpus, top: int | None, console: Console) -> None:
     """What no item counts, each by name."""
     for group in found.infrastructure:
         unknown = f", {group.no_outcome:,} without an outcome" if group.no_outcome else ""
@@ -114,8 +114,12 @@ def _print_apart(found: Triage, corpus: Corpus, console: Console) -> None:
         if one.doubt:
             console.say(plain(f"Not counted as a failure: {one.doubt_words}"))
     if others := [one for one in found.left_out if not one.doubt]:
-        named = ", ".join(f"“{one.title}” ({one.way}, {one.failed_runs})" for one in others)
-        console.say(f"Also not completed in failed runs, after something else failed: {named}")
+        shown = others[:top]
+        named = ", ".join(f"“{one.title}” ({one.way}, {one.failed_runs})" for one in shown)
+        more = (
+            f", and {len(others) - len(shown):,} more (--top 0 lists all)" if len(others) > len(shown) else ""
+        )
+        console.say(f"Also not completed in failed runs, after something else failed: {named}{more}")
     if found.infrastructure or found.unscored_failed_runs or found.left_out:
         console.say()
 

@@ -10,6 +10,7 @@ from untaken.causes import Cause, brief_cause, cause_words
 from untaken.causes.places import Way
 from untaken.errors import Score
 from untaken.ledger.infrastructure import InfrastructureKind
+from untaken.present.numbers import counted
 from untaken.subgoals.differences import brief
 
 Kind = Literal["sub_goal", "cause"]
@@ -87,8 +88,10 @@ class FixItem:
             return brief_cause(self.cause)
         if self.way == "everything completed":
             return "failed; no sub-goal expects that change" if self.unplanned else "failed all the same"
-        often = f"; {brief_cause(self.commonest)}" if self.commonest is not None else ""
-        return f"{WAY_WORDS[self.way]}{often}"
+        if self.way == "attempted" and self.commonest is not None:
+            runs = f"{len(self.commonest.runs):,} of {counted(self.commonest.n, 'run')}"
+            return f"{brief_cause(self.commonest)} in {runs}"
+        return WAY_WORDS[self.way]
 
     @property
     def reason(self) -> str:
