@@ -20,23 +20,25 @@ from untaken.answers.plan_words import (
     option_words,
     runs_against,
     situation_words,
-    statement_words,
+    statement_in_units,
 )
 from untaken.corpus import Corpus
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, Statement, calibration_card
 from untaken.counterfactual.words import time_words
 from untaken.errors import Unscored, number
+from untaken.fix_first import statement_parts
 from untaken.present.numbers import counted, decimal, interval, percent, signed
 
 LINKS: Final = 6
 COLUMNS: Final = 3
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
 WIDTHS: Final = {
-    "support": st.column_config.TextColumn(width=140),
-    "situation": st.column_config.TextColumn(width=130),
-    "option": st.column_config.TextColumn(width=130),
+    "support": st.column_config.TextColumn(width=125),
+    "situation": st.column_config.TextColumn(width=125),
+    "option": st.column_config.TextColumn(width=115),
     "succeeded": st.column_config.TextColumn(width=80),
-    "against": st.column_config.TextColumn(width=130),
+    "against": st.column_config.TextColumn(width=115),
+    "label": st.column_config.TextColumn(width=95),
     "theirs": st.column_config.TextColumn("succeeded", width=80),
 }
 """Pixels; with the difference they fit a screen 1,440 wide. Each option has its own successes beside it."""
@@ -153,7 +155,7 @@ def _shown(listed: Sequence[Statement]) -> pd.DataFrame:
 def _chosen(corpus: Corpus, statement: Statement) -> None:
     runs = runs_against(corpus.plans, statement)
     with st.container(border=True):
-        st.text(text.one_line(statement_words(statement), 700))
+        st.text(text.one_line(statement_in_units(statement, statement_parts(corpus, statement)), 900))
         st.caption(f"{counted(len(runs), 'failed run')} took the worse option here.")
         for start in range(0, min(LINKS, len(runs)), COLUMNS):
             for place, (digest, seq) in zip(

@@ -11,7 +11,7 @@ from builders import a_graph, a_run
 from histories import on_day
 
 from untaken.corpus import Corpus, evaluate_corpus
-from untaken.fix_first import Advice, advice
+from untaken.fix_first import Advice, advice, statement_parts
 from untaken.ledger import Run
 from untaken.plans import GraphSet
 
@@ -135,3 +135,33 @@ def test_skipping_a_critical_check_for_two_cents_is_recommended_in_none_of_thirt
     assert sum(any(c.choice and c.choice.alternative == "quick" for c in a.recommended) for a in found) == 0
     assert all(one.choice.alternative != "quick" for a in found for one in a.cheaper)
     assert sum(a.skipping > 0 for a in found) >= 15  # that it is cheaper is counted
+
+
+PLAN = a_graph(
+    {"id": "refund", "check": {"tool_call": {"name": "refund"}}}, mutates=["refund", "other"], tasks=["t*"]
+)
+
+
+def statements(price: float | None) -> Corpus:
+    """Each task four times: a refund succeeds in 4 steps, the other change fails in 6, 0.02 dearer."""
+    runs = []
+    for task in range(4):
+        for trial in range(4):
+            right = bool(trial % 2)
+            run = a_run(f"r{task}{trial}", task=f"t{task}", metadata={"seed": trial})
+            cost = None if price is None else price + 0.02 * (not right)
+            run.call("refund" if right else "other", ok=True)
+            runs.append(run.finish(right, steps=4 if right else 6, cost=cost, cost_unit="usd").run())
+    return evaluate_corpus(runs, GraphSet.of([PLAN]), resamples=0)
+
+
+@pytest.mark.parametrize(
+    ("price", "cost"), [(0.10, "cost $0.02 less"), (None, "cost not recorded")], ids=["priced", "unpriced"]
+)
+def test_a_statement_about_plan_changes_says_what_its_options_differ_in_in_units(
+    price: float | None, cost: str
+) -> None:
+    corpus = statements(price)
+    one, *_ = (choice for choice in advice(corpus).choices if choice.kind == "plan")
+    assert one.parts == statement_parts(corpus, one.statement)
+    assert one.parts.within_words == f"success 100 points more · {cost} · 2 steps fewer"

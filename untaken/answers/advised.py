@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal, TypedDict
 
-from untaken.answers.plan_words import option_words, situation_words, statement_words
+from untaken.answers.plan_words import option_words, situation_words, statement_in_units
 from untaken.corpus import Corpus
 from untaken.fix_first import CheaperChoice, ChoiceAdvice, Often, Saving, advice
 
@@ -156,7 +156,7 @@ def _named(one: ChoiceAdvice) -> _Named:
         "alternative": alternative,
         "context": context,
         "context_hash": None,
-        "words": statement_words(statement),
+        "words": statement_in_units(statement, one.parts),
     }
 
 

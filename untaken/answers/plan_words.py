@@ -11,6 +11,7 @@ from untaken.errors import Unscored
 from untaken.present.numbers import counted
 
 if TYPE_CHECKING:
+    from untaken.counterfactual.parts import ScoreParts
     from untaken.counterfactual.plan import (
         EvaluatedPath,
         Option,
@@ -103,6 +104,13 @@ def statement_words(statement: Statement) -> str:
         where = f"{where[0].upper()}{where[1:]}"
     sides = _sides(statement, statement.option)
     return f"{where}. In {_tasks(statement)}, {sides}. {verdict_words(statement)}"
+
+
+def statement_in_units(statement: Statement, parts: ScoreParts) -> str:
+    """A statement with what its options differ in: inside task and agent, else over all their runs."""
+    if statement.estimate == "same_agent":
+        return f"{statement_words(statement)} Inside task and agent: {parts.within_words}."
+    return f"{statement_words(statement)} Over all runs: {parts.words}."
 
 
 def alternative_words(decision: PlanDecision, alternative: PlanAlternative) -> str:

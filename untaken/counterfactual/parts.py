@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from untaken.errors import Score, Unscored
+from untaken.errors import Score, Unscored, number
 from untaken.present.numbers import decimal
 
 MARGIN: Final = 0.1
@@ -87,6 +87,12 @@ class ScoreParts(Struct, frozen=True, kw_only=True, gc=False):
             )
         )
 
+    @property
+    def within_words(self) -> str:
+        """``success 43 points more · cost $0.02 less · 2 steps fewer``: inside task and agent."""
+        success, cost, steps = (number(part.within) for part in (self.success, self.cost, self.steps))
+        return " · ".join((success_words(success), cost_words(cost, self.cost_unit), steps_words(steps)))
+
     def called(self, direction: int) -> str:
         """What may be said of the alternative, the part that differs first.
 
@@ -118,6 +124,16 @@ def _of(rate: Score, n: int) -> str:
 
 def _plain(value: float) -> str:
     return decimal(value, 0 if abs(value - round(value)) < 0.05 else 1)
+
+
+def success_words(difference: float | None) -> str:
+    """``success 43 points more``, ``success the same``; ``success not comparable`` without it."""
+    if difference is None:
+        return "success not comparable"
+    size = decimal(abs(100 * difference), 0)
+    if size == "0":
+        return "success the same"
+    return f"success {size} {'point' if size == '1' else 'points'} {'more' if difference > 0 else 'less'}"
 
 
 def cost_words(difference: float | None, unit: str) -> str:

@@ -77,6 +77,24 @@ def parts_of_delta(history: Record, own: Outcome, cost_unit: str | None) -> Scor
     return ScoreParts(success=success, cost=cost, steps=steps, cost_unit=unit or "")
 
 
+def parts_of_runs(
+    alternative: Sequence[tuple[int, Outcome]], selected: Sequence[tuple[int, Outcome]], cost_unit: str
+) -> ScoreParts:
+    """The parts of two groups of runs, each run with the number of its stratum (task, agent and so on)."""
+    figures = []
+    for name in ("success", "cost", "steps"):
+        columns = []
+        for side in (alternative, selected):
+            known = [(at, value) for at, one in side if (value := getattr(one, name)) is not None]
+            columns.append(
+                (np.array([value for _, value in known]), np.array([at for at, _ in known], dtype=int))
+            )
+        (one, first), (two, second) = columns
+        figures.append(_Figures((one, two), (one, two), (first, second)))
+    success, cost, steps = _parts(figures)
+    return ScoreParts(success=success, cost=cost, steps=steps, cost_unit=cost_unit)
+
+
 def _known(runs: Runs, observations: int) -> Runs:
     return runs.where(runs.position < observations)
 

@@ -8,6 +8,7 @@ from untaken.fix_first.advice import (
     Saving as Saving,
     SkillTakers as SkillTakers,
     advice as advice,
+    statement_parts as statement_parts,
 )
 from untaken.fix_first.findings import ITEMS_SHOWN as ITEMS_SHOWN, Triage as Triage
 from untaken.fix_first.items import (

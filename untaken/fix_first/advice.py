@@ -16,8 +16,12 @@ from untaken.counterfactual import plan
 from untaken.counterfactual.choices import SMALL_Q, Choice
 from untaken.counterfactual.critical import CriticalCost, critical_costs
 from untaken.counterfactual.parts import ScorePart, ScoreParts
+from untaken.counterfactual.parts_compared import parts_of_runs
+from untaken.counterfactual.paths import outcome_of
+from untaken.counterfactual.scoring import Outcome
 from untaken.errors import Unscored, number
 from untaken.fix_first.often import Often, often_of
+from untaken.memory.observing import priced
 
 if TYPE_CHECKING:
     from untaken.corpus import Corpus
@@ -33,6 +37,7 @@ class ChoiceAdvice:
 
     Attributes:
         kind: ``skill``: a choice at SKILL_SELECTION events (§2a); ``plan``: at plan changes (§2d).
+        parts: success, cost and steps of both options.
         choice: of a skill; `statement`: of a plan change; the other is ``None``. Names in them are untrusted.
         difference, low, high: of the rates of success inside task and agent, with its 95% interval.
         critical: what the alternative costs, to be said first; the largest difference first.
@@ -47,6 +52,7 @@ class ChoiceAdvice:
     kind: Literal["skill", "plan"]
     choice: Choice | None = None
     statement: Statement | None = None
+    parts: ScoreParts
     difference: float
     low: float
     high: float
@@ -60,11 +66,6 @@ class ChoiceAdvice:
     gain_high: float
     runs: tuple[tuple[str, int], ...]
     agents: Mapping[str, int]
-
-    @property
-    def parts(self) -> ScoreParts | None:
-        """Success, cost and steps of both skills; ``None`` for a plan change."""
-        return self.choice.parts if self.choice else None
 
     @property
     def cautions(self) -> str:
@@ -195,6 +196,7 @@ def _more(
     return ChoiceAdvice(
         kind="skill",
         choice=choice,
+        parts=choice.parts,
         difference=within,
         low=low,
         high=high,
@@ -265,6 +267,7 @@ def _statement(
     return ChoiceAdvice(
         kind="plan",
         statement=statement,
+        parts=_parts_of(corpus, statement, takers),
         difference=statement.difference,
         low=statement.low,
         high=statement.high,
@@ -274,6 +277,29 @@ def _statement(
         reason=reason,
         **_often(corpus, runs, sample, (statement.difference, statement.low, statement.high)),
     )
+
+
+def statement_parts(corpus: Corpus, statement: Statement) -> ScoreParts:
+    """How the runs that took the two options of a statement differ in success, cost and steps."""
+    return _parts_of(corpus, statement, option_takers(corpus, [statement]))
+
+
+def _parts_of(corpus: Corpus, statement: Statement, takers: OptionTakers) -> ScoreParts:
+    """Copies and runs without an outcome are left out; costs are compared in the unit of the first."""
+    numbers: dict[tuple[str, ...], int] = {}
+    unit: str | None = None
+    sides: list[list[tuple[int, Outcome]]] = []
+    for option in (statement.option, statement.against):
+        sides.append([])
+        for digest in takers[statement.situation, option]:
+            run, path = corpus.runs[digest], corpus.plans.runs[digest].path
+            if path.copy or run.finished is None or isinstance(path.success, Unscored):
+                continue
+            if unit is None and priced(run.finished) is not None:
+                unit = run.finished.cost_unit
+            stratum = numbers.setdefault(path.stratum, len(numbers))
+            sides[-1].append((stratum, outcome_of(run, unit)))
+    return parts_of_runs(sides[0], sides[1], unit or "")
 
 
 OptionTakers = dict[tuple["Situation", "Option"], list[str]]
