@@ -10,7 +10,7 @@ import streamlit as st
 
 from components import figures
 from components.figures.agents import ranked_metrics
-from components.rankings import labels, pair_view, view
+from components.rankings import pair_view, view
 from components.rankings.words import metric_words
 from components.shared import cards, options, state, tables, text, usage_table
 from components.shared.panels import panel
@@ -19,6 +19,7 @@ from untaken.answers import (
     agreement_table,
     contradictory,
     discordant_table,
+    labelled_rates_table,
     missing_rule,
     pairs_table,
     pass_k_table,
@@ -31,6 +32,7 @@ from untaken.answers.first_page import ranking_remarks
 from untaken.answers.usage import corpus_usage
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
+from untaken.present.numbers import counted, decimal
 from untaken.ranking import OUTCOME, RankReport
 
 TWO_PLACES: Final = st.column_config.NumberColumn(format="%+.2f")
@@ -85,7 +87,7 @@ def _views(corpus: Corpus) -> dict[str, Callable[[], None]]:
         pair_view.TAB: (several, lambda: _better(corpus)),
         "Where the outcome misleads": (rankings, lambda: _misleading(corpus)),
         "Workflow or agent?": (bool(report.workflows), lambda: view.workflows(report)),
-        "Labels and judge": (state.derived(rates_with_labels).overall.items > 0, labels.section),
+        "Labels and judge": (state.derived(rates_with_labels).overall.items > 0, labels),
         "Agreement": (rankings, lambda: _agreement(corpus)),
         "Reliability (pass^k)": (any(one.k > 1 for one in report.pass_k), lambda: _repeated(corpus)),
         "Missing verdicts": (True, lambda: view.rule(state.derived(missing_rule))),
@@ -178,3 +180,48 @@ def _standings(corpus: Corpus) -> None:
     pooled = agents_table(corpus)
     rates = [column for column in pooled.columns if column.endswith(RATES)]
     tables.table(pooled, key="agents", name="Agents", columns=dict.fromkeys(rates, tables.PERCENT))
+
+
+@panel
+def labels() -> None:
+    """A hint where people labelled nothing, or everything, that a judge decided."""
+    found = state.derived(rates_with_labels)
+    whole = found.overall
+    if not found.adds:
+        st.info(
+            f"A judge decided {whole.items:,} sub-goals, and people labelled {whole.labels:,} of them. Rates "
+            "need labels on some: a random draw of at least 10, from 5 tasks; the judge counts from 30 on."
+        )
+        return
+    share = f"{whole.labels:,} of the {whole.items:,} sub-goals that a judge decided"
+    st.session_state["labels_on"] = options.one("labels", [options.ON]) is not None
+    if not st.toggle(
+        "Correct the judge by people's labels",
+        key="labels_on",
+        on_change=options.changed,
+        args=("labels", "labels_on"),
+        help=f"People labelled {share}.",
+    ):
+        st.caption(f"People labelled {share}. Off: rankings take each recorded verdict as it is.")
+        return
+    for finding in found.findings:
+        st.warning(f"{text.label(finding.message, 300)}. {finding.hint}")
+    worth = "" if isinstance(whole.worth, Unscored) else f", worth {decimal(whole.worth, 1)} times the labels"
+    st.caption(
+        f"Share of sub-goals met, from {share}{worth}. With fewer than 30 labels the judge does not count. "
+        f"95% intervals, for tasks like these; {found.cluster}s are independent. Labels must be a random "
+        "draw. The rankings stay as they are."
+    )
+    drawn = partial(figures.labelled_rates_figure, found, dark=state.is_dark())
+    tables.figure(drawn, key="labelled", name="Rates from labels and judge")
+    rates = ("value", "low", "high", "people", "people_low", "people_high", "judge")
+    tables.folded_table(
+        "As a table, with differences of agents and sub-goals",
+        lambda: labelled_rates_table(found),
+        key="labelled-rates",
+        name="Rates from labels and judge",
+        columns=dict.fromkeys(rates, tables.PERCENT),
+        height=320,
+    )
+    if found.outside:
+        st.caption(f"{counted(found.outside, 'label')} on sub-goals without a judge's verdict, not used.")

@@ -15,7 +15,7 @@ from streamlit.runtime.context import ContextProxy
 from test_app_pages import QUESTIONS, TITLES
 
 from components.shared import frame
-from components.shared.explanations import COMPUTED
+from components.shared.cards import COMPUTED
 from components.shared.first_steps import RECORDED, TOUR
 from untaken import read_ledger
 from untaken.failure_modes.root_causes import FIRST_FAILED_RECORD

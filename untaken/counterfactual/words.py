@@ -13,12 +13,6 @@ MOST_RUNS: Final = 1000
 COULD_BE_TIME: Final = "could be time: the difference does not hold between runs made at about the same time"
 
 
-def too_few(runs: tuple[int, int]) -> str:
-    """Says that there are too few runs of the alternative or of the selected skill."""
-    known = f"{runs[0]} runs took the alternative and {runs[1]} the selected skill"
-    return f"{known}: needs at least {N_MIN} of each"
-
-
 def time_words(reason: str) -> str:
     """What the rule for time costs, to be printed beside its reason; empty beside any other.
 
@@ -30,8 +24,3 @@ def time_words(reason: str) -> str:
         "This rule has a price. Of true differences of 30 points that the exact test shows, it silences 8 to"
         " 10% in logs where nothing goes with time, up to 96% where an upgrade leaves few runs to compare."
     )
-
-
-def end_words(end: float) -> str:
-    """An end of an interval with two decimals; with three near 0, because 0.00 has no sign."""
-    return f"{end:.2f}" if abs(end) >= 0.005 or not end else f"{end:.1g}"
