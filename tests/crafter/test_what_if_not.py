@@ -6,9 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from math import exp, isclose
-from multiprocessing import get_context
 from statistics import fmean
 
 import msgspec
@@ -22,14 +20,9 @@ from untaken.crafter.simulator import ACTIONS, CrafterWorld, LocalView, WorldSte
 from untaken.crafter.win import (
     Valuation,
     WhatIfNot,
-    WinRequest,
-    register_reward,
-    reward_named,
     summarise_wins,
     what_if_not,
-    what_if_not_many,
 )
-from untaken.crafter.win.rewards import REWARDS
 from untaken.crafter.win.win_result import sigmoid, verdict_of
 from untaken.scaling.packing import pack, unpack
 
@@ -255,18 +248,6 @@ def test_the_same_arguments_give_the_same_answer_in_any_process() -> None:
     assert len(json.loads(told[0])) == 4
 
 
-def test_many_are_answered_in_their_order_in_a_pool_as_here() -> None:
-    asked = [
-        WinRequest(world=walked(steps), action=action, task="collect_wood")
-        for steps in (0, 45)
-        for action in ("do", "move_left", "noop")
-    ]
-    here = what_if_not_many(asked, seed=3)
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        assert what_if_not_many(asked, pool=pool, seed=3) == here
-    assert [found.action for found in here] == [one.action for one in asked]
-
-
 def test_what_was_found_can_be_written_and_read_again() -> None:
     for found in (what_if_not(walked(45), "do"), what_if_not(walked(), "noop", interventions=["wait"])):
         assert msgspec.json.decode(msgspec.json.encode(found), type=WhatIfNot) == found
@@ -294,21 +275,15 @@ def test_what_cannot_be_asked_is_said(arguments: dict[str, object], code: str) -
     assert caught.value.code == code
 
 
-def test_a_reward_of_ones_own_is_asked_for_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reward_of_ones_own_is_given_itself_and_named_after_its_function() -> None:
     def alive(_world: CrafterWorld, _seen: LocalView, _task: str | None) -> Valuation:
         def value(step: WorldStep, _after: CrafterWorld) -> float:
             return 0.0 if step.dead else 1.0
 
         return value
 
-    monkeypatch.setattr("untaken.crafter.win.rewards.REWARDS", REWARDS.copy())
-    register_reward("alive", alive)
-    assert what_if_not(walked(), "do", reward="alive").rewarded_by == "alive"
-    assert reward_named("alive") is alive
-    for taken in ("alive", "env", "rollout-5"):
-        with pytest.raises(UntakenError) as caught:
-            register_reward(taken, lambda *_: lambda *_: 0.0)
-        assert caught.value.code == "reward-taken"
+    found = what_if_not(walked(), "do", reward=alive)
+    assert (found.rewarded_by, found.reward, found.verdict) == ("alive", 1.0, "tie")
 
 
 def test_any_action_can_be_asked_about_under_any_reward() -> None:

@@ -7,11 +7,7 @@ from untaken.crafter.win.episode import (
     found_mistakes as found_mistakes,
     watch as watch,
 )
-from untaken.crafter.win.evaluate import (
-    WinRequest as WinRequest,
-    what_if_not as what_if_not,
-    what_if_not_many as what_if_not_many,
-)
+from untaken.crafter.win.evaluate import what_if_not as what_if_not
 from untaken.crafter.win.interventions import (
     INTERVENTIONS as INTERVENTIONS,
     OPPOSITES as OPPOSITES,
@@ -29,6 +25,5 @@ from untaken.crafter.win.win_result import (
 )
 from untaken.crafter.win.rewards import (
     Valuation as Valuation,
-    register_reward as register_reward,
     reward_named as reward_named,
 )

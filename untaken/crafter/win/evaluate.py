@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from random import Random
 from statistics import fmean, pstdev
-from typing import Any, Final
 
 from untaken.crafter.simulator import ACTIONS, CrafterWorld, LocalView
 from untaken.crafter.simulator.world import action_number
@@ -99,40 +96,6 @@ def what_if_not(
         draws=draws,
         state=tried[action].state,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WinRequest:
-    """An action in a state, to be evaluated: the first arguments of `what_if_not`."""
-
-    world: CrafterWorld
-    action: str
-    task: str | None = None
-
-
-def what_if_not_many(
-    asked: Sequence[WinRequest], *, pool: Executor | None = None, **options: Any
-) -> list[WhatIfNot]:
-    """`what_if_not` of many states, in their order; the same answers with and without a pool.
-
-    Args:
-        asked: states and actions.
-        pool: where it is worked out, e.g. a ``ProcessPoolExecutor``; here if there is none. A reward that
-            was registered is known to a pool only if its processes register it, too.
-        options: the other arguments of `what_if_not`.
-    """
-    answer: Callable[[WinRequest], WhatIfNot] = partial(_answer, options)
-    if pool is None:
-        return [answer(one) for one in asked]
-    return list(pool.map(answer, asked, chunksize=_AT_ONCE))
-
-
-_AT_ONCE: Final = 4
-"""States that a process of a pool is given at once."""
-
-
-def _answer(options: Mapping[str, Any], asked: WinRequest) -> WhatIfNot:
-    return what_if_not(asked.world, asked.action, task=asked.task, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,19 +75,6 @@ REWARDS: Final[dict[str, Reward]] = {"env": env, SHAPED: shaped}
 """Reward functions by name; ``rollout-n`` and ``rollout-n-noop`` are read from their names."""
 
 
-def register_reward(name: str, reward: Reward) -> None:
-    """Adds a reward function of one's own under a name.
-
-    Raises:
-        UntakenError: ``reward-taken`` if the name is already registered.
-    """
-    if REWARDS.get(name, reward) is not reward or _ROLLOUT.fullmatch(name):
-        raise UntakenError(
-            "reward-taken", f"there is a reward {name!r} already", hint="Give it another name."
-        )
-    REWARDS[name] = reward
-
-
 def reward_named(name: str) -> Reward:
     """The reward function of a name.
 
