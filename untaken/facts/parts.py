@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -125,17 +126,23 @@ class FactWriter:
 def write_frames(file: Path, frames: Iterable[pd.DataFrame]) -> int:
     """Writes a table that comes in at least one part as Parquet; gives the number of its rows.
 
+    Parts wait on the disk, so that only one is held.
+
     Raises:
         UntakenError: ``parquet-unwritable``.
     """
     dtypes: dict[str, Any] = {}
-    with writing_database() as database:
+    parts: list[str] = []
+    with writing_database() as database, TemporaryDirectory(prefix="untaken-") as held:
         for part in frames:
             database.register("part", part)
-            database.execute("INSERT INTO whole FROM part" if dtypes else "CREATE TABLE whole AS FROM part")
             dtypes = dtypes or {str(name): str(dtype) for name, dtype in part.dtypes.items()}
-        _copy(database, "FROM whole", file, dtypes)
-        [(rows,)] = database.execute("SELECT count(*) FROM whole").fetchall()
+            place = Path(held) / f"{len(parts)}.parquet"
+            _copy(database, "FROM part", place, dtypes)
+            parts.append(literal(str(place)))
+        whole = f"FROM read_parquet([{', '.join(parts)}])"
+        _copy(database, whole, file, dtypes)
+        [(rows,)] = database.execute(f"SELECT count(*) {whole}").fetchall()
     return int(rows)
 
 
