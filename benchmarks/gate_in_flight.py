@@ -224,7 +224,15 @@ def worlds_of(seats: Seats) -> dict[str, tuple[Callable[[np.random.Generator], W
     }
 
 
+def at_the_bound(worlds: int = 20_000) -> tuple[float, float]:
+    """How often a gate at 0.5 ever passes, and ever fails, an agent of that rate: the last look shows it."""
+    values = (np.random.default_rng(7).random((worlds, TASKS)) < 0.5).astype(float)
+    verdicts = [verdict_of(row.tolist(), passes=0.5, fails=0.5)[0] for row in values]
+    return verdicts.count("pass") / worlds, verdicts.count("fail") / worlds
+
+
 def main() -> None:
+    print("at the bound 0.5, all runs finished: pass {:.3f}  fail {:.3f}".format(*at_the_bound()))
     worlds = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     for seats in (Seats(workers, slower) for slower in SLOWER for workers in WORKERS):
         print(f"{seats.workers} workers, failures {seats.slower} times as slow, {worlds} worlds")

@@ -138,16 +138,28 @@ def reviewed(
 
 
 def reviewer_coverage(
-    base: tuple[float, float], error: float, raters: int, tasks: int, *, worlds: int = 400, seed: int = 0
+    base: tuple[float, float],
+    error: float,
+    raters: int,
+    tasks: int,
+    *,
+    missing: float = 0.0,
+    worlds: int = 400,
+    seed: int = 0,
 ) -> tuple[Coverage, Coverage]:
-    """Of Krippendorff's α, and of Cohen's κ of the first two raters."""
+    """Of Krippendorff's α, that share of answers missing, and of Cohen's κ of the first two raters."""
     rng = np.random.default_rng(seed)
     (large,) = reviewed(rng, base, error, raters, (1, 20_000)).reshape(1, -1, raters)
     true_alpha, two = nominal_alpha(large.tolist()), [large[:, :2].tolist()]
     true_kappa = cohen_kappa(two, agreement_share(two))[0]
     alphas, kappas = [], []
     for world in reviewed(rng, base, error, raters, (worlds, tasks)):
-        alphas.append(alpha_interval({str(t): task.tolist() for t, task in enumerate(world)}))
+        there = rng.random(world.shape) >= missing if missing else np.ones(world.shape, bool)
+        given = [
+            [row[kept].tolist() for row, kept in zip(*task, strict=True)]
+            for task in zip(world, there, strict=True)
+        ]
+        alphas.append(alpha_interval({str(t): task for t, task in enumerate(given)}))
         pairs = [[(a, b) for a, b, *_ in task.tolist()] for task in world]
         kappas.append(cohen_kappa(pairs, agreement_share(pairs))[1:])
     return _covered(alphas, true_alpha), _covered(kappas, true_kappa)
@@ -175,6 +187,13 @@ REVIEWS = (((2, 2), 0.05, 2), ((2, 2), 0.2, 3), ((6, 1.5), 0.1, 3), ((9, 1), 0.1
 
 def small_worlds() -> Iterator[tuple[str, Coverage]]:
     """Every kind of interval in worlds of 6 to 25 tasks."""
+    for tasks in (6, 10, 25):
+        for base, error, raters in REVIEWS[1:3]:
+            alpha, _ = reviewer_coverage(base, error, raters, tasks, missing=0.3, worlds=200)
+            yield f"{tasks} tasks: {raters} raters err {error}, 30% missing: α", alpha
+        alpha, kappa = reviewer_coverage((19, 1), 0.05, 2, tasks, worlds=200)
+        yield f"{tasks} tasks: 2 raters err 0.05, met 0.95: α", alpha
+        yield f"{tasks} tasks: 2 raters err 0.05, met 0.95: κ", kappa
     for tasks in (6, 8, 10, 25):
         for mean in RATES:
             yield f"{tasks} tasks: rate {mean}, one trial", share_coverage(mean, 3, 1, tasks)
