@@ -121,11 +121,15 @@ def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
 
 
+def room_of(path: str) -> str:
+    """The room of a file, as `ROOMS` names it."""
+    return next(room for room in ROOMS if path.startswith(f"{room}/"))
+
+
 def tests_of(path: str) -> list[str]:
     """The test files of its room; those that share a word of its name come first."""
-    room = next(room for room in ROOMS if path.startswith(f"{room}/"))
     words = set(Path(path).stem.split("_"))
-    found = [file for place in ROOMS[room] for file in _files(ROOT / place)]
+    found = [file for place in ROOMS[room_of(path)] for file in _files(ROOT / place)]
     ordered = sorted(found, key=lambda file: -len(words & set(file.stem.split("_"))))
     return [file.relative_to(ROOT).as_posix() for file in ordered]
 
@@ -134,18 +138,24 @@ def _files(place: Path) -> list[Path]:
     return [place] if place.is_file() else sorted(place.rglob("test_*.py"))
 
 
-def passes(tree: Path, tests: list[str], limit: float | None = None) -> bool:
-    """Whether these tests pass in a copy of the checkout, in time."""
+def failure(tree: Path, tests: list[str], limit: float | None = None) -> str:
+    """What these tests say where they fail in a copy of the checkout or take too long, else empty."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"--basetemp={tree}-tmp"]
     environment = os.environ | {"PYTHONPATH": str(tree)}
     environment.setdefault("UNTAKEN_REAL_DATA", str(ROOT.parent / "shared" / "data"))
     try:
         done = subprocess.run(
-            [*command, *tests], check=False, cwd=tree, env=environment, capture_output=True, timeout=limit
+            [*command, *tests],
+            check=False,
+            cwd=tree,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=limit,
         )
     except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+        return "too long"
+    return done.stdout or done.stderr if done.returncode else ""
 
 
 def copied(tree: Path) -> Path:
@@ -163,7 +173,7 @@ def survives(mutant: Mutant, tree: Path, limit: float) -> bool:
     file, source = tree / mutant.path, (ROOT / mutant.path).read_bytes()
     file.write_bytes(mutated(source, mutant))
     try:
-        return passes(tree, tests_of(mutant.path), limit)
+        return not failure(tree, tests_of(mutant.path), limit)
     finally:
         file.write_bytes(source)
 
@@ -196,19 +206,16 @@ def main() -> int:
         for number in range(asked.workers):
             trees.put(copied(Path(made) / str(number)))
         limits: dict[str, float] = {}
-        for path in sorted({mutant.path for mutant in tried}):
-            room = str(Path(path).parent)
-            if room in limits:
-                continue
+        for room, path in {room_of(mutant.path): mutant.path for mutant in tried}.items():
             began = time.monotonic()
-            if not passes(Path(made) / "0", tests_of(path)):
-                sys.exit(f"the tests of {room} fail without any change")
+            if why := failure(Path(made) / "0", tests_of(path)):
+                sys.exit(f"the tests of {room} fail without any change:\n{why}")
             limits[room] = 20 + 3 * (time.monotonic() - began)
 
         def verdict(mutant: Mutant) -> bool:
             tree = trees.get()
             try:
-                lives = survives(mutant, tree, limits[str(Path(mutant.path).parent)])
+                lives = survives(mutant, tree, limits[room_of(mutant.path)])
             finally:
                 trees.put(tree)
             print("survived" if lives else "noticed ", mutant, flush=True)

@@ -15,8 +15,8 @@ def at_once(path: Path) -> None:
 
 
 def bit_by_bit(path: Path) -> None:
-    with disk.replacing(path) as file:
-        file.write(b"x")
+    with disk.replacing_path(path) as fresh:
+        fresh.write_bytes(b"x")
 
 
 @pytest.mark.parametrize("write", [at_once, bit_by_bit])
