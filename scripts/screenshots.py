@@ -35,8 +35,15 @@ PAGES = {
     "data": "/data",
 }
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
-IDLE = """() => document.querySelector('[data-testid=stApp]')
-    ?.getAttribute('data-test-script-state') === 'notRunning'"""
+IDLE = """() => {
+    const running = document.querySelector('[data-testid=stApp]')
+        ?.getAttribute('data-test-script-state') !== 'notRunning';
+    const drawing = document.querySelector('[data-testid=stSkeleton]');
+    if (running || drawing) window.idleSince = undefined;
+    else window.idleSince ??= performance.now();
+    return performance.now() - (window.idleSince ?? Infinity) > 3000;
+}"""
+"""Nothing has run and nothing was left to draw for 3 seconds: a slow machine pauses between its runs."""
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
@@ -61,9 +68,7 @@ def settle(page: Page) -> None:
     """Wait until the script has run and nothing is left to draw."""
     page.get_by_test_id("stApp").wait_for()
     page.wait_for_timeout(1500)
-    page.wait_for_function(IDLE, timeout=90_000)
-    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')", timeout=90_000)
-    page.wait_for_timeout(2000)
+    page.wait_for_function(IDLE, timeout=180_000)
 
 
 def shoot(browser: Browser, url: str, target: Path, size: tuple[int, int], *, dark: bool, full: bool) -> None:

@@ -34,11 +34,11 @@ COLUMNS: Final = 3
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
 WIDTHS: Final = {
     "support": st.column_config.TextColumn(width=125),
-    "situation": st.column_config.TextColumn(width=125),
-    "option": st.column_config.TextColumn(width=115),
+    "situation": st.column_config.TextColumn(width=120),
+    "option": st.column_config.TextColumn(width=130),
     "succeeded": st.column_config.TextColumn(width=80),
-    "against": st.column_config.TextColumn(width=115),
-    "label": st.column_config.TextColumn(width=95),
+    "against": st.column_config.TextColumn(width=130),
+    "label": st.column_config.TextColumn(width=75),
     "theirs": st.column_config.TextColumn("succeeded", width=80),
 }
 """Pixels; with the difference they fit a screen 1,440 wide. Each option has its own successes beside it."""

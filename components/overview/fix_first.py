@@ -133,7 +133,8 @@ def _chosen(shown: Mapping[str, FixItem], found: Mapping[str | None, Triage]) ->
             help="Or click a bar.",
         )
         item = shown[digest]
-        st.caption(f"{text.label(item.title, 120)}: {text.label(item.reason, 400)}.")
+        step = "" if item.cause is not None else f"{text.label(item.title, 120)}: "
+        st.caption(f"{step}{text.label(item.reason, 400)}.")
         st.caption("  \n".join(_figures(item)))
         agents = " · ".join(f"{text.label(agent, 40)} {n:,}" for agent, n in list(item.agents.items())[:8])
         st.caption(f"{counted(len(item.runs), 'run')}, each agent in turn: {agents}")

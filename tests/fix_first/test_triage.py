@@ -418,3 +418,20 @@ def test_a_broken_ledger_counts_nowhere() -> None:
     good: Callable[[], RunBuilder] = lambda: did("r", "look", False)  # noqa: E731
     corpus = evaluate_corpus([good().run(), did("b", "look", False).run("ALTERED")], CHAIN, resamples=0)
     assert (untaken.triage(corpus).runs, untaken.triage(corpus).failed) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("errors", "want"),
+    [
+        (["disk full", "no route"], "act: “disk full” in 1 of 2 runs"),
+        (["disk full", "no route", "bad key"], "attempted, not completed"),
+    ],
+)
+def test_what_fewer_than_half_of_the_runs_state_does_not_stand_for_all(errors: list[str], want: str) -> None:
+    runs = []
+    for n, error in enumerate(errors):
+        run = a_run(f"f{n}", task=f"t{n}").call("look").call("think")
+        run.call("act").observe(ok=False, call_id="c3", content={"error": error})
+        runs.append(run.finish(False))
+    (item,) = triage(corpus_of(runs)).items
+    assert item.brief == want

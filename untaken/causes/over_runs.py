@@ -115,12 +115,14 @@ def _largest(groups: Mapping[StatedCause, Collection[str]]) -> StatedCause:
 
 
 def commonest(blamed: Sequence[BlamedRun], passed: Sequence[PassedRun] = ()) -> Cause | None:
-    """What most of some failed runs state as their cause, however few they are; nothing if none does."""
+    """What at least half of some failed runs state as their cause, however few they are, if so many do."""
     groups = _grouped({one.run.digest: tuple(stated_causes(one, passed)) for one in blamed})
     if not groups:
         return None
     key = _largest(groups)
     runs = tuple(groups[key])
+    if 2 * len(runs) < len(blamed):
+        return None
     return Cause(
         kind=key.kind,
         tool=key.tool,
