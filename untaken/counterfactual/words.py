@@ -22,5 +22,6 @@ def time_words(reason: str) -> str:
         return ""
     return (
         "This rule has a price. Of true differences of 30 points that the exact test shows, it silences 8 to"
-        " 10% in logs where nothing goes with time, up to 96% where an upgrade leaves few runs to compare."
+        " 10% in logs where nothing goes with time, 30% in one of 40 runs, 73% where an upgrade leaves few"
+        " runs to compare."
     )
