@@ -105,7 +105,7 @@ def numbers(seen: Overview) -> Markup:
             f"{percent(seen.succeeded.rate)} pooled",
         ),
         _number(
-            "Successes without a critical sub-goal",
+            "Successes with a critical sub-goal not completed",
             percent(seen.lucky.rate),
             _rests(seen.lucky, "successes with evidence", "more successes without such evidence"),
         ),
