@@ -40,6 +40,8 @@ REPEATS = 8
 """Training runs on one map: a map takes longer to make than they do to play."""
 RESAMPLES = 500
 SEEDS = 2**32
+DIGITS = 4
+"""Of estimates and truths: the noise of a sum must not decide a verdict."""
 HOUR = timedelta(hours=1)
 ESTIMATORS = ("delta", "advantage", "pooled", "ceiling")
 
@@ -231,7 +233,7 @@ def pair(at: int, branch: Alternative, one: Sequence[float], other: Sequence[flo
 
 def known_pair(first: object, second: object) -> tuple[float, float] | None:
     a, b = number(first), number(second)  # type: ignore[arg-type]
-    return None if a is None or b is None else (a, b)
+    return None if a is None or b is None else (round(a, DIGITS), round(b, DIGITS))
 
 
 def verdict(value: float) -> float:
