@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-IDLE_SECONDS = 30
+IDLE_SECONDS = 60
 """On a machine with nothing else to do; as much longer as more work waits for each of its cores."""
 
 
