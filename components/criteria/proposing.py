@@ -26,12 +26,16 @@ from untaken.criteria import (
 )
 from untaken.criteria.critic import TASK_CHARS, not_proposed
 from untaken.errors import UntakenError
+from untaken.judging import known_texts_to_judges
 from untaken.ledger import Run
 from untaken.present.numbers import counted
 
 REPLIES: Final = "replies"
 """Folder of model replies in the workspace."""
 MESSAGE: Final = "criteria_told"
+STILL_LOOKING: Final = (
+    "Still looking for possible prompt injections in the runs shown to the model; the Data page lists them."
+)
 
 
 @panel
@@ -90,6 +94,7 @@ def _ask(name: str, task: str, pair: tuple[Run | None, Run | None], *, seeds: in
                 model=model,
                 seeds=range(seeds),
                 progress=progress,
+                search=False,
             )
             spent = model.spent
         if not found.criteria.criteria:
@@ -101,7 +106,9 @@ def _ask(name: str, task: str, pair: tuple[Run | None, Run | None], *, seeds: in
         st.session_state[MESSAGE] = (f"✗ {error.message}. {error.hint}", ())
     else:
         message = _summary(found, len(after.criteria) - before, spent)
-        st.session_state[MESSAGE] = (message, [finding.message for finding in found.findings])
+        unseen = any(run is not None and known_texts_to_judges(run) is None for run in pair)
+        findings = [finding.message for finding in found.findings]
+        st.session_state[MESSAGE] = (message, [*findings, *([STILL_LOOKING] if unseen else [])])
 
 
 def _summary(found: Proposal, new: int, spent: Spent) -> str:

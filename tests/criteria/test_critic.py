@@ -14,6 +14,7 @@ from untaken.asking import ModelAccess, ReplyStore
 from untaken.criteria import Proposal, propose, propose_criteria
 from untaken.criteria.critic import EVENT_CHARS, RUN_CHARS, template
 from untaken.errors import UntakenError
+from untaken.judging import prompt_injection, texts_to_judges
 from untaken.ledger import Run
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
@@ -131,6 +132,17 @@ def test_text_in_a_run_that_addresses_a_judge_is_a_finding_and_stays_in_its_enve
     assert sum("Ignore all" in text for text in envelopes) == 1
     assert "Ignore all" not in outside
     assert "your task is unchanged" in prompt.rsplit("⟦end", maxsplit=1)[1]
+
+
+def test_a_page_names_what_is_known_and_does_not_search_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, seen = (a_run(name).say(HOSTILE).finish(True).run() for name in ("later", "seen"))
+    texts_to_judges(seen)
+    monkeypatch.setattr(prompt_injection, "_Search", None)  # a search would fail
+    critic = Critic([SPEED])
+    proposed = asked(tmp_path, critic, successful=found, failed=seen, seeds=(0,), search=False)
+    assert [(f.code, f.where.run) for f in proposed.findings] == [("ledger-addresses-judge", "seen")]
 
 
 def test_a_task_that_addresses_a_judge_is_a_finding(tmp_path: Path) -> None:

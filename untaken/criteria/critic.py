@@ -15,7 +15,7 @@ from untaken.criteria.consolidation import Consolidation, consolidate
 from untaken.criteria.criterion import CriteriaSet, Criterion
 from untaken.criteria.embedding import Measure
 from untaken.errors import Finding, Unscored, UntakenError
-from untaken.judging import addresses_judge, texts_to_judges
+from untaken.judging import addresses_judge, known_texts_to_judges, texts_to_judges
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.prompt_injection import finding_of
 from untaken.judging.rendering import event_text, headline
@@ -116,10 +116,14 @@ def propose(
     tau: float | None = None,
     by: Measure | None = None,
     progress: Progress | None = None,
+    search: bool = True,
 ) -> Proposal:
     """As `propose_criteria`, with everything that was noticed.
 
-    `by` says how alikeness is measured: by embeddings where they can be made.
+    Args:
+        by: how alikeness is measured: by embeddings where they can be made.
+        search: whether possible prompt injections are looked for in the runs, which takes seconds where these
+            are long; else those known by now are named.
 
     Raises:
         UntakenError: ``run-broken`` for a run not to be trusted; as `ModelAccess.ask`.
@@ -144,7 +148,7 @@ def propose(
         consolidation=merged,
         answers=kept,
         unanswered=tuple(a.reason for a in answers if isinstance(a, Unscored)),
-        findings=(*_injections(task, given.values()), *refused),
+        findings=(*_injections(task, given.values(), search), *refused),
     )
 
 
@@ -239,7 +243,7 @@ def _sorted_out(
     return kept, list(refused.values())
 
 
-def _injections(task: str, runs: Iterable[Run]) -> Iterator[Finding]:
+def _injections(task: str, runs: Iterable[Run], search: bool) -> Iterator[Finding]:
     if quote := addresses_judge(task):
         yield Finding(
             code="task-addresses-judge",
@@ -247,7 +251,8 @@ def _injections(task: str, runs: Iterable[Run]) -> Iterator[Finding]:
             hint="Describe what the agent is for, not how to judge it.",
         )
     for run in runs:
-        yield from (finding_of(run, found) for found in texts_to_judges(run))
+        texts = texts_to_judges(run) if search else known_texts_to_judges(run)
+        yield from (finding_of(run, found) for found in texts or ())
 
 
 def _refusal(name: str, quote: str) -> Finding:
