@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken import ranking
@@ -126,13 +127,19 @@ def parse_requirement(text: str, *, on: Basis = "point") -> Requirement:
         raise _invalid(f"{text!r} is not a metric, a comparison and a number", "critical_completion>=0.9")
     metric, op, bound = found[1], found[2], float(found[3])
     if metric not in gate_metrics():
-        known = ", ".join(gate_metrics())
-        raise UntakenError("metric-unknown", f"there is no metric {metric!r}", hint=f"One of: {known}.")
+        raise UntakenError("metric-unknown", f"there is no metric {metric!r}", hint=_near(metric))
     if metric not in _UNBOUNDED and bound > 1:
         raise _invalid(f"{text!r}: {metric} is a share, from 0 to 1", f"{metric}{op}0.9")
     if on == "interval" and metric in _POOLED:
         raise _invalid(f"{text!r}: {metric} has no interval to compare", f"{metric}{op}{found[3]} --on point")
     return Requirement(metric=metric, op=next(known for known in _WORDS if known == op), bound=bound)
+
+
+def _near(metric: str) -> str:
+    """The metric that may be meant: by the head of its column (``critical``), or by nearly its name."""
+    known = gate_metrics()
+    near = [name for name in known if metric in name] or get_close_matches(metric, known, n=1)
+    return f"{f'Did you mean {near[0]}? ' if near else ''}One of: {', '.join(known)}."
 
 
 def _invalid(message: str, example: str) -> UntakenError:

@@ -13,7 +13,8 @@ from programs import run_python
 
 import untaken
 from untaken.cli import main, parser
-from untaken.cli.verbs import EXAMPLES, VERBS
+from untaken.cli.grammar import PLACES
+from untaken.cli.verbs import EXAMPLES, PURPOSES, VERBS
 
 ROOT = Path(__file__).parents[2]
 SLOW = {"pandas", "numpy", "scipy", "scipy.stats", "networkx", "sqlalchemy", "prompt_toolkit"}
@@ -137,9 +138,32 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == f"untaken {untaken.__version__}\n"
 
 
+def test_without_a_verb_every_verb_is_listed_by_what_it_is_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    shown = capsys.readouterr().out
+    assert [purpose for purpose in PURPOSES if f"\n{purpose}\n" not in shown] == []
+    assert [
+        verb for verb, does in VERBS.items() if not re.search(rf"^  {verb} +{re.escape(does)}$", shown, re.M)
+    ] == []
+
+
+@pytest.mark.parametrize("verb", list(verbs(parser())))
+def test_a_verb_that_writes_a_file_takes_o(verb: str) -> None:
+    path, of = verb.split(), parser()
+    for name in path:
+        of = next(a for a in of._actions if isinstance(a, argparse._SubParsersAction)).choices[name]
+    writes = {"--html", "--to", "--out"} & set(of._option_string_actions)
+    places = [of._option_string_actions[name] for name in writes]
+    assert all("-o" in action.option_strings for action in places if action.metavar in PLACES)
+
+
 WRONG = {
     "option of a verb": ("score x --graphs y --rnus", "usage: untaken score", "did you mean --runs?"),
     "option of an inner verb": ("graph export x --too yaml", "usage: untaken graph export", "mean --to?"),
+    "option cut short": ("score x --graph y", "usage: untaken score", "did you mean --graphs?"),
+    "verb": ("scoer x", "usage: untaken", "did you mean score?"),
+    "inner verb": ("modes assing", "usage: untaken modes", "did you mean assign?"),
+    "choice": ("export x --to parket", "usage: untaken export", "did you mean parquet?"),
     "nothing like it": ("verify x --zzz", "usage: untaken verify", "unrecognized arguments: --zzz\n"),
     "too many words": ("schema a b", "usage: untaken schema", "unrecognized arguments: b\n"),
 }

@@ -10,7 +10,7 @@ from typing import Final
 
 from untaken import __version__
 from untaken.cli.grammar import Parser
-from untaken.cli.verbs import VERBS
+from untaken.cli.verbs import VERBS, overview
 
 USAGE: Final = 2
 
@@ -39,6 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0 ok, 1 a check failed, 2 usage.
     """
     words = sys.argv[1:] if argv is None else argv
+    if not words:
+        sys.stdout.write(overview() + "\n")
+        return 0
     try:
         args = parser(words[:1]).parse_args(words)
     except SystemExit as stop:  # argparse has said why

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from math import inf
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from untaken.cli.verbs import VERBS, examples
 from untaken.errors import UntakenError
@@ -18,6 +19,8 @@ Run: TypeAlias = "Callable[[argparse.Namespace, Console], int]"
 Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 MOST_NAMED = 5
+SETTINGS: Final = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+"""No option may be cut short: a script would break with the next option that begins like it."""
 PLACES = frozenset(
     {"ARCHIVE", "DIR", "FILE", "FOLDER", "LEDGER", "LEDGERS", "NEW", "OLD", "OUT", "PATH", "SRC", "TARGET"}
 )
@@ -48,7 +51,13 @@ class Parser(argparse.ArgumentParser):
     """A parser whose help ends in examples, and that answers a wrong option with its own usage."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter, **options})
+        super().__init__(**{**SETTINGS, **options})
+
+    def error(self, message: str) -> NoReturn:
+        """Ends with exit code 2; where a word is none of those to choose from, the nearest is named."""
+        wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        near = get_close_matches(wrong[1], re.findall(r"[\w-]+", wrong[2]), n=1) if wrong else []
+        super().error(f"{message}; did you mean {near[0]}?" if near else message)
 
     def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
         """Adds an argument; an empty word is no file or folder: it would be the current one."""

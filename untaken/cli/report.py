@@ -22,7 +22,9 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(verbs, "report", report)
     parser.takes_graphs(required=False)
     parser.takes_compared()
-    parser.takes_one("--html", "FILE", "the file to write", required=True)
+    parser.add_argument(
+        "-o", "--out", "--html", dest="html", metavar="FILE", help="the file to write", required=True
+    )
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--focus", action="store_true", help="a three-minute read (default)")
     length.add_argument("--full", action="store_true", help="every agent, failing run, sub-goal and choice")

@@ -5,34 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-VERBS: Final = {
-    "app": "start the app in the browser, on this machine only",
-    "formats": "list the foreign formats that can be converted",
-    "convert": "turn foreign traces into ledgers and plan graphs",
-    "verify": "check the integrity of ledgers",
-    "score": "score runs against their plan graphs, by agent",
-    "rank": "rank agents by outcome and by sub-goals, and show where the two disagree",
-    "triage": "list what to fix first, choices that succeed more often, and contradictory runs",
-    "causes": "list what failed runs have in common where they fail first",
-    "compare": "show where runs of a task diverge, aligned by sub-goal",
-    "gate": "check agents against requirements; exit 1 if one is not met",
-    "report": "write a self-contained HTML report",
-    "export": "write runs with their scores and verdicts for other tools",
-    "judge": "ask a language model about sub-goals that no check decides",
-    "agree": "compare two authors' verdicts: agreement, Cohen's κ, disagreements",
-    "review": "list failing runs of a workspace and their review status, or set it",
-    "modes": "name what goes wrong: failure modes, notes on runs, suggestions",
-    "issues": "list issues: open, fixed or reopened, with rates by version; add or fix one",
-    "memory": "build, show and update policy memory",
-    "counterfactual": "compare choices in runs with the history of their alternatives",
-    "criteria": "judge runs by criteria beyond success",
-    "crafter": "plan in Crafter and score the runs",
-    "graph": "check, compare, draw, discover and export plan graphs",
-    "workspace": "back up, restore or check a workspace",
-    "schema": "print the JSON Schema of a file or a --json document",
-    "completion": "print the completion script for a shell",
+PURPOSES: Final = {
+    "Begin": {
+        "app": "start the app in the browser, on this machine only",
+        "formats": "list the foreign formats that can be converted",
+        "convert": "turn foreign traces into ledgers and plan graphs",
+        "verify": "check the integrity of ledgers",
+    },
+    "See what fails and why": {
+        "score": "score runs against their plan graphs, by agent",
+        "triage": "list what to fix first, choices that succeed more often, and contradictory runs",
+        "causes": "list what failed runs have in common where they fail first",
+        "compare": "show where runs of a task diverge, aligned by sub-goal",
+        "report": "write a self-contained HTML report",
+    },
+    "Compare agents and gate changes": {
+        "rank": "rank agents by outcome and by sub-goals, and show where the two disagree",
+        "gate": "check agents against requirements; exit 1 if one is not met",
+        "export": "write runs with their scores and verdicts for other tools",
+    },
+    "Review runs and name what goes wrong": {
+        "review": "list failing runs of a workspace and their review status, or set it",
+        "modes": "name what goes wrong: failure modes, notes on runs, suggestions",
+        "issues": "list issues: open, fixed or reopened, with rates by version; add or fix one",
+    },
+    "Plans and judges": {
+        "graph": "check, compare, draw, discover and export plan graphs",
+        "judge": "ask a language model about sub-goals that no check decides",
+        "agree": "compare two authors' verdicts: agreement, Cohen's κ, disagreements",
+        "criteria": "judge runs by criteria beyond success",
+    },
+    "Choices and their history": {
+        "counterfactual": "compare choices in runs with the history of their alternatives",
+        "memory": "build, show and update policy memory",
+        "crafter": "plan in Crafter and score the runs",
+    },
+    "Housekeeping": {
+        "workspace": "back up, restore or check a workspace",
+        "schema": "print the JSON Schema of a file or a --json document",
+        "completion": "print the completion script for a shell",
+    },
 }
-"""What each verb does; the module of its name here carries it out."""
+"""What each verb does, by what it is for; the module of its name here carries it out."""
+VERBS: Final = {name: does for verbs in PURPOSES.values() for name, does in verbs.items()}
 
 EXAMPLES: Final = {
     "app": ("untaken app --demo", "untaken app my-workspace --port 8600"),
@@ -126,3 +141,12 @@ def examples(prog: str) -> Iterator[str]:
             for name, given in EXAMPLES.items()
             if (name.startswith(f"{path} ") if path else name in FIRST)
         )
+
+
+def overview() -> str:
+    """Every verb by what it is for: what ``untaken`` alone prints."""
+    wide = max(map(len, VERBS))
+    lines = ["Review recorded runs of LLM agents.", ""]
+    for purpose, verbs in PURPOSES.items():
+        lines += [purpose, *(f"  {name:<{wide}}  {does}" for name, does in verbs.items()), ""]
+    return "\n".join([*lines, "untaken app --demo opens the samples; untaken VERB --help has options."])

@@ -34,7 +34,8 @@ def add_to(verbs: Verbs) -> None:
     _takes_workspace(backup)
     restore = verb(parts, "restore", restored, "create a workspace from a backup; never overwrites")
     restore.add_argument("archive", metavar="ARCHIVE", help="an archive written by `workspace backup`")
-    restore.takes_one("--to", "FOLDER", "must not exist yet, or be empty", required=True)
+    words = "must not exist yet, or be empty"
+    restore.add_argument("-o", "--out", "--to", dest="to", metavar="FOLDER", help=words, required=True)
     doctor = verb(parts, "doctor", examined, "compare every stored file with its record; exit 1 on a fault")
     doctor.takes_one(
         "--rebuild",

@@ -120,10 +120,9 @@ def propose(
 ) -> Proposal:
     """As `propose_criteria`, with everything that was noticed.
 
-    Args:
-        by: how alikeness is measured: by embeddings where they can be made.
-        search: whether possible prompt injections are looked for in the runs, which takes seconds where these
-            are long; else those known by now are named.
+    `by` says how alikeness is measured: by embeddings where they can be made. `search` says whether possible
+    prompt injections are looked for in the runs, which takes seconds where these are long; else those known
+    by now are named.
 
     Raises:
         UntakenError: ``run-broken`` for a run not to be trusted; as `ModelAccess.ask`.
