@@ -203,5 +203,5 @@ folder.cleanup()
 
 # %% [markdown]
 # `untaken app FOLDER` opens the converted runs and the graph in the app. `untaken convert` and
-# `untaken discover` do parts 2 and 3 on the command line:
+# `untaken graph discover` do parts 2 and 3 on the command line:
 # [bring your traces](../docs/how-to/bring-traces.md).

@@ -16,7 +16,6 @@ from untaken.counterfactual import plan
 from untaken.counterfactual.choices import SMALL_Q, Choice
 from untaken.counterfactual.critical import CriticalCost, critical_costs
 from untaken.counterfactual.parts import ScorePart, ScoreParts
-from untaken.counterfactual.parts_compared import parts_of_runs
 from untaken.counterfactual.paths import outcome_of
 from untaken.counterfactual.scoring import Outcome
 from untaken.errors import Unscored, number
@@ -299,7 +298,7 @@ def _parts_of(corpus: Corpus, statement: Statement, takers: OptionTakers) -> Sco
                 unit = run.finished.cost_unit
             stratum = numbers.setdefault(path.stratum, len(numbers))
             sides[-1].append((stratum, outcome_of(run, unit)))
-    return parts_of_runs(sides[0], sides[1], unit or "")
+    return plan.parts_of_runs(sides[0], sides[1], unit or "")
 
 
 OptionTakers = dict[tuple["Situation", "Option"], list[str]]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from untaken.lazy_imports import imported_on_first_use
 
 if TYPE_CHECKING:
+    from untaken.counterfactual.parts_compared import parts_of_runs as parts_of_runs
     from untaken.counterfactual.plan.card import (
         CalibrationCard as CalibrationCard,
         ReliabilityBin as ReliabilityBin,
