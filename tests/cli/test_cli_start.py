@@ -17,6 +17,7 @@ from untaken.cli.grammar import PLACES
 from untaken.cli.verbs import EXAMPLES, PURPOSES, VERBS
 
 ROOT = Path(__file__).parents[2]
+PAGES = sorted((*(ROOT / "notebooks").glob("*.py"), *(ROOT / "docs").rglob("*.md")))
 SLOW = {"pandas", "numpy", "scipy", "scipy.stats", "networkx", "sqlalchemy", "prompt_toolkit"}
 RANKING = {"numpy", "scipy"}
 """What a score needs to say where the ranking over shared tasks orders agents otherwise."""
@@ -143,7 +144,7 @@ def test_without_a_verb_every_verb_is_listed_by_what_it_is_for(capsys: pytest.Ca
     shown = capsys.readouterr().out
     assert [purpose for purpose in PURPOSES if f"\n{purpose}\n" not in shown] == []
     assert [
-        verb for verb, does in VERBS.items() if not re.search(rf"^  {verb} +{re.escape(does)}$", shown, re.M)
+        verb for verb in VERBS if not re.search(rf"^  {verb} +{re.escape(VERBS[verb])}$", shown, re.M)
     ] == []
 
 
@@ -155,6 +156,14 @@ def test_a_verb_that_writes_a_file_takes_o(verb: str) -> None:
     writes = {"--html", "--to", "--out"} & set(of._option_string_actions)
     places = [of._option_string_actions[name] for name in writes]
     assert all("-o" in action.option_strings for action in places if action.metavar in PLACES)
+
+
+@pytest.mark.parametrize("page", [Path("README.md"), *(p.relative_to(ROOT) for p in PAGES)], ids=str)
+def test_the_verbs_that_notebooks_and_pages_name_are_there(page: Path) -> None:
+    known = {*verbs(parser()), *VERBS}
+    named = re.findall(r"`untaken ([a-z]+)(?: ([a-z]+))?", (ROOT / page).read_text("utf-8"))
+    wrong = [name for name in named if not known & {name[0], " ".join(name).strip()}]
+    assert wrong == []
 
 
 WRONG = {
