@@ -172,7 +172,7 @@ def test_figures_without_the_app_extra_say_what_to_install() -> None:
 
 
 def test_import_contracts_hold() -> None:
-    program = "from importlinter.cli import lint_imports_command as run; run()"
+    program = "from importlinter.cli import lint_imports_command as run; run(['--no-cache'])"
     done = run_python(program, check=False)
     assert done.returncode == 0, done.stdout
 
