@@ -55,8 +55,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends with exit code 2; where a word is none of those to choose from, the nearest is named."""
-        wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
-        near = get_close_matches(wrong[1], re.findall(r"[\w-]+", wrong[2]), n=1) if wrong else []
+        before, _, choices = message.rpartition("' (choose from ")
+        wrong = before.rpartition("invalid choice: '")[2]
+        near = get_close_matches(wrong, re.findall(r"[\w-]+", choices), n=1)
         super().error(f"{message}; did you mean {near[0]}?" if near else message)
 
     def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
