@@ -293,7 +293,7 @@ def test_its_document_says_why_there_is_no_score(tmp_path: Path, capsys: pytest.
 EXITS = [
     {"desc": "a good file", "words": ["good.json"], "want": 0},
     {"desc": "one bad record", "words": ["good.json", "bad.json"], "want": 1},
-    {"desc": "nothing but bad records", "words": ["bad.json"], "want": 1},
+    {"desc": "nothing but bad records", "words": ["bad.json"], "want": 2},
     {"desc": "no record", "words": ["empty.json"], "want": 2},
     {"desc": "no file", "words": ["none.json"], "want": 2},
     {"desc": "no budget", "words": ["good.json", "--budget-steps", "0"], "want": 2},
