@@ -86,7 +86,7 @@ def damaged(
 ) -> Iterator[Path]:
     """A copy of the workspace for each page of its database, that page harmed; every third in some ways."""
     data, chance = (sound / DATABASE).read_bytes(), random.Random(19)
-    every = PAGE if harm is zeros or ROUNDS > 1 else 3 * PAGE
+    every = PAGE if harm in (zeros, flips) or ROUNDS > 1 else 3 * PAGE
     for at in [*range(0, len(data), every)] * ROUNDS:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(sound, folder)
