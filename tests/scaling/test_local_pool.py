@@ -72,6 +72,16 @@ def test_a_chunk_that_costs_one_worker_after_the_other_is_given_up(pool: LocalPo
     assert list(pool.map(shout, [b"a"])) == [b"A"], "the pool is still of use"
 
 
+@pytest.mark.parametrize("which", [0, 1])
+def test_nobody_waits_for_a_worker_that_is_killed_after_the_last_answer(pool: LocalPool, which: int) -> None:
+    answers = pool.map(shout, [b"a", b"b", b"c", b"d"])
+    assert [next(answers) for _ in range(4)] == [b"A", b"B", b"C", b"D"]
+    time.sleep(0.2)  # until both wait for work
+    active_children()[which].kill()
+    assert list(answers) == []
+    assert not active_children()
+
+
 def test_a_chunk_that_is_lost_with_its_worker_is_done_again(pool: LocalPool, tmp_path: Path) -> None:
     asked = [b"%d" % number for number in range(6)]
     assert list(pool.map(die_once, asked, str(tmp_path).encode())) == asked

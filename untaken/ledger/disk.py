@@ -78,7 +78,7 @@ def _give_up(fresh: Path, path: Path, error: BaseException) -> None:
     """Nothing of a new file is left, and its error names the one that it was to replace."""
     with suppress(OSError):
         fresh.unlink(missing_ok=True)
-    if isinstance(error, OSError) and error.filename in (None, str(fresh)):
+    if isinstance(error, OSError) and error.errno and error.filename in (None, str(fresh)):
         error.filename = str(path)
 
 

@@ -77,10 +77,11 @@ class LocalPool:
         with ProcessPoolExecutor(workers, get_context("spawn"), _begin, (shared,)) as pool:
             try:
                 yield from pool.map(partial(_answer, work), chunks)
-            except BaseException:  # Ctrl-C, too: nobody waits for what is under way
+            finally:
+                # After Ctrl-C nobody waits for what is under way; after the last answer nothing is. If asked
+                # to end, workers could wait for ever: one that was killed may hold the lock of their queue.
                 for process in list(pool._processes.values()):
                     process.kill()
-                raise
 
     def close(self) -> None:
         """Nothing is left: the processes end with their `map`."""
