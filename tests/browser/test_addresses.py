@@ -8,20 +8,8 @@ import pytest
 from conftest import answered, go_to, headline, press, selection, settle
 from playwright.sync_api import Page, expect
 
-from components.shared.navigation import PAGES
-
 Open = Callable[..., Page]
-CURRENT = "[data-testid=stSidebarNavLink][aria-current=page]"
 COVER = "#starting"
-
-
-@pytest.mark.parametrize(("name", "title"), PAGES)
-def test_every_page_is_marked_in_the_navigation_at_its_address(
-    demo: str, open_page: Open, name: str, title: str
-) -> None:
-    page = open_page(f"{demo}/{name}")
-    expect(page.locator(CURRENT)).to_have_text(title)
-    expect(page.locator(COVER)).to_have_count(0)
 
 
 def test_the_first_page_has_one_address_and_its_name_leads_there_with_the_selection(

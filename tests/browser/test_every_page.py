@@ -24,6 +24,8 @@ LOUD = """async (rules) => (await axe.run(document, {resultTypes: ['violations']
 """What axe-core has against the page as it is now."""
 
 
+CURRENT = "[data-testid=stSidebarNavLink][aria-current=page]"
+COVER = "#starting"
 AT_THE_TOP = "() => document.querySelector('h1').getBoundingClientRect().y < 40"
 SIDEWAYS = """() => [document.documentElement, document.body, document.querySelector('[data-testid=stMain]')]
     .every((element) => element.scrollWidth <= element.clientWidth + 1)"""
@@ -65,12 +67,14 @@ def faults(page: Page, *rules: str) -> list[Any]:
     return [one for one in page.evaluate(LOUD, list(rules) or None) if one["impact"] in NOT_MINOR]
 
 
-@pytest.mark.parametrize("name", [name for name, _ in PAGES])
-def test_a_page_fits_every_screen_and_is_accessible_in_light_and_dark(
-    demo: str, open_page: Open, name: str
+@pytest.mark.parametrize(("name", "title"), PAGES, ids=[name for name, _ in PAGES])
+def test_a_page_at_its_address_is_marked_fits_every_screen_and_is_accessible_in_light_and_dark(
+    demo: str, open_page: Open, name: str, title: str
 ) -> None:
     page, script = open_page(f"{demo}/{name}", width=1280), axe_core()
     page.wait_for_function(AT_THE_TOP)
+    expect(page.locator(CURRENT)).to_have_text(title)
+    expect(page.locator(COVER)).to_have_count(0)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         fits(page, width)
