@@ -21,8 +21,6 @@ cards.headline("Memory", "What does past experience show?")
 if not corpus.runs:
     cards.nothing_here()
     st.stop()
-if state.runs_left_out():
-    st.caption("Agents without a common task have a memory of their own.")
 if not len(corpus.memory):
     st.info("No history yet: it needs finished runs with a known outcome and a choice of skill.")
     st.stop()
