@@ -24,7 +24,7 @@ from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.facts import FACTS_VERSION, TABLES, Facts, RunWithScore, facts_of
 from untaken.facts.opened import read_manifest
 from untaken.facts.parts import MANIFEST, FactWriter, writing_database
-from untaken.facts.tables import with_shared
+from untaken.facts.tables import SHARED
 from untaken.ledger import GENESIS, Run, RunFinished, RunStarted, SkillSelection, Verdict, read_ledger
 from untaken.ledger.run import Head, Integrity
 from untaken.plans import GraphSet, parse_graph
@@ -60,8 +60,8 @@ def written(folder: Path, some: list[RunWithScore], findings: tuple[Finding, ...
     folder.mkdir()
     with writing_database() as database:
         writer = FactWriter(folder, database)
-        for one in some:
-            writer.take(facts_of(one))
+        for rows in facts_of(some):
+            writer.take(rows)
         writer.finish(findings, missing="fail", verdicts=())
     return Facts(folder, read_manifest(folder))
 
@@ -82,7 +82,8 @@ def a_desk_run(steps: list[str], success: bool | None) -> RunBuilder:
 
 
 def column(made: dict[str, list[list[object]]], table: str, name: str) -> list[object]:
-    return with_shared(made, table)[list(TABLES[table].columns).index(name)] if table in made else []
+    own = [key for key in TABLES[table].columns if key not in SHARED[table]]
+    return made[table][own.index(name)] if table in made else []
 
 
 @given(STEPS, st.sampled_from([True, False, None]))
@@ -91,7 +92,7 @@ def test_rows_are_what_scoring_says_and_tally_to_its_figures_under_both_rules(
     steps: list[str], success: bool | None
 ) -> None:
     [one] = made_of(a_desk_run(steps, success))
-    made, score = facts_of(one), one.score
+    [made], score = facts_of([one]), one.score
     assert not isinstance(score, Unscored)
     names = ("sub_goal", "title", "status", "attempted", "completed", "critical", "weight")
     rows = list(zip(*(column(made, "results", name) for name in names), strict=True))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, Generic, Literal, TypeVar
 
@@ -100,7 +101,7 @@ def cells(column: Column[Row], rows: Iterable[Row]) -> list[object]:
 
 def joined(tables: Sequence[list[list[object]]]) -> list[list[object]]:
     """Columns of several tables, one below the other."""
-    return [[cell for part in parts for cell in part] for parts in zip(*tables, strict=True)]
+    return [list(chain.from_iterable(parts)) for parts in zip(*tables, strict=True)]
 
 
 def _getter(source: str | Callable[[Row], object]) -> Callable[[Row], object]:

@@ -23,11 +23,11 @@ from untaken.garbage import seldom_collected
 from untaken.ledger import Run, Verdict
 from untaken.scaling.chunks import chunks
 from untaken.scaling.decoded_once import decoded_once
-from untaken.scaling.distant import RunSource, ScoreRecord
+from untaken.scaling.distant import ScoreRecord
 from untaken.scaling.packing import pack, unpack
 from untaken.scaling.places import Place, size_of
 from untaken.scaling.pool import Cluster
-from untaken.scaling.reading import Progress, Scoring, read_scored, twice
+from untaken.scaling.reading import Progress, ScoredRun, Scoring, read_scored, twice
 from untaken.subgoals import graph_doubts
 from untaken.subgoals.graph_doubts import RunEnd
 from untaken.subgoals.verdicts import unmatched_globs
@@ -179,14 +179,20 @@ def facts_part(shared: bytes, chunk: bytes) -> bytes:
 
 
 def _ledger(place: Place, scoring: Scoring) -> Ledger:
-    def passed(run: Run, _: RunSource, scored: tuple[ScoreRecord, ...]) -> tuple[Passed, bytes]:
-        return Passed.of(run, scored[0], chosen=bool(scoring.verdicts)), _rows(run, scored[0], scoring)
+    def passed(some: Sequence[ScoredRun]) -> list[tuple[Passed, bytes]]:
+        whole = [_whole(run, records[0], scoring) for run, _, records in some if not run.integrity.broken]
+        made = map(_encode, facts_of(whole))
+        return [
+            (
+                Passed.of(run, records[0], chosen=bool(scoring.verdicts)),
+                b"" if run.integrity.broken else next(made),
+            )
+            for run, _, records in some
+        ]
 
     return read_scored(place, scoring, passed)
 
 
-def _rows(run: Run, record: ScoreRecord, scoring: Scoring) -> bytes:
-    if run.integrity.broken:
-        return b""
+def _whole(run: Run, record: ScoreRecord, scoring: Scoring) -> RunWithScore:
     plan, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
-    return _encode(facts_of(RunWithScore(run=run, score=record.value, plan=plan, verdicts=scoring.verdicts)))
+    return RunWithScore(run=run, score=record.value, plan=plan, verdicts=scoring.verdicts)

@@ -19,7 +19,7 @@ import numpy as np
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.facts.columns import Dtype, joined
-from untaken.facts.tables import FACTS_VERSION, TABLES, Parts, columns_of, with_shared
+from untaken.facts.tables import FACTS_VERSION, SHARED, TABLES, Parts, columns_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,10 +90,11 @@ class FactWriter:
     def finish(self, findings: Iterable[Finding], *, missing: str, verdicts: tuple[str, ...]) -> None:
         """Writes what waits, the findings and, last, the manifest."""
         self._write()
-        self._part("findings", columns_of(TABLES["findings"].columns.values(), findings))
+        columns = columns_of(TABLES["findings"].columns.values(), findings)
+        self._part("findings", _arrays("findings", columns))
         for name, files in self._parts.items():
             if not files:
-                self._part(name, [[] for _ in TABLES[name].columns])
+                self._part(name, _arrays(name, [[] for _ in TABLES[name].columns]))
         manifest = FactManifest(
             version=FACTS_VERSION,
             runs=self.runs,
@@ -105,20 +106,29 @@ class FactWriter:
 
     def _write(self) -> None:
         waiting, self._waiting = self._waiting, []
-        for name in TABLES:
-            if tables := [with_shared(run, name) for run in waiting if name in run]:
-                self._part(name, joined(tables))
+        of_runs: dict[str, Any] = {}
+        for name, table in TABLES.items():
+            some = [run[name] for run in waiting if name in run]
+            if not some:
+                continue
+            times = [len(run[name][0]) if name in run else 0 for run in waiting]
+            own = iter(joined(some))
+            held = {
+                key: of_runs[key].repeat(times) if key in SHARED[name] else _array(column.dtype, next(own))
+                for key, column in table.columns.items()
+            }
+            of_runs = of_runs or held
+            self._part(name, held)
 
-    def _part(self, name: str, columns: list[list[object]]) -> None:
+    def _part(self, name: str, held: Mapping[str, Any]) -> None:
+        """One more part of a table: its columns as numpy arrays."""
         file = f"{name}/{len(self._parts[name]):05}.parquet"
         dtypes = {key: column.dtype for key, column in TABLES[name].columns.items()}
-        pairs = zip(dtypes.items(), columns, strict=True)
-        held = {key: _array(dtype, values) for (key, dtype), values in pairs}
         chosen = ", ".join(
             f'{_READ.get(dtype, _AS_IT_IS).format(key)} AS "{key}"' for key, dtype in dtypes.items()
         )
         (self._folder / name).mkdir(exist_ok=True)
-        self._database.register("held", held)
+        self._database.register("held", dict(held))
         _copy(self._database, f"SELECT {chosen} FROM held", self._folder / file, dtypes)  # noqa: S608 - declared
         self._parts[name].append(file)
 
@@ -225,6 +235,11 @@ def _for_pandas(dtypes: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def _arrays(table: str, columns: list[list[Any]]) -> dict[str, Any]:
+    pairs = zip(TABLES[table].columns.items(), columns, strict=True)
+    return {key: _array(column.dtype, values) for (key, column), values in pairs}
+
+
 def _array(dtype: Dtype, values: list[Any]) -> Any:
     """A numpy array that DuckDB reads as the type, what is missing masked."""
     if dtype == "object":
@@ -232,6 +247,8 @@ def _array(dtype: Dtype, values: list[Any]) -> Any:
     kind = _KINDS.get(dtype)
     if kind is None:
         return np.array(values, dtype=object)
+    if None not in values:
+        return np.ma.masked_array(np.array(values, dtype=kind), np.zeros(len(values), dtype=bool))
     return np.ma.masked_array(
         np.array([kind() if value is None else value for value in values], dtype=kind),
         [value is None for value in values],

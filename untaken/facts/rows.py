@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 
 from msgspec import Struct
@@ -10,7 +10,7 @@ from msgspec import Struct
 from untaken.causes import BlamedRun, StatedCause, Undone, stated_causes, undone_in_order
 from untaken.counterfactual.plan.changes import PlanChange, plan_changes, why_silent
 from untaken.errors import Unscored
-from untaken.ledger import Observation, Run, RunFinished, SkillSelection, ToolCall, Verdict
+from untaken.ledger import Observation, Run, RunFinished, ToolCall, Verdict
 from untaken.plans import PlanGraph
 from untaken.plans.plan_graph import SubGoal
 from untaken.subgoals import NodeResult, RunScore, Violation
@@ -44,48 +44,18 @@ class ResultRow(Struct, frozen=True, kw_only=True, gc=False):
         events: `seq` of each action that served it.
     """
 
-    of: RunWithScore
     result: NodeResult
     counts: bool
     critical_counts: bool
     events: list[int]
 
 
-class PointRow(Struct, frozen=True, kw_only=True, gc=False):
-    """A decision point as recorded."""
-
-    of: RunWithScore
-    selection: SkillSelection
-
-
-class ChangeRow(Struct, frozen=True, kw_only=True, gc=False):
-    """An accepted change, or a hand-over."""
-
-    of: RunWithScore
-    change: PlanChange
-
-    @property
-    def kind(self) -> str:
-        """``hand_over``, ``planned`` or ``unplanned``."""
-        if not self.change.tool:
-            return "hand_over"
-        return "planned" if self.change.met else "unplanned"
-
-
 class ActionRow(Struct, frozen=True, kw_only=True, gc=False):
     """A tool call with its answer; `served` are (sub-goal, authority) of each sub-goal that it served."""
 
-    of: RunWithScore
     call: ToolCall
     answer: Observation | None
     served: list[tuple[str, str]]
-
-
-class ViolationRow(Struct, frozen=True, kw_only=True, gc=False):
-    """A dependency that was not kept."""
-
-    of: RunWithScore
-    violation: Violation
 
 
 class UndoneRow(Struct, frozen=True, kw_only=True, gc=False):
@@ -97,7 +67,6 @@ class UndoneRow(Struct, frozen=True, kw_only=True, gc=False):
         values: expected values that the nearest call did not use, with where they could be known from.
     """
 
-    of: RunWithScore
     order: int
     undone: Undone
     stated: list[StatedCause]
@@ -112,7 +81,6 @@ class UndoneRow(Struct, frozen=True, kw_only=True, gc=False):
 class VerdictRow(Struct, frozen=True, kw_only=True, gc=False):
     """A recorded verdict; `counts`: it is its author's last word, and one whose word counts."""
 
-    of: RunWithScore
     verdict: Verdict
     counts: bool
 
@@ -128,7 +96,6 @@ def result_rows(of: RunWithScore) -> Iterator[ResultRow]:
     for result in of.score.results:
         name = result.sub_goal
         yield ResultRow(
-            of=of,
             result=result,
             counts=name in counted,
             critical_counts=counted.get(name, False),
@@ -136,19 +103,11 @@ def result_rows(of: RunWithScore) -> Iterator[ResultRow]:
         )
 
 
-def point_rows(of: RunWithScore) -> Iterator[PointRow]:
-    """One for each decision point, in order."""
-    return (PointRow(of=of, selection=selection) for selection in of.run.selections)
-
-
-def change_rows(of: RunWithScore) -> Iterator[ChangeRow]:
+def change_rows(of: RunWithScore) -> Iterable[PlanChange]:
     """One for each accepted change of a finished run whose plan graph says which tools change something."""
     if isinstance(of.plan, Unscored) or isinstance(of.score, Unscored):
-        return
-    if why_silent(of.run, of.plan) is not None:
-        return
-    for change in plan_changes(of.run, of.plan, of.score.mapped):
-        yield ChangeRow(of=of, change=change)
+        return ()
+    return plan_changes(of.run, of.plan, of.score.mapped) if why_silent(of.run, of.plan) is None else ()
 
 
 def action_rows(of: RunWithScore) -> Iterator[ActionRow]:
@@ -158,40 +117,37 @@ def action_rows(of: RunWithScore) -> Iterator[ActionRow]:
         served.setdefault(seq, []).append((name, authority))
     answers = of.run.answers
     for call in of.run.actions:
-        yield ActionRow(of=of, call=call, answer=answers.get(call.seq), served=served.get(call.seq, []))
+        yield ActionRow(call=call, answer=answers.get(call.seq), served=served.get(call.seq, []))
 
 
-def violation_rows(of: RunWithScore) -> Iterator[ViolationRow]:
+def violation_rows(of: RunWithScore) -> Sequence[Violation]:
     """One for each violation, critical ones first."""
-    if not isinstance(of.score, Unscored):
-        for violation in of.score.violations:
-            yield ViolationRow(of=of, violation=violation)
+    return () if isinstance(of.score, Unscored) else of.score.violations
 
 
 def failure_rows(of: RunWithScore) -> Iterator[UndoneRow]:
     """One for each required sub-goal that a failed run did not complete, what failed first to begin with."""
     if isinstance(of.plan, Unscored) or isinstance(of.score, Unscored) or of.run.success is not False:
         return
-    nodes = {node.id: node for node in of.plan.sub_goals}
+    nodes, seen = {node.id: node for node in of.plan.sub_goals}, SeenTexts(of.run)
     for order, undone in enumerate(undone_in_order(of.score, of.plan, of.run), start=1):
         node = nodes[undone.node.sub_goal]
         blamed = BlamedRun(run=of.run, node=node, events=undone.events, moment=undone.place)
         yield UndoneRow(
-            of=of,
             order=order,
             undone=undone,
             stated=list(stated_causes(blamed)),
-            values=_values(of.run, node, undone.events),
+            values=_values(seen, node, undone.events),
         )
 
 
-def _values(run: Run, node: SubGoal, events: tuple[int, ...]) -> tuple[UnusedValue, ...]:
+def _values(seen: SeenTexts, node: SubGoal, events: tuple[int, ...]) -> tuple[UnusedValue, ...]:
     spec = None if node.check is None else node.check.tool_call
     if spec is None:
         return ()
-    calls = [call for call in run.actions if call.seq in events and call.tool == spec.name]
+    calls = [call for call in seen.run.actions if call.seq in events and call.tool == spec.name]
     near = nearest_call(spec, calls)
-    return () if near is None else unused_values(SeenTexts(run), spec, near[0])
+    return () if near is None else unused_values(seen, spec, near[0])
 
 
 def verdict_rows(of: RunWithScore) -> Iterator[VerdictRow]:
@@ -203,7 +159,7 @@ def verdict_rows(of: RunWithScore) -> Iterator[VerdictRow]:
     latest = {(verdict.sub_goal, verdict.by): verdict.seq for verdict in counted if not verdict.withdrawn}
     words = set(latest.values())
     for verdict in recorded:
-        yield VerdictRow(of=of, verdict=verdict, counts=verdict.seq in words)
+        yield VerdictRow(verdict=verdict, counts=verdict.seq in words)
 
 
 def total_time(run: Run) -> float | None:

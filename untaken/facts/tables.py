@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 
+from untaken.counterfactual.plan.changes import PlanChange
 from untaken.errors import Finding, Unscored
 from untaken.facts import rows
 from untaken.facts.columns import Column, Columns, cells, count, figure, moment, text, texts, truth, why
@@ -41,6 +43,12 @@ def _replans(row: Any) -> int | None:
 def _offset(row: Any) -> int | None:
     offset = row.run.started.ts.utcoffset()
     return None if offset is None else int(offset.total_seconds() // 60)
+
+
+def _kind_of_change(change: PlanChange) -> str:
+    if not change.tool:
+        return "hand_over"
+    return "planned" if change.met else "unplanned"
 
 
 def _stated(row: rows.UndoneRow, field: str) -> list[str]:
@@ -127,19 +135,13 @@ RUNS: Final[Columns[rows.RunWithScore]] = {
     "recovered_reason": why("recovered", "score?.recovered"),
 }  # fmt: skip
 
-_WHOSE: Final[Columns[Any]] = {
-    "digest": text("content digest of the run", "of.run.digest"),
-    "run_id": text("the run's own id", "of.run.run_id"),
-    "agent": text("name of the agent", "of.run.agent"),
-    "task_id": text("the task", "of.run.task_id"),
-    "graph": text("the plan graph the run was scored against", "of.score?.graph_id"),
-}
-"""Repeated in every table: what is asked most needs no join."""
+_WHOSE: Final = {key: RUNS[key] for key in ("digest", "run_id", "agent", "task_id", "graph")}
+"""Columns of `runs`, repeated in every table: what is asked most needs no join."""
 
-RESULTS: Final[Columns[rows.ResultRow]] = {
+RESULTS: Final[Columns[Any]] = {
     **_WHOSE,
-    "task_repeat": count("which repeat of the task", "of.run.started.task_repeat"),
-    "success": truth("the recorded outcome of the run", "of.run.success"),
+    "task_repeat": RUNS["task_repeat"],
+    "success": RUNS["success"],
     "sub_goal": text("id of the sub-goal", "result.sub_goal"),
     "title": text("its title", "result.title"),
     "status": text("completed, attempted, skipped, unscored or not_required", "result.status"),
@@ -155,29 +157,29 @@ RESULTS: Final[Columns[rows.ResultRow]] = {
     "last_seq": count("seq of the last of them", lambda row: row.events[-1] if row.events else None),
 }
 
-POINTS: Final[Columns[rows.PointRow]] = {
+POINTS: Final[Columns[Any]] = {
     **_WHOSE,
-    "seq": count("of the SKILL_SELECTION event", "selection.seq"),
-    "selected": text("the skill selected", "selection.selected"),
-    "alternatives": texts("the skills that could be selected, as recorded", "selection.alternatives"),
-    "context_hash": text("digest of the context", "selection.context_hash"),
-    "context": text("the context, readable", lambda row: readable(row.selection.context)),
-    "layers": texts("digests of the context, from fine to coarse", "selection.layers"),
+    "seq": count("of the SKILL_SELECTION event", "seq"),
+    "selected": text("the skill selected", "selected"),
+    "alternatives": texts("the skills that could be selected, as recorded", "alternatives"),
+    "context_hash": text("digest of the context", "context_hash"),
+    "context": text("the context, readable", lambda row: readable(row.context)),
+    "layers": texts("digests of the context, from fine to coarse", "layers"),
     "propensity": figure(
         "recorded probability of the skill selected",
-        lambda row: (row.selection.propensities or {}).get(row.selection.selected),
+        lambda row: (row.propensities or {}).get(row.selected),
     ),
 }
 
-CHANGES: Final[Columns[rows.ChangeRow]] = {
+CHANGES: Final[Columns[Any]] = {
     **_WHOSE,
-    "seq": count("of the call", "change.seq"),
-    "change": text("planned, unplanned or hand_over", "kind"),
-    "tool": text("that was called; empty for a hand-over", "change.tool"),
-    "sub_goals": texts("the expected sub-goals that it met", "change.met"),
+    "seq": count("of the call", "seq"),
+    "change": text("planned, unplanned or hand_over", _kind_of_change),
+    "tool": text("that was called; empty for a hand-over", "tool"),
+    "sub_goals": texts("the expected sub-goals that it met", "met"),
 }
 
-ACTIONS: Final[Columns[rows.ActionRow]] = {
+ACTIONS: Final[Columns[Any]] = {
     **_WHOSE,
     "seq": count("of the TOOL_CALL event", "call.seq"),
     "tool": text("that was called", "call.tool"),
@@ -193,15 +195,15 @@ ACTIONS: Final[Columns[rows.ActionRow]] = {
     ),
 }
 
-VIOLATIONS: Final[Columns[rows.ViolationRow]] = {
+VIOLATIONS: Final[Columns[Any]] = {
     **_WHOSE,
-    "violation": text("critical (reached without it) or order (started before it)", "violation.kind"),
-    "sub_goal": text("id of the sub-goal that was reached", "violation.sub_goal"),
-    "dependency": text("id of the one that it needs", "violation.dependency"),
-    "message": text("in words", "violation.message"),
+    "violation": text("critical (reached without it) or order (started before it)", "kind"),
+    "sub_goal": text("id of the sub-goal that was reached", "sub_goal"),
+    "dependency": text("id of the one that it needs", "dependency"),
+    "message": text("in words", "message"),
 }
 
-FAILURES: Final[Columns[rows.UndoneRow]] = {
+FAILURES: Final[Columns[Any]] = {
     **_WHOSE,
     "order": count("1 for what failed first by the log, and so on", "order"),
     "sub_goal": text("id of the sub-goal", "undone.node.sub_goal"),
@@ -233,7 +235,7 @@ FAILURES: Final[Columns[rows.UndoneRow]] = {
     ),
 }
 
-VERDICTS: Final[Columns[rows.VerdictRow]] = {
+VERDICTS: Final[Columns[Any]] = {
     **_WHOSE,
     "seq": count("of the VERDICT event", "verdict.seq"),
     "sub_goal": text("that it is about", "verdict.sub_goal"),
@@ -286,7 +288,7 @@ TABLES: Final[Mapping[str, FactTable]] = MappingProxyType(
             meaning="a recorded decision point",
             columns=POINTS,
             key=("digest", "seq"),
-            rows=rows.point_rows,
+            rows=lambda facts: facts.run.selections,
         ),
         "changes": FactTable(
             meaning="an accepted change that a run made, or a hand-over; of plan graphs with `mutates`",
@@ -321,14 +323,18 @@ TABLES: Final[Mapping[str, FactTable]] = MappingProxyType(
     }
 )
 """Every table, in the order in which the documentation lists them."""
-_OWN: Final = {
-    name: [column for key, column in table.columns.items() if name == "runs" or key not in _WHOSE]
+SHARED: Final = {
+    name: [key for key, column in table.columns.items() if name != "runs" and column is RUNS.get(key)]
     for name, table in TABLES.items()
 }
-_SHARED_IN_RUNS: Final = [list(RUNS).index(name) for name in _WHOSE]
+"""By table, the columns that say what `runs` says: until they are written, only its row holds the values."""
+_OWN: Final = {
+    name: [column for key, column in table.columns.items() if key not in SHARED[name]]
+    for name, table in TABLES.items()
+}
 
 Parts = dict[str, list[list[object]]]
-"""By table, its own columns in the declared order: those of its run are in the row of `runs` only."""
+"""By table, its own columns in the declared order, without `SHARED`."""
 
 
 def columns_of(columns: Iterable[Column[Any]], some: Iterable[Any]) -> list[list[object]]:
@@ -342,18 +348,21 @@ def columns_of(columns: Iterable[Column[Any]], some: Iterable[Any]) -> list[list
     ]
 
 
-def facts_of(facts: rows.RunWithScore) -> Parts:
-    """The rows of one run, by table; a table without any is left out."""
-    found = {name: list(table.rows(facts)) for name, table in TABLES.items()}
-    return {name: columns_of(_OWN[name], some) for name, some in found.items() if some}
+def facts_of(some: Sequence[rows.RunWithScore]) -> list[Parts]:
+    """The rows of each of some runs, by table; a table without any is left out.
 
-
-def with_shared(run: Parts, name: str) -> list[list[object]]:
-    """All columns of a table, of one run that has rows in it."""
-    own = run[name]
-    if name == "runs":
-        return own
-    return [*([run["runs"][place][0]] * len(own[0]) for place in _SHARED_IN_RUNS), *own]
+    Columns are gathered over all of them: over one run, most of a column is the call that gathers it.
+    """
+    made: list[Parts] = [{} for _ in some]
+    for name, table in TABLES.items():
+        by_run = [list(table.rows(one)) for one in some]
+        columns = columns_of(_OWN[name], chain.from_iterable(by_run))
+        end = 0
+        for parts, own in zip(made, by_run, strict=True):
+            begin, end = end, end + len(own)
+            if own:
+                parts[name] = [column[begin:end] for column in columns]
+    return made
 
 
 def _microseconds(moment: object) -> int | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from hashlib import sha256
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +15,7 @@ from untaken.ledger.events import Event, Observation, RunFinished, RunStarted, T
 _TIMES: Final = ("time", "duration", "latency", "seconds", "_ms")
 """Parts of the names of metrics that measure time."""
 _ENVELOPE: Final = len(Event.__struct_fields__)
+_NOT_PLAIN: Final = frozenset({RunStarted, RunFinished})
 _encode = msgspec.json.Encoder().encode
 _DIGITS: Final = 20
 """Enough to tell a billion runs apart."""
@@ -26,13 +29,32 @@ def trail_of(events: Iterable[Event]) -> str:
 def _contents(events: Iterable[Event]) -> Iterator[tuple[Any, ...]]:
     calls: dict[str | None, int] = {}
     for event in events:
-        kind, fields = event_type(event), msgspec.structs.astuple(_plain(event))[_ENVELOPE:]
-        if isinstance(event, ToolCall):
-            calls[event.call_id] = len(calls)
-            fields = fields[1:]
-        elif isinstance(event, Observation):
-            fields = calls.get(event.call_id), *fields[1:]
-        yield kind, *fields
+        kind = type(event)
+        name, fields = _READERS[kind]
+        if kind is ToolCall:
+            calls[event.call_id] = len(calls)  # type: ignore[attr-defined]
+            yield name, *fields(event)
+        elif kind is Observation:
+            yield name, calls.get(event.call_id), *fields(event)  # type: ignore[attr-defined]
+        else:
+            yield name, *fields(_plain(event) if kind in _NOT_PLAIN else event)
+
+
+class _Readers(dict[type[Event], tuple[str, Callable[[Event], tuple[Any, ...]]]]):
+    """By class of events, its name and what takes from one all that is said of what was done."""
+
+    def __missing__(self, kind: type[Event]) -> tuple[str, Callable[[Event], tuple[Any, ...]]]:
+        names = kind.__struct_fields__[_ENVELOPE + issubclass(kind, ToolCall | Observation) :]
+        one_by_one = attrgetter(*names) if len(names) > 1 else partial(_fields, names)
+        self[kind] = event_type(kind), one_by_one
+        return self[kind]
+
+
+_READERS: Final = _Readers()
+
+
+def _fields(names: tuple[str, ...], event: Event) -> tuple[Any, ...]:
+    return tuple([getattr(event, name) for name in names])
 
 
 def _plain(event: Event) -> Event:

@@ -39,6 +39,8 @@ from untaken.subgoals.scoring import AT_ONCE
 
 Made = TypeVar("Made")
 Progress = Callable[[int, int, str], None]
+ScoredRun = tuple[Run, RunSource, tuple[ScoreRecord, ...]]
+"""A whole run, where it can be read again, and its score under each rule."""
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """Ledgers: files, folders, or URLs of either."""
 
@@ -116,8 +118,8 @@ def read_ledgers(
     elif scoring is not None:
         under, same = (scoring.graphs, scoring.verdicts), Same()
 
-        def lighter(run: Run, source: RunSource, scored: tuple[ScoreRecord, ...]) -> Run:
-            return DistantRun(run, source, scoring=under, scored=scored, same=same)
+        def lighter(some: Sequence[ScoredRun]) -> list[Run]:
+            return [DistantRun(run, at, scoring=under, scored=scored, same=same) for run, at, scored in some]
 
         files = (read_scored(place, scoring, lighter) for place in places)
     else:
@@ -157,9 +159,9 @@ def read_leniently(place: Place) -> tuple[list[Run], list[Finding]]:
 
 
 def read_scored(
-    place: Place, scoring: Scoring, make: Callable[[Run, RunSource, tuple[ScoreRecord, ...]], Made]
+    place: Place, scoring: Scoring, make: Callable[[Sequence[ScoredRun]], list[Made]]
 ) -> tuple[list[Made], list[Finding]]:
-    """What is made of each run of a ledger as `read_leniently` reads it, and of its scores."""
+    """What is made of the runs of a ledger as `read_leniently` reads it, and of their scores, in batches."""
 
     def made(some: Sequence[tuple[Run, RunLines | Ledger]]) -> list[Made]:
         return made_of(some, scoring, make)
@@ -179,9 +181,9 @@ def read_scored(
 def made_of(
     some: Sequence[tuple[Run, RunLines | Ledger]],
     scoring: Scoring,
-    make: Callable[[Run, RunSource, tuple[ScoreRecord, ...]], Made],
+    make: Callable[[Sequence[ScoredRun]], list[Made]],
 ) -> list[Made]:
-    """What is made of each of some whole runs, of where it can be read again, and of its scores."""
+    """What is made of some whole runs, of where each can be read again, and of its scores."""
     sources = [RunSource(run, ledger) for run, ledger in some]
     for (run, _), source in zip(some, sources, strict=True):
         source.hold(run)
@@ -198,10 +200,12 @@ def made_of(
             detailed=scoring.detail,
         )
     }
-    return [
-        make(run, source, tuple(scores_of(run, scoring, known.get(run.digest), again=source)))
-        for (run, _), source in zip(some, sources, strict=True)
-    ]
+    return make(
+        [
+            (run, source, tuple(scores_of(run, scoring, known.get(run.digest), again=source)))
+            for (run, _), source in zip(some, sources, strict=True)
+        ]
+    )
 
 
 def twice(place: Place, run_id: str) -> Finding:
@@ -410,8 +414,8 @@ def read_part(shared: bytes, chunk: bytes) -> bytes:
     """
     scoring: Scoring | None = decoded_once(shared, unpack)
 
-    def sent(run: Run, source: RunSource, scored: tuple[ScoreRecord, ...]) -> tuple[RunRecord, Any]:
-        return RunRecord.of(run, scored), source.spans
+    def sent(some: Sequence[ScoredRun]) -> list[tuple[RunRecord, Any]]:
+        return [(RunRecord.of(run, scored), source.spans) for run, source, scored in some]
 
     read: list[Any] = []
     for place in unpack(chunk):

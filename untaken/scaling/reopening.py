@@ -126,7 +126,7 @@ class Lightening:
             return made
 
         placed = [(run, lines or self._detail(file)) for run, lines in some]
-        return made_of(placed, self._scoring, lighter)
+        return made_of(placed, self._scoring, lambda scored: [lighter(*one) for one in scored])
 
     def _detail(self, file: StoredFile) -> _Detail:
         return self._details.setdefault(file.digest, _Detail(self._store, file))
