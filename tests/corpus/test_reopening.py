@@ -17,7 +17,7 @@ import zstandard
 from builders import RunBuilder, a_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reopened import ANSWERS, assert_opened_again_alike, opened
+from reopened import ANSWERS, assert_opened_again_alike, opened, plain
 
 from untaken import background_reading, workspace_corpus
 from untaken.answers import run_report, run_transcript
@@ -25,8 +25,9 @@ from untaken.background_reading import BackgroundReading
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Finding, UntakenError
 from untaken.judging import prompt_injection
-from untaken.ledger import Draft, Verdict
+from untaken.ledger import Draft, ReviewNote, Verdict
 from untaken.ledger.run import TEXTS_TO_JUDGES
+from untaken.memories import remembered
 from untaken.scaling import reopening
 from untaken.scaling.distant import FILES_OPEN, DistantRun
 from untaken.scaling.reopening import _Detail, reopen
@@ -142,6 +143,53 @@ def test_a_ledger_that_somebody_judged_is_read_again_and_no_other(store: Workspa
     assert_opened_again_alike(store)
     (own,) = (run for run in opened(store).runs.values() if run.appended_here)
     assert not own.imported(own.of(Verdict)[-1])
+
+
+def note(text: str) -> Draft:
+    return Draft(ReviewNote, {"author": "ann", "text": text})
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 2**32))
+def test_of_a_ledger_that_grew_only_the_runs_written_about_are_read_again(seed: int) -> None:
+    random = Random(seed)
+    with TemporaryDirectory() as folder, Workspace(folder) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        for number in range(2):
+            store.add(f"{number}.jsonl", ledger_of(random, number), heads=None)
+        workspace = WorkspaceCorpus()
+        for turn in range(3):
+            before = {run.digest: run for run in workspace.read(store).runs}
+            sound = sorted(digest for digest, run in before.items() if not run.integrity.broken)
+            written = set()
+            for digest in random.sample(sound, random.randint(0, min(2, len(sound)))):
+                drafts = random.choice([[note(str(turn))], [verdict(False), note("-")], [verdict(None)]])
+                if store.append_events(before[digest], drafts) != before[digest].integrity.head:
+                    written.add(digest)
+            now, (fresh, findings) = workspace.read(store), store.read_runs()
+            assert now.findings == findings
+            assert plain(now.runs) == plain(fresh)
+            assert plain([run.integrity for run in now.runs]) == plain([run.integrity for run in fresh])
+            broken = {run.source for run in now.runs if run.integrity.verdict != "INTACT"}
+            for run in now.runs:
+                if run.source not in broken:
+                    assert (run is before[run.digest]) == (run.digest not in written)
+        again = evaluate_corpus(fresh, store.graph_set(), memory=remembered(fresh, store.path))
+        assert plain(workspace.evaluate(store, now).scores) == plain(again.scores)
+
+
+def test_a_byte_changed_by_hand_is_found_when_another_run_of_the_ledger_is_judged(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("two.jsonl", desk.careful(1).ledger() + desk.failing(1).ledger())
+        workspace = WorkspaceCorpus()
+        careful, _ = workspace.read(store).runs
+        (file,) = store.ledgers()
+        assert file.path is not None
+        data = bytearray(file.path.read_bytes())
+        data[data.rindex(b'"search"') + 1] ^= 1
+        file.path.write_bytes(data)
+        store.append_events(careful, [note("hm")])
+        assert [run.integrity.verdict for run in workspace.read(store).runs] == ["INTACT", "ALTERED"]
 
 
 def test_a_run_stays_as_it_was_opened_whatever_is_appended_later(store: Workspace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,6 +113,11 @@ class Run:
                 where=Where(file=self.source or None, line=found.line, run=self.run_id),
                 hint="Restore the original ledger, or leave the run out.",
             )
+
+    @property
+    def spans(self) -> array[int] | None:
+        """Where its lines are in its ledger, as in `RunLines`; ``None`` where that is not known."""
+        return None
 
     @property
     def run_id(self) -> str:

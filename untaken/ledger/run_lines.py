@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from untaken.errors import UntakenError, Where
 from untaken.ledger.events import AnyEvent
 from untaken.ledger.reading import Reading
-from untaken.ledger.run import Head
+from untaken.ledger.run import Head, Run
 from untaken.ledger.source import View
 
 CHANGED: Final = "ledger-changed"
@@ -34,6 +34,11 @@ class RunLines(NamedTuple):
 
     def events(self, run_id: str, head: Head) -> tuple[AnyEvent, ...] | None:
         """The events up to a head, verified again; ``None`` where the file has changed."""
+        run = self.run(run_id, head, name="")
+        return None if run is None else run.events
+
+    def run(self, run_id: str, head: Head, *, name: str) -> Run | None:
+        """The run up to a head, verified again; `name` is that of its ledger. ``None`` as for `events`."""
         try:
             with self.path.open("rb") as file:
                 pieces = []
@@ -42,9 +47,11 @@ class RunLines(NamedTuple):
                     pieces.append(file.read(end - begin))
         except FileNotFoundError:
             return None
-        view = View(name="", heads={run_id: head}, content=b"".join(pieces))
-        [first, *others] = Reading(view, lambda _: None, keep=True).chains()
-        return None if others or first.broken or first.run_id != run_id else tuple(first.kept)
+        reading = Reading(
+            View(name=name, heads={run_id: head}, content=b"".join(pieces)), lambda _: None, keep=True
+        )
+        [first, *others] = reading.chains()
+        return None if others or first.broken or first.run_id != run_id else reading.run(first)
 
 
 def ledger_changed(source: str, run_id: str) -> UntakenError:

@@ -133,19 +133,19 @@ class Lightening:
 
     def keep(self, file: StoredFile, read: FileReading) -> None:
         """Keeps the table of a ledger whose runs were made here."""
-        if self._keeps and read.content:
+        if self._keeps and read.content.digest:
             runs = [self._records.pop(id(run)) for run in read.runs]
             _save(self._store, file.digest, read, runs, self._scoring.graphs)
 
 
 def _save(store: Workspace, digest: str, file: FileReading, runs: Iterable[bytes], graphs: GraphSet) -> None:
-    save_table(store.path, digest, _key(file.content, graphs), encode_ledger(runs, file.findings))
+    save_table(store.path, digest, _key(file.content.digest, graphs), encode_ledger(runs, file.findings))
 
 
 def _kept(
     store: Workspace, file: StoredFile, now: LedgerContent, *, graphs: GraphSet, same: Same
 ) -> FileReading | None:
-    table = load_table(store.path, file.digest, _key(now.content, graphs))
+    table = load_table(store.path, file.digest, _key(now.digest, graphs))
     if table is None or file.path is None:
         return None
     try:
@@ -163,9 +163,7 @@ def _kept(
         )
         for run in record.runs
     ]
-    return FileReading(
-        key=now.key, runs=tuple(runs), findings=record.findings, content=now.content, sha256=now.sha256
-    )
+    return FileReading(content=now, runs=tuple(runs), findings=record.findings)
 
 
 class _Detail:

@@ -31,7 +31,7 @@ from untaken.store.stored_file import StoredFile
 from untaken.store.tables import appends, bundled, files, heads, removals
 
 MOST: Final = 64
-"""Ledgers of one bundle: a verdict on one of its runs costs reading all of them again."""
+"""Ledgers of one bundle: a verdict before the next start makes that start read all of them again."""
 MOST_BYTES: Final = 256 * KIB
 SHORT_BYTES: Final = 16 * KIB
 """A longer ledger has a file of its own."""

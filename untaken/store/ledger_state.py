@@ -49,7 +49,7 @@ class LedgerState:
             readings: by the file's digest.
             rows: what `rows` was before they were read.
         """
-        return self._state(rows, [(digest, file.sha256) for digest, file in readings.items()])
+        return self._state(rows, [(digest, file.content.sha256) for digest, file in readings.items()])
 
     def _state(self, rows: str | None, ledgers: Iterable[tuple[str, str]]) -> str | None:
         found = list(ledgers)

@@ -326,11 +326,11 @@ class Workspace(GraphStore, FileLists):
         make: Make | None = None,
         position: int | None = None,
     ) -> dict[str, FileReading]:
-        """Reads every ledger, by the file's digest; of those `known`, the ones that have changed since.
+        """Reads every ledger, by the file's digest; of those `known`, what has changed since.
 
         Args:
             progress: called with (ledgers read, ledgers, name).
-            known: by the file's digest.
+            known: by the file's digest, as `make` made them.
             make: what is made of their runs while they are at hand; without it they stay whole.
             position: as for `ledgers`.
         """
@@ -340,8 +340,9 @@ class Workspace(GraphStore, FileLists):
             if known:
                 with reading(self._engine) as connection:
                     keys = keys_of(connection, [file for file in ledgers if file.digest in known])
-                found = {digest: known[digest] for digest, key in keys.items() if known[digest].key == key}
-            fresh = self.read_some([file for file in ledgers if file.digest not in found], make)
+                found = {one: known[one] for one, key in keys.items() if known[one].content.key == key}
+            new = [file for file in ledgers if file.digest not in found]
+            fresh = read_files(self._engine, self.path, new, make, known or {})
             for done, file in enumerate(ledgers, start=1):
                 found[file.digest] = found[file.digest] if file.digest in found else next(fresh)
                 if progress:
@@ -362,7 +363,7 @@ class Workspace(GraphStore, FileLists):
         return read_files(self._engine, self.path, files, make)
 
     def contents_of(self, files: Sequence[StoredFile]) -> Iterator[LedgerContent | None]:
-        """The `FileReading.key` and `content` that reading each of these of `ledgers` would give now.
+        """The `FileReading.content` that reading each of these of `ledgers` would have now.
 
         ``None`` for one that is gone, or that changes just now.
         """
