@@ -256,10 +256,10 @@ class Agent:
         return 0.25 + 0.5 * (sum(map(ord, self.desk.steps[0].name)) % 10) / 10
 
 
-def executed(desk: Desk, rng: random.Random, folder: Path) -> tuple[list[Run], Truth]:
-    """The runs of a desk, and which of them met which cause first."""
+def executed(desk: Desk, rng: random.Random, folder: Path, *, runs: int = 90) -> tuple[list[Run], Truth]:
+    """The runs of a desk, about so many, and which of them met which cause first."""
     truth, path = Truth(), folder / "runs.jsonl"
-    trials = max(3, 90 // len(desk.tasks))
+    trials = max(3, runs // len(desk.tasks))
     met: dict[str, int] = {}
     with LedgerWriter(path, scratch=True) as ledger:
         for task in desk.tasks:

@@ -29,6 +29,7 @@ PAGES = {
     "decisions": "/decisions",
     "rankings": "/rankings",
     "annotate": "/annotate",
+    "audit": "/audit",
     "memory": "/memory",
     "criteria": "/criteria",
     "what_if_not": "/what_if_not",

@@ -22,7 +22,7 @@ SECTIONS: Final = {
         ("criteria", "Criteria"),
         ("memory", "Memory"),
     ),
-    "Author": (("annotate", "Annotate"),),
+    "Author": (("annotate", "Annotate"), ("audit", "Audit")),
     "Lab": (("what_if_not", "What-If-Not"),),
 }
 """File and title of each page, by section. No icons: the browser would fetch them from elsewhere."""

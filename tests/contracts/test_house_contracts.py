@@ -202,6 +202,7 @@ VERB_OF_A_PAGE = {
     "rankings": "rank",
     "review": "review",
     "run": "score",
+    "audit": "graph",
     "what_if_not": "crafter",
 }
 

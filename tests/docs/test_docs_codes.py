@@ -17,7 +17,7 @@ NO_CODES = {
     *("node-link", *(info.name for info in formats())),
     *("memory-queue", "memory-preview", "memory-apply", "memory-verify"),  # schemas
     *("modes-list", "modes-notes", "modes-suggest", "modes-agree"),
-    *("criteria-verify", "graph-check", "graph-diff", "graph-discover", "graph-draw"),
+    *("criteria-verify", "graph-audit", "graph-check", "graph-diff", "graph-discover", "graph-draw"),
     "criteria-proposal",
     *("workspace-backup", "workspace-restore", "workspace-doctor"),
     "policy-mediated",  # a kind of edge

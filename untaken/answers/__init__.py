@@ -17,6 +17,13 @@ if TYPE_CHECKING:
         unmapped_table as unmapped_table,
         versions_table as versions_table,
     )
+    from untaken.answers.audit import (
+        audit_corpus as audit_corpus,
+        audit_document as audit_document,
+        audited_edges_table as audited_edges_table,
+        audited_nodes_table as audited_nodes_table,
+        audited_tasks_table as audited_tasks_table,
+    )
     from untaken.answers.choices import (
         ChoiceReview as ChoiceReview,
         choice_review as choice_review,

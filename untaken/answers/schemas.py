@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from untaken.answers.audit import GraphAuditDocument
 from untaken.answers.causes import CausesDocument
 from untaken.answers.compare import CompareDocument
 from untaken.answers.counterfactuals import CounterfactualDocument
@@ -119,6 +120,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "export": ExportDocument,
     "formats": FormatsDocument,
     "convert": ConvertDocument,
+    "graph-audit": GraphAuditDocument,
     "graph-check": GraphCheckDocument,
     "graph-diff": GraphDiffDocument,
     "graph-discover": GraphDiscoverDocument,

@@ -10,6 +10,7 @@ from untaken.answers import graph_diff_document
 from untaken.answers.plans import CheckedGraph, GraphCheckDocument, GraphDrawDocument
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import UsageError, Verbs, group, verb
+from untaken.cli.graph_audit import add_audit
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.graph_discover import add_discover
 from untaken.cli.inputs import read_ledgers
@@ -41,6 +42,7 @@ def add_to(verbs: Verbs) -> None:
         "ledgers, or folders of ledgers: list where their runs contradict the graphs",
         nargs="+",
     )
+    add_audit(inner)
     parser = verb(inner, "diff", diff, "show the differences between two versions of a plan graph")
     parser.add_argument("old", metavar="OLD", help="plan graph")
     parser.add_argument("new", metavar="NEW", help="plan graph")

@@ -111,6 +111,7 @@ EXAMPLES: Final = {
     "crafter win": ("untaken crafter win --policy scripted --task collect_wood",),
     "crafter score": ("untaken crafter score scores/",),
     "graph check": ("untaken graph check graphs/",),
+    "graph audit": ("untaken graph audit graphs/ --against ledgers/",),
     "graph diff": ("untaken graph diff old.plan.yaml new.plan.yaml",),
     "graph draw": ("untaken graph draw refund.plan.yaml -o refund.svg",),
     "graph discover": ("untaken graph discover ledgers/ -o draft.plan.yaml",),

@@ -22,6 +22,7 @@ from untaken.html.fix_list import (
     fix_section,
 )
 from untaken.html.markup import Markup, page, row, run_name, section, short, stylesheet, table, tag
+from untaken.html.plan_audit import audit_section
 from untaken.html.rank_flow import flow_section
 from untaken.html.run_patterns import patterns_section
 from untaken.html.small_print import made_section, rule_words, words_section
@@ -105,6 +106,7 @@ def _body(
         patterns_section(corpus, full=full),
         contradictions_section(corpus, found, full=full),
         choices_section(corpus) if full else None,
+        audit_section(corpus, full=full),
         unused_section(corpus) if full else None,
         words_section(),
         made_section(corpus, broken, full=full, date=date),

@@ -1,0 +1,1 @@
+"""Audit: is the plan itself right?"""

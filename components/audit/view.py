@@ -1,0 +1,179 @@
+"""The plan audit on its page: sub-goals to look at, edges, tasks, and the edit that runs suggest."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components.annotate import session
+from components.shared import cards, state, tables, text
+from components.shared.panels import panel
+from untaken.annotating import Edit, apply
+from untaken.answers import (
+    audit_corpus,
+    audit_document,
+    audited_edges_table,
+    audited_nodes_table,
+    audited_tasks_table,
+    dump,
+)
+from untaken.auditing import ALARMS, NodeAudit, PlanAudit
+from untaken.present.numbers import counted
+from untaken.present.statuses import STAR
+
+ANNOTATE: Final = "pages/annotate.py"
+MOST_CARDS: Final = 12
+LOOK_AT: Final = ("doubtful", "blind", "contested")
+WIDTHS: Final = {
+    "graph": None,
+    "title": None,
+    "proposed": None,
+    "sub_goal": st.column_config.TextColumn("sub-goal", width=170),
+    "critical": st.column_config.CheckboxColumn("critical", width=70),
+    "verdict": st.column_config.TextColumn(width=90),
+    "why": st.column_config.TextColumn(width=480),
+    "low": None,
+    "high": None,
+    "hollow": None,
+    "hollow_detected": None,
+    "changed": None,
+    "changed_detected": None,
+}
+
+
+def audit() -> PlanAudit:
+    """The audit of all plans by all runs: agents that share no task still speak of their own plans."""
+    return state.derived(audit_corpus, of_all=True)
+
+
+@panel
+def numbers(found: PlanAudit) -> None:
+    """How many sub-goals have which verdict."""
+    count = {verdict: sum(one.verdict == verdict for one in found.nodes) for verdict in (*LOOK_AT, "sound")}
+    edges = sum(one.verdict in ALARMS for one in found.edges)
+    cards.number_cards(
+        (
+            "To fix",
+            f"{found.alarms + edges}",
+            f"{count['doubtful']} doubtful, {count['blind']} blind, {edges} edges",
+        ),
+        ("To decide", f"{count['contested']}", "contested: needed, or were runs lucky?"),
+        ("Sound", f"{count['sound']} of {len(found.nodes)}", "sub-goals"),
+    )
+    st.caption(f"{counted(found.runs, 'run')}, {found.successes:,} successful; copies of a run count once.")
+
+
+@panel
+def to_look_at(found: PlanAudit) -> None:
+    """A card for each sub-goal that is doubtful, blind or contested, with what to do."""
+    nodes = [one for verdict in LOOK_AT for one in found.nodes if one.verdict == verdict]
+    if not nodes:
+        st.success("No sub-goal is doubtful, blind or contested.", icon=":material/check:")
+    for at, one in enumerate(nodes[:MOST_CARDS]):
+        with st.container(border=True):
+            _card(one, at)
+    if len(nodes) > MOST_CARDS:
+        st.caption(f"{len(nodes) - MOST_CARDS:,} more are in the table below.")
+
+
+def _card(one: NodeAudit, at: int) -> None:
+    star = f" {STAR}" if one.critical else ""
+    st.markdown(f"**{text.label(one.title or one.sub_goal)}**{star} · {one.verdict}")
+    st.write(_sentence(one.why))
+    if one.proposed_words:
+        st.markdown(f"Proposed: {text.label(one.proposed_words, 300)}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if one.proposed is not None:
+            _accept(one.graph, one.proposed, f"node-{at}")
+        st.page_link(
+            ANNOTATE,
+            label="Open in Annotate",
+            icon=":material/edit:",
+            query_params={"graph": one.graph, "sub_goal": one.sub_goal} | state.scope(),
+        )
+
+
+def _sentence(words: str) -> str:
+    ended = words if words.endswith("?") else f"{words}."
+    return text.label(f"{ended[0].upper()}{ended[1:]}", 400)
+
+
+def _accept(graph: str, edit: Edit, key: str) -> None:
+    if st.button(
+        "Draft this edit",
+        key=f"audit-{key}",
+        help="Opens Annotate with the edit as a draft: see there how many runs change before you save.",
+    ):
+        _draft(graph, edit)
+        st.switch_page(ANNOTATE, query_params={"graph": graph} | state.scope())
+
+
+def _draft(graph: str, edit: Edit) -> None:
+    """The edit as an undoable step on the open graph; nothing is scored by it before somebody saves."""
+    here = session.open_graph(graph)
+    if here is not None:
+        session.take(apply(here.graph, edit), "proposed by the audit")
+
+
+@panel
+def edges(found: PlanAudit) -> None:
+    """Edges that successes go against."""
+    doubtful = [one for one in found.edges if one.verdict in ALARMS]
+    if not found.edges:
+        return
+    st.subheader("Order", anchor=False)
+    if not doubtful:
+        sound = sum(one.verdict == "sound" for one in found.edges)
+        st.caption(f"No edge is doubtful; {sound} of {len(found.edges)} are confirmed by successful runs.")
+    for at, one in enumerate(doubtful[:MOST_CARDS]):
+        with st.container(border=True):
+            st.markdown(f"**{text.label(one.sub_goal)}** needs **{text.label(one.dependency)}** · doubtful")
+            st.write(_sentence(one.why))
+            if one.proposed is not None:
+                _accept(one.graph, one.proposed, f"edge-{at}")
+
+
+@panel
+def tasks(found: PlanAudit) -> None:
+    """Tasks whose agents agree with each other and not with the plan."""
+    if not found.tasks:
+        return
+    st.subheader("Tasks whose plan may be wrong", anchor=False)
+    st.caption(
+        "Where success is the plan's own end state, a wrong plan has no success. Doubt = 1 − pass rate + "
+        "share of runs that make the same other writes; 0 to 2."
+    )
+    tables.table(
+        audited_tasks_table(found),
+        key="audit-tasks",
+        name="Tasks whose plan may be wrong",
+        most=40,
+        columns={
+            "graph": None,
+            "task_id": st.column_config.TextColumn("task", width=240),
+            "doubt": st.column_config.NumberColumn(format="%.2f"),
+            "passed": tables.PERCENT,
+            "proposed": st.column_config.TextColumn("proposed writes", width=420),
+        },
+    )
+
+
+@panel
+def everything(found: PlanAudit) -> None:
+    """All verdicts as a table, and the document."""
+    st.subheader("All sub-goals", anchor=False)
+    graphs = len({one.graph for one in found.nodes})
+    columns = {name: how for name, how in WIDTHS.items() if name != "graph" or graphs < 2}
+    tables.table(audited_nodes_table(found), key="audit-nodes", name="Audit of sub-goals", columns=columns)
+    tables.folded_table(
+        "All edges", lambda: audited_edges_table(found), key="audit-edges", name="Audit of edges"
+    )
+    runs, findings = state.corpus().runs, state.findings()
+    tables.download(
+        lambda: dump(audit_document(found, runs, findings=findings)).encode(),
+        label="Audit (JSON)",
+        file="graph-audit.json",
+        mime="application/json",
+        key="audit-json",
+    )

@@ -1,0 +1,41 @@
+"""The page Audit: what the runs put in doubt, and the edit that one click drafts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import a_run
+from sessions import said, session
+
+from components.annotate.session import CURRENT
+from untaken.store import Workspace
+
+GRAPH = b"""
+id: refund
+tasks: ["*"]
+sub_goals:
+  - {id: pay, title: "Pay <b>back</b>", check: {tool_call: {name: pay, arguments: {amount: 76}}}}
+"""
+
+
+def test_a_click_drafts_the_proposed_edit_and_scores_nothing_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("refund.plan.yaml", GRAPH)
+        runs = [
+            a_run(f"r{n}", task=f"t{n}").call("pay", ok=True, amount=67, n=n).finish().ledger()
+            for n in range(5)
+        ]
+        store.add("runs.jsonl", b"".join(runs))
+    app = session(tmp_path, monkeypatch, "audit")
+    assert "0 of 5 successful runs complete it" in said(app)
+    assert "Pay <b>" not in said(app)
+    app.button(key="audit-node-0").click().run()
+    assert not app.exception
+    assert app.title[0].value == "Annotate"
+    (node,) = app.session_state[CURRENT].graph.sub_goals
+    assert node.check.tool_call.arguments == {"amount": 67}
+    with Workspace(tmp_path) as store:
+        assert store.newest_version("refund").version == 1

@@ -1,0 +1,237 @@
+"""A defect of a plan is named by the audit, with the edit that runs suggest; a sound plan is left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from builders import RunBuilder, a_graph, a_run
+
+from untaken.annotating import apply, read_edit
+from untaken.answers.audit import audit_corpus, audit_document
+from untaken.answers.documents import entry
+from untaken.auditing import PlanAudit, audit_plans
+from untaken.corpus import evaluate_corpus
+from untaken.ledger import Run
+from untaken.memory import PolicyMemory
+from untaken.plans import PlanGraph
+from untaken.subgoals import score_run
+
+ORDER = {"id": "order", "rules": [{"tool": "find"}], "check": {"expr": "state.order == 'A1'"}}
+PAID = {"id": "pay", "deps": ["order"], "rules": [{"tool": "pay"}]}
+SOUND = PAID | {"check": {"tool_call": {"name": "pay", "arguments": {"amount": 67}}}}
+
+
+def worked(number: int, *, success: bool = True, amount: int = 67, reverse: bool = False) -> RunBuilder:
+    """A run that finds the order and pays it."""
+    run = a_run(f"r{number}", task=f"t{number % 4}", agent=f"agent-{number % 2}")
+
+    def pay() -> None:
+        run.call("pay", ok=True, amount=amount, reference=number).state(paid=amount)
+
+    def find() -> None:
+        run.call("find", ok=True, who=number).state(order="A1")
+
+    for step in (pay, find) if reverse else (find, pay):
+        step()
+    return run.finish(success, final_state={"order": "A1", "paid": amount, "noise": number})
+
+
+def runs(count: int = 8, **how: Any) -> list[Run]:
+    """Runs, the last quarter of which failed with another amount."""
+    good = count - count // 4
+    return [
+        worked(n, success=n < good, **({"amount": 78} if n >= good else {}) | how).run() for n in range(count)
+    ]
+
+
+def audited(graph: PlanGraph, made: Sequence[Run]) -> PlanAudit:
+    """The audit of a plan."""
+    return audit_plans([graph], [(run, score_run(run, graph)) for run in made])
+
+
+def of_pay(check: dict[str, Any], made: Sequence[Run] | None = None, **more: Any) -> Any:
+    """What an audit says of the second sub-goal, with this check."""
+    return audited(a_graph(ORDER, PAID | {"check": check} | more), made or runs()).nodes[1]
+
+
+def test_a_sound_plan_is_sound() -> None:
+    found = audited(a_graph(ORDER, SOUND), runs())
+    assert [node.verdict for node in found.nodes] == ["sound", "sound"]
+    assert [edge.verdict for edge in found.edges] == ["sound"]
+    assert found.alarms == 0
+
+
+@pytest.mark.parametrize(
+    ("desc", "check", "want"),
+    [
+        ("constant", {"expr": "1 == 1"}, "blind"),
+        ("reads what another step wrote", {"expr": "state.order == 'A1'"}, "blind"),
+        ("true whatever it is", {"expr": "state.paid == state.paid"}, "doubtful"),
+        ("true with and without", {"expr": "has(state.paid) || !has(state.paid)"}, "blind"),
+        ("only that it is there", {"expr": "has(state.paid)"}, "doubtful"),
+        ("any number", {"expr": "state.paid > 0 || state.paid <= 0"}, "doubtful"),
+        ("a limit", {"expr": "state.paid <= 100"}, "sound"),
+        ("the wrong amount", {"tool_call": {"name": "pay", "arguments": {"amount": 76}}}, "doubtful"),
+        ("a misspelt tool", {"tool_call": {"name": "payy", "arguments": {"amount": 67}}}, "doubtful"),
+        ("a misspelt field", {"expr": "state.piad == 67"}, "doubtful"),
+        ("a verdict", {"verdict": True}, "untested"),
+        ("the outcome", {"outcome": True}, "untested"),
+    ],
+)
+def test_a_check_gets_its_verdict(desc: str, check: dict[str, Any], want: str) -> None:
+    assert of_pay(check).verdict == want, desc
+
+
+def test_any_call_will_do_only_where_the_tool_changes_nothing() -> None:
+    check = {"tool_call": {"name": "pay", "arguments": {}}}
+    node = PAID | {"check": check}
+    assert audited(a_graph(ORDER, node), runs()).nodes[1].verdict == "sound"
+    assert audited(a_graph(ORDER, node, mutates=["pay"]), runs()).nodes[1].verdict == "doubtful"
+
+
+@pytest.mark.parametrize(
+    ("desc", "check"),
+    [
+        ("argument", {"tool_call": {"name": "pay", "arguments": {"amount": 76}}}),
+        ("tool", {"tool_call": {"name": "payy", "arguments": {"amount": 67}}}),
+        ("field", {"expr": "state.piad == 67"}),
+    ],
+)
+def test_the_proposed_edit_makes_the_plan_sound(desc: str, check: dict[str, Any]) -> None:
+    graph = a_graph(ORDER, PAID | {"check": check})
+    found = audited(graph, runs()).nodes[1]
+    assert found.proposed is not None, desc
+    assert audited(apply(graph, found.proposed), runs()).nodes[1].verdict == "sound", desc
+
+
+def test_values_that_differ_between_successes_are_no_proposal() -> None:
+    made = [worked(n, amount=60 + n).run() for n in range(6)]
+    found = of_pay({"tool_call": {"name": "pay", "arguments": {"amount": 1}}}, made)
+    assert (found.verdict, found.proposed) == ("doubtful", None)
+
+
+def test_an_edge_that_successes_reverse_is_doubtful_and_one_trial_too_early_is_no_order() -> None:
+    found = audited(a_graph(ORDER, SOUND), [worked(n, reverse=True).run() for n in range(4)])
+    assert found.edges[0].verdict == "doubtful"
+    early = [
+        a_run(f"e{n}", task=f"t{n}")
+        .call("pay", ok=False, amount=67, n=n)
+        .call("find", ok=True)
+        .state(order="A1")
+        .call("pay", ok=True, amount=67)
+        .finish(True, final_state={"order": "A1"})
+        .run()
+        for n in range(4)
+    ]
+    assert audited(a_graph(ORDER, SOUND), early).edges[0].verdict == "sound"
+
+
+def skipping(number: int, *, done: bool, success: bool) -> Run:
+    """A run that checks the policy or does not, of one agent."""
+    run = a_run(f"s{number}", task=f"t{number % 5}")
+    if done:
+        run.call("read_policy", ok=True, n=number).state(policy="read")
+    return run.call("pay", ok=True, n=number).finish(success, final_state={"n": number}).run()
+
+
+POLICY = {
+    "id": "policy",
+    "critical": True,
+    "rules": [{"tool": "read_policy"}],
+    "check": {"expr": "state.policy == 'read'"},
+}
+
+
+@pytest.mark.parametrize(
+    ("desc", "successes", "failed", "want"),
+    [
+        ("it goes with success", 60, lambda n: skipping(n, done=False, success=False), "sound"),
+        ("a person decides", 14, lambda n: skipping(n, done=n % 3 > 0, success=False), "contested"),
+        ("it changes nothing", 60, lambda n: skipping(n, done=n % 3 > 0, success=False), "doubtful"),
+    ],
+)
+def test_what_some_successes_do_without_is_contested_unless_outcomes_decide(
+    desc: str, successes: int, failed: Callable[[int], Run], want: str
+) -> None:
+    made = [skipping(n, done=n % 3 > 0, success=True) for n in range(successes)]
+    made += [failed(n) for n in range(100, 100 + 2 * successes)]
+    assert audited(a_graph(POLICY), made).nodes[0].verdict == want, desc
+
+
+def test_too_few_runs_and_copies_of_one_leave_it_untested() -> None:
+    assert audited(a_graph(ORDER, SOUND), runs(2)).nodes[1].verdict == "untested"
+    copies = [a_run(f"c{n}", task="t").call("pay", ok=True, amount=67).finish(True).run() for n in range(9)]
+    assert audited(a_graph(SOUND | {"deps": []}), copies).nodes[0].verdict == "untested"
+
+
+def test_an_option_nobody_needed_is_no_doubt() -> None:
+    graph = a_graph(
+        {"id": "pay", "check": {"tool_call": {"name": "pay", "arguments": {"amount": 67}}}},
+        {"id": "voucher", "check": {"tool_call": {"name": "voucher"}}},
+        {"id": "either", "any_of": ["pay", "voucher"]},
+    )
+    verdicts = {node.sub_goal: node.verdict for node in audited(graph, runs()).nodes}
+    assert verdicts == {"pay": "sound", "voucher": "untested", "either": "sound"}
+
+
+def written(number: int, agent: str, amount: int, *, success: bool, user: str = "ann_1234") -> Run:
+    """A run of one task of a benchmark whose outcome is the plan's writes."""
+    run = a_run(f"w{number}", agent=agent, task="task-1")
+    run.call("get_user", ok=True, user_id=user, n=number)
+    return run.call("pay", ok=True, amount=amount).finish(success).run()
+
+
+WRITES = a_graph(
+    {"id": "user", "check": {"tool_call": {"name": "get_user", "arguments": {"user_id": "ann_1234"}}}},
+    {"id": "pay", "check": {"tool_call": {"name": "pay", "arguments": {"amount": 67}}}},
+    mutates=["pay"],
+)
+
+
+def test_agents_that_agree_with_each_other_and_not_with_the_plan_make_a_task_doubtful() -> None:
+    made = [written(n, f"agent-{n % 2}", 70, success=False) for n in range(4)]
+    (task,) = audited(WRITES, made).tasks
+    assert (task.doubt, task.agree, task.passed) == (2.0, 4, 0.0)
+    assert [(write.tool, write.arguments) for write in task.proposed or ()] == [("pay", {"amount": 70})]
+
+
+def test_a_task_whose_agents_write_as_planned_is_in_no_doubt_and_one_agent_is_too_few() -> None:
+    (task,) = audited(WRITES, [written(n, f"agent-{n % 2}", 67, success=True) for n in range(4)]).tasks
+    assert (task.doubt, task.proposed) == (0.0, None)
+    assert audited(WRITES, [written(n, "one", 70, success=False) for n in range(4)]).tasks == ()
+
+
+def test_runs_of_another_task_are_a_finding_and_no_evidence() -> None:
+    made = [written(n, f"agent-{n % 2}", 67, success=True) for n in range(4)]
+    made += [written(n, f"agent-{n % 2}", 70, success=False, user="bob_77") for n in range(4, 6)]
+    corpus = evaluate_corpus(made, WRITES, memory=PolicyMemory.build([]), resamples=0)
+    found = audit_corpus(corpus)
+    assert found.tasks[0].runs == 4
+    assert found.strangers == 2
+    document = audit_document(found, corpus.runs)
+    assert [finding.code for finding in document.findings] == ["run-of-another-task"]
+    assert document.tasks[0].strangers == ["w4", "w5"]
+
+
+def test_a_proposed_edit_in_the_document_is_a_command_that_can_be_applied() -> None:
+    graph = a_graph(ORDER, PAID | {"check": {"tool_call": {"name": "pay", "arguments": {"amount": 76}}}})
+    corpus = evaluate_corpus(runs(), graph, memory=PolicyMemory.build([]), resamples=0)
+    node = entry(audit_document(audit_corpus(corpus), corpus.runs))["nodes"][1]
+    edited = apply(graph, read_edit(node["proposed"]))
+    assert edited.sub_goals[1].check.tool_call.arguments == {"amount": 67}
+
+
+def test_hostile_runs_are_text_and_stop_nothing() -> None:
+    hostile = "[x](javascript:alert(1)) <b>\x00\u202e"
+    made = [
+        a_run(f"h{n}", task=hostile)
+        .call("pay", ok=True, amount=hostile, n=n)
+        .state(paid={"a": [hostile, None, 1e300, -0.0]})
+        .finish(True, final_state={"paid": {"a": []}})
+        .run()
+        for n in range(6)
+    ]
+    found = of_pay({"expr": "state.paid.a[0] == 'x'"}, made)
+    assert found.verdict == "doubtful"

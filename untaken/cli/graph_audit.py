@@ -1,0 +1,82 @@
+"""``untaken graph audit``: is the plan itself right?"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from untaken.answers.audit import audit_corpus, audit_document, stranger_findings, writes_in_words
+from untaken.auditing import ALARMS, PlanAudit
+from untaken.cli.console import NOTHING, Console, decimal, plain
+from untaken.cli.grammar import Verbs, verb
+from untaken.cli.inputs import read_graphs, read_ledgers
+from untaken.corpus import evaluate_corpus
+from untaken.memory import PolicyMemory
+from untaken.present.statuses import STAR
+
+TOP: Final = 40
+FIRST: Final = ("doubtful", "blind", "contested", "untested", "sound")
+"""Verdicts in the order in which they are printed."""
+
+
+def add_audit(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = verb(verbs, "audit", run_audit, "check plan graphs against recorded runs: is the plan right?")
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="plan graph, or folder of plan graphs")
+    parser.takes_one("--against", "LEDGERS", "ledgers, or folders of ledgers", nargs="+", required=True)
+    parser.takes_top(TOP)
+
+
+def run_audit(args: argparse.Namespace, console: Console) -> int:
+    """Prints the audit; 1 where a sub-goal is doubtful or blind, or a ledger or graph is broken."""
+    graphs, ledgers = read_graphs(args.paths), read_ledgers(args.against, console)
+    corpus = evaluate_corpus(
+        ledgers.every_run,
+        graphs,
+        memory=PolicyMemory.build([]),
+        progress=console.progress,
+        resamples=0,
+    )
+    found = audit_corpus(corpus)
+    console.say(f"{found.headline}.")
+    _print(found, console, args.top or None)
+    for warning in stranger_findings(found):
+        console.warn(plain(warning.message))
+    findings = tuple(dict.fromkeys((*ledgers.findings, *corpus.findings)))
+    console.document(audit_document(found, corpus.runs, findings=findings))
+    broken = ledgers.broken > 0 or any(finding.severity == "error" for finding in graphs.findings)
+    return 1 if broken or found.alarms else 0
+
+
+def _print(found: PlanAudit, console: Console, top: int | None) -> None:
+    nodes = sorted(found.nodes, key=lambda one: FIRST.index(one.verdict))
+    several = len({one.graph for one in nodes}) > 1
+    console.columns(
+        nodes[:top],
+        ("verdict", lambda one: one.verdict),
+        ("sub-goal", lambda one: f"{one.sub_goal}{f' {STAR}' if one.critical else ''}"),
+        *((("graph", lambda one: one.graph),) if several else ()),
+        ("why", lambda one: one.why),
+        ("proposed", lambda one: one.proposed_words or NOTHING),
+    )
+    if top and len(nodes) > top:
+        console.say(f"… and {len(nodes) - top} more (--top 0 lists all)")
+    edges = [one for one in found.edges if one.verdict in ALARMS]
+    if edges:
+        console.say()
+        console.columns(
+            edges[:top],
+            ("edge", lambda one: f"{one.dependency} → {one.sub_goal}"),
+            ("why", lambda one: one.why),
+        )
+    if found.tasks:
+        console.say()
+        console.say("Tasks whose agents agree with each other and not with the plan, most doubtful first.")
+        console.columns(
+            found.tasks[:top],
+            ("doubt", lambda one: decimal(one.doubt, 2)),
+            ("task", lambda one: one.task_id),
+            ("passed", lambda one: f"{round(one.passed * one.runs)} of {one.runs}"),
+            ("agree", lambda one: one.agree),
+            ("proposed writes", lambda one: (writes_in_words(one) or NOTHING)[:120]),
+        )
