@@ -113,7 +113,7 @@ def write_facts(
         progress: called with (ledgers read, ledgers, what is being done).
 
     Raises:
-        UntakenError: as `replacing_folder`; ``parquet-unwritable``.
+        UntakenError: as `replacing_folder`; as `errors.disk_trouble`.
     """
     found, of_runs = list(others), dict[Finding, None]()
     seen, authors, ends = set[str](), set[str](), list[RunEnd]()
