@@ -56,40 +56,94 @@ class MadeFacts:
     broken: int
 
 
-class Passed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What stays of a run for a while.
+class RunRows(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What stays of a run until it is written.
 
     Attributes:
+        events: in its ledger, those about it included.
         end: for doubts about its plan graph, where it was scored.
         authors: of its verdicts, where only some count.
+        rows: packed; none for a broken run.
     """
 
     digest: str
     run_id: str
+    events: int
     findings: tuple[Finding, ...]
     end: RunEnd
     authors: frozenset[str]
-
-    @classmethod
-    def of(cls, run: Run, record: ScoreRecord, *, chosen: bool) -> Passed:
-        """Of a run and its score; `chosen`: whether only some verdicts count."""
-        score = record.score
-        return cls(
-            digest=run.digest,
-            run_id=run.run_id,
-            findings=record.findings,
-            end=RunEnd(
-                tools=run.tools,
-                graph_id="" if score is None else score.graph_id,
-                results=() if score is None else score.results,
-                success=run.success,
-            ),
-            authors=frozenset([verdict.by for verdict in run.of(Verdict)]) if chosen else NOBODY,
-        )
+    rows: bytes
 
 
-Ledger = tuple[Iterable[tuple[Passed, bytes]], list[Finding]]
-"""The runs of one ledger with their rows, none for a broken one; and what was noticed."""
+def rows_of(some: Sequence[ScoredRun], scoring: Scoring) -> list[RunRows]:
+    """What stays of some runs."""
+    whole = [_whole(run, records[0], scoring) for run, _, records in some if not run.integrity.broken]
+    made = map(_encode, facts_of(whole))
+    return [
+        _rows(run, records[0], b"" if run.integrity.broken else next(made), chosen=bool(scoring.verdicts))
+        for run, _, records in some
+    ]
+
+
+def unpacked(rows: bytes) -> Parts:
+    """The rows of a run, for a `FactWriter`."""
+    return _decode(rows)
+
+
+def _whole(run: Run, record: ScoreRecord, scoring: Scoring) -> RunWithScore:
+    plan, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
+    return RunWithScore(run=run, score=record.value, plan=plan, verdicts=scoring.verdicts)
+
+
+def _rows(run: Run, record: ScoreRecord, rows: bytes, *, chosen: bool) -> RunRows:
+    score = record.score
+    return RunRows(
+        digest=run.digest,
+        run_id=run.run_id,
+        events=len(run.events),
+        findings=record.findings,
+        end=RunEnd(
+            tools=run.tools,
+            graph_id="" if score is None else score.graph_id,
+            results=() if score is None else score.results,
+            success=run.success,
+        ),
+        authors=frozenset([verdict.by for verdict in run.of(Verdict)]) if chosen else NOBODY,
+        rows=rows,
+    )
+
+
+Ledger = tuple[Iterable[RunRows], list[Finding]]
+"""The runs of one ledger; and what was noticed."""
+
+
+class AllRuns:
+    """What is noticed about all runs, from what stays of each.
+
+    Attributes:
+        found: on their ledgers, so far.
+    """
+
+    def __init__(self, others: Iterable[Finding] = ()) -> None:
+        self.found = list(others)
+        self._of_runs = dict[Finding, None]()
+        self._authors = set[str]()
+        self._ends = list[RunEnd]()
+        self._alike: dict[tuple[object, ...], RunEnd] = {}
+
+    def take(self, findings: Iterable[Finding], end: RunEnd, authors: Iterable[str] = ()) -> None:
+        """One more run."""
+        self._of_runs |= dict.fromkeys(findings)
+        self._authors.update(authors)
+        key = end.tools, end.graph_id, id(end.results), end.success
+        self._ends.append(self._alike.setdefault(key, end))
+
+    def findings(self, scoring: Scoring) -> tuple[Finding, ...]:
+        """On ledgers, plan graphs and scores, each once."""
+        unmatched = unmatched_globs(scoring.verdicts, self._authors)
+        doubts = graph_doubts(scoring.graphs.graphs, zip(self._ends, self._ends, strict=True))
+        others = *self._of_runs, *(doubt.finding for doubt in doubts)
+        return tuple(dict.fromkeys((*self.found, *scoring.graphs.findings, *unmatched, *others)))
 
 
 @seldom_collected()
@@ -115,39 +169,30 @@ def write_facts(
     Raises:
         UntakenError: as `replacing_folder`; as `errors.disk_trouble`.
     """
-    found, of_runs = list(others), dict[Finding, None]()
-    seen, authors, ends = set[str](), set[str](), list[RunEnd]()
-    alike: dict[tuple[object, ...], RunEnd] = {}
+    everything, seen = AllRuns(others), set[str]()
     files = _here(places, scoring) if cluster is None else _sent(cluster, places, scoring)
     with replacing_folder(folder) as fresh, writing_database() as database, closing(files):
         writer = FactWriter(fresh, database)
         for done, (place, (runs, findings)) in enumerate(zip(places, files, strict=True), start=1):
-            found += findings
-            for passed, made in runs:
-                if passed.digest in seen:
-                    found.append(twice(place, passed.run_id))
+            everything.found += findings
+            for run in runs:
+                if run.digest in seen:
+                    everything.found.append(twice(place, run.run_id))
                     continue
-                seen.add(passed.digest)
-                authors |= passed.authors
-                of_runs |= dict.fromkeys(passed.findings)
-                end = passed.end
-                key = end.tools, end.graph_id, id(end.results), end.success
-                ends.append(alike.setdefault(key, end))
-                if made:
-                    writer.take(_decode(made))
+                seen.add(run.digest)
+                everything.take(run.findings, run.end, run.authors)
+                if run.rows:
+                    writer.take(unpacked(run.rows))
             if progress:
                 progress(done, len(places), "reading ledgers")
-        unmatched = unmatched_globs(scoring.verdicts, authors)
-        doubts = graph_doubts(scoring.graphs.graphs, zip(ends, ends, strict=True))
-        all_found = (*found, *scoring.graphs.findings, *unmatched, *of_runs, *(one.finding for one in doubts))
-        everything = tuple(dict.fromkeys(all_found))
-        writer.finish(everything, missing=scoring.missing[0], verdicts=scoring.verdicts)
+        all_found = everything.findings(scoring)
+        writer.finish(all_found, missing=scoring.missing[0], verdicts=scoring.verdicts)
     return MadeFacts(
         files=writer.files,
         runs=writer.runs,
         results=writer.results,
-        findings=everything,
-        broken=sum(finding.severity == "error" for finding in found),
+        findings=all_found,
+        broken=sum(finding.severity == "error" for finding in everything.found),
     )
 
 
@@ -179,20 +224,4 @@ def facts_part(shared: bytes, chunk: bytes) -> bytes:
 
 
 def _ledger(place: Place, scoring: Scoring) -> Ledger:
-    def passed(some: Sequence[ScoredRun]) -> list[tuple[Passed, bytes]]:
-        whole = [_whole(run, records[0], scoring) for run, _, records in some if not run.integrity.broken]
-        made = map(_encode, facts_of(whole))
-        return [
-            (
-                Passed.of(run, records[0], chosen=bool(scoring.verdicts)),
-                b"" if run.integrity.broken else next(made),
-            )
-            for run, _, records in some
-        ]
-
-    return read_scored(place, scoring, passed)
-
-
-def _whole(run: Run, record: ScoreRecord, scoring: Scoring) -> RunWithScore:
-    plan, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
-    return RunWithScore(run=run, score=record.value, plan=plan, verdicts=scoring.verdicts)
+    return read_scored(place, scoring, lambda some: rows_of(some, scoring))

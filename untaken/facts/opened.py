@@ -14,12 +14,11 @@ import pandas as pd
 
 from untaken.errors import UntakenError, Where
 from untaken.facts.columns import MEANINGS
-from untaken.facts.making import write_facts
+from untaken.facts.kept import workspace_facts
 from untaken.facts.parts import MANIFEST, OWN_CODE, FactManifest, literal
 from untaken.facts.tables import FACTS_VERSION, TABLES
-from untaken.scaling.places import find_ledgers
-from untaken.scaling.reading import Scoring
 from untaken.store import Workspace
+from untaken.store.derived import FACTS, FOLDER
 from untaken.store.schema import is_workspace
 
 THREADS: Final = 2
@@ -61,6 +60,7 @@ class Facts:
         self.tables = tuple(TABLES)
         self.manifest = manifest
         self._held = held
+        allowed = [str(folder), *([held.name] if held else [])]
         self._database = duckdb.connect(
             ":memory:", config={**OWN_CODE, "threads": str(THREADS), "memory_limit": MEMORY}
         )
@@ -75,7 +75,7 @@ class Facts:
                     "facts-not-found", what, where=Where(file=str(folder)), hint=AGAIN
                 ) from None
         for setting in (
-            f"allowed_directories = [{literal(str(folder))}]",
+            f"allowed_directories = [{', '.join(map(literal, allowed))}]",
             "enable_external_access = false",
             "python_enable_replacements = false",
             "lock_configuration = true",
@@ -159,11 +159,11 @@ class Facts:
 def open(path: str | os.PathLike[str]) -> Facts:
     """The facts of a folder that ``untaken export --to parquet`` has written, or of a workspace.
 
-    Those of a workspace are made now, from its ledgers and its plan graphs.
+    Those of a workspace are kept in it, in parts; a part with a ledger that has changed is made again now.
 
     Raises:
         UntakenError: ``facts-not-found``; ``facts-version`` where another version made them; as
-            `write_facts`.
+            `workspace_facts`.
     """
     folder = Path(path)
     if (folder / MANIFEST).is_file():
@@ -175,17 +175,14 @@ def open(path: str | os.PathLike[str]) -> Facts:
             where=Where(file=str(folder)),
             hint="Make one: untaken export LEDGERS --graphs GRAPHS --to parquet -o FOLDER.",
         )
-    workspace = Workspace(folder)
     held = TemporaryDirectory(prefix="untaken-facts-")
     try:
-        place = Path(held.name) / "facts"
-        write_facts(place, *find_ledgers([folder]), scoring=Scoring(graphs=workspace.graph_set()))
-        return Facts(place, read_manifest(place), held=held)
+        with Workspace(folder) as workspace:
+            manifest = workspace_facts(workspace, Path(held.name))
+        return Facts(folder / FOLDER / FACTS, manifest, held=held)
     except BaseException:
         held.cleanup()
         raise
-    finally:
-        workspace.close()
 
 
 def read_manifest(folder: Path) -> FactManifest:

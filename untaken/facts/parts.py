@@ -88,7 +88,12 @@ class FactWriter:
         if len(self._waiting) >= PART_RUNS:
             self._write()
 
-    def finish(self, findings: Iterable[Finding], *, missing: str, verdicts: tuple[str, ...]) -> None:
+    def end(self) -> tuple[str, ...]:
+        """Writes what waits, and gives the names of the parts; a table without rows has none."""
+        self._write()
+        return self.files[1:]
+
+    def finish(self, findings: Iterable[Finding], *, missing: str, verdicts: tuple[str, ...]) -> FactManifest:
         """Writes what waits, the findings and, last, the manifest."""
         self._write()
         columns = columns_of(TABLES["findings"].columns.values(), findings)
@@ -104,6 +109,7 @@ class FactWriter:
             parts={name: tuple(files) for name, files in self._parts.items()},
         )
         (self._folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+        return manifest
 
     def _write(self) -> None:
         waiting, self._waiting = self._waiting, []

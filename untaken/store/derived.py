@@ -8,6 +8,7 @@ says nothing through its tables that its ledgers do not say.
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b, sha256
@@ -22,6 +23,8 @@ import zstandard
 FOLDER: Final = "derived"
 KEPT: Final = 2
 """Tables of one ledger that are kept, the newest: for two programs, or two sets of plan graphs, in turns."""
+FACTS: Final = "facts"
+"""The folder in it of the parts that `untaken.facts` keeps, and how the names of their tables begin."""
 ANSWERS_KEPT: Final = 64
 """Answers of pages that are kept, the newest: of each at most `KEPT`."""
 _ANSWER: Final = "answer."
@@ -33,6 +36,12 @@ _SUFFIX: Final = ".table"
 def key_of(*parts: object) -> str:
     """The key of what was made by this program from `parts`, which say all that it depends on."""
     return sha256(repr((_program(), *parts)).encode()).hexdigest()
+
+
+def own_key_of(*parts: object) -> str | None:
+    """As `key_of`, and no other user's programs can give it; ``None`` where nothing is kept."""
+    secret = _secret()
+    return None if secret is None else _signature(secret, key_of(*parts), b"").hex()
 
 
 def load_table(folder: Path, ledger: str, key: str) -> bytes | None:
@@ -75,10 +84,16 @@ def save_answer(folder: Path, what: str, key: str, content: bytes) -> None:
 
 
 def discard_tables(folder: Path, ledger: str) -> None:
-    """Deletes what was kept of a ledger, and of all together: it holds text of its runs."""
-    for kept in (ledger, f"{_ANSWER}*"):
+    """Deletes what was kept of a ledger, and of several together: it holds text of its runs."""
+    for kept in (ledger, f"{_ANSWER}*", FACTS):
         for file in (folder / FOLDER).glob(f"{kept}-*"):
             file.unlink(missing_ok=True)
+    shutil.rmtree(folder / FOLDER / FACTS, ignore_errors=True)
+
+
+def discard_table(folder: Path, ledger: str, key: str) -> None:
+    """Deletes what `save_table` kept."""
+    _file(folder, ledger, key).unlink(missing_ok=True)
 
 
 def tidy_tables(folder: Path, ledgers: set[str]) -> set[str]:
@@ -95,6 +110,8 @@ def tidy_tables(folder: Path, ledgers: set[str]) -> set[str]:
     answers = 0
     for _, file in sorted(newest_first):
         ledger = file.name.partition("-")[0]
+        if ledger == FACTS:
+            continue
         seen[ledger] = seen.get(ledger, 0) + 1
         answers += ledger.startswith(_ANSWER)
         here = answers <= ANSWERS_KEPT if ledger.startswith(_ANSWER) else ledger in ledgers
