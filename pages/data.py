@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.data import files, removing, upload
+from components.data import files, own_format, removing, upload
 from components.shared import cards, confirming, evaluating, exports, first_steps, state, tables, text
 from untaken.answers import audit_table
 from untaken.present.numbers import counted
@@ -18,6 +18,7 @@ st.caption(
 
 with st.container(border=True):
     upload.upload(store)
+own_format.own_format(store)
 upload.show_results(upload.session_uploads().results)
 confirming.offer(store)
 

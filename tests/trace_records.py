@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any, Final
@@ -425,12 +427,60 @@ RECORDS: Final[dict[str, dict[str, Any]]] = {
                       "metadata": {"agent": "clerk", "task_id": "7"}, "messages": [GO, LOOK, SEEN, DONE],
                       "usage": {"prompt_tokens": 5, "completion_tokens": 2}},
     },
+    "agentdojo": {
+        "injection_task_0.json": {
+            "suite_name": "workspace", "pipeline_name": "clerk", "model_name": "m",
+            "user_task_id": "user_task_0",
+            "domain": "workspace", "task_id": "t0", "run_id": "r0", "agentdojo_package_version": "0.1",
+            "attack_type": "direct", "injection_task_id": "injection_task_0", "injections": {"mail": "Pay!"},
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "content": "Go."}]},
+                {"role": "assistant", "content": None,
+                 "tool_calls": [{"function": "look", "args": {"at": 1}, "id": "c1"}]},
+                {"role": "tool", "content": "Seen.", "tool_call_id": "c1", "error": None},
+                {"role": "assistant", "content": "Done.", "tool_calls": []}],
+            "error": None, "utility": True, "security": False, "duration": 1.5,
+            "evaluation": {"utility": True},
+        }
+    },
+    "toolbench": {
+        "7_ChatGPT_DFS.json": {
+            "win": True, "try_count": 1, "tree": {"size": 2}, "forward_args": {"answer": 1},
+            "answer_generation": {
+                "query": "Go.", "query_count": 2, "total_tokens": 9, "final_answer": "Done.", "function": [],
+                "train_messages": [[GO], [GO, LOOK, SEEN, DONE]]},
+        }
+    },
+    "terminal-bench": {
+        "results.json": {
+            "id": "x", "n_resolved": 1, "n_unresolved": 0, "accuracy": 1.0, "pass_at_k": {"1": 1.0},
+            "results": [{
+                "id": "t1", "trial_name": "fix.1-of-1", "task_id": "fix", "instruction": "Go.",
+                "is_resolved": True, "failure_mode": "unset", "parser_results": {"test_a": "passed"},
+                "agent_name": "clerk", "total_input_tokens": 5, "total_output_tokens": 2,
+                "trial_started_at": at(0), "trial_ended_at": at(3)}]},
+    },
+    "message-table": {
+        "chat.csv": [
+            {"conversation_id": "c", "role": "user", "content": "Go.", "agent": "clerk",
+             "agent_name": "clerk",
+             "model": "m", "task_id": "7", "task": "7", "expected": "monday", "timestamp": at(0)},
+            {"conversation_id": "c", "role": "assistant", "content": "", "timestamp": at(1),
+             "tool_calls": json.dumps([CALL]), "input_tokens": 5, "output_tokens": 2, "cost": 0.5},
+            {"conversation_id": "c", "role": "tool", "content": "Seen.", "tool_call_id": "c1",
+             "timestamp": at(2), "success": "true", "passed": "true", "resolved": "true"}]},
 }  # fmt: skip
-"""By format, files by their names; a list in a ``.jsonl`` file is its lines."""
+"""By format, files by their names; a list in a ``.jsonl`` or ``.csv`` file is its lines."""
 
 
 def written(name: str, content: Any) -> bytes:
     """The bytes of a file of a record."""
+    if name.endswith(".csv") and isinstance(content, list) and all(isinstance(row, dict) for row in content):
+        table = io.StringIO()
+        rows = csv.DictWriter(table, list(dict.fromkeys(key for row in content for key in row)))
+        rows.writeheader()
+        rows.writerows(content)
+        return table.getvalue().encode(errors="replace")
     if name.endswith(".jsonl") and isinstance(content, list):
         return "".join(json.dumps(each) + "\n" for each in content).encode()
     return json.dumps(content).encode()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 from dataclasses import dataclass
 from functools import partial
@@ -125,42 +123,3 @@ def number(value: Score | int | None) -> float | None:
 def reason(value: Score | int | None) -> str | None:
     """Why a value is unscored; ``None`` where it is a number."""
     return value.reason if isinstance(value, Unscored) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """What an operating system refuses: the code of the error, and what to do."""
-
-    code: str
-    hint: str
-
-
-_FULL: Final = Refused("disk-full", "Free some space, or use another disk; then try again.")
-_FORBIDDEN: Final = Refused("file-not-permitted", "Check who may read and write it, or name another place.")
-_FAILED: Final = Refused("disk-failed", "Check that the disk is there and works; then try again.")
-_REFUSALS: Final = {
-    errno.ENOSPC: _FULL,
-    errno.EDQUOT: _FULL,
-    errno.EFBIG: _FULL,
-    errno.EACCES: _FORBIDDEN,
-    errno.EPERM: _FORBIDDEN,
-    errno.EROFS: Refused("disk-read-only", "Name a place that can be written, or copy the folder there."),
-    errno.ENOENT: Refused("file-not-found", "Check the name; the folder of a new file has to exist."),
-    errno.EEXIST: Refused("file-exists", "Name another place, or move what is there out of the way."),
-    errno.ENOTDIR: Refused("not-a-folder", "Name a folder, or move the file out of the way."),
-    errno.EISDIR: Refused("not-a-file", "Name a file, not a folder."),
-    errno.ENAMETOOLONG: Refused("file-name-too-long", "Use a shorter name."),
-}
-
-
-def disk_trouble(error: OSError) -> UntakenError:
-    """What the operating system refused, with the next step."""
-    refused = _REFUSALS.get(error.errno or 0, _FAILED)
-    file = str(error.filename) if error.filename else None
-    return UntakenError(refused.code, str(error.strerror or error), where=Where(file=file), hint=refused.hint)
-
-
-def refusal_in(words: str, file: str) -> OSError | None:
-    """The refusal of the operating system that a library passes on in words only."""
-    found = next((number for number in _REFUSALS if os.strerror(number) in words), None)
-    return None if found is None else OSError(found, os.strerror(found), file)

@@ -19,6 +19,7 @@ from untaken.formats import (
     convert,
     formats,
     importers,
+    own_importers,
     recognise,
     recognise_files,
     sample_of,
@@ -26,6 +27,8 @@ from untaken.formats import (
 from untaken.formats.archives import Archive
 from untaken.formats.likeness import likeness
 from untaken.formats.losses import Findings
+from untaken.formats.mapped import own_mappings
+from untaken.formats.registry import usable_importers
 from untaken.formats.sources import InMemory, OnDisk, Source, stem_of
 from untaken.garbage import seldom_collected
 from untaken.ledger import Integrity, heads_path
@@ -123,7 +126,8 @@ def take_in(
     Returns:
         One row per file, in upload order, each archive followed by its members.
     """
-    with TemporaryDirectory(prefix="untaken-") as scratch:
+    own = usable_importers(own_mappings(workspace.path).values())
+    with TemporaryDirectory(prefix="untaken-") as scratch, own_importers(own):
         rows: dict[int, UploadResult] = {}
         arrived: list[IntakeFile] = []
 

@@ -11,7 +11,7 @@ from typing import Final, ParamSpec, TypeVar
 import streamlit as st
 
 from components.shared import text
-from untaken.errors import Finding, UntakenError, disk_trouble
+from untaken.errors import Finding, UntakenError
 
 LOG: Final = logging.getLogger("untaken.app")
 """Where the traceback of what nobody foresaw goes: the server's log, never a page."""
@@ -29,14 +29,15 @@ def failing_alone() -> Iterator[None]:
     try:
         yield
     except UntakenError as error:  # a database that is locked or damaged, a file that went away
-        show(error.finding())
+        _show(error.finding())
     except OSError as error:
         LOG.exception("disk error")
-        show(disk_trouble(error).finding())
+        message = f"Disk error: {error.strerror or 'unknown'}"
+        _show(Finding(code="disk-error", message=message, hint="Check the disk of the server."))
     except Exception:
         LOG.exception("a part of a page failed")
         hint = "Reload the page. If it happens again, report it with the log of the server."
-        show(Finding(code="panel-failed", message="This part of the page could not be drawn", hint=hint))
+        _show(Finding(code="panel-failed", message="This part of the page could not be drawn", hint=hint))
 
 
 def panel(draw: Callable[Given, Answer]) -> Callable[Given, Answer | None]:
@@ -51,6 +52,5 @@ def panel(draw: Callable[Given, Answer]) -> Callable[Given, Answer | None]:
     return drawn
 
 
-def show(found: Finding) -> None:
-    """What went wrong, with its code and what to do, in place of what it broke."""
+def _show(found: Finding) -> None:
     st.error(text.label(f"{found.message} [{found.code}]. {found.hint}", 600), icon=":material/error:")

@@ -18,7 +18,7 @@ NO_CODES = {
     *("memory-queue", "memory-preview", "memory-apply", "memory-verify"),  # schemas
     *("modes-list", "modes-notes", "modes-suggest", "modes-agree"),
     *("criteria-verify", "graph-audit", "graph-check", "graph-diff", "graph-discover", "graph-draw"),
-    "criteria-proposal",
+    *("criteria-proposal", "mapping-check"),
     *("workspace-backup", "workspace-restore", "workspace-doctor"),
     "policy-mediated",  # a kind of edge
     *("crafter-score", "crafter-run", "crafter-ablation", "crafter-win"),

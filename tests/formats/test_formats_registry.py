@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from untaken.errors import UntakenError
 from untaken.formats import Sample, convert, formats, importers, recognise_files, sample_of, sniff
+from untaken.formats.registry import installed_importers
 from untaken.formats.sample import RECORDS
 from untaken.intake import take_in
 from untaken.ledger import read_ledger
@@ -139,9 +140,9 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
-    importers.cache_clear()
+    installed_importers.cache_clear()
     yield folder
-    importers.cache_clear()
+    installed_importers.cache_clear()
     sys.modules.pop("shop_log", None)
 
 
@@ -185,7 +186,7 @@ def test_a_broken_plug_in_is_named_and_left_out(
     plugins: Path, desc: str, module: str, value: str, why: str
 ) -> None:
     before = list(importers())
-    importers.cache_clear()
+    installed_importers.cache_clear()
     installed(plugins, "plug", module, f"plug = {value}")
     sys.modules.pop("plug", None)
     with warnings.catch_warnings(record=True) as said:

@@ -22,6 +22,7 @@ from untaken.answers.documents import DocumentPart
 from untaken.answers.formats import ConvertDocument, ExportDocument, FormatsDocument
 from untaken.answers.issues import IssuesDocument
 from untaken.answers.judging import AgreeDocument, JudgeDocument
+from untaken.answers.mappings import MappingCheckDocument
 from untaken.answers.memory import (
     MemoryApplyDocument,
     MemoryDocument,
@@ -121,6 +122,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "formats": FormatsDocument,
     "convert": ConvertDocument,
     "graph-audit": GraphAuditDocument,
+    "mapping-check": MappingCheckDocument,
     "graph-check": GraphCheckDocument,
     "graph-diff": GraphDiffDocument,
     "graph-discover": GraphDiscoverDocument,

@@ -10,8 +10,9 @@ from typing import Final
 from untaken.answers.formats import convert_document
 from untaken.cli import USAGE
 from untaken.cli.console import Console
-from untaken.cli.grammar import Verbs, verb
-from untaken.formats import Conversion, convert
+from untaken.cli.grammar import UsageError, Verbs, verb
+from untaken.formats import Conversion, convert, own_importers
+from untaken.formats.mapped import mapped_importer, read_mapping
 from untaken.present.numbers import counted
 
 FILES_SHOWN: Final = 20
@@ -21,6 +22,7 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "convert", convert_traces)
     parser.takes_one("--from", "FMT", "by default detected from the content", dest="format")
+    parser.takes_one("--mapping", "FILE", "a mapping file for a format of your own (*.mapping.yaml)")
     parser.add_argument("sources", nargs="+", metavar="SRC", help="file, folder or zip archive")
     parser.takes_out("DIR", "ledgers/, graphs/ and loss.json go here", required=True)
     parser.takes_one("--outcomes", "FILE", "outcomes that the traces do not record: run_id,success,cost")
@@ -31,15 +33,19 @@ def add_to(verbs: Verbs) -> None:
 def convert_traces(args: argparse.Namespace, console: Console) -> int:
     """Converts, and says what was kept and what was not; 2 where neither run nor graph was found."""
     sources = [Path(source) for source in args.sources]
-    done = convert(
-        args.format,
-        sources,
-        Path(args.out),
-        progress=console.progress,
-        agent=args.agent,
-        outcomes=args.outcomes,
-        outcome=args.outcome,
-    )
+    if args.mapping and args.format:
+        raise UsageError("format-twice", "--from and --mapping both name the format: give one of them")
+    own = [mapped_importer(read_mapping(args.mapping))] if args.mapping else []
+    with own_importers(own):
+        done = convert(
+            own[0].info.name if own else args.format,
+            sources,
+            Path(args.out),
+            progress=console.progress,
+            agent=args.agent,
+            outcomes=args.outcomes,
+            outcome=args.outcome,
+        )
     console.say(
         f"{counted(done.runs, 'run')} in {counted(len(done.ledgers), 'ledger')}, "
         f"{counted(len(done.graphs), 'plan graph')} → {args.out}"

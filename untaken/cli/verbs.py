@@ -10,6 +10,7 @@ PURPOSES: Final = {
         "app": "start the app in the browser, on this machine only",
         "formats": "list the foreign formats that can be converted",
         "convert": "turn foreign traces into ledgers and plan graphs",
+        "mapping": "draft and check a mapping file for a format of your own",
         "verify": "check the integrity of ledgers",
     },
     "See what fails and why": {
@@ -55,7 +56,10 @@ EXAMPLES: Final = {
     "convert": (
         "untaken convert traces/ -o converted",
         "untaken convert results.json --from tau-bench -o out",
+        "untaken convert logs/ --mapping our-bot.mapping.yaml -o out",
     ),
+    "mapping check": ("untaken mapping check our-bot.mapping.yaml logs/",),
+    "mapping draft": ("untaken mapping draft logs/ --name our-bot -o our-bot.mapping.yaml",),
     "verify": ("untaken verify ledgers/", "untaken verify run.jsonl --json"),
     "score": (
         "untaken score ledgers/ --graphs graphs/",

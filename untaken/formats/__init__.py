@@ -9,9 +9,11 @@ from untaken.formats.format_info import (
     FormatInfo as FormatInfo,
 )
 from untaken.formats.recording import RunDraft as RunDraft
+from untaken.formats.mapped import mapped_importer as mapped_importer, read_mapping as read_mapping
 from untaken.formats.registry import (
     formats as formats,
     importers as importers,
+    own_importers as own_importers,
     recognise as recognise,
     recognise_files as recognise_files,
     sniff as sniff,

@@ -109,6 +109,16 @@ def outcome_in(field: str, about: Any, findings: Findings, run: str) -> tuple[bo
     return bool(values), next(iter(read)) if len(read) == 1 else None
 
 
+def outcome_from(value: Any, findings: Findings, run: str) -> tuple[bool | None, bool]:
+    """The outcome that a value says, and whether a finding says why it says none."""
+    success = None if value is None else _asked("", value)
+    if value is None or success is not None:
+        return success, False
+    message = f"the outcome is {clip(value, 80)}, neither true nor false, 0 nor 1; success is unknown"
+    findings.add("outcome-not-used", message, run=run)
+    return None, True
+
+
 def _flag(name: str, value: Any) -> bool | None:
     """What a field says where it says it with true or false, 0 or 1."""
     if not isinstance(value, bool | int | float):

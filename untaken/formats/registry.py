@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -11,12 +13,14 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from itertools import pairwise
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Final
 
 from untaken.errors import UntakenError
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import UNFORESEEN
+from untaken.formats.mapped import built_in_mappings
 from untaken.formats.sample import Confidence, Sample, sample_of, shape_of
 
 BUILT_IN: Final = (
@@ -57,15 +61,49 @@ ENTRY_POINTS: Final = "untaken.formats"
 """The group of entry points by which other packages declare importers."""
 
 
-@cache
+_OWN: ContextVar[Mapping[str, Importer]] = ContextVar("own importers", default=MappingProxyType({}))
+
+
 def importers() -> Mapping[str, Importer]:
-    """Every importer by the name of its format: the built-in ones, then those of installed plug-ins.
+    """Every importer by the name of its format: a user's own ones, the built-in ones, those of plug-ins."""
+    return {**own, **installed_importers()} if (own := _OWN.get()) else installed_importers()
+
+
+@contextmanager
+def own_importers(own: Iterable[Importer]) -> Iterator[None]:
+    """Lets a user's own importers be known within the block; they come first.
+
+    Raises:
+        UntakenError: ``format-name-taken``.
+    """
+    known = {importer.info.name: importer for importer in own}
+    if taken := next((name for name in known if name in installed_importers()), None):
+        message = f"the format {taken!r} is built in"
+        raise UntakenError("format-name-taken", message, hint="Give your format another name.")
+    token = _OWN.set({**_OWN.get(), **known})
+    try:
+        yield
+    finally:
+        _OWN.reset(token)
+
+
+def usable_importers(own: Iterable[Importer | UntakenError]) -> list[Importer]:
+    """Those of a user's own importers that can be known: sound ones, with a name that is free."""
+    sound = (each for each in own if isinstance(each, Importer))
+    return [importer for importer in sound if importer.info.name not in installed_importers()]
+
+
+@cache
+def installed_importers() -> Mapping[str, Importer]:
+    """The built-in importers, modules first and then mapping files; then those of installed plug-ins.
 
     A plug-in that cannot be loaded, or that takes a name in use, is left out with a `RuntimeWarning`.
     """
     known: dict[str, Importer] = {}
     for module in BUILT_IN:
         importer: Importer = import_module(f"untaken.formats.{module}").IMPORTER
+        known[importer.info.name] = importer
+    for importer in built_in_mappings():
         known[importer.info.name] = importer
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: (entry.name, entry.value)):
         plugged = _plugged(entry)

@@ -1,0 +1,287 @@
+"""A format said in YAML: what its parts mean, what is refused with its line, and what comes of a record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from untaken.errors import UntakenError
+from untaken.formats import convert, mapped_importer, own_importers
+from untaken.formats.format_info import Conversion
+from untaken.formats.mapped import parse_mapping
+from untaken.ledger import Message, Observation, Plan, Run, ToolCall, read_ledger
+
+OWN = """
+format: our-bot
+recognise:
+  - {sure: certain, names: [bot, turns], where: {schema: {starts: bot/}}}
+run:
+  id: "our-bot/{ticket}"
+  agent: bot.name
+  model: [bot.model, "'unknown'"]
+  version: bot.build
+  task: "{queue}/{ticket}"
+  task_text: question
+  target: expected.answer
+  success: {of: verdict, is: {solved: true, unsolved: false}}
+  cost: billing.usd
+  calls: {each: "turns[]", when: {who: bot}, usage: tokens, cost: usd}
+  started: began
+  metrics: {csat: csat, actions: {count: "turns[].actions[]"}}
+  metadata: {queue: queue}
+items:
+  - each: "turns[]"
+    time: at
+    choose:
+      - when: {who: bot}
+        items:
+          - {say: {role: "'assistant'", content: {flat: words}}}
+          - each: "actions[]"
+            items:
+              - {call: {tool: name, arguments: {json: input}, id: id}}
+              - when: {result: {exists: true}}
+                answer: {content: result, id: id, ok: {not: failed}}
+      - when: {who: planner}
+        plan: steps
+      - {say: {role: who, content: words}}
+left_out: [debug]
+"""
+RECORD: dict[str, Any] = {
+    "schema": "bot/2", "bot": {"name": "helper", "model": "m1", "build": 7}, "ticket": "T1",
+    "queue": "billing",
+    "question": "Where?", "expected": {"answer": "Here."}, "verdict": "solved", "csat": 4.5,
+    "began": "2026-01-02T03:04:05Z", "debug": {"x": [1, 2]}, "other": 1,
+    "turns": [
+        {"who": "user", "words": "Where?", "at": "2026-01-02T03:04:06Z"},
+        {"who": "planner", "steps": ["look", "say"]},
+        {"who": "bot", "words": [{"text": "Let me"}, {"text": "look."}], "at": "2026-01-02T03:04:08Z",
+         "tokens": {"prompt_tokens": 10, "completion_tokens": 2}, "usd": 0.1,
+         "actions": [{"name": "look", "input": '{"id": 1}', "id": "a", "result": "here", "failed": False},
+                     {"name": "send", "input": "{}", "id": "b", "result": "no", "failed": True}]},
+        {"who": "bot", "words": "It is here.", "tokens": {"prompt_tokens": 20, "completion_tokens": 3},
+         "usd": 0.2}],
+}  # fmt: skip
+
+
+def made(mapping: str, tmp_path: Path, content: Any, name: str = "x.json") -> tuple[Conversion, list[Run]]:
+    """What a mapping makes of a file."""
+    written = content if isinstance(content, str) else json.dumps(content)
+    (tmp_path / "in").mkdir(exist_ok=True)
+    (tmp_path / "in" / name).write_text(written)
+    importer = mapped_importer(parse_mapping(mapping, "own.mapping.yaml"))
+    with own_importers([importer]):
+        done = convert(importer.info.name, [tmp_path / "in"], tmp_path / "out")
+    return done, [run for ledger in done.ledgers for run in read_ledger(ledger)]
+
+
+def test_a_format_of_your_own_is_read_with_all_its_parts(tmp_path: Path) -> None:
+    done, [run] = made(OWN, tmp_path, RECORD)
+    finished = run.finished
+    assert finished is not None
+    assert (run.run_id, run.agent, run.task_id) == ("our-bot/T1", "helper", "billing/T1")
+    assert (run.started.model, run.started.version) == ("m1", "7")
+    assert run.started.metadata == {
+        "format": "our-bot", "queue": "billing", "input": "Where?", "target": "Here.",
+    }  # fmt: skip
+    assert (finished.success, finished.cost) == (True, pytest.approx(0.3))
+    assert finished.metrics == {"input_tokens": 30, "output_tokens": 5, "csat": 4.5, "actions": 2}
+    said = [(event.role, event.content) for event in run.of(Message)]
+    assert said == [("user", "Where?"), ("assistant", "Let me\nlook."), ("assistant", "It is here.")]
+    assert [(call.tool, call.arguments) for call in run.of(ToolCall)] == [("look", {"id": 1}), ("send", {})]
+    assert [(seen.content, seen.ok) for seen in run.of(Observation)] == [("here", True), ("no", False)]
+    assert [list(plan.sub_goals) for plan in run.of(Plan)] == [["look", "say"]]
+    dropped = {field.path for field in done.losses[0].fields if field.dropped}
+    assert dropped == {"schema", "debug.**", "other"}
+
+
+def test_what_feeds_a_run_follows_from_the_file() -> None:
+    reads = parse_mapping(OWN, "own.mapping.yaml").info.reads
+    assert reads["task"] == ("queue", "ticket")
+    assert reads["tokens"] == ("turns[].tokens",)
+    assert reads["cost"] == ("billing.usd", "turns[].usd")
+    assert reads["outcome"] == ("verdict",)
+
+
+def test_an_outcome_that_is_neither_true_nor_false_is_named(tmp_path: Path) -> None:
+    done, [run] = made(OWN, tmp_path, {**RECORD, "verdict": "so-so"})
+    assert run.finished is not None
+    assert run.finished.success is None
+    assert [f.message for f in done.findings if f.code == "outcome-not-used"] == [
+        "the outcome is so-so, neither true nor false, 0 nor 1; success is unknown"
+    ]
+
+
+VALUES: list[tuple[str, Any, Any]] = [
+    ("a.b", {"a": {"b": 1}}, 1),
+    ("a.b", {"a": [1]}, None),
+    ('a."b.c"', {"a": {"b.c": 2}}, 2),
+    ("a[].b", {"a": [{"b": 1}, {}, {"b": None}, {"b": 2}]}, [1, 2]),
+    ("[none, a]", {"a": "x"}, "x"),
+    ("[empty, a]", {"empty": "", "a": "x"}, "x"),
+    ("\"'said'\"", {}, "said"),
+    ("true", {}, True),
+    ("2.5", {}, 2.5),
+    ('"{a}/{b}"', {"a": 1, "b": "x"}, "1/x"),
+    ('"{a}/{none}"', {"a": 1}, None),
+    ('"{a}/{none?}"', {"a": 1}, "1/"),
+    ("{of: a, is: {x: 1, y: 2}}", {"a": "y"}, 2),
+    ("{of: a, is: {x: 1}}", {"a": "z"}, "z"),
+    ("{of: a, is: {x: 1}, else: 3}", {"a": "z"}, 3),
+    ("{of: a, is: {'true': yes-it-is}}", {"a": True, "yes-it-is": 5}, 5),
+    ("{if: {a: 1}, then: b, else: c}", {"a": 1, "b": "B"}, "B"),
+    ("{if: {a: 1}, then: b, else: c}", {"a": True, "c": "C"}, "C"),
+    ("{sum: 'a[].n'}", {"a": [{"n": 1}, {"n": 2.5}, {"n": "x"}, {"n": True}]}, 3.5),
+    ("{sum: n, each: 'a[]', when: {k: 1}}", {"a": [{"n": 1, "k": 1}, {"n": 2}]}, 1),
+    ("{sum: n, each: 'a[]', by: id}", {"a": [{"n": 1, "id": 1}, {"n": 5, "id": 1}, {"n": 2, "id": 2}]}, 7),
+    ("{count: 'a[]'}", {"a": [0, 1, None]}, 2),
+    ("{first: 'a[]'}", {"a": [None, "", 3, 4]}, 3),
+    ("{last: 'a[]'}", {"a": [3, 4, None]}, 4),
+    ("{not: a}", {"a": False}, True),
+    ("{not: a}", {"a": "no"}, None),
+    ("{json: a}", {"a": '{"b": 1}'}, {"b": 1}),
+    ("{json: a}", {"a": "{oops"}, "{oops"),
+    ("{flat: a}", {"a": [{"text": "x"}, {"text": "y"}]}, "x\ny"),
+    ("$file", {}, "x"),
+    ("$number", {}, 0),
+]
+
+
+@pytest.mark.parametrize(("spec", "record", "want"), VALUES, ids=lambda value: str(value)[:40])
+def test_a_value_means(tmp_path: Path, spec: str, record: Any, want: Any) -> None:
+    mapping = f"format: f\nrun:\n  agent: \"'a'\"\n  metadata:\n    found: {spec}\nitems: []\n"
+    _, [run] = made(mapping, tmp_path, record)
+    assert (run.started.metadata or {}).get("found") == want
+
+
+CONDITIONS: list[tuple[str, Any, bool]] = [
+    ("{a: 1}", {"a": 1}, True),
+    ("{a: 1}", {"a": True}, False),
+    ("{a: 1, b: 2}", {"a": 1, "b": 3}, False),
+    ("{a: [x, y]}", {"a": "y"}, True),
+    ("{a: {exists: true}}", {"a": ""}, True),
+    ("{a: {exists: false}}", {"a": None}, True),
+    ("{a: {filled: true}}", {"a": []}, False),
+    ("{a: {starts: ab}}", {"a": "abc"}, True),
+    ("{a: {ends: bc}}", {"a": ["abc"]}, False),
+    ("{a: {kind: number}}", {"a": True}, False),
+    ("{a: {kind: boolean}}", {"a": True}, True),
+    ("{a: {at_least: 1, at_most: 2}}", {"a": 1.5}, True),
+    ("{a: {at_least: 1}}", {"a": "2"}, False),
+    ("{'a[].b': {exists: true}}", {"a": [{"b": 1}]}, True),
+]
+
+
+@pytest.mark.parametrize(("spec", "record", "want"), CONDITIONS, ids=lambda value: str(value)[:40])
+def test_a_condition_means(tmp_path: Path, spec: str, record: Any, want: bool) -> None:
+    then = "{if: " + spec + ", then: true, else: false}"
+    mapping = f"format: f\nrun: {{agent: \"'a'\", success: {then}}}\nitems: []\n"
+    _, [run] = made(mapping, tmp_path, record)
+    assert run.finished is not None
+    assert run.finished.success is want
+
+
+RUNS: list[tuple[str, str, str, list[str]]] = [
+    ("", "x.json", '[{"id": "a"}, {"id": "b"}]', ["a", "b"]),
+    ("", "x.jsonl", '{"id": "a"}\n{"id": "b"}\n', ["a", "b"]),
+    ('runs: {each: "all[].runs[]"}', "x.json", '{"all": [{"runs": [{"id": "a"}, {"id": "b"}]}]}', ["a", "b"]),
+    ('runs: {each: "all[]", when: {k: 1}}', "x.json", '{"all": [{"id": "a"}, {"id": "b", "k": 1}]}', ["b"]),
+    ("runs: {when: {k: 1}}", "x.jsonl", '{"id": "a"}\n{"id": "b", "k": 1}\n', ["b"]),
+    ("runs: {lines: true}", "x.jsonl", '{"id": "a"}\n{"id": "b"}\n', ["a+b"]),
+    ("runs: {by: k}", "x.jsonl", '{"id":"a","k":1}\n{"id":"b","k":2}\n{"id":"c","k":1}\n', ["a+c", "b"]),
+    ("runs: {by: k}\nfiles: [.csv]", "x.csv", "id,k\na,1\nb,2\nc,1\n", ["a+c", "b"]),
+]
+
+
+@pytest.mark.parametrize(("runs", "name", "content", "want"), RUNS)
+def test_the_runs_of_a_file_are(tmp_path: Path, runs: str, name: str, content: str, want: list[str]) -> None:
+    together = "lines" in runs or "by" in runs
+    item = '{each: "[]", say: {role: "\'user\'", content: id}}' if together else "{say: {content: id}}"
+    mapping = f"format: f\n{runs}\nrun: {{agent: \"'a'\"}}\nitems:\n  - {item}\n"
+    _, found = made(mapping, tmp_path, content, name)
+    assert ["+".join(str(said.content) for said in run.of(Message)) for run in found] == want
+
+
+def test_messages_of_a_known_form_are_read_whole(tmp_path: Path) -> None:
+    call = {"id": "c", "function": {"name": "look", "arguments": '{"at": 1}'}}
+    messages = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "seen"},
+        {"no": "message"},
+    ]
+    mapping = 'format: f\nrun: {agent: "\'a\'"}\nitems:\n  - {message: "log[]"}\n'
+    done, [run] = made(mapping, tmp_path, {"log": messages})
+    assert [(call.tool, call.arguments) for call in run.of(ToolCall)] == [("look", {"at": 1})]
+    assert [seen.content for seen in run.of(Observation)] == ["seen"]
+    assert "not-a-message" in {finding.code for finding in done.findings}
+
+
+BASE = "format: f\nrun: {agent: \"'a'\"}\nitems: []\n"
+REFUSED: list[tuple[str, int | None, str]] = [
+    ("format: f\nitems: []\n", 1, "the file has no `run`"),
+    (BASE + "more: 1\n", 4, "`more` is not known here"),
+    (BASE.replace("format: f", "format: No Good"), 1, "small letters"),
+    (BASE.replace("items: []", "items:\n  - {say: {content: a}, plan: b}"), 4, "a rule does one thing"),
+    (BASE.replace("items: []", "items:\n  - {when: {a: 1}}"), 4, "this one says nothing"),
+    (BASE.replace("items: []", "items:\n  - {call: {arguments: a}}"), 4, "has no `tool`"),
+    (BASE.replace("items: []", "items:\n  - say: {content: 'a..b'}"), 4, "is no path"),
+    (BASE.replace("items: []", "items:\n  - say: {content: '{a'}"), 4, "braces"),
+    (BASE.replace("items: []", "items:\n  - say: {content: '/a[].b'}"), 4, "goes through no list"),
+    (BASE.replace("items: []", "items:\n  - {when: {a: {kind: date}}, plan: b}"), 4, "no kind 'date'"),
+    (
+        BASE.replace("items: []", "items:\n  - {when: {a: {matches: '.*'}}, plan: b}"),
+        4,
+        "`matches` is not known",
+    ),
+    (BASE.replace("items: []", "items: {}"), 3, "a list of rules"),
+    (BASE + "recognise:\n  - {sure: certain}\n", 5, "every file"),
+    (BASE + "recognise:\n  - {sure: quite, names: [a]}\n", 5, "`sure` is one of"),
+    (BASE + "runs: {lines: true, by: a}\n", 4, "one of: each, lines, by"),
+    (BASE + "files: ['../x']\n", 4, "ending of a file"),
+    ("a: &x 1\nb: *x\n", 1, "anchors"),
+    ("a: !!python/object:os.system 1\n", 1, "tags are not allowed"),
+    (BASE + "x" * 70_000, None, "a mapping may have"),
+    (BASE.replace("items: []", "items:\n" + "  - {plan: a}\n" * 201), 204, "at most 200 rules"),
+]
+
+
+@pytest.mark.parametrize(("written", "line", "message"), REFUSED, ids=lambda value: str(value)[-30:])
+def test_a_mapping_that_means_nothing_is_refused_with_its_line(
+    written: str, line: int | None, message: str
+) -> None:
+    with pytest.raises(UntakenError) as refused:
+        parse_mapping(written, "own.mapping.yaml")
+    assert refused.value.code in ("mapping-invalid", "mapping-too-large")
+    assert message in refused.value.message
+    assert refused.value.where.line == line
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["turns", "who", "words", "actions", "name", "input", "bot"]), inner, max_size=4
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(record=JSON)
+@example(record={"turns": [{"who": "bot", "actions": [{"name": {}, "input": [1], "id": {}}]}]})
+def test_no_record_stops_a_mapping(tmp_path_factory: pytest.TempPathFactory, record: Any) -> None:
+    done, _ = made(OWN, tmp_path_factory.mktemp("m"), record)
+    assert "importer-failed" not in {finding.code for finding in done.findings}
+
+
+def test_a_format_of_your_own_has_a_name_of_its_own() -> None:
+    taken = mapped_importer(parse_mapping(BASE.replace("format: f", "format: otel"), "own.mapping.yaml"))
+    with pytest.raises(UntakenError) as refused, own_importers([taken]):
+        pass
+    assert refused.value.code == "format-name-taken"

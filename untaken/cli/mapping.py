@@ -1,0 +1,85 @@
+"""``untaken mapping check|draft``: formats of your own, said in a mapping file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from untaken.answers.mappings import MappingCheckDocument
+from untaken.cli.console import Console
+from untaken.cli.grammar import Verbs, group, verb
+from untaken.formats.mapped import mapped_importer, read_mapping
+from untaken.formats.mapped.checking import MappingCheck, check_mapping, drafted_mapping
+from untaken.ledger import disk
+from untaken.present.numbers import counted
+
+SHOWN: Final = 12
+ROOM: Final = 60
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verbs."""
+    inner = group(verbs, "mapping")
+    parser = verb(inner, "check", check, "convert data with a mapping file, and compare counts")
+    parser.add_argument("file", metavar="FILE", help="a mapping file (*.mapping.yaml)")
+    parser.add_argument("sources", nargs="+", metavar="SRC", help="file, folder or zip archive")
+    parser = verb(inner, "draft", draft, "draft a mapping file from data; correct it before use")
+    parser.add_argument(
+        "sources", nargs="+", metavar="SRC", help="JSON, JSON Lines or CSV files of one format"
+    )
+    parser.takes_one("--name", "NAME", "of the format (default: mine)", default="mine")
+    parser.takes_out("FILE", "a *.mapping.yaml file; by default it is printed")
+
+
+def check(args: argparse.Namespace, console: Console) -> int:
+    """Prints both counts; 1 where no run was made, a call has no name or an answer no call."""
+    importer = mapped_importer(read_mapping(args.file))
+    found = check_mapping(importer, [Path(source) for source in args.sources])
+    console.say(f"{counted(found.records, 'record')} → {counted(found.runs, 'run')} of {found.format}")
+    console.table(
+        ("of each run", "runs that have it"),
+        [
+            (name, f"{count} of {found.runs}")
+            for name, count in (
+                ("outcome", found.with_outcome),
+                ("agent", found.with_agent),
+                ("task", found.with_task),
+                ("tokens", found.with_tokens),
+                ("cost", found.with_cost),
+            )
+        ],
+    )
+    console.say()
+    console.table(("events", "number"), sorted(found.events.items()))
+    console.say()
+    rows = [(each.place or "(the file)", each.elements, "yes" if each.read else "no") for each in found.lists]
+    console.table(("list in the data", "elements", "read"), rows[:SHOWN])
+    if found.unread:
+        console.say(f"\nNot read ({counted(len(found.unread), 'field')}):")
+        console.table(("field", "values"), [(each.path, each.dropped) for each in found.unread[:SHOWN]])
+    for trouble in _troubles(found):
+        console.say(trouble)
+    console.document(MappingCheckDocument.of(found))
+    return 0 if found.runs and not (found.unnamed_calls or found.stray_answers) else 1
+
+
+def _troubles(found: MappingCheck) -> list[str]:
+    parts = (
+        (found.unnamed_calls, "call without a tool's name", "calls without a tool's name"),
+        (found.stray_answers, "observation that matches no call", "observations that match no call"),
+        (found.unanswered_calls, "call without an observation", "calls without an observation"),
+    )
+    return [f"{n} {one if n == 1 else many}" for n, one, many in parts if n]
+
+
+def draft(args: argparse.Namespace, console: Console) -> int:
+    """Writes or prints a draft."""
+    written = drafted_mapping([Path(source) for source in args.sources], args.name)
+    if args.out:
+        disk.replace(Path(args.out), written.encode(), sync=False)
+        console.say(f"a draft of {counted(len(written.splitlines()), 'line')} → {args.out}")
+        console.say(f"Try it: untaken mapping check {args.out} …")
+    else:
+        console.say(written.rstrip())
+    return 0

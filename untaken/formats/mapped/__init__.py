@@ -1,0 +1,15 @@
+"""Formats said in YAML: a mapping file becomes an importer."""
+
+from untaken.formats.mapped.mapped_importer import (
+    built_in_mappings as built_in_mappings,
+    mapped_importer as mapped_importer,
+    own_mappings as own_mappings,
+    remove_mapping as remove_mapping,
+    save_mapping as save_mapping,
+)
+from untaken.formats.mapped.mapping_file import (
+    SUFFIX as SUFFIX,
+    FormatMapping as FormatMapping,
+    parse_mapping as parse_mapping,
+    read_mapping as read_mapping,
+)

@@ -1,0 +1,175 @@
+"""The importer that a mapping file makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePath
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from untaken.errors import UntakenError, Where
+from untaken.formats.importer import Importer
+from untaken.formats.losses import Findings
+from untaken.formats.mapped.mapping_file import SUFFIX, FormatMapping, parse_mapping, read_mapping
+from untaken.formats.mapped.rules import moments
+from untaken.formats.mapped.tables import is_table, table_rows
+from untaken.formats.mapped.terms import Scope
+from untaken.formats.message_transcript import with_answers
+from untaken.formats.outcome_fields import outcome_from
+from untaken.formats.readings import amount, mapping, moment, number, text, whole
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.spending import Amounts, Spending, spend, usage, with_cost
+from untaken.formats.task_texts import described
+from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_run import UNKNOWN_TASK, TraceRun
+from untaken.ledger import disk
+
+UNKNOWN_AGENT: Final = "unknown-agent"
+BUILT_IN: Final = Path(__file__).parent / "built_in"
+FOLDER: Final = "mappings"
+"""The folder of a workspace with a user's own mapping files."""
+
+
+def built_in_mappings() -> list[Importer]:
+    """The importers of the mapping files that come with the program."""
+    return [mapped_importer(read_mapping(path)) for path in sorted(BUILT_IN.glob(f"*{SUFFIX}"))]
+
+
+def own_mappings(workspace: Path | str) -> dict[str, Importer | UntakenError]:
+    """The mapping files of a workspace by name: the importer of each, or why there is none."""
+    found: dict[str, Importer | UntakenError] = {}
+    formats: set[str] = set()
+    for path in sorted((Path(workspace) / FOLDER).glob(f"*{SUFFIX}")):
+        try:
+            importer = mapped_importer(read_mapping(path))
+        except UntakenError as error:
+            found[path.name] = error
+            continue
+        again = importer.info.name in formats
+        found[path.name] = _twice(importer.info.name, path.name) if again else importer
+        formats.add(importer.info.name)
+    return found
+
+
+def save_mapping(workspace: Path | str, written: str) -> Path:
+    """Keeps a mapping file in a workspace, under the name of its format; one that is there is replaced.
+
+    Raises:
+        UntakenError: ``mapping-invalid``, ``mapping-too-large``; ``format-name-taken`` where it is built in.
+    """
+    importer = mapped_importer(parse_mapping(written, "the mapping"))
+    if importer.info.name in {built_in.info.name for built_in in built_in_mappings()}:
+        message = f"the format {importer.info.name!r} is built in"
+        raise UntakenError("format-name-taken", message, hint="Give your format another name.")
+    path = Path(workspace) / FOLDER / f"{importer.info.name}{SUFFIX}"
+    path.parent.mkdir(exist_ok=True)
+    disk.replace(path, written.encode(), sync=True)
+    return path
+
+
+def remove_mapping(workspace: Path | str, name: str) -> None:
+    """Takes a mapping file out of a workspace, if it is there. Runs that it made stay."""
+    if PurePath(name).name == name and name.endswith(SUFFIX):
+        (Path(workspace) / FOLDER / name).unlink(missing_ok=True)
+
+
+def _twice(format: str, name: str) -> UntakenError:
+    message = f"the format {format!r} has a mapping file already"
+    return UntakenError("format-name-taken", message, where=Where(file=name), hint="Give it another name.")
+
+
+def mapped_importer(format: FormatMapping) -> Importer:
+    """An importer of the format that a mapping describes."""
+
+    def recognise(sample: Sample) -> Confidence:
+        return max((each.of(sample) for each in format.recognisers), default=Confidence.NO)
+
+    def read(file: TraceFile) -> Iterator[TraceRun]:
+        number = 0
+        for record in _records(format, file):
+            scope = Scope(here=record, root=record, findings=file.findings, file=file.stem)
+            for element in (scope,) if format.each is None else format.each(scope):
+                if isinstance(element.here, dict | list):
+                    yield mapped_run(format, replace(element, number=number))
+                    number += 1
+        if not number:
+            file.refuse(f"no run of {format.info.name} is in it")
+
+    return Importer(info=format.info, recognise=recognise, convert=converter(read, format.places))
+
+
+def _records(format: FormatMapping, file: TraceFile) -> Iterator[Any]:
+    """The records of a file: its values, or those of each run together."""
+    values = table_rows(file.source, file.findings) if is_table(file.source.name) else file.values()
+    if format.by is not None:
+        groups: dict[str, list[Any]] = {}
+        for value in values:
+            key = text(format.by(Scope(here=value, root=value, findings=file.findings, file=file.stem)))
+            groups.setdefault(key or "", []).append(value)
+        yield from map(file.record, groups.values())
+    elif format.lines:
+        if together := list(values):
+            yield file.record(together)
+    else:
+        yield from map(file.record, values)
+
+
+def mapped_run(format: FormatMapping, scope: Scope) -> TraceRun:
+    """The run of one element."""
+    findings = scope.findings
+
+    def one(name: str) -> Any:
+        term = format.terms.get(name)
+        return None if term is None else term(scope)
+
+    found = list(with_answers(format.items(scope) or ()))
+    times = moments(found)
+    run_id = text(one("id")) or f"{scope.file}/{scope.number}"
+    success, named = outcome_from(one("success"), findings, run_id)
+    spent = _spent(format, scope, one("cost"), run_id)
+    figures = {name: _figure(term(scope), findings, name) for name, term in format.metrics.items()}
+    metrics = {name: value for name, value in figures.items() if value is not None}
+    given = {name: term(scope) for name, term in format.metadata.items()}
+    metadata = {name: value for name, value in given.items() if value is not None}
+    return TraceRun(
+        run_id=run_id,
+        agent=text(one("agent")) or UNKNOWN_AGENT,
+        task_id=text(one("task")) or UNKNOWN_TASK,
+        task_repeat=whole(one("repeat"), findings, "repeat"),
+        record=scope.here,
+        origin=scope.here,
+        model=text(one("model")),
+        version=text(one("version")),
+        prompt_version=text(one("prompt_version")),
+        items=found,
+        started=moment(one("started"), findings, "started") or min(times, default=None),
+        finished=moment(one("finished"), findings, "finished") or max(times, default=None),
+        success=success,
+        outcome_named=named,
+        cost=spent.cost,
+        steps=whole(one("steps"), findings, "steps"),
+        error=text(one("error")),
+        limit=text(one("limit")),
+        metrics={**spent.tokens, **metrics},
+        metadata={"format": format.info.name, **metadata, **described(one("task_text"), one("target"))},
+    )
+
+
+def _figure(value: Any, findings: Findings, name: str) -> float | bool | None:
+    return value if isinstance(value, bool) else number(value, findings, name)
+
+
+def _spent(format: FormatMapping, scope: Scope, cost: Any, run: str) -> Spending:
+    """What the calls of a model spent, given what is recorded of the whole."""
+    findings = scope.findings
+    total = _used(format.usage(scope) if format.usage else None, cost, findings)
+    parts: Iterable[Amounts] = ()
+    if format.calls is not None:
+        calls = format.calls
+        parts = (_used(calls.usage(element), calls.cost(element), findings) for element in calls.each(scope))
+    return spend(list(parts), total, run=run, findings=findings)
+
+
+def _used(counts: Any, cost: Any, findings: Findings) -> Amounts:
+    return with_cost(usage(mapping(counts), findings), amount(cost, findings, "cost"))

@@ -1,0 +1,266 @@
+"""A mapping file: a format said in YAML, read strictly and compiled to an importer.
+
+Nothing in it is evaluated: paths lead down, values are looked up, conditions compare. Its places are known
+before a record is read, so that the loss report and the list of what feeds a run follow from the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Any, Final
+
+from msgspec import Struct
+
+from untaken import limits
+from untaken.errors import UntakenError, Where
+from untaken.formats.format_info import RUN_FIELDS, FormatInfo, RunField
+from untaken.formats.losses import Findings, clip
+from untaken.formats.mapped.rules import Rule, Rules
+from untaken.formats.mapped.tables import first_rows, is_table
+from untaken.formats.mapped.terms import MappingTerms, Scope, Term, Test
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.spending import USAGE
+from untaken.formats.tidy import Places
+from untaken.plans.strict_document import Document, Path, read_yaml
+
+SUFFIX: Final = ".mapping.yaml"
+FILE_BYTES: Final = 64 * limits.KIB
+TOP: Final = ("format", "title", "what", "files", "recognise", "runs", "run", "items", "left_out")
+ONE: Final[tuple[str, ...]] = (
+    *("id", "agent", "model", "version", "prompt_version", "task", "repeat", "task_text", "target"),
+    *("success", "cost", "steps", "started", "finished", "error", "limit"),
+)
+"""Members of `run` that have one value."""
+NAMED: Final[tuple[str, ...]] = ("metrics", "metadata")
+"""Members of `run` that have values by name."""
+SURE: Final = {name.lower(): Confidence[name] for name in ("POSSIBLE", "LIKELY", "CERTAIN")}
+READS: Final[Mapping[str, RunField]] = {
+    "agent": "agent",
+    "model": "model",
+    "version": "version",
+    "task": "task",
+    "task_text": "task text",
+    "target": "target",
+    "success": "outcome",
+    "usage": "tokens",
+    "calls.usage": "tokens",
+    "cost": "cost",
+    "calls.cost": "cost",
+}
+"""What of a run each member of `run` feeds."""
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,40}\Z")
+_ENDING: Final = re.compile(r"\.[a-z0-9]{1,12}(\.[a-z0-9]{1,12})?\Z")
+
+
+class Recogniser(Struct, frozen=True, kw_only=True):
+    """When a file is of the format: a record that has these names and fits."""
+
+    sure: Confidence
+    names: frozenset[str]
+    test: Test | None
+
+    def of(self, sample: Sample) -> Confidence:
+        """How sure it is of a file."""
+        for record in first_rows(sample) if is_table(sample.name) else sample.records:
+            if isinstance(record, dict) and self.names <= record.keys():
+                scope = Scope(here=record, root=record, findings=Findings(None), file=sample.name)
+                if self.test is None or self.test(scope):
+                    return self.sure
+        return Confidence.NO
+
+
+class CallTerms(Struct, frozen=True, kw_only=True):
+    """Where the calls of a model are, and what each of them used and cost."""
+
+    each: Any
+    usage: Term
+    cost: Term
+
+
+class FormatMapping(Struct, frozen=True, kw_only=True):
+    """A compiled mapping file.
+
+    Attributes:
+        info: of the format.
+        recognisers: any of which may know a file.
+        each: the runs of a record, ``None`` where it is one.
+        lines: whether all records of a file are one run; `by`: what records of one run share.
+        terms: the members of `run`; `metrics` and `metadata` by name; `usage`; `calls`.
+        items: what happened.
+        places: what is read.
+    """
+
+    info: FormatInfo
+    recognisers: tuple[Recogniser, ...]
+    each: Any
+    lines: bool
+    by: Term | None
+    terms: Mapping[str, Term]
+    metrics: Mapping[str, Term]
+    metadata: Mapping[str, Term]
+    usage: Term | None
+    calls: CallTerms | None
+    items: Rule
+    places: Places
+
+
+def read_mapping(path: FilePath | str) -> FormatMapping:
+    """The mapping of a file.
+
+    Raises:
+        UntakenError: ``mapping-invalid`` with the line; ``mapping-too-large``; ``mapping-not-found``.
+    """
+    file = FilePath(path)
+    try:
+        data = file.read_bytes()
+    except (FileNotFoundError, IsADirectoryError):
+        raise UntakenError("mapping-not-found", f"there is no mapping file {clip(file)}") from None
+    return parse_mapping(data, file.name)
+
+
+def parse_mapping(data: str | bytes, name: str) -> FormatMapping:
+    """The mapping of a text; errors as in `read_mapping`."""
+    where = Where(file=name)
+    if len(data) > FILE_BYTES:
+        message = f"the file has {len(data):,} bytes; a mapping may have {FILE_BYTES:,}"
+        raise UntakenError("mapping-too-large", message, where=where)
+    try:
+        written = data.decode("utf-8") if isinstance(data, bytes) else data
+        document = read_yaml(written.removeprefix("\ufeff"), name)
+    except UnicodeError:
+        raise UntakenError("mapping-invalid", "the file is not UTF-8 text", where=where) from None
+    except UntakenError as error:
+        raise UntakenError("mapping-invalid", error.message, where=error.where, hint=error.hint) from None
+    return _Reader(document).mapping()
+
+
+class _Reader:
+    """Compiles one document."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._terms = MappingTerms(document)
+        self._reads: dict[RunField, dict[str, None]] = {}
+
+    def mapping(self) -> FormatMapping:
+        terms = self._terms
+        spec = terms.members(self._document.value, (), TOP, ("format", "run", "items"))
+        recognisers = tuple(
+            self._recogniser(each, ("recognise", n)) for n, each in enumerate(self._list(spec, "recognise"))
+        )
+        runs = terms.members(spec.get("runs", {}), ("runs",), ("each", "when", "lines", "by"))
+        if len({"each", "lines", "by"} & runs.keys()) > 1:
+            terms.refuse(("runs",), "`runs` is one of: each, lines, by")
+        together = bool(runs.get("lines")) or "by" in runs
+        by = terms.term(runs["by"], ("runs", "by"), "[]" if together else "") if "by" in runs else None
+        each, home = terms.each(runs, ("runs",), "") if {"each", "when"} & runs.keys() else (None, "")
+        run = terms.members(spec["run"], ("run",), (*ONE, *NAMED, "usage", "calls"))
+        single: dict[str, Term] = {
+            name: self._one(name, run[name], ("run", name), home) for name in ONE if name in run
+        }
+        by_name = {name: self._named(run.get(name, {}), ("run", name), home) for name in NAMED}
+        usage = self._one("usage", run["usage"], ("run", "usage"), home) if "usage" in run else None
+        calls = self._calls(run["calls"], ("run", "calls"), home) if "calls" in run else None
+        items = Rules(terms).all(spec["items"], ("items",), home)
+        left_out = [
+            f"{terms.path(path, ('left_out', n)).place('')}.**"
+            for n, path in enumerate(self._list(spec, "left_out"))
+        ]
+        return FormatMapping(
+            info=self._info(spec),
+            recognisers=recognisers,
+            each=each,
+            lines=bool(runs.get("lines")),
+            by=by,
+            terms=single,
+            metrics=by_name["metrics"],
+            metadata=by_name["metadata"],
+            usage=usage,
+            calls=calls,
+            items=items,
+            places=Places(kept=terms.places, dropped=left_out),
+        )
+
+    def _info(self, spec: Mapping[str, Any]) -> FormatInfo:
+        name = spec["format"]
+        if not isinstance(name, str) or not _NAME.match(name):
+            self._terms.refuse(
+                ("format",), "a format's name has small letters, digits and hyphens, 41 at most"
+            )
+        endings = self._list(spec, "files") or [".json", ".jsonl"]
+        for n, ending in enumerate(endings):
+            if not isinstance(ending, str) or not _ENDING.match(ending):
+                self._terms.refuse(("files", n), "the ending of a file is written like `.json`")
+        title, what = (str(spec.get(key) or "")[:200] for key in ("title", "what"))
+        reads = {field: tuple(self._reads[field]) for field in RUN_FIELDS if field in self._reads}
+        return FormatInfo(
+            name=name,
+            title=title or name,
+            extensions=tuple(endings),
+            what=what or "Read by a mapping file.",
+            reads=reads,
+        )
+
+    def _list(self, spec: Mapping[str, Any], name: str) -> list[Any]:
+        value = spec.get(name)
+        if value is not None and not isinstance(value, list):
+            self._terms.refuse((name,), f"`{name}` is a list")
+        return value or []
+
+    def _recogniser(self, spec: Any, at: Path) -> Recogniser:
+        self._terms.members(spec, at, ("sure", "names", "where"), ("sure",))
+        if spec["sure"] not in SURE:
+            self._terms.refuse((*at, "sure"), f"`sure` is one of: {', '.join(SURE)}")
+        names = spec.get("names", [])
+        if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+            self._terms.refuse((*at, "names"), "`names` is a list of names")
+        if not names and "where" not in spec:
+            self._terms.refuse(at, "it would recognise every file: give `names` or `where`")
+        before = dict(self._terms.places)  # what a recogniser looks at reaches no run
+        test = self._terms.test(spec["where"], (*at, "where"), "") if "where" in spec else None
+        self._terms.places = before
+        return Recogniser(sure=SURE[spec["sure"]], names=frozenset(names), test=test)
+
+    def _one(self, name: str, spec: Any, at: Path, home: str) -> Term:
+        before, self._terms.places = self._terms.places, {}
+        if name in ("usage", "calls.usage") and isinstance(spec, dict) and spec.keys() <= USAGE.keys():
+            term = _together({figure: self._terms.term(spec[figure], (*at, figure), home) for figure in spec})
+        else:
+            term = self._terms.term(
+                spec, at, home, whole=name in ("usage", "calls.usage", "task_text", "target")
+            )
+        if (field := READS.get(name)) is not None:
+            found = list(self._terms.places) or [f"({_without_place(spec)})"]
+            self._reads.setdefault(field, {}).update(
+                dict.fromkeys(place.removesuffix(".**").removeprefix("[].") for place in found)
+            )
+        self._terms.places = {**before, **self._terms.places}
+        return term
+
+    def _named(self, spec: Any, at: Path, home: str) -> dict[str, Term]:
+        fields = self._terms.members(spec, at, spec if isinstance(spec, dict) else ())
+        return {
+            name: self._terms.term(each, (*at, name), home, whole=at[-1] == "metadata")
+            for name, each in fields.items()
+        }
+
+    def _calls(self, spec: Any, at: Path, home: str) -> CallTerms:
+        self._terms.members(spec, at, ("each", "when", "usage", "cost"), ("each",))
+        each, inner = self._terms.each(spec, at, home)
+        return CallTerms(
+            each=each,
+            usage=self._one("calls.usage", spec.get("usage"), (*at, "usage"), inner),
+            cost=self._one("calls.cost", spec.get("cost"), (*at, "cost"), inner),
+        )
+
+
+def _together(terms: Mapping[str, Term]) -> Term:
+    named = {name if name in USAGE[name] else USAGE[name][-1]: term for name, term in terms.items()}
+    return lambda scope: {name: term(scope) for name, term in named.items()}
+
+
+def _without_place(spec: Any) -> str:
+    """What a value is that no place is read for."""
+    return f"always {clip(spec, 60)}" if isinstance(spec, str) and spec[:1] == "'" else clip(str(spec), 60)

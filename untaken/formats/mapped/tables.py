@@ -1,0 +1,50 @@
+"""Tables of a foreign program: CSV files, of which each row is a record."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+from untaken.formats.jsontext import decode_text
+from untaken.formats.losses import Findings, clip
+from untaken.formats.sample import Sample
+from untaken.formats.sources import COMPRESSED, Source
+
+ENDING: Final = ".csv"
+ROWS: Final = 5
+"""Rows that a format is recognised by."""
+_CELL_CHARS: Final = 16 * 1024 * 1024
+
+
+def is_table(name: str) -> bool:
+    """Whether a file is a table, by its name."""
+    bare = name.lower()
+    for ending in COMPRESSED:
+        bare = bare.removesuffix(ending)
+    return bare.endswith(ENDING)
+
+
+def table_rows(source: Source, findings: Findings) -> Iterator[dict[str, Any]]:
+    """The rows of a table as records; an empty cell is not there."""
+    yield from _rows(decode_text(source.read(), findings), findings)
+
+
+def first_rows(sample: Sample) -> list[dict[str, Any]]:
+    """The first rows of a table."""
+    return list(islice(_rows(sample.text or "", Findings(None)), ROWS))
+
+
+def _rows(written: str, findings: Findings) -> Iterator[dict[str, Any]]:
+    limit = csv.field_size_limit(_CELL_CHARS)
+    try:
+        for row in csv.DictReader(io.StringIO(written, newline="")):
+            yield {name: cell for name, cell in row.items() if name and isinstance(cell, str) and cell != ""}
+    except csv.Error as error:
+        findings.add(
+            "unreadable-record", f"the table cannot be read further: {clip(error)}", severity="error"
+        )
+    finally:
+        csv.field_size_limit(limit)
