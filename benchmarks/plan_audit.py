@@ -43,7 +43,7 @@ from untaken import convert
 from untaken.auditing import PlanAudit, audit_plans
 from untaken.corpus import score_runs
 from untaken.ledger import Run, read_ledger
-from untaken.plans import GraphSet, PlanGraph, load_graphs, parse_graph
+from untaken.plans import GraphSet, PlanGraph, load_graphs, matches_glob, parse_graph
 from untaken.subgoals import RunScore
 
 SIZES: Final = (6, 12, 30, 100)
@@ -243,7 +243,7 @@ def corrections(folder: Path) -> None:
 
 def _writes(plan: PlanGraph) -> bool:
     calls = [node.check.tool_call.name for node in plan.sub_goals if node.check and node.check.tool_call]
-    return any(call in plan.mutates for call in calls)
+    return any(matches_glob(glob, call) for call in calls for glob in plan.mutates)
 
 
 def auc(values: Sequence[float], truth: Sequence[bool], rng: random.Random) -> tuple[float, float, float]:

@@ -28,6 +28,7 @@ PAGES = {
     "failure_modes": "/failure_modes",
     "decisions": "/decisions",
     "rankings": "/rankings",
+    "versions": "/versions",
     "annotate": "/annotate",
     "audit": "/audit",
     "memory": "/memory",

@@ -18,6 +18,7 @@ SECTIONS: Final = {
     ),
     "Analyze": (
         ("rankings", "Rankings"),
+        ("versions", "Versions"),
         ("decisions", "Decisions"),
         ("criteria", "Criteria"),
         ("memory", "Memory"),

@@ -16,6 +16,7 @@ NAMES: Final = (
     *("fix_agent", "fix_by", "missed"),
     *("task_id", "selected", "alternative", "choice_support", "verdict", "measure", "every_path"),
     *("labels", "values", "disturbance", "tab"),
+    *("versions_by", "first", "second"),
 )
 """What of an address these are, beside the filters of Review and `agent`, which is one of Decisions, too."""
 KEPT: Final = "options_of_pages"

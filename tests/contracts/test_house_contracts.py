@@ -203,6 +203,7 @@ VERB_OF_A_PAGE = {
     "review": "review",
     "run": "score",
     "audit": "graph",
+    "versions": "compare",
     "what_if_not": "crafter",
 }
 

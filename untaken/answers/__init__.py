@@ -160,6 +160,13 @@ if TYPE_CHECKING:
     )
     from untaken.answers.timeline import TimelineRow as TimelineRow
     from untaken.answers.transcript import run_transcript as run_transcript
+    from untaken.answers.versions import (
+        discordant_pairs_table as discordant_pairs_table,
+        version_changes as version_changes,
+        version_changes_table as version_changes_table,
+        version_costs_table as version_costs_table,
+        versions_document as versions_document,
+    )
     from untaken.answers.causes import causes_document as causes_document, causes_table as causes_table
     from untaken.answers.triage import (
         triage_document as triage_document,

@@ -45,6 +45,7 @@ from untaken.answers.reviewing import ReviewDocument
 from untaken.answers.scores import GateDocument, ScoreDocument, VerifyDocument
 from untaken.answers.shapes import Schema, shape
 from untaken.answers.triage import TriageDocument
+from untaken.answers.versions import VersionsDocument
 from untaken.answers.workspace import (
     ReportDocument,
     WorkspaceBackupDocument,
@@ -99,6 +100,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "triage": TriageDocument,
     "causes": CausesDocument,
     "compare": CompareDocument,
+    "versions": VersionsDocument,
     "gate": GateDocument,
     "judge": JudgeDocument,
     "agree": AgreeDocument,

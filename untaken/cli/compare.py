@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from untaken.answers import compare_document
+from untaken.cli.compare_versions import run_versions
 from untaken.cli.console import NOTHING, Console, plain, signed
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.score import print_rules, scored_paths, usage_without_graphs
@@ -23,6 +24,7 @@ from untaken.comparing.aligned import CellStatus
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.present.numbers import counted, p_value
+from untaken.versions import FIELDS
 
 ICONS: Final[dict[CellStatus, str]] = {
     "completed": "✓",
@@ -52,10 +54,19 @@ def add_to(verbs: Verbs) -> None:
         f"run ids or digests; by default the {MOST_SHOWN} runs of the task that differ most",
     )
     parser.takes_one("--reference", "ID", "the reference run; by default the best success")
+    parser.takes_one(
+        "--versions", "V", "instead: what changed from version A to version B", nargs=2, default=None
+    )
+    parser.add_argument(
+        "--by", choices=FIELDS, default="version", help="what the two are versions of (default version)"
+    )
+    parser.takes_flag("--discordant", "also list pairs of runs of which only one succeeded")
 
 
 def compare(args: argparse.Namespace, console: Console) -> int:
     """Prints the matrix, where each run diverges from the reference, and what is associated with success."""
+    if args.versions:
+        return run_versions(args, console)
     scored = scored_paths(args, console)
     runs = scored.ledgers.every_run
     named = _named(args.runs, runs, args.task)

@@ -17,7 +17,7 @@ PURPOSES: Final = {
         "score": "score runs against their plan graphs, by agent",
         "triage": "list what to fix first, choices that succeed more often, and contradictory runs",
         "causes": "list what failed runs have in common where they fail first",
-        "compare": "show where runs of a task diverge, aligned by sub-goal",
+        "compare": "show where runs of a task diverge, or what changed between two versions",
         "report": "write a self-contained HTML report",
     },
     "Compare agents and gate changes": {
@@ -68,7 +68,10 @@ EXAMPLES: Final = {
     "rank": ("untaken rank ledgers/ --graphs graphs/",),
     "triage": ("untaken triage ledgers/ --graphs graphs/",),
     "causes": ("untaken causes ledgers/ --graphs graphs/",),
-    "compare": ("untaken compare ledgers/ --graphs graphs/ --task refund-01",),
+    "compare": (
+        "untaken compare ledgers/ --graphs graphs/ --task refund-01",
+        "untaken compare ledgers/ --graphs graphs/ --versions 1.0 1.1 --discordant",
+    ),
     "gate": ("untaken gate ledgers/ --graphs graphs/ --require 'critical_completion>=0.9'",),
     "report": ("untaken report ledgers/ --graphs graphs/ --html report.html",),
     "export": (

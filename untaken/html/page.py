@@ -28,6 +28,7 @@ from untaken.html.run_patterns import patterns_section
 from untaken.html.small_print import made_section, rule_words, words_section
 from untaken.html.summary import lead, numbers
 from untaken.html.usage import usage_section
+from untaken.html.versions import versions_section
 from untaken.judging import LabelledRate, LabelledRates
 from untaken.present.numbers import counted, decimal, interval, percent, points
 from untaken.present.statuses import STAR, STATUS
@@ -106,6 +107,7 @@ def _body(
         patterns_section(corpus, full=full),
         contradictions_section(corpus, found, full=full),
         choices_section(corpus) if full else None,
+        versions_section(corpus, full=full),
         audit_section(corpus, full=full),
         unused_section(corpus) if full else None,
         words_section(),

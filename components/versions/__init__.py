@@ -1,0 +1,1 @@
+"""Versions: what changed between two versions."""

@@ -1,0 +1,199 @@
+"""What changed between two versions on its page: sub-goals, outcome, costs, pairs to read."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components.shared import cards, options, state, tables, text
+from components.shared.panels import panel
+from untaken.answers import (
+    discordant_pairs_table,
+    dump,
+    version_changes,
+    version_changes_table,
+    version_costs_table,
+    versions_document,
+)
+from untaken.answers.versions import cause_of, causes_of_versions, suspect_words, version_headline
+from untaken.corpus import Corpus
+from untaken.errors import UntakenError
+from untaken.fix_first import triage
+from untaken.present.numbers import counted, interval, p_value, points
+from untaken.present.statuses import STAR
+from untaken.versions import FIELDS, Field, VersionComparison, versions_of
+
+FIELD_WORDS: Final[dict[Field, str]] = {
+    "version": "Version",
+    "prompt_version": "Prompt version",
+    "model": "Model",
+    "agent": "Agent",
+}
+SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
+MOST_PAIRS: Final = 8
+COLUMNS: Final = {
+    "sub_goal": None,
+    "title": st.column_config.TextColumn("sub-goal", width=240),
+    "critical": st.column_config.CheckboxColumn("critical", width=70),
+    "difference": SIGNED,
+    "low": SIGNED,
+    "high": SIGNED,
+    "p": None,
+    "p_holm": tables.P_VALUE,
+    "a_completed": st.column_config.NumberColumn("from: completed"),
+    "a_reached": st.column_config.NumberColumn("of"),
+    "b_completed": st.column_config.NumberColumn("to: completed"),
+    "b_reached": st.column_config.NumberColumn("of "),
+}
+
+
+@panel
+def choose(corpus: Corpus) -> VersionComparison | None:
+    """The pickers of field and versions, and the comparison; ``None`` where there is nothing to compare."""
+    values = {field: versions_of(corpus.runs.values(), field) for field in FIELDS}
+    offered = [field for field in FIELDS if len(values[field]) > 1]
+    if not offered:
+        st.info(
+            "All runs are of one version. Runs name theirs in RUN_STARTED: `version`, `prompt_version`, "
+            "`model`. Add runs of another version on the Data page."
+        )
+        return None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        by: Field = options.one("versions_by", offered) or offered[0]  # type: ignore[assignment]
+        cards.picker(
+            "Compare by",
+            {field: FIELD_WORDS[field] for field in offered},
+            by,
+            lambda field: options.keep("versions_by", [field]),
+            key="versions_by_picker",
+        )
+        names = list(values[by])
+        first = options.one("first", names) or names[-2]
+        second = options.one("second", names) or next(n for n in reversed(names) if n != first)
+        for name, chosen, title in (("first", first, "From"), ("second", second, "To")):
+            _pick(name, chosen, title, values[by])
+    if first == second:
+        st.info("Choose two different versions.")
+        return None
+    try:
+        return state.derived(version_changes, first, second, by, of_all=True)
+    except UntakenError as error:
+        st.info(text.label(f"{error.message}. {error.hint}", 400))
+        return None
+
+
+def _pick(name: str, chosen: str, title: str, values: dict[str, int]) -> None:
+    cards.picker(
+        title,
+        {value: f"{text.short(value, 60)} ({counted(count, 'run')})" for value, count in values.items()},
+        chosen,
+        lambda value: options.keep(name, [value]),
+        key=f"versions_{name}_picker",
+    )
+
+
+@panel
+def summary(found: VersionComparison) -> None:
+    """The answer in words, and its three numbers."""
+    st.markdown(f"**{text.label(version_headline(found), 600)}**")
+    if suspect := suspect_words(found):
+        st.caption(text.label(suspect, 400))
+    outcome = found.outcome
+    rate = f"{outcome.a_succeeded} of {outcome.a_runs} → {outcome.b_succeeded} of {outcome.b_runs}"
+    shown = "–" if outcome.difference is None else f"{points(outcome.difference, 0)} points"
+    spread = ""
+    if outcome.low is not None and outcome.high is not None:
+        spread = f" ({interval(outcome.low, outcome.high, points, 0)}), p {p_value(outcome.p)}"
+    cards.number_cards(
+        ("Success", shown, f"{rate}{spread}"),
+        (
+            "Sub-goals that changed",
+            f"{len(found.called)} of {len(found.sub_goals)}",
+            "of runs that reached them",
+        ),
+        (
+            "Pairs of which one succeeded",
+            f"{len(found.discordant)}",
+            f"{found.a_only} only {text.label(found.a, 40)}, {found.b_only} only {text.label(found.b, 40)}",
+        ),
+    )
+    more = f"; {found.left_out} more in tasks of one version only" if found.left_out else ""
+    copies = f"; {counted(found.copies, 'copy')} left out" if found.copies else ""
+    st.caption(
+        f"Paired inside {counted(found.tasks, 'task')} by agent{more}{copies}. An association, not a cause."
+    )
+
+
+@panel
+def sub_goals(found: VersionComparison) -> None:
+    """Every sub-goal, the least p first; what failed runs of the worse version have in common."""
+    if not found.sub_goals:
+        st.info("These runs have no plan graph: outcome and costs are compared.")
+        return
+    st.subheader("Sub-goals, of runs that reached them", anchor=False)
+    causes = causes_of_versions(state.derived(triage, of_all=True), state.corpus().runs, found)
+    for one in found.called:
+        cause = cause_of(one, causes)
+        if cause:
+            star = f" {STAR}" if one.critical else ""
+            st.markdown(f"- **{text.label(one.title)}**{star}: {text.label(cause, 300)}")
+    tables.table(
+        version_changes_table(found), key="version-changes", name="Sub-goals by version", columns=COLUMNS
+    )
+
+
+@panel
+def costs(found: VersionComparison) -> None:
+    """Retries, cost, tokens and steps."""
+    if found.costs:
+        st.subheader("Retries and cost per run", anchor=False)
+        columns = {"p": None, "p_holm": tables.P_VALUE}
+        columns |= {
+            name: st.column_config.NumberColumn(title, format="%.3g")
+            for name, title in (("a", "from"), ("b", "to"), ("difference", "difference"))
+        }
+        tables.table(
+            version_costs_table(found), key="version-costs", name="Costs by version", columns=columns
+        )
+
+
+@panel
+def pairs(found: VersionComparison, corpus: Corpus) -> None:
+    """Pairs of runs of which one succeeded, each with its two runs."""
+    if not found.discordant:
+        return
+    st.subheader("Pairs to read", anchor=False)
+    st.caption(
+        "Of each pair one run succeeded. The first sub-goal by the plan that only the success completed."
+    )
+    for one in found.discordant[:MOST_PAIRS]:
+        won, lost = (one.second, one.first) if one.second_succeeded else (one.first, one.second)
+        with st.container(border=True):
+            what = f" · missed **{text.label(one.sub_goal)}**" if one.sub_goal else ""
+            winner = text.label(found.b if one.second_succeeded else found.a, 40)
+            st.markdown(f"{text.label(one.task_id)} · only {winner} succeeded{what}")
+            if one.reason:
+                st.caption(text.label(one.reason, 300))
+            with st.container(horizontal=True):
+                state.run_link(f"✗ {text.label(corpus.runs[lost].run_id, 60)}", lost)
+                state.run_link(f"✓ {text.label(corpus.runs[won].run_id, 60)}", won)
+    tables.folded_table(
+        "All pairs", lambda: discordant_pairs_table(found), key="discordant-pairs", name="Discordant pairs"
+    )
+
+
+@panel
+def document(found: VersionComparison) -> None:
+    """The document, with its pairs."""
+    runs, findings = state.corpus().runs, state.findings()
+    causes = causes_of_versions(state.derived(triage, of_all=True), runs, found)
+    tables.download(
+        lambda: dump(
+            versions_document(found, runs, causes=causes, discordant=True, findings=findings)
+        ).encode(),
+        label="Versions (JSON)",
+        file="versions.json",
+        mime="application/json",
+        key="versions-json",
+    )

@@ -1,0 +1,179 @@
+"""What got worse from one version to the next is named, how, and nothing else is."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+from builders import a_graph, a_run
+
+from untaken.answers.documents import entry
+from untaken.answers.versions import no_change_words, version_changes, versions_document
+from untaken.corpus import Corpus, evaluate_corpus
+from untaken.errors import UntakenError
+from untaken.ledger import Run
+from untaken.memory import PolicyMemory
+from untaken.plans import PlanGraph
+from untaken.versions import VersionComparison, versions_of
+
+STEPS = ("find", "check", "pay")
+GRAPH = a_graph(
+    *(
+        {
+            "id": step,
+            "deps": [STEPS[at - 1]] if at else [],
+            "critical": step == "check",
+            "rules": [{"tool": step}],
+            "check": {"expr": f"state.{step} == 'done'"},
+        }
+        for at, step in enumerate(STEPS)
+    )
+)
+
+
+def worked(name: str, task: str, fault: str = "", *, retried: int = 0, **started: Any) -> Run:
+    """A run of three steps; ``skip check``, ``fail pay`` or ``stop find``."""
+    run = a_run(name, task=task, **started)
+    how, _, where = fault.partition(" ")
+    bad: set[str] = set()
+    for step in STEPS:
+        if step == where and how == "skip":
+            bad.add(step)
+            continue
+        for n in range(retried):
+            run.call(step, ok=False, n=n, who=name)
+        ok = step != where
+        run.call(step, ok=True, who=name).state(**{step: "done" if ok else "wrong"})
+        if not ok:
+            bad.add(step)
+        if step == where and how == "stop":
+            break
+    return run.finish(not bad).run()
+
+
+def corpus_of(runs: Iterable[Run], graph: PlanGraph | list[PlanGraph] = GRAPH) -> Corpus:
+    return evaluate_corpus(list(runs), graph, memory=PolicyMemory.build([]), resamples=0)
+
+
+def versions(fault: Callable[[int], str] = lambda _: "", tasks: int = 20, **second: Any) -> list[Run]:
+    """Two runs of each version in each task; a run of A goes wrong in one of ten."""
+    made = []
+    for n in range(tasks * 2):
+        task = f"t{n % tasks}"
+        made.append(
+            worked(f"a{n}", task, "fail pay" if n % 10 == 0 else "", version="A", task_repeat=n // tasks)
+        )
+        made.append(worked(f"b{n}", task, fault(n), version="B", task_repeat=n // tasks, **second))
+    return made
+
+
+def compared(runs: Iterable[Run], **how: Any) -> VersionComparison:
+    return version_changes(corpus_of(runs), how.pop("a", "A"), how.pop("b", "B"), **how)
+
+
+@pytest.mark.parametrize(
+    ("desc", "fault", "sub_goal", "kind"),
+    [
+        ("a step is skipped", "skip check", "check", "skipped"),
+        ("a step fails", "fail pay", "pay", "failed"),
+        ("the first step fails and the run stops", "stop find", "find", "failed"),
+    ],
+)
+def test_what_got_worse_is_called_by_name_and_kind_and_nothing_else(
+    desc: str, fault: str, sub_goal: str, kind: str
+) -> None:
+    found = compared(versions(lambda n: fault if n % 2 else ""))
+    assert [(one.sub_goal, one.kind) for one in found.called] == [(sub_goal, kind)], desc
+    assert found.called[0].difference is not None
+    assert found.called[0].difference < -0.3
+    assert found.first_suspect is not None
+    assert found.first_suspect.sub_goal == sub_goal
+
+
+def test_a_version_against_itself_calls_nothing_and_says_what_would_have_been_found() -> None:
+    found = compared(versions(lambda n: "fail pay" if n % 10 == 5 else ""))
+    assert found.called == ()
+    assert not found.outcome.called
+    assert "would be found" in no_change_words(found)
+    assert [one.drop for one in found.power] == [0.1, 0.2, 0.3]
+    assert [one.found for one in found.power] == sorted(one.found for one in found.power)
+
+
+def test_runs_that_stopped_before_a_step_are_not_counted_for_it() -> None:
+    found = compared(versions(lambda n: "stop find" if n % 2 else ""))
+    reached = {one.sub_goal: one.b_reached for one in found.sub_goals}
+    assert reached == {"find": 40, "check": 20, "pay": 20}
+
+
+def test_retries_are_called_where_no_sub_goal_is() -> None:
+    found = compared(versions(lambda n: "fail pay" if n % 10 == 0 else "", retried=1))
+    assert found.called == ()
+    assert [one.measure for one in found.costs if one.called and one.measure == "retries"] == ["retries"]
+
+
+def test_plans_of_one_task_each_are_pooled_by_the_tool_of_their_checks() -> None:
+    def plan(task: str) -> PlanGraph:
+        checks = [{"id": f"{task}-{n}", "check": {"tool_call": {"name": s}}} for n, s in enumerate(STEPS)]
+        return a_graph(*checks, graph_id=task, tasks=[task])
+
+    graphs = [plan(f"t{n}") for n in range(20)]
+    made = corpus_of(versions(lambda n: "skip check" if n % 2 else ""), graphs)
+    found = version_changes(made, "A", "B")
+    assert [(one.sub_goal, one.kind) for one in found.called] == [("check", "skipped")]
+    assert sorted(one.sub_goal for one in found.sub_goals) == sorted(STEPS)
+
+
+def test_versions_are_compared_inside_agents_and_agents_inside_tasks() -> None:
+    made = [worked(f"a{n}", f"t{n}", version="A", agent="one") for n in range(4)]
+    made += [worked(f"b{n}", f"t{n}", version="B", agent="two") for n in range(4)]
+    with pytest.raises(UntakenError) as refused:
+        compared(made)
+    assert refused.value.code == "versions-not-paired"
+    assert compared(made, a="one", b="two", by="agent").tasks == 4
+
+
+def test_an_unknown_version_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UntakenError) as refused:
+        compared(versions(), b="C")
+    assert refused.value.code == "version-unknown"
+    assert "'A', 'B'" in refused.value.hint
+    assert versions_of(versions(tasks=1), "version") == {"A": 2, "B": 2}
+
+
+def test_tasks_of_one_version_only_and_copies_are_left_out_and_counted() -> None:
+    extra = [worked("x", "only-a", version="A")]
+    twice = [
+        a_run(name, task="t0", version="A").call("find", ok=True).state(find="done").finish(True).run()
+        for name in ("c1", "c2", "c3")
+    ]
+    found = compared([*versions(), *extra, *twice])
+    assert (found.left_out, found.copies) == (1, 2)
+
+
+def test_a_discordant_pair_names_the_sub_goal_that_only_the_success_completed() -> None:
+    made = corpus_of(versions(lambda n: "skip check" if n == 3 else "", tasks=6))
+    found = version_changes(made, "A", "B")
+    pair = next(one for one in found.discordant if not one.second_succeeded)
+    assert (pair.task_id, pair.sub_goal) == ("t3", "check")
+    assert (found.a_only, found.b_only) == (1, 2)
+    document = entry(versions_document(found, made.runs, discordant=True))
+    assert {"a": "a3", "b": "b3", "succeeded": "A"}.items() <= next(
+        one for one in document["discordant"] if one["task_id"] == "t3"
+    ).items()
+    assert entry(versions_document(found, made.runs))["discordant"] == []
+
+
+def test_runs_in_any_order_give_the_same_comparison() -> None:
+    made = versions(lambda n: "fail pay" if n % 3 == 0 else "")
+    shuffled = random.Random(1).sample(made, len(made))
+    assert compared(made).sub_goals == compared(shuffled).sub_goals
+    assert compared(made).costs == compared(shuffled).costs
+
+
+def test_without_a_plan_outcome_and_costs_are_still_compared() -> None:
+    found = version_changes(corpus_of(versions(lambda n: "fail pay" if n % 2 else ""), []), "A", "B")
+    assert found.sub_goals == ()
+    assert (found.largest, found.relabelled, found.first_suspect) == (None, None, None)
+    assert found.outcome.called

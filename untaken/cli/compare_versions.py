@@ -1,0 +1,104 @@
+"""``untaken compare --versions A B``: what changed between two versions."""
+
+from __future__ import annotations
+
+import argparse
+
+from untaken.answers.versions import (
+    causes_of_versions,
+    suspect_words,
+    version_changes,
+    version_headline,
+    versions_document,
+)
+from untaken.cli.console import NOTHING, Console, decimal, plain, signed
+from untaken.cli.score import print_rules, scored_paths
+from untaken.corpus import evaluate_corpus
+from untaken.fix_first import triage
+from untaken.memory import PolicyMemory
+from untaken.present.numbers import p_value
+from untaken.present.statuses import STAR
+from untaken.versions import DiscordantPair, SubGoalChange, VersionComparison
+
+
+def run_versions(args: argparse.Namespace, console: Console) -> int:
+    """Prints what changed from the first version to the second; 1 where a ledger or graph is broken."""
+    scored = scored_paths(args, console)
+    corpus = evaluate_corpus(
+        scored.ledgers.every_run,
+        scored.graphs,
+        memory=PolicyMemory.build([]),
+        missing=args.missing,
+        verdicts=args.verdicts,
+        resamples=0,
+    )
+    first, second = args.versions
+    found = version_changes(corpus, first, second, args.by)
+    _print(found, console)
+    if args.discordant:
+        _print_pairs(found, console)
+    print_rules(args, scored, console)
+    console.document(
+        versions_document(
+            found,
+            corpus.runs,
+            causes=causes_of_versions(triage(corpus), corpus.runs, found),
+            discordant=args.discordant,
+            findings=scored.findings,
+        )
+    )
+    return 1 if scored.broken else 0
+
+
+def _print(found: VersionComparison, console: Console) -> None:
+    console.say(plain(version_headline(found)))
+    if suspect := suspect_words(found):
+        console.say(plain(suspect))
+    outcome = found.outcome
+    if outcome.difference is not None:
+        console.say(
+            f"Success {outcome.a_succeeded} of {outcome.a_runs} → {outcome.b_succeeded} of {outcome.b_runs}, "
+            f"{signed(outcome.difference)} inside tasks (p {p_value(outcome.p, unknown=NOTHING)})"
+        )
+    console.say()
+    console.columns(
+        found.sub_goals,
+        ("sub-goal", lambda one: f"{one.title}{f' {STAR}' if one.critical else ''}"),
+        (plain(found.a), lambda one: f"{one.a_completed}/{one.a_reached}"),
+        (plain(found.b), lambda one: f"{one.b_completed}/{one.b_reached}"),
+        ("difference", lambda one: NOTHING if one.difference is None else signed(one.difference)),
+        ("p (Holm)", lambda one: p_value(one.p_holm, unknown=NOTHING)),
+        ("changed", _called),
+    )
+    if found.costs:
+        console.say()
+        console.columns(
+            found.costs,
+            ("per run", lambda one: one.measure),
+            (plain(found.a), lambda one: decimal(one.a, 2)),
+            (plain(found.b), lambda one: decimal(one.b, 2)),
+            ("p (Holm)", lambda one: p_value(one.p_holm, unknown=NOTHING)),
+            ("changed", lambda one: "yes" if one.called else ""),
+        )
+
+
+def _called(one: SubGoalChange) -> str:
+    return f"yes, {one.kind}" if one.called and one.kind else "yes" if one.called else ""
+
+
+def _print_pairs(found: VersionComparison, console: Console) -> None:
+    console.say()
+    console.say(
+        plain(f"Pairs of which one succeeded: {found.a_only} only {found.a}, {found.b_only} only {found.b}")
+    )
+    console.columns(
+        found.discordant,
+        ("task", lambda one: one.task_id),
+        ("succeeded", lambda one: found.b if one.second_succeeded else found.a),
+        ("the other missed", lambda one: one.sub_goal or NOTHING),
+        ("why", _reason),
+    )
+
+
+def _reason(one: DiscordantPair) -> str:
+    return one.reason[:160] or NOTHING

@@ -1,0 +1,13 @@
+"""What changed between two versions of an agent: sub-goals, outcome and cost, paired by task (§11)."""
+
+from untaken.versions.comparison import (
+    CostChange as CostChange,
+    FirstSuspect as FirstSuspect,
+    OutcomeChange as OutcomeChange,
+    Power as Power,
+    SubGoalChange as SubGoalChange,
+    VersionComparison as VersionComparison,
+    compare_versions as compare_versions,
+)
+from untaken.versions.discordant import DiscordantPair as DiscordantPair
+from untaken.versions.sides import FIELDS as FIELDS, Field as Field, versions_of as versions_of
