@@ -52,7 +52,7 @@ def bring(page: Page, *files: FilePayload) -> None:
     """Choose these files on the Data page, add them, and wait for the account of what became of them."""
     settle(page)
     with answered(page):
-        page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(list(files))
+        page.get_by_test_id("stFileUploader").first.locator("input[type=file]").set_input_files(list(files))
     with answered(page):
         page.get_by_role("button", name=re.compile(rf"Add {len(files)} files?$")).click()
     expect(page.get_by_text(re.compile(rf"\d+ of {len(files)} files added"))).to_be_visible()
@@ -189,3 +189,22 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
     words = [cell for row in rows for cell in row if not re.fullmatch(r"-?[\d.]+(e-?\d+)?", cell)]
     assert any(FORMULA in cell for cell in words)
     assert [cell for cell in words if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
+
+
+def test_a_plan_graph_and_a_sample_that_are_chosen_are_read_as_they_were_sent(
+    serve: Serve, open_page: Open
+) -> None:
+    """Uploads are on disk: every place that takes one reads it from there."""
+    page = open_page(f"{serve()}/annotate")
+    page.get_by_role("button", name="Import").first.click()
+    graph = "flowchart TD\n  look --> book\n"
+    page.locator("input[type=file]").last.set_input_files([payload("plan.mmd", graph)])
+    settle(page)
+    page.get_by_role("button", name="Read", exact=True).click()
+    expect(page.get_by_text("2 sub-goals").first).to_be_visible()
+    go_to(page, "Data")
+    page.get_by_text("Read a format of your own").click()
+    sample = json.dumps({"bot": "b", "steps": [{"kind": "say", "words": MARKUP}]})
+    page.locator("input[type=file]").last.set_input_files([payload("own.json", sample)])
+    expect(page.get_by_text("1 record in the file, 1 run made of it")).to_be_visible()
+    assert not elements(page, INJECTED)
