@@ -13,7 +13,7 @@ from untaken.answers.reviewing import chosen_cases, fields_of, with_reviews
 
 
 def main() -> None:
-    cards.headline("Review", "Which runs are still unexplained?")
+    cards.headline("Queue", "Which runs are still unexplained?")
     if not state.corpus().runs:
         cards.nothing_here()
         return

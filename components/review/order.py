@@ -1,4 +1,4 @@
-"""The order of the runs on the Review page, and the random draw for unbiased labels."""
+"""The order of the runs on the Queue page, and the random draw for unbiased labels."""
 
 from __future__ import annotations
 

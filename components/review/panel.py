@@ -110,7 +110,7 @@ def of_run(run: Run) -> None:
     reviews = store.reviews.every()
     review = reviews.get(run.digest, Review(run=run.digest, run_id=run.run_id))
     if reviewer.reviewer() is None:
-        st.caption("To make changes, enter your name on the Review page or next to a verdict.")
+        st.caption("To make changes, enter your name on the Queue page or next to a verdict.")
     status(review, keys=False)
     people_and_tags(review, known_tags(reviews.values()))
     history(review)

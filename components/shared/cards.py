@@ -145,7 +145,7 @@ COMPUTED: Final = {
         "**What to fix first** = how often a sub-goal fails before any other × the share of sub-goals "
         "that it blocks. Intervals are 95%, with repeats of a task counted as one cluster."
     ),
-    "Review": (
+    "Queue": (
         "The queue holds failed, lucky, unlucky and broken runs, largest effect first. The reason is "
         "the first thing that went wrong: a violated dependency, else the first failed sub-goal. "
         f"{FIRST_FAILED_RECORD}. "

@@ -28,7 +28,7 @@ GUIDE_STATES: Final = ("on", "seen", "off")
 """States of the error-analysis guide: in use, in use with the matrix seen, dismissed."""
 TOUR: Final = (
     ("Overview", "overview", "How often success misleads, and what to fix first."),
-    ("Review", "review", "Failing runs in order of effect. J and K move, 1 to 4 set a status."),
+    ("Queue", "review", "Failing runs in order of effect. J and K move, 1 to 4 set a status."),
     ("Run", "run", "One run: its plan graph, its events, and why each sub-goal counts as it does."),
     ("Compare", "compare", "Runs of one task side by side, aligned by sub-goal."),
     ("Rankings", "rankings", "Whether outcome and sub-goals put agents in the same order."),

@@ -31,7 +31,7 @@ WORDS: Final = """\
  textLength="90" fill="{text}">Untaken</text>"""
 SHORTCUTS: Final = {
     "Every page": {"?": "this list", "/ or Ctrl+K": "search pages, runs, tasks, sub-goals and texts of runs"},
-    "Review and Run": {
+    "Queue and Run": {
         "J": "next run to review",
         "K": "previous run to review",
         "N": "write a note on what is selected",
@@ -40,7 +40,7 @@ SHORTCUTS: Final = {
         "A": "accept the first suggested mode",
     },
     "Run, sub-goal selected": {"Y": "met", "X": "not met", "U": "cannot tell", "W": "withdraw your verdict"},
-    "Review": {"1": "new", "2": "in review", "3": "explained", "4": "fixed"},
+    "Queue": {"1": "new", "2": "in review", "3": "explained", "4": "fixed"},
     "Plan graph": {"← ↑ → ↓": "move", "Enter": "open the sub-goal", "+ and −": "zoom", "0": "fit"},
 }
 

@@ -95,7 +95,7 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
         expect(page.get_by_text(f"{name} looked <b>closely</b>", exact=True)).to_be_visible()
     expect(bob.get_by_text("reviewers disagree: human:ann say met, human:bob say not met")).to_be_visible()
 
-    go_to(bob, "Review")
+    go_to(bob, "Queue")
     bob.get_by_role("tab", name="Disagreements", exact=True).click()
     expect(bob.get_by_text("1 sub-goal where one reviewer says met and another not")).to_be_visible()
     bob.get_by_role("tab", name="Agreement", exact=True).click()
