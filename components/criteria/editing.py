@@ -191,6 +191,11 @@ def add_files(recorded: bool) -> None:
     _show_uploaded(st.session_state.get(UPLOADED, ()))
 
 
+def just_uploaded() -> bool:
+    """Whether there is a result of the last upload to show."""
+    return bool(st.session_state.get(UPLOADED))
+
+
 def _show_uploaded(findings: Sequence[Finding]) -> None:
     if findings:
         shown = exports.findings_table(findings).loc[:, ["severity", "file", "message", "hint", "code"]]

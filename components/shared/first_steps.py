@@ -76,9 +76,9 @@ def offer_tour() -> None:
     """The offer of a tour of seven pages, until it was taken or dismissed."""
     if tour_is_over() or st.session_state.get(STEP):
         return
-    with st.container(border=True, horizontal=True, vertical_alignment="center", key="tour"):
-        st.markdown("**New here?** A tour of seven pages takes two minutes.", width="stretch")
-        st.button("Start the tour", key="tour_start", on_click=_go, args=(1,))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour"):
+        st.caption("New here? A tour of seven pages takes two minutes.", width="content")
+        st.button("Start the tour", key="tour_start", type="tertiary", on_click=_go, args=(1,))
         _dismiss()
 
 

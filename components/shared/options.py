@@ -5,7 +5,7 @@ A click in the navigation clears the address: the session keeps them for each pa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 import streamlit as st
@@ -54,7 +54,19 @@ def changed(name: str, key: str) -> None:
         keep(name, [] if value is None else [str(value)])
 
 
-def open_tab(key: str, offered: Sequence[str]) -> None:
+def tabs(key: str, views: Mapping[str, Callable[[], object]]) -> None:
+    """Tabs of which the open one alone is drawn; which one it is, is in the address."""
+    if st.session_state.get(key) not in views:
+        st.session_state.pop(key, None)
+    _open_tab(key, list(views))
+    places = st.tabs(list(views), key=key, on_change="rerun")
+    for place, draw in zip(places, views.values(), strict=True):
+        if place.open:
+            with place:
+                draw()
+
+
+def _open_tab(key: str, offered: Sequence[str]) -> None:
     """Open the tab that the address names, before these tabs are drawn; write down which is open."""
     asked_for = one("tab", offered)
     if asked_for and st.session_state.get(key) not in offered:

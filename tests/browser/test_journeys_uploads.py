@@ -133,6 +133,7 @@ def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(
     expect(page.get_by_text(re.compile("4 runs · 3 agents · 1 task"))).to_be_visible()
     expect(page.get_by_text(re.compile("1 broken ledger"))).to_be_visible()
     expect(page.get_by_test_id("stMetricValue").first).to_have_text("67%")
+    page.keyboard.press("Escape")
     page.locator(".st-key-fix_first a[href*=sub_goal]").first.click()
     headline(page, "Run")
     assert {box["status"] for box in boxes(page)} >= {"skipped"}
@@ -165,7 +166,9 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
     page.locator(".st-key-scroll-flow .point").first.hover(force=True)
     expect(page.locator(".st-key-scroll-flow .hovertext").first).to_contain_text("![pixel]")
     untouched(page)
-    opened_alone(open_page, download(page, "Rank flow (HTML)"), tmp_path, ".main-svg")
+    page.locator(".st-key-head-flow button").click()
+    opened_alone(open_page, download(page, "Where ranks differ (HTML)"), tmp_path, ".main-svg")
+    page.keyboard.press("Escape")
     page.locator(".st-key-fix_first a[href*=sub_goal]").first.click()
     headline(page, "Run")
     expect(page.locator(".plan-live")).to_contain_text("Selected: ")
