@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from components.criteria import agreement, editing, proposing, view
 from components.shared import cards, options, state
-from untaken.answers import CriteriaReview
 
 
 def main() -> None:
@@ -38,25 +35,13 @@ def main() -> None:
             editing.add_files(recorded="recorded" in found)
         proposing.draw(state.runs())
 
-    more: dict[str, Callable[[], object]] = {"This criterion": own} | _evidence(review)
+    more = {"This criterion": own} | view.evidence(review)
     more["All criteria"] = lambda: view.listing(known, empty=False)
     if counts:
         more["More seeds"] = lambda: proposing.unique(counts)
     if agreement.there():
         more["Judges and people"] = agreement.agreement
     options.tabs("criteria_tabs", more)
-
-
-def _evidence(review: CriteriaReview) -> dict[str, Callable[[], object]]:
-    """What the verdicts on the criteria rest on, one question a tab."""
-    return {
-        "Success and failure": lambda: view.means(review),
-        "Disturbed runs": lambda: view.attacks(review),
-        "Asked again": lambda: view.stability(review),
-        "People": lambda: view.people(review),
-        "Two agents": lambda: view.agents(review),
-        "Every verdict": lambda: view.verdicts_table(review),
-    }
 
 
 main()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from components.memory import view
@@ -43,7 +41,7 @@ def main() -> None:
             view.course(here, snapshot, context)
     applied = applied_table(corpus.memory, names)
     cards.show_once(view.DONE)
-    more: dict[str, Callable[[], object]] = {
+    more = {
         "Every record": lambda: view.every_record(records, snapshot),
         "Weak signals": lambda: view.signals(review),
     }

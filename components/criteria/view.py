@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -124,6 +124,18 @@ def source(found: Mapping[str, CriteriaReview]) -> CriteriaReview:
         )
         return found[str(chosen or first)]
     return found[first]
+
+
+def evidence(review: CriteriaReview) -> dict[str, Callable[[], object]]:
+    """What the verdicts on the criteria rest on, one question a tab."""
+    return {
+        "Success and failure": lambda: means(review),
+        "Disturbed runs": lambda: attacks(review),
+        "Asked again": lambda: stability(review),
+        "People": lambda: people(review),
+        "Two agents": lambda: agents(review),
+        "Every verdict": lambda: verdicts_table(review),
+    }
 
 
 @panel
