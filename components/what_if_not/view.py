@@ -247,7 +247,7 @@ def ablations(*, dark: bool) -> None:
     )
     shown = found[str(name)]
     ends = "Runs with a task end when they reach it, so compare success rates." if shown.setup.task else ""
-    drawn, said = st.columns([3, 2], gap="large")
+    drawn, remarked = st.columns([3, 2], gap="large")
     with drawn:
         tables.figure(
             partial(figures.ablation_figure, shown, dark=dark),
@@ -258,6 +258,6 @@ def ablations(*, dark: bool) -> None:
             f"the same worlds. {ends}",
             table=lambda: ablation_table(shown),
         )
-    with said:
+    with remarked:
         for remark in remarks(shown):
             st.caption(text.label(remark, 600))
