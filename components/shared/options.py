@@ -58,7 +58,7 @@ def tabs(key: str, views: Mapping[str, Callable[[], object]]) -> None:
     """Tabs of which the open one alone is drawn; which one it is, is in the address."""
     if st.session_state.get(key) not in views:
         st.session_state.pop(key, None)
-    _open_tab(key, list(views))
+    open_tab(key, list(views))
     places = st.tabs(list(views), key=key, on_change="rerun")
     for place, draw in zip(places, views.values(), strict=True):
         if place.open:
@@ -66,7 +66,7 @@ def tabs(key: str, views: Mapping[str, Callable[[], object]]) -> None:
                 draw()
 
 
-def _open_tab(key: str, offered: Sequence[str]) -> None:
+def open_tab(key: str, offered: Sequence[str]) -> None:
     """Open the tab that the address names, before these tabs are drawn; write down which is open."""
     asked_for = one("tab", offered)
     if asked_for and st.session_state.get(key) not in offered:
