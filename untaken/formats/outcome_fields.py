@@ -13,6 +13,7 @@ from untaken.formats.readings import mapping
 GOOD: Final = (
     *("success", "successful", "is_success", "pass", "passed", "win", "won", "resolved", "is_resolved"),
     *("solved", "is_solved", "correct", "is_correct", "reward", "score"),
+    *("succeeded", "task_success", "task_completion", "outcome"),
 )
 """Names that say success with true or 1."""
 BAD: Final = ("failure", "failed", "is_failure")
