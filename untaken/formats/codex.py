@@ -17,7 +17,7 @@ from untaken.formats.losses import Findings
 from untaken.formats.messages import is_message, message_items
 from untaken.formats.readings import first_text, mapping, moment, parsed, text, whole
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sessions import Payers, session_converter
+from untaken.formats.sessions import Payers, named_by_file, session_converter
 from untaken.formats.spending import USAGE, spend, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile
@@ -74,7 +74,7 @@ def session_run(lines: Sequence[Line], name: str, payers: Payers, findings: Find
     spoken = [line for line in own if _kind(line) == "response_item"]
     if not spoken:
         return None
-    session = text(meta.get("id")) or name
+    session = text(meta.get("id")) or named_by_file(name, findings)
     contexts = (_payload(line) for line in own if _kind(line) == "turn_context")
     model = first_text(contexts, ("model",))
     events = [_payload(line) for line in own if _kind(line) == "event_msg"]

@@ -17,7 +17,7 @@ from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
 from untaken.formats.readings import amount, first_text, mapping, moment, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sessions import Payers, session_converter, session_run, sessions_in
+from untaken.formats.sessions import Payers, named_by_file, session_converter, session_run, sessions_in
 from untaken.formats.spending import Amounts, named_apart, spend, usage, with_cost
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile
@@ -106,7 +106,7 @@ def _run(lines: Sequence[Line], stem: str, payers: Payers, findings: Findings) -
     if not messages:
         return None
     replies = [message for message in messages if message.get("role") == "assistant"]
-    name = text(about.get("id")) or stem
+    name = text(about.get("id")) or named_by_file(stem, findings)
     own = {id(line) for line in entries}
     every = [
         (line, message)

@@ -32,6 +32,13 @@ def sessions_in(
     yield session
 
 
+def named_by_file(stem: str, findings: Findings) -> str:
+    """The name of a session whose file has no line that names it: a part of one, or cut at the start."""
+    message = "no line names the session, as in a part of its file; it is named after the file"
+    findings.add("session-unnamed", message, hint="Put the parts into one file, in order.")
+    return stem
+
+
 class Payers:
     """Which run paid for each reply of a model: a session that was resumed or forked repeats replies."""
 
