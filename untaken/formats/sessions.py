@@ -61,10 +61,10 @@ class Payers:
         repeated: dict[str, int] = {}
         own = (run, findings.file)
         for name, used in replies:
-            payer = own if name is None else self._payers.setdefault(name, own)
-            if payer != own:
-                repeated[payer[0]] = repeated.get(payer[0], 0) + 1
-            found.append(used if payer == own else dict.fromkeys(used, 0.0))
+            paying = own if name is None else self._payers.setdefault(name, own)
+            if paying != own:
+                repeated[paying[0]] = repeated.get(paying[0], 0) + 1
+            found.append(used if paying == own else dict.fromkeys(used, 0.0))
         for payer, count in repeated.items():
             which = f"{counted(count, 'message')} repeated from {clip(payer)}"
             message = f"{which}; what was spent on them is counted there alone"
