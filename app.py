@@ -9,7 +9,7 @@ from components.shared import navigation, starting
 
 def main() -> None:
     """Draw the frame, then the page that was asked for."""
-    _name_tab("Untaken")
+    st.set_page_config(page_title="Untaken", page_icon="🔀", layout="wide")
     starting.wait()
     # After the progress bar: it is slow to load.
     from components.shared import frame, reviewer, scope_controls, state, tables  # noqa: PLC0415
@@ -22,7 +22,6 @@ def main() -> None:
             st.stop()
         frame.take_back()
         page = st.navigation(navigation.offered())
-        _name_tab(f"{page.title} · Untaken")
         state.remember(page.url_path)
         frame.draw()
         scope_controls.draw()
@@ -32,10 +31,6 @@ def main() -> None:
                 starting.load_tables()
             page.run()
     starting.go_on()
-
-
-def _name_tab(title: str) -> None:
-    st.set_page_config(page_title=title, page_icon="🔀", layout="wide")
 
 
 main()
