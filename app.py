@@ -9,7 +9,7 @@ from components.shared import navigation, starting
 
 def main() -> None:
     """Draw the frame, then the page that was asked for."""
-    st.set_page_config(page_title="Untaken", page_icon="🔀", layout="wide")
+    _name_tab("Untaken")
     starting.wait()
     # After the progress bar: it is slow to load.
     from components.shared import frame, reviewer, scope_controls, state, tables  # noqa: PLC0415
@@ -22,6 +22,7 @@ def main() -> None:
             st.stop()
         frame.take_back()
         page = st.navigation(navigation.offered())
+        _name_tab(f"{page.title} · Untaken")
         state.remember(page.url_path)
         frame.draw()
         scope_controls.draw()
@@ -31,6 +32,10 @@ def main() -> None:
                 starting.load_tables()
             page.run()
     starting.go_on()
+
+
+def _name_tab(title: str) -> None:
+    st.set_page_config(page_title=title, page_icon="🔀", layout="wide")
 
 
 main()

@@ -26,10 +26,10 @@ from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.starlette import App
 
-from components.data.spooling import SpooledUploads
 from components.plan.bundle import SERVED, bundle
 from components.shared import starting
 from components.shared.navigation import PAGES
+from components.shared.spooling import SpooledUploads
 from components.shared.start_page import start_page
 from untaken.cli.app import TEMPORARY
 from untaken.scratch_folder import ScratchFolder

@@ -50,7 +50,7 @@ class Worker(Agent):
     retries = 0.0
 
     def attempt(self, step: Step) -> bool:
-        if self.rng.random() < self.retries:
+        if not step.harmless and self.rng.random() < self.retries:
             sent = {"ref": self.task, "unit": "kg"}
             self.call(step.name, sent, "temporarily unavailable, try again")
         return super().attempt(step)

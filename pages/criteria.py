@@ -2,31 +2,46 @@
 
 from __future__ import annotations
 
-from components.criteria import editing, proposing, view
-from components.criteria.agreement import agreement
-from components.shared import cards, state
+import streamlit as st
 
-cards.headline("Criteria", "Is it good beyond success?")
-known = view.criteria()
-found = view.reviews()
-counts = view.unique_counts()
-cards.show_once(editing.DONE)
-proposing.show_message()
-if found:
+from components.criteria import agreement, editing, proposing, view
+from components.shared import cards, options, state
+
+
+def main() -> None:
+    cards.headline("Criteria", "Is it good beyond success?")
+    known = view.criteria()
+    found = view.reviews()
+    counts = view.unique_counts()
+    cards.show_once(editing.DONE)
+    proposing.show_message()
+    if not found:
+        cards.nothing_here()
+        proposing.unique(counts)
+        view.listing(known, empty=True)
+        editing.write_new()
+        editing.add_files(recorded=False)
+        proposing.draw(state.runs())
+        agreement.agreement()
+        return
     review = view.source(found)
     view.summary(review)
-    view.means(review)
-    view.verdicts(review, known)
-    view.one(review, known)
-    view.attacks(review)
-    view.stability(review)
-    view.people(review)
-    view.agents(review)
-else:
-    cards.nothing_here()
-proposing.unique(counts)
-view.listing(known, empty=not found)
-editing.write_new()
-editing.add_files(recorded="recorded" in found)
-proposing.draw(state.runs())
-agreement()
+    view.trusted(review, known)
+
+    def own() -> None:
+        view.one(review, known)
+        editing.write_new()
+        with st.expander("Upload criteria or recorded replies", expanded=editing.just_uploaded()):
+            editing.add_files(recorded="recorded" in found)
+        proposing.draw(state.runs())
+
+    more = {"This criterion": own} | view.evidence(review)
+    more["All criteria"] = lambda: view.listing(known, empty=False)
+    if counts:
+        more["More seeds"] = lambda: proposing.unique(counts)
+    if agreement.there():
+        more["Judges and people"] = agreement.agreement
+    options.tabs("criteria_tabs", more)
+
+
+main()

@@ -5,7 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from components.data import files, own_format, removing, upload
-from components.shared import cards, confirming, evaluating, exports, first_steps, state, tables, text
+from components.shared import (
+    cards,
+    confirming,
+    evaluating,
+    exports,
+    first_steps,
+    sharing,
+    state,
+    tables,
+    text,
+)
 from untaken.answers import audit_table
 from untaken.present.numbers import counted
 
@@ -99,8 +109,7 @@ st.caption(
     f"Every export has the scope of the pages: {counted(len(corpus.runs), 'run')} · "
     f"{text.label(state.rules().in_words(), 200)}"
 )
-st.caption("One HTML file with a written summary. Opens offline in any browser.")
-exports.reports(corpus, state.unread())
+sharing.share_report()
 st.caption("The same JSON as the command line prints with --json, with the rules set in the sidebar.")
 exports.documents(corpus, state.findings(), state.unread())
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.decisions import histories, plan_statements
+from components.decisions import histories, plan_statements, to_change
 from components.shared import cards, state
 
 LAST = "decisions_last_view"
 """The view that somebody who comes back from a run sees again."""
-VIEWS = {"plan": "Plan changes in the same task", "skills": "Histories of skills"}
+VIEWS = {"plan": "Plan changes in the same task", "skills": "Histories of skills", "change": "What to change"}
 
 
 def main() -> None:
@@ -29,11 +29,13 @@ def main() -> None:
         key="decisions_view",
         on_change=lambda: state.select(run=state.selected("run"), view=st.session_state["decisions_view"]),
         help="Plan changes: what runs of one task did in the same state of the plan. Histories: what the "
-        "policy memory knows of each skill.",
+        "policy memory knows of each skill. What to change: the few choices that succeeded more often.",
     )
     st.session_state[LAST] = view
     if view == "plan":
         plan_statements.draw(corpus)
+    elif view == "change":
+        to_change.draw()
     else:
         histories.draw(corpus)
 

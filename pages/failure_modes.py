@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.failure_modes import guide, issues, reading, taxonomy_editor
+from components.failure_modes import causes, guide, issues, reading, taxonomy_editor, unhandled_failures
 from components.failure_modes import view as failure_modes_view
-from components.overview import causes
 from components.shared import cards, listed_runs, state
 from untaken.fix_first import triage_by_agent
 
@@ -53,6 +52,7 @@ def main() -> None:
     else:
         failure_modes_view.pivot(found)
         causes.draw(state.derived(triage_by_agent)[None])
+        unhandled_failures.links()
 
 
 main()

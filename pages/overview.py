@@ -7,56 +7,35 @@ import streamlit as st
 from components import figures
 from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
-from components.overview import (
-    causes,
-    choices,
-    fix_first,
-    missed_sub_goals,
-    three_numbers,
-    unhandled_failures,
-)
-from components.shared import cards, first_steps, starting, state, tables, text, usage_table
-from untaken.answers import OrderedRun, review_order, review_table, sub_goal_failures
-from untaken.answers.first_page import (
-    contradictory_runs,
-    first_numbers,
-    first_to_review,
-    ranking_remarks,
-    ranks_alone,
-)
-from untaken.answers.overview import graphs_by_misses
-from untaken.answers.review import table_of_items
+from components.overview import fix_first, three_numbers
+from components.shared import cards, first_steps, sharing, starting, state, tables, text, usage_table
+from untaken.answers import review_order
+from untaken.answers.first_page import first_numbers, ranking_remarks, ranks_alone, read_next
 from untaken.answers.usage import corpus_usage
 from untaken.corpus import corpus_doubts
 from untaken.fix_first import triage_by_agent
 from untaken.present.numbers import counted
 from untaken.ranking import HEADLINE
 
-
-def order() -> tuple[OrderedRun, ...]:
-    """Every run in the order of review, where an answer is worked out of it."""
-    return state.derived(review_order)
-
-
 seen = state.derived(first_numbers)
-cards.headline("Overview", "Where does the outcome mislead us, and what should we fix first?")
+cards.headline(
+    "Overview",
+    "Where does the outcome mislead us, and what should we fix first?",
+    share=sharing.share_report if seen.runs else None,
+)
 if not seen.runs:
     cards.nothing_here()
     st.stop()
 
-if "every" in st.session_state:  # a run was chosen: what is above the table is not drawn once more
-    every = state.derived(first_to_review, order).items
-    if (row := tables.picked("every", len(every))) is not None:
-        state.open_run(every[row].digest)
-
 lost = seen.broken + len(state.unread())
-broken = f" · {counted(lost, 'broken ledger')}, excluded" if lost else ""
-st.caption(
-    f"{counted(seen.runs, 'run')} · {counted(seen.agents, 'agent')} · "
-    f"{counted(seen.tasks, 'task')} · "
-    f"{counted(seen.graphs, 'plan graph')}{broken}  \n"
-    f"{text.label(state.rules().in_words(), 200)}"
-)
+counts = [
+    counted(seen.runs, "run"),
+    counted(seen.agents, "agent"),
+    counted(seen.tasks, "task"),
+    counted(seen.graphs, "plan graph"),
+]
+counts += [f"{counted(lost, 'broken ledger')}, excluded"] if lost else []
+st.caption(f"{' · '.join(counts)}  \n{text.label(state.rules().in_words(), 200)}")
 first_steps.offer_tour()
 first_graph.offer()
 three_numbers.draw(seen)
@@ -65,50 +44,35 @@ if not seen.graphs:
     usage_table.draw(state.derived(corpus_usage))
 starting.load_tables()
 graph_doubts.show(state.derived(corpus_doubts))
-found_first = state.derived(triage_by_agent)
-fix_first.draw(found_first)
-causes.draw(found_first[None])
-choices.draw()
+fix_first.draw(state.derived(triage_by_agent))
 
 ranking = state.derived(ranks_alone)
-if len(ranked_metrics(ranking, HEADLINE)) > 1:
-    st.subheader("From outcome rank to sub-goal rank", anchor=False)
-    shared = counted(len(ranking.shared_tasks), "task")
-    st.caption(f"Over the {shared} that every agent ran. Agents whose lines cross change order.")
-    tables.figure(
-        lambda: figures.rank_flow(ranking, metrics=HEADLINE, dark=state.is_dark()),
-        key="flow",
-        name="Rank flow",
-        of=(),
+ranks, runs = st.columns([7, 5], gap="large")
+with ranks:
+    if len(ranked_metrics(ranking, HEADLINE)) > 1:
+        tables.figure(
+            lambda: figures.rank_flow(ranking, metrics=HEADLINE, dark=state.is_dark()),
+            key="flow",
+            name="Where ranks differ",
+            of=(),
+            about=f"Over the {counted(len(ranking.shared_tasks), 'task')} that every agent ran. Agents whose "
+            "lines cross change places.",
+        )
+        st.page_link("pages/rankings.py", label="All rankings", query_params=state.scope())
+with runs:
+    found = state.derived(read_next, lambda: state.derived(review_order))
+    st.subheader("Read next", anchor=False)
+    st.caption(
+        "Runs that the outcome hides come first, then one run of each way to fail."
+        if found.count
+        else "No run failed, and none succeeded without a critical sub-goal."
     )
-
-found = state.derived(contradictory_runs, order)
-if found.count:
-    st.subheader("Runs that contradict themselves", anchor=False)
-    many = counted(found.count, "run")
-    st.caption(f"{many} whose outcome and sub-goals disagree; largest effect first.")
-    cards.run_links(found.items, empty="")
-unhandled_failures.links()
-
-missed_sub_goals.draw(state.derived(sub_goal_failures), state.derived(graphs_by_misses))
-
-st.subheader("All runs in review order", anchor=False)
-first = state.derived(first_to_review, order)
-if len(first.items) < first.count:
-    st.caption(f"The first {len(first.items):,} of {first.count:,} runs; download the table to see all.")
-tables.table(
-    table_of_items(first.items),
-    key="every",
-    name="Runs in review order",
-    selectable=True,
-    height=320,
-    whole=state.later(review_table),
-    columns={
-        "why": st.column_config.TextColumn(width=420),
-        "completion": st.column_config.ProgressColumn(
-            "completion", format="percent", min_value=0.0, max_value=1.0
-        ),
-        "digest": None,
-        "weight": None,
-    },
-)
+    with st.container(border=True, gap=None, key="read-next"):
+        for item in found.items:
+            state.run_link(cards.item_words(item), item.digest)
+            st.caption(text.label(item.why, 240))
+    st.page_link(
+        "pages/review.py",
+        label=f"{counted(found.count, 'run')} in the queue",
+        query_params=state.scope(),
+    )

@@ -5,11 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from components.rankings import tabs
-from components.shared import cards, state, tables, text
+from components.shared import cards, sharing, state, tables, text
 from untaken.present.numbers import counted
 
 corpus = state.compared()
-cards.headline("Rankings", "Do outcome and sub-goal rankings agree?")
+cards.headline(
+    "Rankings",
+    "Do outcome and sub-goal rankings agree?",
+    share=sharing.share_report if corpus.runs else None,
+)
 if not corpus.runs:
     cards.nothing_here()
     st.stop()

@@ -14,9 +14,9 @@ from untaken.ledger import Run
 def main() -> None:
     cards.headline("What-If-Not", "Was the action causally better?")
     st.caption(
-        "Compares each action with the alternatives in the same state, each tried in a clone of the "
-        "simulator. A WIN above 0.5 means the action was better, below 0.5 worse, and 0.5 no difference. "
-        "Only this page uses simulator experiments; all other pages use logged data."
+        "Tries each action's alternatives in a clone of the simulator (What-If-Not, from *Counterfactual "
+        "Planning for Generalizable Agents' Actions*, Fu et al.). A WIN above 0.5 means the action was "
+        "better, below 0.5 worse, 0.5 no difference. Only this page experiments; all others use logged data."
     )
     index = planned.records()
     runs = choice.planned_runs(index)
@@ -24,15 +24,18 @@ def main() -> None:
         one_run(runs, index)
     else:
         nothing_planned()
+        view.ablations(dark=state.is_dark())
     for fault in index.findings:
         st.warning(f"{text.label(fault.where.file, 120)}: {text.label(fault.message, 300)}")
-    view.models(dark=state.is_dark())
-    view.ablations(dark=state.is_dark())
 
 
 def one_run(runs: dict[str, Run], index: RecordIndex) -> None:
     """A run that has a record, step by step."""
-    run = choice.choose_run(runs, index.evaluated)
+    chosen, opened = st.columns([6, 1], vertical_alignment="bottom")
+    with chosen:
+        run = choice.choose_run(runs, index.evaluated)
+    with opened:
+        state.run_link("Open in Run", run.digest)
     try:
         record, summary, read = planned.record(index.records[run.run_id])
     except UntakenError as error:
@@ -48,8 +51,6 @@ def one_run(runs: dict[str, Run], index: RecordIndex) -> None:
             "--win`."
         )
     view.step_by_step(record, run.digest, read)
-    view.every_step(record)
-    st.page_link(state.RUN_PAGE, label="Open in Run", query_params={"run": run.digest} | state.scope())
 
 
 def nothing_planned() -> None:

@@ -9,6 +9,7 @@ from components.annotate.popover import close, closed, popover
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author
+from components.shared.spooling import opened
 from untaken.annotating import ImportedGraphs, graphs_in
 from untaken.answers.annotating import most_used_graph
 from untaken.errors import UntakenError
@@ -100,7 +101,7 @@ def _import() -> None:
     )
     kind = st.selectbox("Format of the pasted text", GRAPH_FORMATS, index=2, key="annotate_format")
     if st.button("Read", key="annotate_read", disabled=not (file or typed.strip())):
-        name, data = (file.name, file.getvalue()) if file else (f"pasted{FILES[kind][1]}", typed.encode())
+        name, data = (file.name, opened(file).read()) if file else (f"pasted{FILES[kind][1]}", typed.encode())
         try:
             st.session_state[IMPORTED] = graphs_in(name, data)
         except UntakenError as error:

@@ -23,13 +23,17 @@ from untaken.present.numbers import counted, decimal, interval, percent
 MOST_NAMED: Final = 5
 
 
+def there() -> bool:
+    """Whether any sub-goal of the runs compared has verdicts of both."""
+    return bool(state.derived(people_and_judges).overall.n)
+
+
 @panel
 def agreement() -> None:
-    """The section, over all runs of the workspace; empty if no sub-goal has verdicts of both."""
-    found = state.derived(people_and_judges, of_all=True)
+    """The section, over the runs compared; empty if no sub-goal has verdicts of both."""
+    found = state.derived(people_and_judges)
     if not found.overall.n:
         return
-    st.subheader("Do judges agree with people?", anchor=False)
     whole = found.overall
     kappa = decimal(whole.kappa)
     st.caption(
@@ -43,9 +47,11 @@ def agreement() -> None:
     )
     _draw()
     _unreliable()
-    st.caption(imported_in_words(state.corpus()))
+    st.caption(imported_in_words(state.compared()))
     tables.figure(
-        figures.agreement_figure(found, dark=state.is_dark()), key="agreement", name="Agreement of judges"
+        figures.agreement_figure(found, dark=state.is_dark()),
+        key="agreement",
+        name="Do judges agree with people?",
     )
     tables.table(
         concord_table(found),
@@ -78,13 +84,13 @@ def agreement() -> None:
 
 def _draw() -> None:
     """A warning where labels are no random draw of what the judges decided, or where that is unknown."""
-    for finding in state.derived(rates_with_labels, of_all=True).findings:
+    for finding in state.derived(rates_with_labels).findings:
         st.warning(f"{text.label(finding.message, 300)}. {finding.hint}")
 
 
 def _unreliable() -> None:
     """The judges, and the sub-goals of a judge, whose verdicts agree too little with people, or unclear."""
-    judged = state.derived(trusted_judges, of_all=True)
+    judged = state.derived(trusted_judges)
     unclear = [one for one in judged if one.trust == "cannot_tell" and one.part == "all"]
     for one in unclear[:MOST_NAMED]:
         st.info(

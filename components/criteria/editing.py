@@ -11,6 +11,7 @@ import streamlit as st
 
 from components.shared import cards, drafts, exports, reviewer, state, tables, text
 from components.shared.panels import panel
+from components.shared.spooling import opened
 from untaken.criteria import (
     CriteriaSet,
     Criterion,
@@ -179,7 +180,7 @@ def add_files(recorded: bool) -> None:
     with st.container(horizontal=True):
         if st.button("Add files", type="primary", disabled=not files, key="criteria_add"):
             folder = state.workspace().path
-            st.session_state[UPLOADED] = take_in_criteria(folder, [(f.name, f.getvalue()) for f in files])
+            st.session_state[UPLOADED] = take_in_criteria(folder, [(f.name, opened(f).read()) for f in files])
             st.session_state["criteria_turn"] = turn + 1
             st.rerun()
         if recorded and st.button("Remove the recorded replies", key="criteria_forget"):
@@ -188,6 +189,11 @@ def add_files(recorded: bool) -> None:
             st.session_state[UPLOADED] = ()
             st.rerun()
     _show_uploaded(st.session_state.get(UPLOADED, ()))
+
+
+def just_uploaded() -> bool:
+    """Whether there is a result of the last upload to show."""
+    return bool(st.session_state.get(UPLOADED))
 
 
 def _show_uploaded(findings: Sequence[Finding]) -> None:

@@ -139,13 +139,13 @@ def unique(counts: Sequence[UniqueCount]) -> None:
     """The number of different criteria by number of seeds, if something was proposed here."""
     if not counts:
         return
-    st.subheader("Does asking more often find new criteria?", anchor=False)
-    st.caption(
-        "Seeds are drawn without replacement. Bars show the middle 95% of draws. Criteria with a cosine "
-        "above τ are merged:"
-        f" {min(count.tau for count in counts):g} is usual, 1 merges equal names only."
+    tables.figure(
+        figures.unique_criteria(counts, dark=state.is_dark()),
+        key="unique",
+        name="Does asking more often find new criteria?",
+        about="Seeds are drawn without replacement. Bars show the middle 95% of draws. Criteria whose texts "
+        f"are alike (cosine above τ) are merged: {min(count.tau for count in counts):g} is usual, 1 merges "
+        "equal names only.",
     )
-    drawn = figures.unique_criteria(counts, dark=state.is_dark())
-    tables.figure(drawn, key="unique", name="Different criteria by seeds")
     with st.expander("As a table"):
         tables.table(unique_table(counts), key="unique-table", name="Different criteria by seeds", height=240)

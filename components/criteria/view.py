@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -45,7 +45,7 @@ from untaken.judging import FEWEST_PAIRS, LEAST_KAPPA
 from untaken.present.numbers import counted, interval, percent
 
 SOURCES: Final = {"recorded": "Recorded replies", "ledger": "Computed from the ledgers"}
-MOST_CARDS: Final = 12
+MOST_SHOWN: Final = 9
 SIGNS: Final = {True: "✓", False: "✗", None: "?"}
 TWO: Final = st.column_config.NumberColumn(format="%.2f")
 LONG: Final = st.column_config.TextColumn(width="large")
@@ -126,6 +126,18 @@ def source(found: Mapping[str, CriteriaReview]) -> CriteriaReview:
     return found[first]
 
 
+def evidence(review: CriteriaReview) -> dict[str, Callable[[], object]]:
+    """What the verdicts on the criteria rest on, one question a tab."""
+    return {
+        "Success and failure": lambda: means(review),
+        "Disturbed runs": lambda: attacks(review),
+        "Asked again": lambda: stability(review),
+        "People": lambda: people(review),
+        "Two agents": lambda: agents(review),
+        "Every verdict": lambda: verdicts_table(review),
+    }
+
+
 @panel
 def summary(review: CriteriaReview) -> None:
     """Four numbers: how many deserve trust, over how many runs and passes, and what has no value."""
@@ -150,22 +162,33 @@ def summary(review: CriteriaReview) -> None:
 
 
 @panel
+def trusted(review: CriteriaReview, known: CriteriaSet) -> None:
+    """Success and failure by each criterion, beside the verifier's decision on each."""
+    drawn, decided = st.columns([7, 5], gap="large")
+    with drawn:
+        tables.figure(
+            partial(figures.criteria_means, review.means, dark=state.is_dark()),
+            key="means",
+            name="Do successful runs score higher?",
+            of=_of_values(),
+            about="Mean level of each criterion: 0% is the worst accepted value, 100% the best. 95% "
+            "intervals over tasks; repeats of a task count once. An association, not a cause.",
+            table=lambda: outcome_means_table(review.passes),
+        )
+    with decided:
+        _verdicts(review, known)
+
+
+@panel
 def means(review: CriteriaReview) -> None:
-    """Success and failure by each criterion, and how the runs are spread."""
-    st.subheader("Do successful runs score higher?", anchor=False)
-    st.caption(
-        "Mean level of each criterion: 0% is the worst accepted value, 100% the best. 95% intervals "
-        "over tasks (Student's t); repeats of a task count once. Association: runs differ in other ways "
-        "too."
+    """How the runs are spread over the accepted values, and every value."""
+    tables.figure(
+        partial(figures.criteria_distributions, review.passes, dark=state.is_dark()),
+        key="spread",
+        name="Distributions of criteria",
+        of=_of_values(),
+        table=lambda: values_table(review.passes),
     )
-    dark = state.is_dark()
-    mean, spread = st.tabs(["Means", "Distributions"])
-    with mean:
-        drawn = partial(figures.criteria_means, review.means, dark=dark)
-        tables.figure(drawn, key="means", name="Criteria by outcome", of=_of_values())
-    with spread:
-        drawn = partial(figures.criteria_distributions, review.passes, dark=dark)
-        tables.figure(drawn, key="spread", name="Distributions of criteria", of=_of_values())
 
     def as_table() -> None:
         tables.table(
@@ -189,7 +212,6 @@ def means(review: CriteriaReview) -> None:
 @panel
 def attacks(review: CriteriaReview) -> None:
     """How each criterion scores runs that were made worse on purpose."""
-    st.subheader("Do disturbed runs score lower?", anchor=False)
     dark = state.is_dark()
     if not review.disturbed:
         st.info(
@@ -197,28 +219,35 @@ def attacks(review: CriteriaReview) -> None:
             "criteria verify --disturbed`."
         )
         return
-    st.caption(
-        "Share of runs that score lower when disturbed. Ties count half, so 50% means no difference. "
-        "✓ lower · ↑ higher (95%, corrected for all disturbances)."
-    )
-    tables.figure(
-        partial(figures.attack_matrix, review.verification, dark=dark),
-        key="matrix",
-        name="Criteria against disturbed runs",
-        of=_of_values(),
-    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        tables.figure(
+            partial(figures.attack_matrix, review.verification, dark=dark),
+            key="matrix",
+            name="Do disturbed runs score lower?",
+            of=_of_values(),
+            about="Share of runs that score lower when disturbed. Ties count half, so 50% means no "
+            "difference. ✓ lower · ↑ higher (95%, corrected for all disturbances).",
+            table=lambda: attacks_table(review.verification),
+        )
     names = sorted(review.disturbed, key=lambda name: not review.disturbed[name])  # those with values first
     st.session_state["criteria_attack"] = options.one("disturbance", names) or names[0]
-    attack = st.selectbox(
-        "Disturbance",
-        names,
-        key="criteria_attack",
-        format_func=_attack_words,
-        on_change=options.changed,
-        args=("disturbance", "criteria_attack"),
-    )
-    drawn = partial(figures.original_vs_disturbed, review.disturbed[attack], dark=dark)
-    tables.figure(drawn, key="disturbed", name="As recorded and disturbed", of=(attack, *_of_values()))
+    attack = st.session_state["criteria_attack"]
+    with right:
+        tables.figure(
+            partial(figures.original_vs_disturbed, review.disturbed[attack], dark=dark),
+            key="disturbed",
+            name="As recorded and disturbed",
+            of=(attack, *_of_values()),
+            controls=lambda: st.selectbox(
+                "Disturbance",
+                names,
+                key="criteria_attack",
+                format_func=_attack_words,
+                on_change=options.changed,
+                args=("disturbance", "criteria_attack"),
+            ),
+        )
     tables.folded_table(
         "As a table",
         lambda: attacks_table(review.verification),
@@ -237,20 +266,20 @@ def _attack_words(name: str) -> str:
 @panel
 def stability(review: CriteriaReview) -> None:
     """How far another pass gives the same values."""
-    st.subheader("Does asking again give the same values?", anchor=False)
     if review.deterministic:
         st.info(
             "These values are computed from the ledgers, so a second pass gives the same values. Add "
             "recorded replies of a model, two or more passes over the same runs, to measure stability."
         )
         return
-    st.caption(
-        "Change in the mean coefficient of variation, summed over the criteria, with each added pass. Near "
-        "0, more passes change nothing. The coefficient depends on where the scale starts, so the verifier "
-        "table also shows the sd and Krippendorff's α."
+    tables.figure(
+        figures.pass_change(review.steps, dark=state.is_dark()),
+        key="steps",
+        name="Does asking again give the same values?",
+        about="Change in the mean coefficient of variation, summed over the criteria, with each added pass. "
+        "Near 0, more passes change nothing. The coefficient depends on where the scale starts, so *Every "
+        "verdict* also shows the sd and Krippendorff's α.",
     )
-    drawn = figures.pass_change(review.steps, dark=state.is_dark())
-    tables.figure(drawn, key="steps", name="Change with each pass")
 
 
 @panel
@@ -258,11 +287,11 @@ def people(review: CriteriaReview) -> None:
     """How far the values agree with people's, criterion by criterion; nothing where people gave none."""
     found = against_people(review, folder())
     if not found:
+        st.info("Nobody has given values yet. Upload people's values as a criteria file named `people`.")
         return
     least = state.rules().least_kappa
     least = LEAST_KAPPA if least is None else least
     shown = criteria_people_table(found, least=least)
-    st.subheader("Do the values agree with people's?", anchor=False)
     st.caption(
         f"Cohen's κ by criterion, with 95% intervals clustered by task. Unreliable: κ below {least:g}, the "
         f"least κ in the sidebar, over {FEWEST_PAIRS} runs or more."
@@ -289,40 +318,48 @@ def chosen(review: CriteriaReview, known: CriteriaSet) -> str:
     return shown
 
 
-@panel
-def verdicts(review: CriteriaReview, known: CriteriaSet) -> None:
-    """Each criterion with the verifier's decision and its reasons, next to the decision of a person."""
+def _verdicts(review: CriteriaReview, known: CriteriaSet) -> None:
+    """The verifier's decision on each criterion with its first reason, and a person's; a click chooses it."""
     st.subheader("Which criteria can you trust?", anchor=False)
     status = {criterion.name: criterion.status for criterion in known.criteria}
     ordered = sorted(review.verification.criteria, key=lambda check: not check.keep)
-    for start in range(0, min(len(ordered), MOST_CARDS), 2):
-        for column, check in zip(st.columns(2), ordered[start : start + 2], strict=False):
-            with column:
-                _verdict(check, status.get(check.name))
-    if len(ordered) > MOST_CARDS:
-        st.caption(f"{len(ordered) - MOST_CARDS} more in the table.")
+    with st.container(border=True, gap=None, key="criteria-verdicts"):
+        for check in ordered[:MOST_SHOWN]:
+            person = status.get(check.name)
+            by = f" · {editing.STATUS[person]} by a person" if person and person != "accepted" else ""
+            st.button(
+                f"{'✓ keep' if check.keep else '✗ reject'} · **{text.label(check.name, 60)}**{by}",
+                key=f"verdict-{editing.short(check.name)}",
+                type="tertiary",
+                on_click=lambda name=check.name: state.select(criterion=name),
+            )
+            st.caption(text.label(_first_ground(check), 200))
+    if len(ordered) > MOST_SHOWN:
+        st.caption(f"{len(ordered) - MOST_SHOWN:,} more under *Every verdict*.")
+
+
+def _first_ground(check: CriterionCheck) -> str:
+    """What speaks against a rejected criterion, else how well it tells success from failure."""
+    if against := [] if check.keep else [line for line in _grounds(check) if line.startswith("✗")]:
+        return against[0]
+    apart = check.discrimination.separation
+    if isinstance(apart.superiority, Unscored) or isinstance(apart.low, Unscored):
+        return f"? success against failure: {reason(apart.superiority)}"
+    span = interval(apart.low, apart.high, percent)
+    return f"Success scores above failure in {percent(apart.superiority)} ({span})"
+
+
+@panel
+def verdicts_table(review: CriteriaReview) -> None:
+    """Everything that the verifier found about each criterion."""
     two = ("cv", "sd", "sd_share", "alpha", "gap", "superiority", "low", "high", "correlation")
-    tables.folded_table(
-        "As a table",
-        lambda: verification_table(review.verification),
+    tables.table(
+        verification_table(review.verification),
         key="verification",
         name="What the verifier found",
         columns=dict.fromkeys(two, TWO) | {"p": tables.P_VALUE, "reason": LONG},
-        height=320,
+        height=420,
     )
-
-
-def _verdict(check: CriterionCheck, status: str | None) -> None:
-    with st.container(border=True, gap="xsmall", height="stretch"):
-        mark = "✓ keep" if check.keep else "✗ reject"
-        person = f" · {editing.STATUS[status]} by a person" if status and status != "accepted" else ""
-        st.button(
-            f"{mark} · **{text.label(check.name, 60)}**{person}",
-            key=f"verdict-{editing.short(check.name)}",
-            type="tertiary",
-            on_click=lambda: state.select(criterion=check.name),
-        )
-        st.caption("  \n".join(text.label(line, 300) for line in _grounds(check)))
 
 
 def _grounds(check: CriterionCheck) -> list[str]:
@@ -356,7 +393,6 @@ def _grounds(check: CriterionCheck) -> list[str]:
 @panel
 def agents(review: CriteriaReview) -> None:
     """Two agents by each criterion, over the tasks that both ran."""
-    st.subheader("Two agents side by side", anchor=False)
     offered = agents_of(review.passes)
     if len(offered) < 2:
         if review.source == "recorded":
@@ -367,11 +403,14 @@ def agents(review: CriteriaReview) -> None:
     others = [agent for agent in offered if agent != first]
     second = right.selectbox("Second agent", others, key="criteria_second", format_func=_short)
     found = compare_agents(review.passes, first, second)
-    drawn = partial(figures.agents_by_criterion, found, first, second, dark=state.is_dark())
-    tables.figure(drawn, key="side", name="Two agents by criterion", of=(first, second, *_of_values()))
-    st.caption(
-        "Over tasks that both agents ran, repeats averaged per task first. 95% intervals (Student's t). "
-        "≠: the interval of the paired difference excludes 0. ≈: it includes 0."
+    tables.figure(
+        partial(figures.agents_by_criterion, found, first, second, dark=state.is_dark()),
+        key="side",
+        name="Two agents by criterion",
+        of=(first, second, *_of_values()),
+        about="Over tasks that both agents ran, repeats averaged per task first. 95% intervals (Student's "
+        "t). ≠: the interval of the paired difference excludes 0. ≈: it includes 0.",
+        table=lambda: side_table(found),
     )
     tables.folded_table(
         "As a table",
@@ -391,7 +430,6 @@ def listing(known: CriteriaSet, *, empty: bool) -> None:
     """All criteria of the workspace, rejected ones too, as a table and as a file."""
     if empty and known.criteria == ledger_criteria().criteria:
         return
-    st.subheader("Criteria in this workspace", anchor=False)
     shown = criteria_list(known)
     shown["status"] = shown["status"].map(editing.STATUS)
     tables.table(shown, key="criteria-list", name="Criteria in this workspace", height=320)
@@ -401,7 +439,6 @@ def listing(known: CriteriaSet, *, empty: bool) -> None:
 @panel
 def one(review: CriteriaReview, known: CriteriaSet) -> None:
     """One criterion in full: what it is, what the verifier says, and what a person decides."""
-    st.subheader("One criterion", anchor=False)
     name = chosen(review, known)
     criterion = next((c for c in known.criteria if c.name == name), None)
     check = next((c for c in review.verification.criteria if c.name == name), None)

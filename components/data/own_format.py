@@ -9,6 +9,7 @@ import streamlit as st
 
 from components.shared import tables, text
 from components.shared.panels import panel
+from components.shared.spooling import opened
 from untaken import limits
 from untaken.answers.mappings import mapping_tables
 from untaken.errors import UntakenError
@@ -42,10 +43,11 @@ def own_format(workspace: Workspace) -> None:
         )
         if sample is None:
             return
-        if sample.size > MOST:
+        data = opened(sample).read(MOST + 1)
+        if len(data) > MOST:
             st.error("This sample has more than 1 MB. Use a few runs of it.")
             return
-        _edited(workspace, sample.name, sample.getvalue())
+        _edited(workspace, sample.name, data)
 
 
 def _listed(workspace: Workspace, name: str, fault: str) -> None:

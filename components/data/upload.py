@@ -18,9 +18,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.data import upload_cards
-from components.data.spooling import SpooledBytes
 from components.shared import arriving, cards, evaluating, first_steps, private_session, tables, text
 from components.shared.panels import panel
+from components.shared.spooling import opened
 from untaken.answers.uploads import Upload, stopped_uploads, uploads, uploads_table
 from untaken.errors import UntakenError
 from untaken.intake import UploadResult
@@ -154,11 +154,8 @@ def _begin(here: SessionUploads, files: Sequence[UploadedFile]) -> None:
 
 
 def _on_disk(file: UploadedFile, target: Path) -> Path:
-    context = get_script_run_ctx()
-    records = context.uploaded_file_mgr.get_files(context.session_id, [file.file_id]) if context else []
-    content = next((record.data for record in records), b"")
     with target.open("wb") as stream:
-        copyfileobj(content.rewound() if isinstance(content, SpooledBytes) else file, stream)
+        copyfileobj(opened(file), stream)
     return target
 
 

@@ -72,24 +72,9 @@ def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
 
 
 def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | None) -> None:
-    st.subheader("History of the alternatives", anchor=False)
     measures = ("Advantage", "Delta")
     st.session_state["measure"] = options.one("measure", measures) or "Advantage"
-    measure = st.segmented_control(
-        "Measure",
-        measures,
-        required=True,
-        key="measure",
-        on_change=options.changed,
-        args=("measure", "measure"),
-    )
-    st.caption(
-        "The advantage compares the histories of both skills, over every run in memory, regardless of "
-        "filters. The delta compares the alternative's history with each run's own outcome, luck included: "
-        "two identical skills exceed ±"
-        f"{THRESHOLD:g} in 56% of cases at 5 runs "
-        "each."
-    )
+    measure = st.session_state["measure"]
     most = st.session_state.setdefault("decisions_rows", MORE)
     marked, dark = chosen.digest if chosen else None, state.is_dark()
     if measure == "Delta":
@@ -98,7 +83,23 @@ def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | Non
     else:
         drawn = figures.choice_figure(choices, most=most, marked=marked, dark=dark)
         name = "Advantages by choice"
-    tables.figure(drawn, key=f"choices-{measure}", name=name, on_pick=choice_view.pick)
+    tables.figure(
+        drawn,
+        key=f"choices-{measure}",
+        name=name,
+        on_pick=choice_view.pick,
+        about="The advantage compares the histories of both skills, over every run in memory, whatever the "
+        "filters. The delta compares the alternative's history with each run's own outcome, luck included: "
+        f"two identical skills exceed ±{THRESHOLD:g} in 56% of cases at 5 runs each.",
+        controls=lambda: st.segmented_control(
+            "Measure",
+            measures,
+            required=True,
+            key="measure",
+            on_change=options.changed,
+            args=("measure", "measure"),
+        ),
+    )
     if len(choices) > most:
         choice_view.more_rows(most, len(choices), step=MORE)
     if measure == "Delta":

@@ -180,21 +180,17 @@ def _silent(found: PlanEvaluation) -> None:
 
 
 def _card(card: CalibrationCard | Unscored) -> None:
-    st.subheader("How good the forecasts are", anchor=False)
     if isinstance(card, Unscored):
-        st.caption(text.label(f"No calibration card: {card.reason}.", 300))
+        st.caption(text.label(f"No check of the forecasts: {card.reason}.", 300))
         return
-    st.caption(
-        "The chance of success after each plan change, from runs of other tasks, against the actual outcome. "
-        "Forecasts at the end of a run are hindsight, and apart. "
-        "Runs of one task are alike, so the intervals count tasks."
-    )
     drawn, side = st.columns([3, 2], gap="large")
     with drawn:
         tables.figure(
             figures.plan_calibration(card, dark=state.is_dark()),
             key="plan-calibration",
-            name="Calibration of the forecasts",
+            name="How good the forecasts are",
+            about="The forecast chance of success after each plan change, learned from other tasks, against "
+            "the actual outcome. Intervals count tasks, not runs.",
         )
     with side:
         over = f"{counted(card.n, 'forecast')} of {card.runs:,} runs, {card.tasks:,} tasks"

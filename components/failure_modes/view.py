@@ -38,6 +38,7 @@ ALL_READ: Final = "modes_all_read"
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
 SMALL: Final = st.column_config.NumberColumn(format="%.3g")
 SHARE: Final = tables.PERCENT
+COMPARED: Final = "Compared with successful runs"
 RATES: Final = {"rate": SHARE, "low": SHARE, "high": SHARE, "mode_id": None, "rate_reason": None}
 
 
@@ -153,19 +154,21 @@ def _runs_behind(found: ModeAnalysis) -> None:
 
 def contrast(found: ModeAnalysis) -> None:
     """Whether successful runs of the same tasks show each mode just as often."""
-    st.subheader("Compared with successful runs", anchor=False)
-    st.caption(
-        "Share of failed runs with the mode minus that of successful runs of the same tasks, with 95% "
-        "interval. Near 0, the mode may harm nothing. An association, not a cause."
-    )
     if not any(one.tasks for one in found.contrasts):
+        st.subheader(COMPARED, anchor=False)
         st.info(
             "Nothing to compare yet: no task has both a failed and a successful run that were read. Read "
             "a few successful runs of the same tasks and write a note, even if there is nothing to see."
         )
         return
     drawn = figures.mode_contrasts(found.contrasts, found.names, dark=state.is_dark())
-    tables.figure(drawn, key="mode-contrasts", name="Failure modes against successes")
+    tables.figure(
+        drawn,
+        key="mode-contrasts",
+        name=COMPARED,
+        about="Share of failed runs with the mode minus that of successful runs of the same tasks, with 95% "
+        "interval. Near 0, the mode may harm nothing. An association, not a cause.",
+    )
     numbers = dict.fromkeys(("difference", "low", "high"), SIGNED) | dict.fromkeys(("p", "q"), SMALL)
     tables.folded_table(
         "Counts and p-values",

@@ -28,7 +28,7 @@ TERMS: Final[Mapping[str, str]] = {
 }
 """Marker of each intervention."""
 NOT_COMPARABLE: Final = (
-    "◇ published (source 003, table 2): a language model of 72 billion parameters,<br>"
+    "◇ published (Fu et al., Counterfactual Planning): a language model of 72 billion parameters,<br>"
     "mean ± sd over 5 seeds at 1 M steps. Not comparable in level:<br>"
     "only the sign of a difference between arms means the same."
 )

@@ -12,11 +12,12 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
+from components import figures
 from components.shared import evaluating, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import SignalReview, contexts_by_evidence
+from untaken.answers import SignalReview, contexts_by_evidence, estimates_table
 from untaken.errors import UntakenError
-from untaken.memory import Flag, PolicyMemory, Signal, fold_in
+from untaken.memory import Flag, PolicyMemory, Signal, Snapshot, fold_in
 from untaken.present.contexts import context_words
 from untaken.present.numbers import counted
 
@@ -31,6 +32,10 @@ FLAGS: Final[dict[Flag, str]] = {
     "no_outcome": "？ no outcome",
 }
 DIRECTIONS: Final = {"negative": "▼ against the skill", "positive": "▲ for the skill"}
+FIGURE: Final = st.column_config.NumberColumn(format="%.4g")
+WIDE: Final = st.column_config.TextColumn(width=290)
+PERCENTS: Final = ("success_rate", "success_low", "success_high")
+AMOUNTS: Final = ("n_effective", "avg_cost", "cost_low", "cost_high", "avg_steps", "steps_low", "steps_high")
 ASKED: Final = "memory_asked"
 DONE: Final = "memory_done"
 
@@ -129,22 +134,87 @@ def _moment(asked: str | None) -> datetime | None:
 
 
 @panel
+def rates(here: pd.DataFrame, digest: str, context: str) -> None:
+    """The success rate of each skill in the chosen context; `digest` of the snapshot."""
+    tables.figure(
+        lambda: figures.skill_rates(here, dark=state.is_dark()),
+        key="rates",
+        name="Success rate by skill in this context",
+        of=(digest, context),
+        about="95% intervals, Beta(½ + s, ½ + f) over effective runs: repeats within a run, and its copies, "
+        "count once. Association, not causation.",
+        table=lambda: here,
+    )
+
+
+@panel
+def course(here: pd.DataFrame, snapshot: Snapshot, context: str) -> None:
+    """How the estimate of one skill developed."""
+    skills = here["skill"].tolist()
+    skill = choose("skill", "Skill", skills, shown=lambda name: text.one_line(name, 80))
+    found = estimates_table(snapshot, skill, context)
+    tables.figure(
+        lambda: figures.estimates_over_time(found, dark=state.is_dark()),
+        key="course",
+        name="How its estimate developed",
+        of=(snapshot.digest, context, skill),
+        table=lambda: found,
+    )
+
+
+@panel
+def every_record(records: pd.DataFrame, snapshot: Snapshot) -> None:
+    """All records of a snapshot as a table."""
+    unit = f"Costs in {text.label(snapshot.cost_unit.upper(), 40)}. " if snapshot.cost_unit else ""
+    st.caption(
+        f"{unit}Intervals are 95%: Student's t over effective runs for means; at least two runs needed."
+    )
+    tables.table(
+        in_words(records),
+        key="records",
+        name="Records of policy memory",
+        height=360,
+        most=5_000,
+        columns=dict.fromkeys(PERCENTS, tables.PERCENT)
+        | dict.fromkeys(AMOUNTS, FIGURE)
+        | {"context": WIDE, "context_hash": None, "n_runs": "runs"},
+    )
+
+
+@panel
+def applied(found: pd.DataFrame) -> None:
+    """The weak signals that were applied."""
+    st.caption("Each was applied once. Each weighs 0.25, up to half of the outcomes in total.")
+    tables.table(
+        in_words(found),
+        key="applied",
+        name="Applied weak signals",
+        height=260,
+        most=2_000,
+        columns={"context": WIDE, "context_hash": None},
+    )
+
+
+@panel
 def signals(review: SignalReview) -> None:
-    """The signals that wait with what each does, and the buttons that fold them in."""
+    """The signals that wait with what each does, and the buttons that apply them."""
+    if not review.effects:
+        st.info("No pending signals: no alternative scores higher, or all signals are applied.")
+        return
     _advice(review)
     shown = in_words(review.table)
     tables.table(
         shown.assign(flag=shown["flag"].map(FLAGS), direction=shown["direction"].map(DIRECTIONS)),
         key="signals",
         name="Pending weak signals",
-        height=360,
+        height=300,
         most=500,
         columns=dict.fromkeys(("before", "after", "after_all"), st.column_config.NumberColumn(format="%.4f"))
         | {"delta": st.column_config.NumberColumn(format="%+.3f"), "before_reason": None}
-        | {"context": st.column_config.TextColumn(width=290), "context_hash": None, "key": None},
+        | {"context": WIDE, "context_hash": None, "key": None},
     )
     st.caption(
-        "Before and after: the estimate of the current memory without and with this signal; after all: with "
+        "Before and after: the estimate of the current memory without and with this signal. After all: with "
         "every signal."
     )
     with st.container(horizontal=True):
@@ -158,16 +228,15 @@ def signals(review: SignalReview) -> None:
 def _advice(review: SignalReview) -> None:
     """What to apply, what to leave and why, and what the largest push against its direction would do."""
     words = (
-        f"**Advised: {len(review.advised):,} of {counted(len(review.effects), 'signal')}**, supported, and "
-        "none moves its estimate against its direction."
+        f"**Apply {len(review.advised):,} of {counted(len(review.effects), 'signal')}.** These are supported "
+        "and move their estimate in the intended direction."
     )
     if review.against:
         first = review.against[0]
         words += (
-            f" **Leave the {len(review.against):,}** that push against their direction: applied, they would "
-            "make the memory say the opposite of what they are meant to say. A signal claims 0.7 for the "
-            "skill that was taken, which *lowers* an estimate above 0.7 and *raises* one below, and 0.6 for "
-            f"its alternative. The largest is {text.label(first.flag_reason, 160)} "
+            f" **Leave {len(review.against):,}**: they would move their estimate the wrong way. A signal "
+            "sets 0.7 for the skill taken and 0.6 for its alternative, so it lowers a higher estimate "
+            f"and raises a lower one. The largest: {text.label(first.flag_reason, 160)} "
             f"({text.label(first.signal.skill, 60)})."
         )
     for flag, why in (("no_effect", "have no effect"), ("no_outcome", "have no outcome to change")):
@@ -190,7 +259,7 @@ def _confirm(review: SignalReview) -> None:
     chosen = review.signals if what == "all" else review.advised
     against = len(review.against) if what == "all" else 0
     with st.container(border=True):
-        st.markdown(f"**Fold {counted(len(chosen), 'weak signal')} into the memory of these agents?**")
+        st.markdown(f"**Apply {counted(len(chosen), 'weak signal')} to the memory of these agents?**")
         st.caption(
             f"{against:,} of them move against their stated direction. They apply from now on: earlier "
             "snapshots and evaluations of runs that started earlier do not change. You cannot undo this."

@@ -18,8 +18,6 @@ from untaken.fix_first.findings import ORDERS, Order
 from untaken.present.numbers import counted, interval, percent, points
 from untaken.present.statuses import STAR
 
-COLUMNS: Final = 3
-NAMED: Final = 6
 ITEM: Final = "fix_first_item"
 AGENT: Final = "fix_first_agent"
 ORDER: Final = "fix_first_order"
@@ -33,90 +31,104 @@ def draw(found: Mapping[str | None, Triage]) -> None:
     Args:
         found: the list by agent; that of everybody under ``None``.
     """
-    heading, side = st.columns([3, 1], vertical_alignment="bottom")
-    heading.subheader(NAME, anchor=False)
     agents = [agent for agent in found if agent is not None]
-    with side:
-        st.session_state[AGENT] = options.one("fix_agent", agents)
-        agent = st.selectbox(
-            "In the runs of",
-            options=agents,
-            index=None,
-            format_func=lambda name: text.one_line(name, 60),
-            key=AGENT,
-            on_change=options.changed,
-            args=("fix_agent", AGENT),
-            placeholder="every agent",
-        )
-    seen = found[agent if agent in found else None]
-    st.markdown(f"{text.label(seen.headline, 300)}.")
-    if seen.items:
-        _list(seen, found)
+    st.session_state[AGENT] = options.one("fix_agent", agents)
+    seen = found[st.session_state[AGENT]]
+    bars, item = st.columns([7, 5], gap="large")
+    with bars:
+        shown = _list(seen, agents)
+    if shown:
+        with item:
+            _chosen(shown, found)
     _apart(seen)
 
 
-def _list(seen: Triage, found: Mapping[str | None, Triage]) -> None:
-    by = _order()
+def _list(seen: Triage, agents: Sequence[str]) -> Mapping[str, FixItem]:
+    """Draw the bars, and whose runs are looked at; gives the items drawn, by digest."""
+    if not seen.items:
+        st.subheader(NAME, anchor=False)
+        st.markdown(f"{text.label(seen.headline, 300)}.")
+        _agent(agents)
+        return {}
+    st.session_state[ORDER] = options.one("fix_by", ORDERS) or next(iter(ORDERS))
+    by: Order = st.session_state[ORDER]
     items = seen.ordered(by)
     shown = {item.digest: item for item in items[:ITEMS_SHOWN]}
     if st.session_state.get(ITEM) not in shown:
         st.session_state[ITEM] = next(iter(shown))
-    drawn = figures.fix_first_bars(items, by=by, marked=st.session_state[ITEM], dark=state.is_dark())
-    tables.figure(drawn, key="fix", name=NAME, on_pick=_pick)
     more = len(items) - len(shown)
-    left = f" {more:,} more in the table." if more > 0 else ""
-    st.caption(
-        "A failed run counts once: where it fails first by its log, leaving out what successful runs leave "
-        f"undone as often. ✓ recommended · {STAR} critical.{left}"
+    tables.figure(
+        figures.fix_first_bars(items, by=by, marked=st.session_state[ITEM], dark=state.is_dark()),
+        key="fix",
+        name=NAME,
+        on_pick=_pick,
+        about=f"{text.label(seen.headline, 300)}. A failed run counts once, where it fails first. "
+        f"✓ recommended · {STAR} critical.{f' {more:,} more in the table (⤓).' if more > 0 else ''}",
+        controls=lambda: _controls(agents),
+        table=lambda: triage_table(seen),
     )
-    tables.download(
-        lambda: tables.csv(triage_table(seen)),
-        label="What to fix first (CSV)",
-        file="What-to-fix-first.csv",
-        mime="text/csv",
-        key="fix-first",
-    )
-    _chosen(shown, found)
+    return shown
 
 
-def _order() -> Order:
-    st.session_state[ORDER] = options.one("fix_by", ORDERS) or next(iter(ORDERS))
-    chosen: Order = st.segmented_control(
-        "Order by",
-        list(ORDERS),
-        format_func=ORDERS.__getitem__,
-        required=True,
-        key=ORDER,
+def _controls(agents: Sequence[str]) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.segmented_control(
+            "Order by",
+            list(ORDERS),
+            format_func=ORDERS.__getitem__,
+            required=True,
+            key=ORDER,
+            on_change=options.changed,
+            args=("fix_by", ORDER),
+            label_visibility="collapsed",
+        )
+        _agent(agents)
+
+
+def _agent(agents: Sequence[str]) -> None:
+    st.selectbox(
+        "In the runs of",
+        options=agents,
+        index=None,
+        format_func=lambda name: text.one_line(name, 60),
+        key=AGENT,
         on_change=options.changed,
-        args=("fix_by", ORDER),
+        args=("fix_agent", AGENT),
+        placeholder="Runs of every agent",
         label_visibility="collapsed",
+        width=190,
     )
-    return chosen
 
 
 def _apart(seen: Triage) -> None:
     """What no item counts, each by name and with a run to open."""
-    for group in seen.infrastructure:
-        unknown = f", {group.no_outcome:,} without an outcome" if group.no_outcome else ""
-        loops = "; they may be looping" if group.kind == "step_limit" else ""
-        failed = counted(group.failed_runs, "failed run")
-        _line(f"Ended by {group.kind.replace('_', ' ')}: {failed}{unknown}{loops}.", group.runs[0])
-    if seen.unscored_failed_runs:
-        many = counted(len(seen.unscored_failed_runs), "failed run")
-        _line(f"Not scored: {many}.", seen.unscored_failed_runs[0])
-        st.page_link("pages/annotate.py", label="Draft a plan", query_params=state.scope())
-    for one in [one for one in seen.left_out if one.doubt][:NAMED]:
-        st.caption(f"Not counted as a failure: {text.label(one.doubt_words, 300)}")
-    if others := [one for one in seen.left_out if not one.doubt]:
-        named = ", ".join(f"{text.label(one.title, 60)} ({one.failed_runs:,})" for one in others[:NAMED])
-        more = f" and {len(others) - NAMED:,} more" if len(others) > NAMED else ""
-        st.caption(f"Also not completed in failed runs, after something else failed: {named}{more}.")
-
-
-def _line(words: str, digest: str) -> None:
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(words)
-        st.page_link(state.RUN_PAGE, label="Read one", query_params={"run": digest} | state.scope())
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="fix-apart"):
+        for group in seen.infrastructure:
+            many = [counted(group.failed_runs, "failed run")] if group.failed_runs else []
+            many += [f"{counted(group.no_outcome, 'run')} without an outcome"] if group.no_outcome else []
+            loops = " (may be looping)" if group.kind == "step_limit" else ""
+            words = f"Ended by {group.kind.replace('_', ' ')}: {', '.join(many)}{loops}"
+            state.run_link(words, group.runs[0])
+        if seen.unscored_failed_runs:
+            many = counted(len(seen.unscored_failed_runs), "failed run")
+            state.run_link(f"Not scored: {many}", seen.unscored_failed_runs[0])
+            st.page_link("pages/annotate.py", label="Draft a plan", query_params=state.scope())
+        st.page_link("pages/failure_modes.py", label="All causes", query_params=state.scope())
+        st.page_link(
+            "pages/decisions.py", label="Choices to change", query_params={"view": "change"} | state.scope()
+        )
+    if not seen.left_out:
+        return
+    doubtful = [one for one in seen.left_out if one.doubt]
+    others = [one for one in seen.left_out if not one.doubt]
+    with st.expander(f"Not counted above: {counted(len(seen.left_out), 'sub-goal')} of failed runs"):
+        for one in doubtful:
+            st.caption(text.label(one.doubt_words, 300))
+        for one in others:
+            st.caption(
+                f"{text.label(one.title, 60)}: not completed in {counted(one.failed_runs, 'failed run')}, "
+                "always after something else failed."
+            )
 
 
 def _pick(digest: str) -> None:
@@ -124,7 +136,7 @@ def _pick(digest: str) -> None:
 
 
 def _chosen(shown: Mapping[str, FixItem], found: Mapping[str | None, Triage]) -> None:
-    with st.container(border=True, key="fix_first"):
+    with st.container(border=True, gap="small", key="fix_first"):
         digest = st.selectbox(
             "Look at the runs of",
             options=list(shown),
@@ -133,11 +145,11 @@ def _chosen(shown: Mapping[str, FixItem], found: Mapping[str | None, Triage]) ->
             help="Or click a bar.",
         )
         item = shown[digest]
-        step = "" if item.cause is not None else f"{text.label(item.title, 120)}: "
-        st.caption(f"{step}{text.label(item.reason, 400)}.")
+        words = item.reason if item.cause is not None else f"{item.title}: {item.reason}"
+        st.markdown(f"{text.label(_sentence(words), 500)}.")
         st.caption("  \n".join(_figures(item)))
         agents = " · ".join(f"{text.label(agent, 40)} {n:,}" for agent, n in list(item.agents.items())[:8])
-        st.caption(f"{counted(len(item.runs), 'run')}, each agent in turn: {agents}")
+        st.caption(f"{counted(len(item.runs), 'run')}: {agents}")
         _links(_behind(item, found))
 
 
@@ -173,10 +185,21 @@ def _behind(item: FixItem, found: Mapping[str | None, Triage]) -> Sequence[RunBe
 
 
 def _links(behind: Sequence[RunBehind]) -> None:
-    for start in range(0, len(behind), COLUMNS):
-        for place, run in zip(st.columns(COLUMNS), behind[start : start + COLUMNS], strict=False):
-            with place:
-                _link(run)
+    """A link for each run, and why it is here, where the run before is not here for the same reason."""
+    before = ""
+    for run in behind:
+        repeat = "" if run.task_repeat is None else f" · repeat {run.task_repeat}"
+        at = {} if run.sub_goal is None else {"sub_goal": run.sub_goal}
+        event = f" · event {run.seq}" if run.seq is not None and run.sub_goal is None else ""
+        where = f"{text.label(run.agent, 40)} on {text.label(run.task_id, 50)}{repeat}{event}"
+        state.run_link(f"{_outcome(run)} {where}", run.digest, **at)
+        if run.reason and run.reason != before:
+            st.caption(text.label(_sentence(run.reason), 200))
+        before = run.reason
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def _name(item: FixItem) -> str:
@@ -184,23 +207,7 @@ def _name(item: FixItem) -> str:
     return f"{marks}{text.one_line(item.title, 60)} · {text.one_line(item.reason, 100)}"
 
 
-def _link(run: RunBehind) -> None:
-    repeat = "" if run.task_repeat is None else f" · repeat {run.task_repeat}"
-    target = {} if run.sub_goal is None else {"sub_goal": run.sub_goal}
-    if run.sub_goal is not None:
-        words = f"{text.label(run.reason, 160)} · {_outcome(run)}"
-    else:
-        words = _outcome(run) if run.seq is None else f"event {run.seq} · {_outcome(run)}"
-    with st.container(border=True, gap="xsmall", height="stretch"):
-        st.page_link(
-            state.RUN_PAGE,
-            label=f"{text.label(run.agent, 40)} on {text.label(run.task_id, 50)}{repeat}",
-            query_params={"run": run.digest} | target | state.scope(),
-        )
-        st.caption(words)
-
-
 def _outcome(run: RunBehind) -> str:
     if isinstance(run.success, Unscored):
-        return "… no outcome recorded"
-    return "✓ succeeded" if run.success else "✗ failed"
+        return "… no outcome"
+    return "✓" if run.success else "✗"

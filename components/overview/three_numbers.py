@@ -6,7 +6,7 @@ from components.figures.agents import metric_words
 from components.shared import cards, text
 from components.shared.panels import panel
 from untaken.answers import Overview
-from untaken.errors import Unscored, number
+from untaken.errors import Score, Unscored, number
 from untaken.present.numbers import interval, percent, signed
 
 
@@ -16,6 +16,7 @@ def draw(seen: Overview) -> None:
     more = f" {seen.succeeded.left_out} more have no recorded outcome." if seen.succeeded.left_out else ""
     undecided = f" {seen.lucky.left_out} more cannot be decided." if seen.lucky.left_out else ""
     tau = seen.agreement.tau_b if seen.agreement else Unscored("no ranking by this metric")
+    ranked = seen.pairs and not isinstance(tau, Unscored)
     cards.number_cards(
         (
             "Success, mean over tasks",
@@ -24,33 +25,37 @@ def draw(seen: Overview) -> None:
             f"({percent(seen.succeeded.rate)}, pooled).{more}",
         ),
         (
-            "Successes with a critical sub-goal not completed",
+            "Successes that missed a critical sub-goal",
             percent(seen.lucky.rate),
             f"{seen.lucky.count} of {seen.lucky.n} successful runs with a critical sub-goal.{undecided}"
             if seen.lucky.n
             else "No successful run has a critical sub-goal with a result. Mark critical ones in Annotate.",
         ),
         (
-            "Agreement of outcome and sub-goals (τ-b)",
-            signed(tau),
-            f"{text.label(tau.reason, 160)}." if isinstance(tau, Unscored) else _agreement_words(seen),
+            "Pairs of agents whose ranks differ",
+            f"{len(seen.discordant)} of {seen.pairs}" if ranked else "–",
+            _agreement_words(seen, tau) if ranked else _no_ranking(tau),
         ),
     )
 
 
-def _agreement_words(seen: Overview) -> str:
+def _no_ranking(tau: Score) -> str:
+    why = tau.reason if isinstance(tau, Unscored) else "only one agent is ranked"
+    return f"{text.label(why[:1].upper() + why[1:], 160)}."
+
+
+def _agreement_words(seen: Overview, tau: Score) -> str:
     low, high = (
         (number(end) for end in (seen.agreement.low, seen.agreement.high)) if seen.agreement else (None, None)
     )
-    known = low is not None and high is not None
-    span = f"95% interval {interval(low, high, signed)}; " if known else ""
+    span = f", 95% interval {interval(low, high, signed)}" if low is not None and high is not None else ""
     return (
-        f"{span}{len(seen.discordant)} of {seen.pairs} pairs of agents change order between outcome "
-        f"success and {metric_words(seen.metric)}{_clearly(seen)}."
+        f"Outcome success against {metric_words(seen.metric)}{_clearly(seen)}. "
+        f"Agreement (Kendall's τ-b) {signed(tau)}{span}."
     )
 
 
 def _clearly(seen: Overview) -> str:
     """How many of the pairs that change order do so beyond doubt, by the intervals of their ranks."""
     clear = sum(pair.clear for pair in seen.discordant)
-    return f", {clear} of them clearly" if clear else ""
+    return f"; {clear} differ clearly" if clear else ""

@@ -127,16 +127,15 @@ def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -
 
 
 def _sub_goals(gaps: Sequence[SubGoalGap]) -> None:
-    st.markdown("**By sub-goal**")
     if not gaps:
         st.caption("Only critical completion and completion can be split by sub-goal.")
         return
-    st.caption(
-        "The number beside each title is its share of the difference in points. All shares sum to "
-        "the difference."
-    )
     tables.figure(
-        figures.gap_bars(gaps, dark=state.is_dark()), key="gaps", name="Sub-goals behind the difference"
+        figures.gap_bars(gaps, dark=state.is_dark()),
+        key="gaps",
+        name="Sub-goals behind the difference",
+        about="The number beside each title is its share of the difference in points. All shares sum to the "
+        "difference.",
     )
 
 

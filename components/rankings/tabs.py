@@ -10,7 +10,7 @@ import streamlit as st
 
 from components import figures
 from components.figures.agents import ranked_metrics
-from components.rankings import pair_view, view
+from components.rankings import missed_sub_goals, pair_view, view
 from components.rankings.words import metric_words
 from components.shared import cards, options, state, tables, text, usage_table
 from components.shared.panels import panel
@@ -27,8 +27,10 @@ from untaken.answers import (
     rates_with_labels,
     review_items,
     review_order,
+    sub_goal_failures,
 )
 from untaken.answers.first_page import ranking_remarks
+from untaken.answers.overview import graphs_by_misses
 from untaken.answers.usage import corpus_usage
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
@@ -55,28 +57,22 @@ def flow(report: RankReport) -> None:
     if len(ranked) < 2:
         st.caption("Ranked by the outcome alone: no sub-goal of these runs is scored for two agents.")
         return
-    st.subheader("From outcome rank to sub-goal rank", anchor=False)
     unranked = [metric_words(name) for name in report.metrics if name not in ranked]
-    if unranked:
-        st.caption(f"Not shown (no evidence): {', '.join(unranked)}.")
-    drawn = partial(figures.rank_flow, report, dark=state.is_dark())
-    tables.figure(drawn, key="flow", name="Rank flow by metric", of=())
-    st.caption("Vertical lines: 95% interval of the rank. Orange: two agents change order.")
+    left_out = f" Not shown (no evidence): {', '.join(unranked)}." if unranked else ""
+    tables.figure(
+        partial(figures.rank_flow, report, dark=state.is_dark()),
+        key="flow",
+        name="Ranks by outcome and by sub-goals",
+        of=(),
+        about=f"Vertical lines: 95% interval of the rank. Orange: two agents change places.{left_out}",
+        table=lambda: rankings_table(state.compared()),
+    )
 
 
 @panel
 def draw(corpus: Corpus) -> None:
     """One question per tab; only the open tab is drawn, and tabs with nothing to show are left out."""
-    views = _views(corpus)
-    if st.session_state.get(pair_view.TABS) not in views:
-        st.session_state.pop(pair_view.TABS, None)
-    options.open_tab(pair_view.TABS, list(views))
-    for place, show in zip(
-        st.tabs(list(views), key=pair_view.TABS, on_change="rerun"), views.values(), strict=True
-    ):
-        if place.open:
-            with place:
-                show()
+    options.tabs(pair_view.TABS, _views(corpus))
 
 
 def _views(corpus: Corpus) -> dict[str, Callable[[], None]]:
@@ -86,6 +82,7 @@ def _views(corpus: Corpus) -> dict[str, Callable[[], None]]:
     offered: dict[str, tuple[bool, Callable[[], None]]] = {
         pair_view.TAB: (several, lambda: _better(corpus)),
         "Where the outcome misleads": (rankings, lambda: _misleading(corpus)),
+        "Sub-goals": (bool(state.derived(graphs_by_misses)), _sub_goals),
         "Workflow or agent?": (bool(report.workflows), lambda: view.workflows(report)),
         "Labels and judge": (state.derived(rates_with_labels).overall.items > 0, labels),
         "Agreement": (rankings, lambda: _agreement(corpus)),
@@ -140,6 +137,10 @@ def _misleading(corpus: Corpus) -> None:
         with place:
             some = [run for run in found if run.kind == kind][:3]
             cards.run_links(review_items(corpus, some), empty=f"No {kind} run.")
+
+
+def _sub_goals() -> None:
+    missed_sub_goals.draw(state.derived(sub_goal_failures), state.derived(graphs_by_misses))
 
 
 @panel

@@ -96,13 +96,14 @@ def agreement() -> None:
 
 def two_by_two(pairs: Sequence[ReviewerPair], reviewers: int) -> None:
     """Share of one opinion and κ of every two reviewers, drawn and as a table."""
-    st.subheader("By pair")
-    st.caption(_pairs_in_words(pairs, reviewers))
-    if any(pair.n for pair in pairs):
+    if not any(pair.n for pair in pairs):
+        st.caption(_pairs_in_words(pairs, reviewers))
+    else:
         tables.figure(
             figures.reviewer_pairs_figure(pairs, dark=state.is_dark()),
             key="reviewer-pairs",
             name="Agreement by pair of reviewers",
+            about=_pairs_in_words(pairs, reviewers),
         )
     missing = any(isinstance(value, Unscored) for pair in pairs for value in (pair.kappa, pair.kappa_low))
     why = (

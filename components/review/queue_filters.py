@@ -1,4 +1,4 @@
-"""Filters of the Review page; they are part of the address, so that it can be shared."""
+"""Filters of the Queue page; they are part of the address, so that it can be shared."""
 
 from __future__ import annotations
 

@@ -19,20 +19,24 @@ KIND_ICONS = {"failed": "✗", "unlucky": "☂", "lucky": "⚠", "unfinished": "
 """One mark a kind of run, beside the word itself."""
 
 
-def headline(name: str, question: str, *, low: bool = False) -> None:
+def headline(name: str, question: str, *, share: Callable[[], object] | None = None) -> None:
     """The page's name and the question it answers (both ours, not a ledger's).
 
-    `low`: on one line, without the other sets of agents, where a page lists all runs by a switch of its own.
+    Args:
+        name: of the page.
+        question: that it answers.
+        share: draws the way to share the page.
     """
-    with st.container(key="headline-low" if low else "headline", gap=None):
+    with st.container(key="headline", gap=None):
         st.title(name, anchor=False)
         with st.container(horizontal=True, vertical_alignment="center", key="question"):
             st.header(question, anchor=False, width="stretch")
+            if share is not None:
+                share()
             if name in COMPUTED:
                 with st.popover("How is this computed?", type="tertiary"):
                     st.markdown(COMPUTED[name])
-    if not low:
-        scope_controls.other_sets()
+    scope_controls.other_sets()
     first_steps.tour(name)
 
 
@@ -149,7 +153,7 @@ COMPUTED: Final = {
         "**What to fix first** = how often a sub-goal fails before any other × the share of sub-goals "
         "that it blocks. Intervals are 95%, with repeats of a task counted as one cluster."
     ),
-    "Review": (
+    "Queue": (
         "The queue holds failed, lucky, unlucky and broken runs, largest effect first. The reason is "
         "the first thing that went wrong: a violated dependency, else the first failed sub-goal. "
         f"{FIRST_FAILED_RECORD}. "
@@ -195,7 +199,9 @@ COMPUTED: Final = {
     ),
     "What-If-Not": (
         "Each alternative action is tried in a clone of the simulator. WIN is the mean of σ(r − r̃), the "
-        "reward of the action less that of an alternative: above 0.5 it was better, 0.5 is a tie."
+        "reward of the action less that of an alternative: above 0.5 it was better, 0.5 is a tie. In the "
+        "pictures, ↺ marks steps at which the policy was asked again (the WIN is for its first answer), "
+        "◆ decisions and ★ achievements."
     ),
     "Data": (
         "Each event of a ledger holds the SHA-256 of the line before. INTACT: the chain holds and "

@@ -21,7 +21,6 @@ from untaken.answers import (
 from untaken.answers.documents import entry
 from untaken.corpus import Corpus
 from untaken.errors import Finding
-from untaken.html import html_report
 
 FINDING_ROW: Final = 72
 """Pixels of a finding in a table: three lines. Streamlit wraps text in rows of more than 64."""
@@ -49,21 +48,6 @@ def documents(corpus: Corpus, reading: Sequence[Finding], unread: Sequence[Findi
                 label=label,
                 file=file,
                 mime="application/json" if file.endswith("json") else "text/csv",
-                key=f"export-{file}",
-            )
-
-
-@panel
-def reports(corpus: Corpus, unread: Sequence[Finding]) -> None:
-    """The report for people who do not code, in both lengths; made when it is asked for."""
-    made = (("Report (HTML)", "report.html", False), ("Full report (HTML)", "report-full.html", True))
-    with st.container(horizontal=True):
-        for label, file, full in made:
-            tables.download(
-                lambda full=full: html_report(corpus, full=full, unread=len(unread)).encode(),  # type: ignore[misc]
-                label=label,
-                file=file,
-                mime="text/html",
                 key=f"export-{file}",
             )
 

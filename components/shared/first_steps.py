@@ -28,7 +28,7 @@ GUIDE_STATES: Final = ("on", "seen", "off")
 """States of the error-analysis guide: in use, in use with the matrix seen, dismissed."""
 TOUR: Final = (
     ("Overview", "overview", "How often success misleads, and what to fix first."),
-    ("Review", "review", "Failing runs in order of effect. J and K move, 1 to 4 set a status."),
+    ("Queue", "review", "Failing runs in order of effect. J and K move, 1 to 4 set a status."),
     ("Run", "run", "One run: its plan graph, its events, and why each sub-goal counts as it does."),
     ("Compare", "compare", "Runs of one task side by side, aligned by sub-goal."),
     ("Rankings", "rankings", "Whether outcome and sub-goals put agents in the same order."),
@@ -76,9 +76,9 @@ def offer_tour() -> None:
     """The offer of a tour of seven pages, until it was taken or dismissed."""
     if tour_is_over() or st.session_state.get(STEP):
         return
-    with st.container(border=True, horizontal=True, vertical_alignment="center", key="tour"):
-        st.markdown("**New here?** A tour of seven pages takes two minutes.", width="stretch")
-        st.button("Start the tour", key="tour_start", on_click=_go, args=(1,))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour"):
+        st.caption("New here? A tour of seven pages takes two minutes.", width="content")
+        st.button("Start the tour", key="tour_start", type="tertiary", on_click=_go, args=(1,))
         _dismiss()
 
 

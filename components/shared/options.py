@@ -11,7 +11,6 @@ from typing import Final
 import streamlit as st
 
 from components.shared import state
-from components.shared.panels import panel
 
 NAMES: Final = (
     *("fix_agent", "fix_by", "missed"),
@@ -55,6 +54,18 @@ def changed(name: str, key: str) -> None:
         keep(name, [] if value is None else [str(value)])
 
 
+def tabs(key: str, views: Mapping[str, Callable[[], object]]) -> None:
+    """Tabs of which the open one alone is drawn; which one it is, is in the address."""
+    if st.session_state.get(key) not in views:
+        st.session_state.pop(key, None)
+    open_tab(key, list(views))
+    places = st.tabs(list(views), key=key, on_change="rerun")
+    for place, draw in zip(places, views.values(), strict=True):
+        if place.open:
+            with place:
+                draw()
+
+
 def open_tab(key: str, offered: Sequence[str]) -> None:
     """Open the tab that the address names, before these tabs are drawn; write down which is open."""
     asked_for = one("tab", offered)
@@ -62,21 +73,6 @@ def open_tab(key: str, offered: Sequence[str]) -> None:
         st.session_state[key] = asked_for
     now = st.session_state.get(key)
     keep("tab", [] if now is None or now == offered[0] else [now])
-
-
-@panel
-def tabs(key: str, views: Mapping[str, Callable[[], object]]) -> None:
-    """Tabs of which only the open one is drawn; the address names it.
-
-    Args:
-        key: unique on the page.
-        views: what draws each, by its title.
-    """
-    open_tab(key, list(views))
-    for tab, draw in zip(st.tabs(list(views), key=key, on_change="rerun"), views.values(), strict=True):
-        if tab.open:
-            with tab:
-                draw()
 
 
 def _write(name: str, values: Sequence[str]) -> None:

@@ -32,7 +32,7 @@ def draw() -> None:
                 format_func=lambda name: names[name],
                 key="group",
                 on_change=_other_agents,
-                help="Agents that ran the same tasks. Pages and exports are about their runs. Review, Run, "
+                help="Agents that ran the same tasks. Pages and exports are about their runs. Queue, Run, "
                 "Compare and Failure modes can list the runs of all agents, too.",
             )
         st.radio(

@@ -41,7 +41,7 @@ def search() -> None:
         if left := state.not_listed():
             st.caption(
                 f"Not searched: {counted(left, 'run')} of agents that are not compared. “All agents” on the "
-                "Review or Run page includes them."
+                "Queue or Run page includes them."
             )
         more = "" if whole else " The search stopped early: add words to find more."
         st.caption(f"All words must match. ↓ and ↑ move, Enter opens.{more}")

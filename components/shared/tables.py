@@ -11,7 +11,6 @@ import streamlit as st
 
 from components.shared import state, text
 from components.shared.panels import panel
-from components.shared.styles import style
 from untaken.answers import csv_text
 from untaken.answers.frame import MEANINGS
 
@@ -233,17 +232,25 @@ def figure(
     alt: str | None = None,
     on_pick: Callable[[str], None] | None = None,
     of: tuple[str | None, ...] | None = None,
+    about: str = "",
+    controls: Callable[[], object] | None = None,
+    table: Callable[[], pd.DataFrame] | None = None,
 ) -> None:
-    """Show a figure; its toolbar saves it as PNG, the button below as one HTML file that needs no network.
+    """Show a figure under its heading, with a menu that downloads it as one HTML file, and its table as CSV.
+
+    The picture that the figure's toolbar saves has the heading as its title (`frame.css` hides it here).
 
     Args:
         make: a figure of `components.figures`, or what makes it: where that fails, the panel alone is lost.
         key: unique on the page.
-        name: what the figure shows, in words: its title, and the stem of the file's name. Not from a ledger.
+        name: what it shows, in words: its heading, and the stem of the file's name. Not from a ledger.
         alt: the description for screen readers.
         on_pick: called with what a clicked mark carries, where marks carry something.
         of: what the figure shows beside the runs compared, the rules and the theme; given, `make` is called
             once for it, not on every rerun.
+        about: a caption below the heading; our own markdown.
+        controls: draws what decides what the figure shows, between the two.
+        table: what the figure shows, as a table to download.
     """
     drawn = (
         _named(make, name)
@@ -254,10 +261,32 @@ def figure(
         page.append((name, drawn))
     stem = text.file_name(name)
     config = FIGURE_CONFIG | {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": stem}}
+    with st.container(horizontal=True, vertical_alignment="center", key=f"head-{key}"):
+        st.subheader(name, anchor=False, width="stretch")
+        with st.popover("⤓", type="tertiary", help=f"Download: {name}"):
+            download(
+                lambda: _page_of(drawn, name, config),
+                label=f"{name} (HTML)",
+                file=f"{stem}.html",
+                mime="text/html",
+                key=key,
+            )
+            if table is not None:
+                download(
+                    lambda: csv(table()),
+                    label=f"{name} (CSV)",
+                    file=f"{stem}.csv",
+                    mime="text/csv",
+                    key=f"{key}-rows",
+                )
+    if about:
+        st.caption(about)
+    if controls is not None:
+        controls()
     with st.container(key=f"scroll-{key}", gap=None):
         least = (drawn.layout.meta or {}).get("least_width")
         if least:
-            style(SIDEWAYS % {"key": key, "least": int(least), "less": int(least) - 1})
+            st.html(f"<style>{SIDEWAYS % {'key': key, 'least': int(least), 'less': int(least) - 1}}</style>")
         st.plotly_chart(
             drawn,
             theme=None,
@@ -267,14 +296,6 @@ def figure(
             on_select=(lambda: _picked(key, on_pick)) if on_pick else "ignore",
             selection_mode="points",
         )
-
-    download(
-        lambda: _page_of(drawn, name, config),
-        label=f"{name} (HTML)",
-        file=f"{stem}.html",
-        mime="text/html",
-        key=key,
-    )
 
 
 @contextmanager

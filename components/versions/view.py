@@ -22,7 +22,7 @@ from untaken.errors import UntakenError
 from untaken.fix_first import triage
 from untaken.present.numbers import counted, interval, p_value, points
 from untaken.present.statuses import STAR
-from untaken.versions import FIELDS, Field, VersionComparison, versions_of
+from untaken.versions import FIELDS, Field, VersionComparison, most_paired, versions_of
 
 FIELD_WORDS: Final[dict[Field, str]] = {
     "version": "Version",
@@ -69,8 +69,9 @@ def choose(corpus: Corpus) -> VersionComparison | None:
             key="versions_by_picker",
         )
         names = list(values[by])
-        first = options.one("first", names) or names[-2]
-        second = options.one("second", names) or next(n for n in reversed(names) if n != first)
+        usual = most_paired(corpus.runs.values(), by) or (names[-2], names[-1])
+        first = options.one("first", names) or usual[0]
+        second = options.one("second", names) or usual[1]
         for name, chosen, title in (("first", first, "From"), ("second", second, "To")):
             _pick(name, chosen, title, values[by])
     if first == second:

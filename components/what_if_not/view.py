@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -9,12 +10,12 @@ import streamlit as st
 
 from components import figures
 from components.figures.frames import FEW, FRAMES, VERDICTS
-from components.shared import cards, state, tables, text
+from components.shared import cards, options, state, tables, text
 from components.shared.panels import panel
 from components.what_if_not import planned
 from components.what_if_not.choice import choose_step, latest_causes, pick
 from untaken.answers import PlanningSummary, ablation_table, planned_steps_table, terms_table
-from untaken.crafter.ablation import Ablation, remarks
+from untaken.crafter.ablation import remarks
 from untaken.crafter.players import policy_named
 from untaken.crafter.record import PlannedStep, PlanningRecord
 from untaken.crafter.scm import planning_model
@@ -27,7 +28,7 @@ REWARDS: Final = {
     "uninformative ties.",
     "shaped": "the number of steps that an action saves toward the task",
 }
-"""What f_R is, by name; any other is called by its name alone."""
+"""What the reward is, by name; any other is called by its name alone."""
 VERDICT_WORDS: Final = {
     "better": "Better than the alternatives tried.",
     "worse": "Worse than the alternatives tried.",
@@ -55,8 +56,8 @@ def summary(planned: PlanningSummary, settings: dict[str, Any]) -> None:
         (
             "Steps",
             f"{planned.steps:,}",
-            f"{wins.steps:,} evaluated, {wins.unscored:,} of them without a WIN · "
-            f"{counted(planned.decisions, 'decision point')} with a causal graph",
+            f"{wins.steps:,} evaluated, {wins.unscored:,} without a WIN · "
+            f"{counted(planned.decisions, 'decision point')}",
         ),
         (
             "Ties",
@@ -88,7 +89,7 @@ def step_by_step(record: PlanningRecord, run: str, read: str) -> None:
     """
     dark = state.is_dark()
     step = choose_step(record, run)
-    now, of = record.steps[step - 1], (run, read, str(step))
+    of = (run, read, str(step))
 
     def picked(other: str) -> None:
         pick(run, other)
@@ -98,22 +99,36 @@ def step_by_step(record: PlanningRecord, run: str, read: str) -> None:
         with st.container(key=f"strip-of-{many}"):
             drawn = partial(figures.frame_strip, record, step, frames=frames, dark=dark)
             tables.figure(drawn, key=key, name="Steps as pictures", on_pick=picked, of=of)
-    st.caption(
-        "The action is below each picture. ↺: the policy was asked again; the WIN is for its first answer. "
-        "◆ decision, ★ achievement."
+    tables.figure(
+        partial(figures.win_figure, record, step=step, dark=dark),
+        key="win",
+        name="Which steps were better than their alternatives?",
+        on_pick=picked,
+        of=of,
     )
-    st.subheader("Which steps were better than their alternatives?", anchor=False)
-    drawn = partial(figures.win_figure, record, step=step, dark=dark)
-    tables.figure(drawn, key="win", name="WIN by step", on_pick=picked, of=of)
-    st.subheader(f"Step {step:,}", anchor=False)
-    seen, asked = st.columns([0.5, 0.5], gap="medium")
+    more: dict[str, Callable[[], object]] = {
+        "This step": lambda: _step(record, step, of, dark=dark),
+        "What acted on the task": lambda: _causes(record, step, dark=dark),
+        "Every step": lambda: every_step(record),
+        "Ablation": lambda: ablations(dark=dark),
+        "Model of actions and states": lambda: models(dark=dark),
+    }
+    options.tabs("what_if_not_tabs", more)
+
+
+def _step(record: PlanningRecord, step: int, of: tuple[str, ...], *, dark: bool) -> None:
+    now = record.steps[step - 1]
+    seen, asked = st.columns(2, gap="medium")
     with seen:
-        drawn = partial(figures.frame_figure, now, dark=dark)
-        alt = f"What the policy saw at step {step}"
-        tables.figure(drawn, key="frame", name=f"State at step {step}", alt=alt, of=of)
+        tables.figure(
+            partial(figures.frame_figure, now, dark=dark),
+            key="frame",
+            name=f"State at step {step}",
+            alt=f"What the policy saw at step {step}",
+            of=of,
+        )
     with asked:
         _what_was_done(now)
-    _causes(record, step, dark=dark)
 
 
 def _what_was_done(step: PlannedStep) -> None:
@@ -141,17 +156,16 @@ def _what_was_done(step: PlannedStep) -> None:
         terms_table(found),
         key="terms",
         name="Terms of this WIN",
-        columns={"reward": FIGURE, "value": st.column_config.NumberColumn("σ(r − r̃)", format="%.3f")}
-        | {"intervention": "ψ", "other": "ã"},
+        columns={"reward": FIGURE, "value": st.column_config.NumberColumn("part of WIN", format="%.3f")}
+        | {"intervention": "alternative", "other": "its action"},
     )
     st.caption(_evaluated_how(found))
 
 
 def _evaluated_how(found: WhatIfNot) -> str:
     named = REWARDS.get(found.rewarded_by)
-    words = f"r = {significant(found.reward, 3)} for {_plain(found.action)}, "
-    words += f"by f_R = {text.label(found.rewarded_by)}"
-    words += f": {named}" if named else ""
+    words = f"{_plain(found.action).capitalize()} has the reward {significant(found.reward, 3)}"
+    words += f": {named}" if named else f" ({text.label(found.rewarded_by)})"
     words += f". Task: {_plain(found.task)}" if found.task else ". Open play"
     spread = "" if found.spread is None else f", sd of WIN over them {decimal(found.spread, 3)}"
     numbers = "the world's own random numbers" if found.noise == "same" else "random numbers of their own"
@@ -161,19 +175,19 @@ def _evaluated_how(found: WhatIfNot) -> str:
 
 
 def _causes(record: PlanningRecord, step: int, *, dark: bool) -> None:
-    st.subheader("What acted on the task", anchor=False)
     at = latest_causes(record, step)
     causes = record.steps[at - 1].causes if at else None
     if at is None or causes is None:
         st.info(_no_causes(record))
         return
     when = "this decision" if at == step else f"the decision at step {at:,}, the latest before this one"
-    st.caption(
-        f"The state given to the policy at {when}: {text.label(causes.summary, 120)}, "
-        f"by {text.label(causes.by, 120)}."
+    tables.figure(
+        figures.state_causality_figure(causes, dark=dark),
+        key="causes",
+        name=f"What acted on the task at step {at}",
+        about=f"The state given to the policy at {when}: {text.label(causes.summary, 120)}, "
+        f"by {text.label(causes.by, 120)}.",
     )
-    drawn = figures.state_causality_figure(causes, dark=dark)
-    tables.figure(drawn, key="causes", name=f"State causality at step {at}")
 
 
 def _no_causes(record: PlanningRecord) -> str:
@@ -187,26 +201,29 @@ def _no_causes(record: PlanningRecord) -> str:
 @panel
 def models(*, dark: bool) -> None:
     """The structural causal models, and one of them after an intervention."""
-
-    def draw() -> None:
-        st.caption(
-            "The first two steps. Each variable depends on its parents; all randomness is in u. "
-            "What-If-Not sets a_0 to another action and observes the effect."
+    model = planning_model(policy_named("random"), steps=MODEL_STEPS)
+    before, after = st.columns(2, gap="medium")
+    with before:
+        tables.figure(
+            figures.scm_figure(model, dark=dark),
+            key="scm",
+            name="Structural causal model",
+            about="The first two steps. Each variable depends on its parents; u holds all randomness.",
         )
-        model = planning_model(policy_named("random"), steps=MODEL_STEPS)
-        tables.figure(figures.scm_figure(model, dark=dark), key="scm", name="Structural causal model")
-        drawn = figures.scm_figure(model.do(a_0="noop"), dark=dark)
-        tables.figure(drawn, key="scm-do", name="The model after do(a_0 = noop)")
-
-    tables.folded("Structural causal model of actions and states", draw, key="scm")
+    with after:
+        tables.figure(
+            figures.scm_figure(model.do(a_0="noop"), dark=dark),
+            key="scm-do",
+            name="After setting the first action to noop",
+            about="What-If-Not sets an action to another one and observes the effect.",
+        )
 
 
 @panel
 def every_step(record: PlanningRecord) -> None:
     """All steps as a table."""
-    tables.folded_table(
-        "Every step as a table",
-        lambda: planned_steps_table(record),
+    tables.table(
+        planned_steps_table(record),
         key="every-step",
         name="Steps of the run",
         height=320,
@@ -219,40 +236,28 @@ def _plain(name: str | None) -> str:
     return text.label((name or "").replace("_", " "))
 
 
-POINTS = st.column_config.NumberColumn(format="%.1f")
-
-
 @panel
 def ablations(*, dark: bool) -> None:
     """What the ablations say, beside the published figures."""
     found = planned.ablations()
     if not found:
         return
-    st.subheader("Ablation", anchor=False)
     name = st.segmented_control(
         "Measured in", list(found), default=next(iter(found)), required=True, key="ablation"
     )
     shown = found[str(name)]
-    st.caption(
-        "Measured on the sample runs: Algorithm 1 with parts removed, all arms in the same worlds. "
-        + ("Runs with a task end when they reach it, so compare success rates." if shown.setup.task else "")
-    )
-    drawn = partial(figures.ablation_figure, shown, dark=dark)
-    tables.figure(drawn, key="ablation-figure", name="Algorithm 1 with parts removed", of=(str(name),))
-    _ablation_rows(shown)
-    for remark in remarks(shown):
-        st.caption(text.label(remark, 600))
-
-
-def _ablation_rows(found: Ablation) -> None:
-    shares = ("asked_again", "success_difference", "success_low", "success_high")
-    numbers = ("score", "score_low", "score_high", "difference", "low", "high", "published", "published_sd")
-    numbers += ("achievements", "more_achievements", "more_low", "more_high", "published_difference")
-    tables.table(
-        ablation_table(found),
-        key="ablation-table",
-        name="Ablation beside the published table",
-        columns=dict.fromkeys(numbers, POINTS)
-        | dict.fromkeys(shares, tables.PERCENT)
-        | {"more_p_holm": tables.P_VALUE},
-    )
+    ends = "Runs with a task end when they reach it, so compare success rates." if shown.setup.task else ""
+    drawn, remarked = st.columns([3, 2], gap="large")
+    with drawn:
+        tables.figure(
+            partial(figures.ablation_figure, shown, dark=dark),
+            key="ablation-figure",
+            name="What each part of the method adds",
+            of=(str(name),),
+            about="Counterfactual planning with parts removed, measured on the sample runs; all variants in "
+            f"the same worlds. {ends}",
+            table=lambda: ablation_table(shown),
+        )
+    with remarked:
+        for remark in remarks(shown):
+            st.caption(text.label(remark, 600))

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 from builders import a_graph, a_run
 
-from untaken.answers import contradictory, review_items, review_order, review_queue, run_report
-from untaken.answers.first_page import first_to_review
+from untaken.answers import review_items, review_order, review_queue, run_report
+from untaken.answers.first_page import read_next
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.plans import GraphSet
 from untaken.subgoals import RunScore
@@ -54,16 +54,14 @@ def _looked_into(corpus: Corpus) -> int:
     return sum(isinstance(score.detail.held, ScoreDetail) for score in scores)
 
 
-def test_only_runs_that_are_shown_are_looked_into(monkeypatch) -> None:
-    monkeypatch.setattr("untaken.answers.first_page.REVIEWS_SHOWN", 2)
-    runs = [a_run(run_id=f"r{n}").call("search", q=n).finish(False).run() for n in range(5)]
+def test_runs_that_went_wrong_differently_are_read_next_and_hidden_ones_first() -> None:
+    runs = [a_run(run_id=f"r{n}").call("search", q=n + 2).finish(False).run() for n in range(5)]
+    runs += [CASES[2][1].run(), CASES[3][1].run(), CASES[4][1].run()]
     corpus = evaluate_corpus(runs, GraphSet.of([GRAPH]), resamples=50)
-
-    order = review_order(corpus)
-    assert contradictory(order) == ()
     assert _looked_into(corpus) == 0
 
-    shown = first_to_review(corpus)
-    assert (shown.count, [item.digest for item in shown.items]) == (5, [run.digest for run in order[:2]])
-    assert _looked_into(corpus) == 2
-    assert review_items(corpus, order) == review_queue(corpus)
+    shown = read_next(corpus, review_order(corpus))
+    assert shown.count == 7
+    assert [item.kind for item in shown.items][:2] in (["lucky", "unlucky"], ["unlucky", "lucky"])
+    assert len({(item.kind, item.cause.sub_goal) for item in shown.items}) == len(shown.items) == 3
+    assert review_items(corpus, review_order(corpus)) == review_queue(corpus)

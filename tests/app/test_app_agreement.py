@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from sessions import said, session
+from sessions import said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from untaken.store import Workspace
@@ -33,7 +33,7 @@ def workspace(folder: Path, *, judged: bool) -> None:
 
 def test_agreement_is_shown_with_its_n_and_its_kappa(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace(tmp_path, judged=True)
-    app = session(tmp_path, monkeypatch, "criteria")
+    app = show_tab(session(tmp_path, monkeypatch, "criteria"), "criteria_tabs", "Judges and people")
     assert "Do judges agree with people?" in said(app)
     assert "Of 4 sub-goals that both judged, 3 have the same verdict (75%, " in said(app)
     assert "Cohen's κ 0.00 (" in said(app)
@@ -53,7 +53,7 @@ def test_a_judge_that_agrees_too_little_is_named(tmp_path: Path, monkeypatch: py
     for i in range(12):
         run = a_run(f"r{i}", agent="x", task=f"t{i}").finish().verdict("s", i % 2 == 0, "human:ann")
         store.add(f"{i}.jsonl", run.verdict("s", i % 2 > 0, "judge:m").ledger())
-    app = session(tmp_path, monkeypatch, "criteria")
+    app = show_tab(session(tmp_path, monkeypatch, "criteria"), "criteria_tabs", "Judges and people")
     assert "Unreliable, κ's 95% interval is below 0.4: judge" in said(app)
     words = "m (κ −1.00, n = 12). To leave these verdicts out of rates, set the least κ in the sidebar to 0.4"
     assert words in said(app)  # once, not for its sub-goal again

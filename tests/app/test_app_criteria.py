@@ -8,7 +8,7 @@ from typing import Any
 
 import desk
 import pytest
-from sessions import go_to, said, sent, session
+from sessions import go_to, said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
@@ -16,6 +16,7 @@ from untaken.criteria import editing, kept_criteria, kept_runs, ledger_criteria,
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch
+TABS = "criteria_tabs"
 CLARITY = [{"name": "Clarity", "description": "How clear.", "accepted_values": ["bad", "fair", "good"]}]
 
 
@@ -167,7 +168,8 @@ def test_recorded_replies_are_uploaded_shown_and_removed(folder: Path, monkeypat
     assert added["severity"].tolist() == ["note"] * 4 + ["error"]
     shown = metrics(app)
     assert (shown["Criteria to keep"].split()[-1], shown["Runs"], shown["Passes"]) == ("1", "3", "2")
-    assert "do not name agents" in said(app)
+    assert "do not name agents" in said(show_tab(app, TABS, "Two agents"))
+    show_tab(app, TABS, "This criterion")
 
     app.button(key="criteria_forget").click().run()
     assert kept_runs(folder) == ()
@@ -194,6 +196,8 @@ def test_values_are_compared_with_peoples_and_marked_under_the_least_kappa_of_th
         *(("people.criteria.txt", criteria), ("people.evaluated_problems.json", values(people))),
     )
     assert metrics(app)["Passes"] == "1"  # people are no pass
+
+    show_tab(app, TABS, "People")
 
     def compared(app: AppTest) -> list[Any]:
         (shown,) = [frame.value for frame in app.dataframe if frame.proto.alt == "Criteria against people"]
@@ -227,7 +231,7 @@ def test_damaged_files_are_said_and_cost_only_themselves(folder: Path, monkeypat
 
 
 def test_two_agents_stand_side_by_side(folder: Path, monkeypatch: Patch) -> None:
-    app = opened(folder, monkeypatch)
+    app = show_tab(opened(folder, monkeypatch), TABS, "Two agents")
     assert app.selectbox(key="criteria_first").value == "careful"
     assert app.selectbox(key="criteria_second").options == ["failing", "lucky"]
     assert "Two agents by criterion" not in [frame.proto.alt for frame in app.dataframe]
@@ -266,7 +270,7 @@ def test_a_model_proposes_from_the_page_and_nothing_is_accepted_by_itself(
     assert "1 criterion proposed, 1 new here" in told
     assert "2 answers from the reply store" in told
     assert editing.find(kept_criteria(folder), "Tone").status == "proposed"
-    assert "Does asking more often find new criteria?" in said(app)
+    assert "Does asking more often find new criteria?" in said(show_tab(app, TABS, "More seeds"))
 
 
 def test_a_model_that_does_not_answer_is_said(folder: Path, monkeypatch: Patch) -> None:

@@ -44,8 +44,7 @@ def test_what_the_overview_shows_first_is_in_its_address(folder: Path, monkeypat
     assert app.segmented_control(key="fix_first_order").value == "failed"
     app.selectbox(key="fix_first_agent").select("bob").run()
     app.segmented_control(key="fix_first_order").set_value("gain").run()
-    app.selectbox(key="overview_graph").select("desk3").run()
-    chosen = {"fix_agent": ["bob"], "fix_by": ["gain"], "missed": ["desk3"]}
+    chosen = {"fix_agent": ["bob"], "fix_by": ["gain"]}
     assert {name: held(app, name) for name in chosen} == chosen
 
     theirs = session(folder, monkeypatch)
@@ -54,7 +53,6 @@ def test_what_the_overview_shows_first_is_in_its_address(folder: Path, monkeypat
     theirs.run()
     assert theirs.selectbox(key="fix_first_agent").value == "bob"
     assert theirs.segmented_control(key="fix_first_order").value == "gain"
-    assert theirs.selectbox(key="overview_graph").value == "desk3"
 
     go_to(app, "data").query_params.clear()  # as a click in the navigation does
     app = go_to(app, "overview")
@@ -62,6 +60,12 @@ def test_what_the_overview_shows_first_is_in_its_address(folder: Path, monkeypat
     assert {name: held(app, name) for name in chosen} == chosen
     app.selectbox(key="fix_first_agent").set_value(None).run()
     assert held(app, "fix_agent") == []
+
+
+def test_the_plan_graph_whose_sub_goals_are_shown_is_in_the_address(folder: Path, monkeypatch: Patch) -> None:
+    app = show_tab(session(folder, monkeypatch, "rankings"), "rankings_tabs", "Sub-goals")
+    app.selectbox(key="missed_graph").select("desk3").run()
+    assert held(app, "missed") == ["desk3"]
 
 
 def test_the_filters_of_decisions_are_in_its_address(folder: Path, monkeypatch: Patch) -> None:

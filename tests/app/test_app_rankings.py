@@ -132,9 +132,14 @@ def test_one_agent_alone_has_no_comparison(tmp_path: Path, monkeypatch: Patch) -
         store.add("runs.jsonl", desk.careful(1).ledger())
     app = session(tmp_path, monkeypatch, "rankings")
     assert not app.selectbox
-    assert not app.get("plotly_chart")
+    assert [chart.proto.alt for chart in app.get("plotly_chart")] == ["Sub-goals by agent"]
     assert "so there is nothing to rank" in said(app)
-    assert [tab.label for tab in app.tabs] == ["Missing verdicts", "Cost, tokens, steps", "Standings"]
+    assert [tab.label for tab in app.tabs] == [
+        "Sub-goals",
+        "Missing verdicts",
+        "Cost, tokens, steps",
+        "Standings",
+    ]
 
 
 @pytest.mark.parametrize("page", ["overview", "rankings"])
@@ -145,9 +150,9 @@ def test_without_a_plan_graph_no_figure_is_empty(page: str, tmp_path: Path, monk
     drawn = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     assert [figure for figure in drawn if not figure["data"]] == []
     assert {
-        "From outcome rank to sub-goal rank",
-        "Runs that contradict themselves",
-        "Which sub-goals are missed",
+        "Where ranks differ",
+        "Ranks by outcome and by sub-goals",
+        "Sub-goals by agent",
     }.isdisjoint(title.value for title in app.subheader)
     assert "Agreement" not in [tab.label for tab in app.tabs]
 
@@ -156,7 +161,7 @@ def test_every_figure_has_its_name_as_its_title(folder: Path, monkeypatch: Patch
     """So that a picture saved by the toolbar says what it shows."""
     app = session(folder, monkeypatch, "rankings")
     titles = [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in app.get("plotly_chart")]
-    assert titles[0] == "Rank flow by metric"
+    assert titles[0] == "Ranks by outcome and by sub-goals"
     assert all(titles)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from sessions import SAMPLES, go_to, said, session
+from sessions import SAMPLES, go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from untaken.answers import planning_summary, terms_table
@@ -18,6 +18,7 @@ from untaken.ledger import heads_path, read_ledger
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch
+TABS = "what_if_not_tabs"
 AGENT = "noisy+sce+win"
 NAME = f"{AGENT}.crafter-collect_iron-seed1"
 PLANNED = SAMPLES / "crafter" / "planning"
@@ -75,7 +76,7 @@ def test_the_numbers_are_those_of_the_record_and_ties_are_called_neither_good_no
     }
     assert f"of {told.wins.steps} actions with a WIN: {told.wins.ties} at exactly 0.5" in said(app)
     assert "neither good nor bad" in said(app)
-    assert "simulator experiments" in said(app)
+    assert "Only this page experiments" in said(app)
 
 
 def test_a_link_opens_its_run_at_its_step_with_its_terms(folder: Path, monkeypatch: Patch) -> None:
@@ -85,7 +86,7 @@ def test_a_link_opens_its_run_at_its_step_with_its_terms(folder: Path, monkeypat
     assert asked is not None
     shown = next(t.value for t in app.dataframe if t.proto.alt == "Terms of this WIN")
     assert shown["value"].tolist() == terms_table(asked)["value"].tolist()
-    assert f"f_R = {asked.rewarded_by}" in said(app)
+    assert "the number of steps that an action saves toward the task" in said(app)
 
 
 @pytest.mark.parametrize("step", ["0", "-3", "1e3", "９", "abc", "9" * 40, "120"])
@@ -121,8 +122,8 @@ def test_a_run_without_evaluations_says_how_to_get_them(tmp_path: Path, monkeypa
         take_in(store, [(plain.name, plain), (record.name, record)])
     app = opened(tmp_path, monkeypatch)
     assert "crafter run --win" in said(app)
-    assert "crafter run --sce" in said(app)
     assert metrics(app)["Ties"] == "unscored"
+    assert "crafter run --sce" in said(show_tab(app, TABS, "What acted on the task"))
 
 
 def test_where_a_model_gave_no_answer_the_page_says_so_and_why(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -149,7 +150,7 @@ def test_a_policy_without_skills_is_not_asked_to_wait_for_a_decision(
     store = workspace(tmp_path / "store")
     with Workspace(store) as opened_store:
         take_in(opened_store, [("r.planning.json.zst", tmp_path / "r.planning.json.zst")])
-    words = said(opened(store, monkeypatch, run=DIGESTS[NAME]))
+    words = said(show_tab(opened(store, monkeypatch, run=DIGESTS[NAME]), TABS, "What acted on the task"))
     assert "this policy has no skills" in words
     assert "No decision yet" not in words
 
@@ -191,15 +192,25 @@ def test_it_needs_no_simulator(folder: Path, monkeypatch: Patch) -> None:
     monkeypatch.setitem(sys.modules, "crafter", None)
     app = opened(folder, monkeypatch, step="40")
     assert step_of(app) == 40
-    shown = {"Ablation", "Which steps were better than their alternatives?", "What acted on the task"}
-    assert shown <= {heading.value for heading in app.subheader}
+    figures = {
+        "This step": "State at step 40",
+        "What acted on the task": "What acted on the task at step ",
+        "Ablation": "What each part of the method adds",
+        "Model of actions and states": "Structural causal model",
+    }
+    for tab, name in figures.items():
+        show_tab(app, TABS, tab)
+        assert any(heading.value.startswith(name) for heading in app.subheader)
 
 
-def test_no_figure_repeats_the_heading_above_it(folder: Path, monkeypatch: Patch) -> None:
+def test_every_figure_has_one_heading_and_a_saved_picture_has_it_as_its_title(
+    folder: Path, monkeypatch: Patch
+) -> None:
     app = opened(folder, monkeypatch, step="40")
-    titles = {json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in app.get("plotly_chart")}
-    assert {"WIN by step", "State at step 40"} <= titles
-    assert titles.isdisjoint(heading.value for heading in app.subheader)
+    titles = [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in app.get("plotly_chart")]
+    headings = [heading.value for heading in app.subheader]
+    assert titles == headings
+    assert "State at step 40" in titles
 
 
 def test_a_record_that_is_none_is_refused_on_the_way_in(tmp_path: Path) -> None:

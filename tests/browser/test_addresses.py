@@ -24,7 +24,7 @@ def test_one_step_back_from_a_run_is_the_queue_with_the_run_that_was_looked_at(
     demo: str, open_page: Open
 ) -> None:
     page = open_page(f"{demo}/")
-    go_to(page, "Review")
+    go_to(page, "Queue")
     first = selection(page)["run"]
     press(page, "j")
     second = selection(page)["run"]
@@ -32,7 +32,7 @@ def test_one_step_back_from_a_run_is_the_queue_with_the_run_that_was_looked_at(
     with answered(page):
         page.get_by_test_id("stMainBlockContainer").get_by_test_id("stPageLink").last.click()
     headline(page, "Run")
-    for title, selected in (("Review", second), ("Review", first), ("Overview", first)):
+    for title, selected in (("Queue", second), ("Queue", first), ("Overview", first)):
         with answered(page):
             page.go_back()
         headline(page, title)
@@ -77,7 +77,7 @@ def test_what_is_selected_in_a_run_is_no_step_of_its_own(demo: str, open_page: O
         assert "sub_goal" in selection(page), goal
     with answered(page):
         page.go_back()
-    headline(page, "Review")
+    headline(page, "Queue")
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -50,7 +50,19 @@ def test_a_click_on_a_bar_chooses_the_item_and_leads_to_its_sub_goal(demo: str, 
     assert follow(page)["sub_goal"] == "intent"
 
 
-def test_what_failed_runs_have_in_common_is_listed_with_the_list(demo: str, open_page: Open) -> None:
-    page = open_page(demo, height=2400)
+def test_causes_and_choices_are_one_click_from_the_list(demo: str, open_page: Open) -> None:
+    page = open_page(demo, height=1600)
+    page.get_by_role("link", name="All causes", exact=True).click()
+    headline(page, "Failure modes")
     expect(page.get_by_role("heading", name="Why they fail there")).to_be_visible()
+    page.go_back()
+    headline(page, "Overview")
+    page.get_by_role("link", name="Choices to change", exact=True).click()
+    headline(page, "Decisions")
     expect(page.get_by_role("heading", name="Choices that succeeded more often")).to_be_visible()
+
+
+def test_the_overview_takes_two_screens_at_most(demo: str, open_page: Open) -> None:
+    page = open_page(demo, width=1440, height=900)
+    headline(page, "Overview")
+    assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight") <= 2 * 900

@@ -64,10 +64,12 @@ def test_nothing_is_cut_off_on_paper_and_what_is_folded_is_left_out(page: sync_a
     assert page.locator("details:not([open])").locator("visible=true").count() == 0
 
 
-def test_the_data_page_hands_out_the_report_in_both_lengths(
-    open_page: Callable[..., sync_api.Page], demo: str
+@pytest.mark.parametrize("name", ["overview", "data"])
+def test_a_page_hands_out_the_report_in_both_lengths(
+    open_page: Callable[..., sync_api.Page], demo: str, name: str
 ) -> None:
-    page = open_page(f"{demo}/data")
+    page = open_page(f"{demo}/{name}")
+    page.get_by_role("button", name="Share report").click()
     sizes = []
     for label in ("Report (HTML)", "Full report (HTML)"):
         with page.expect_download() as waiting:

@@ -74,6 +74,7 @@ def test_a_page_at_its_address_is_marked_fits_every_screen_and_is_accessible_in_
     page, script = open_page(f"{demo}/{name}", width=1280), axe_core()
     page.wait_for_function(AT_THE_TOP)
     expect(page.locator(CURRENT)).to_have_text(title)
+    expect(page).to_have_title(f"{title} · Untaken")
     expect(page.locator(COVER)).to_have_count(0)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})

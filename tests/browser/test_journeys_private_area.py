@@ -19,7 +19,7 @@ def test_a_private_area_survives_a_reload_and_is_discarded_for_good(
     address = serve(str(tmp_path / "w"))
     page = open_page(f"{address}/data", elsewhere=True)
     with answered(page):
-        page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(
+        page.get_by_test_id("stFileUploader").first.locator("input[type=file]").set_input_files(
             {"name": "runs.jsonl", "mimeType": "text/plain", "buffer": desk.careful(1).ledger()}
         )
     with answered(page):

@@ -76,13 +76,15 @@ def test_the_review_that_a_page_exports_is_what_the_verb_prints(
     assert sorted(runs(exported)) == sorted(want)
 
 
-def test_the_tables_of_the_overview_are_of_the_agents_compared(
+def test_the_overview_and_the_report_shared_from_it_are_of_the_agents_compared(
     folder: Path, serve: Callable[..., str], open_page: Open
 ) -> None:
     page = open_page(f"{serve(str(folder))}/?agents=other")
-    lines = download(page, "Runs in review order (CSV)").splitlines()
-    assert len(lines) == 1 + 3
-    assert all("stray" in line for line in lines[1:])
+    expect(page.get_by_text("3 runs · 1 agent")).to_be_visible()
+    page.get_by_role("button", name="Share report").click()
+    written = download(page, "Full report (HTML)")
+    assert "stray" in written
+    assert "careful" not in written
 
 
 def test_a_copied_link_shows_the_same_after_a_reload_to_somebody_else_and_on_another_server(

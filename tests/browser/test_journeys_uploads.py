@@ -52,7 +52,7 @@ def bring(page: Page, *files: FilePayload) -> None:
     """Choose these files on the Data page, add them, and wait for the account of what became of them."""
     settle(page)
     with answered(page):
-        page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(list(files))
+        page.get_by_test_id("stFileUploader").first.locator("input[type=file]").set_input_files(list(files))
     with answered(page):
         page.get_by_role("button", name=re.compile(rf"Add {len(files)} files?$")).click()
     expect(page.get_by_text(re.compile(rf"\d+ of {len(files)} files added"))).to_be_visible()
@@ -133,6 +133,7 @@ def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(
     expect(page.get_by_text(re.compile("4 runs · 3 agents · 1 task"))).to_be_visible()
     expect(page.get_by_text(re.compile("1 broken ledger"))).to_be_visible()
     expect(page.get_by_test_id("stMetricValue").first).to_have_text("67%")
+    page.keyboard.press("Escape")
     page.locator(".st-key-fix_first a[href*=sub_goal]").first.click()
     headline(page, "Run")
     assert {box["status"] for box in boxes(page)} >= {"skipped"}
@@ -165,7 +166,9 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
     page.locator(".st-key-scroll-flow .point").first.hover(force=True)
     expect(page.locator(".st-key-scroll-flow .hovertext").first).to_contain_text("![pixel]")
     untouched(page)
-    opened_alone(open_page, download(page, "Rank flow (HTML)"), tmp_path, ".main-svg")
+    page.locator(".st-key-head-flow button").click()
+    opened_alone(open_page, download(page, "Where ranks differ (HTML)"), tmp_path, ".main-svg")
+    page.keyboard.press("Escape")
     page.locator(".st-key-fix_first a[href*=sub_goal]").first.click()
     headline(page, "Run")
     expect(page.locator(".plan-live")).to_contain_text("Selected: ")
@@ -189,3 +192,22 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
     words = [cell for row in rows for cell in row if not re.fullmatch(r"-?[\d.]+(e-?\d+)?", cell)]
     assert any(FORMULA in cell for cell in words)
     assert [cell for cell in words if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
+
+
+def test_a_plan_graph_and_a_sample_that_are_chosen_are_read_as_they_were_sent(
+    serve: Serve, open_page: Open
+) -> None:
+    """Uploads are on disk: every place that takes one reads it from there."""
+    page = open_page(f"{serve()}/annotate")
+    page.get_by_role("button", name="Import").first.click()
+    graph = "flowchart TD\n  look --> book\n"
+    page.locator("input[type=file]").last.set_input_files([payload("plan.mmd", graph)])
+    settle(page)
+    page.get_by_role("button", name="Read", exact=True).click()
+    expect(page.get_by_text("2 sub-goals").first).to_be_visible()
+    go_to(page, "Data")
+    page.get_by_text("Read a format of your own").click()
+    sample = json.dumps({"bot": "b", "steps": [{"kind": "say", "words": MARKUP}]})
+    page.locator("input[type=file]").last.set_input_files([payload("own.json", sample)])
+    expect(page.get_by_text("1 record in the file, 1 run made of it")).to_be_visible()
+    assert not elements(page, INJECTED)

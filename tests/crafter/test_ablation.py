@@ -98,7 +98,7 @@ def test_where_causes_changed_nothing_it_is_said() -> None:
 
 def test_it_is_said_plainly_what_is_not_comparable() -> None:
     words = " ".join(remarks(found()))
-    for told in ("f_R = shaped", "below 0.5", "4 worlds", "Not comparable", "knows the rules", "5 seeds"):
+    for told in ("reward shaped", "below 0.5", "4 worlds", "Not comparable", "knows the rules", "5 seeds"):
         assert told in words
 
 

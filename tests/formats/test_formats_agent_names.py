@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from foreign_files import converted
-from trace_pieces import CALL, DONE, GO, mlflow_span, otel_span
+from trace_pieces import CALL, DONE, GO, mlflow_span, observation, otel_span
 from trace_records import RECORDS, put_record
+
+from untaken.ledger import Message
 
 ADK = [
     {"author": "user", "content": {"role": "user", "parts": [{"text": "Go."}]}},
@@ -46,6 +49,9 @@ NAMED: dict[str, Any] = {
         **ROW, "request": json.dumps(ASKED),
         "response": json.dumps({"databricks_output": {"trace": TRACED}})},
     "a row of Databricks": {**ROW, "request": json.dumps(ASKED), "response": json.dumps(REPLY)},
+    "an agent in observations without their trace": [
+        observation(1, "AGENT", name="clerk"), observation(2, "GENERATION", model="m", output="Done.")],
+    "the trace that observations name": [observation(1, "GENERATION", traceName="clerk", output="Done.")],
     "a name beside the messages": {"agent_name": "clerk", "messages": [GO, DONE]},
 }  # fmt: skip
 
@@ -54,6 +60,56 @@ NAMED: dict[str, Any] = {
 def test_the_name_that_a_format_has_is_the_agents(tmp_path: Path, case: str) -> None:
     _, (run,) = converted(None, tmp_path / "out", put_record(tmp_path / "in", {"t.json": NAMED[case]}))
     assert run.agent == "clerk"
+
+
+def test_a_call_of_a_model_is_no_name_of_an_agent(tmp_path: Path) -> None:
+    calls = [observation(1, "GENERATION", name="ChatOpenAI", output="Done.")]
+    _, (run,) = converted(None, tmp_path / "out", put_record(tmp_path / "in", {"t.json": calls}))
+    assert run.agent == "unknown-agent"
+
+
+EVENTS = [
+    {"author": "user", "content": {"role": "user", "parts": [{"text": "Go."}]}},
+    {
+        "author": "clerk",
+        "content": {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "look", "args": {}}}]},
+        "usageMetadata": {"promptTokenCount": 90, "candidatesTokenCount": 5, "thoughtsTokenCount": 5,
+                          "cachedContentTokenCount": 60, "totalTokenCount": 100},
+    },
+    {
+        "author": "clerk",
+        "content": {"role": "ROLE", "parts": [
+            {"functionResponse": {"id": "c1", "name": "look", "response": {"result": "monday"}}}]},
+    },
+    {"author": "clerk", "partial": True, "content": {"role": "model", "parts": [{"text": "Do"}]},
+     "usageMetadata": {"promptTokenCount": 110, "candidatesTokenCount": 1}},
+    {"author": "clerk", "content": {"role": "model", "parts": [{"text": "Done."}]},
+     "usageMetadata": {"promptTokenCount": 110, "candidatesTokenCount": 2, "totalTokenCount": 112}},
+]  # fmt: skip
+"""A session of Google's Agent Development Kit; what was streamed comes again as a whole."""
+
+
+def in_snake_case(value: Any) -> Any:
+    """As ADK's models are dumped in Python."""
+    if isinstance(value, list):
+        return [in_snake_case(each) for each in value]
+    if isinstance(value, dict):
+        return {re.sub(r"[A-Z]", lambda m: f"_{m[0].lower()}", k): in_snake_case(v) for k, v in value.items()}
+    return value
+
+
+@pytest.mark.parametrize("snake", [False, True], ids=["camel case", "snake case"])
+@pytest.mark.parametrize("role", ["user", "model"])
+def test_a_session_of_adk_counts_replies_and_tokens_once(tmp_path: Path, snake: bool, role: str) -> None:
+    events = json.loads(json.dumps(EVENTS).replace("ROLE", role))
+    session = {"id": "s", "appName": "desk", "events": events}
+    record = {"t.json": in_snake_case(session) if snake else session}
+    _, (run,) = converted(None, tmp_path / "out", put_record(tmp_path / "in", record))
+    assert run.finished is not None
+    assert (run.agent, run.finished.steps, [call.tool for call in run.actions]) == ("desk", 2, ["look"])
+    used = run.finished.metrics or {}
+    assert [used[name] for name in ("input_tokens", "output_tokens", "cached_tokens")] == [200, 12, 60]
+    assert [said.content for said in run.of(Message)] == ["Go.", "Done."]
 
 
 def test_rows_of_databricks_are_read_without_a_trace_too(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from trace_records import RECORDS, put_record
 from untaken.errors import UntakenError
 from untaken.formats import convert
 from untaken.formats.outcome_fields import BAD, GOOD
-from untaken.ledger import Run
+from untaken.ledger import Run, read_ledger
 
 CHAT = [GO, DONE]
 
@@ -53,6 +53,26 @@ def test_a_field_beside_the_messages_is_the_outcome_or_is_named(tmp_path: Path, 
     assert found == ({case.said} if case.said else set())
 
 
+ASKED = {
+    "a word that is an outcome, in a field of failures": ({"failure": "failed"}, "failure", False),
+    "an answer in a field of failures": ({"failure": "no"}, "failure", True),
+    "an error that was asked for": ({"has_error": True}, "has_error", False),
+    "a word further in": ({"result": {"eval": {"verdict": "Pass"}}}, "result.eval.verdict", True),
+    "metadata as text": ({"metadata": '{"verdict": 0}'}, "verdict", False),
+    "something else": ({"verdict": "partly"}, "verdict", None),
+}
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_a_field_that_is_asked_for_is_read_as_it_is_meant(tmp_path: Path, case: str) -> None:
+    fields, name, success = ASKED[case]
+    source = put(tmp_path / "in" / "run.json", {"messages": CHAT, **fields})
+    done = convert(None, [source], tmp_path / "out", outcome=name)
+    (run,) = read_ledger(done.ledgers[0])
+    assert run.finished is not None
+    assert run.finished.success is success
+
+
 def with_field(content: Any, name: str, value: Any) -> Any:
     """A record with one more member: of the object, or of its first line or element."""
     if isinstance(content, dict):
@@ -78,6 +98,8 @@ def test_the_field_that_is_asked_for_is_the_outcome_in_every_format(
             **content,
             "results": [{**each, "verified": value} for each in content["results"]["results"]],
         }
+    elif format == "terminal-bench":
+        content = {**content, "results": [{**each, "verified": value} for each in content["results"]]}
     elif format in ("mlflow", "opencode"):
         content = {**content, "info": {**content["info"], "verified": value}}
     else:

@@ -95,8 +95,19 @@ def by_column(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 FLAT, CLICKHOUSE, LOGFIRE = ([form(*each) for each in SPANS] for form in (flat, clickhouse, logfire))
 PENDING = {**LOGFIRE[1], "kind": "pending_span", "span_id": "9", "parent_span_id": "2"}
+BEGUN = [
+    {
+        **span,
+        "span_id": f"9{span['span_id']}",
+        "parent_span_id": span["span_id"],
+        "end_time": span["start_time"],
+    }
+    | {"attributes": {**span["attributes"], "logfire.span_type": "pending_span"}}
+    for span in FLAT
+]
 FORMS: dict[str, Any] = {
     "a flat list": FLAT,
+    "what Logfire exports when spans begin, and when they end": [*BEGUN, *FLAT],
     "a flat list in lines": {"lines": FLAT},
     "a flat list below spans": {"session_id": "s", "span_count": 3, "spans": FLAT},
     "a list of traces": {"traces": [{"spans": FLAT}]},

@@ -17,6 +17,10 @@ FORMS: dict[str, Any] = {
     "a dialogue": {"id": "s", "dialogue": CHAT},
     "turns of a conversation": {"id": "s", "conversation": {"turns": CHAT}},
     "messages of a conversation": {"id": "s", "conversation": {"messages": CHAT}},
+    "turns with a speaker and a text": {
+        "id": "s",
+        "turns": [{"speaker": "Customer", "text": "Go."}, LOOK, SEEN, {"speaker": "bot", "text": "Done."}],
+    },
     "a list of such objects": [{"id": "s", "turns": CHAT}],
 }
 

@@ -20,6 +20,9 @@ ENDS = [
     ("openai.APIConnectionError: Connection error.", None, "provider"),
     ("Error code: 529 - overloaded_error", None, "provider"),
     ("HTTP 503", None, "provider"),
+    ("OpenRouter rejected the request (HTTP 402: payment required)", None, "provider"),
+    ("terminal provider error: insufficient credits", None, "provider"),
+    ("Error code: 401 - Incorrect API key provided", None, "provider"),
     ("litellm.Timeout: request", None, "provider"),
     ("Error code: 400 - context_length_exceeded", None, "budget_limit"),
     ("MaxTurnsExceeded: max turns (10) exceeded", None, "step_limit"),
@@ -37,6 +40,7 @@ ENDS = [
     ("too_many_errors", None, None),
     ("agent_error", None, None),
     ("order 500 was not found", None, None),
+    ("the payment of order 402 was refused", None, None),
     (None, None, None),
 ]
 

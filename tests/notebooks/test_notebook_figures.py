@@ -15,7 +15,7 @@ WITHOUT = {
     "themed": "what all figures look like, and no figure",
     "plan_html": "a page of its own, to be clicked; `plan_figure` shows the same",
     "agreement_figure": CRITERIA,
-    "reliability_figure": "it needs the verdicts of several people: it is on the Review page",
+    "reliability_figure": "it needs the verdicts of several people: it is on the Queue page",
     "reviewer_pairs_figure": "as the figure above",
     "labelled_rates_figure": "it needs verdicts of people and of a judge: it is on the Rankings page",
     "compare_matrix": "runs side by side: it is on the Compare page",

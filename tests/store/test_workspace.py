@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import desk
 import msgspec
 import pytest
 import zstandard
@@ -132,6 +133,17 @@ def test_several_folders_become_one_workspace_and_a_file_that_is_none_stops_nobo
         ]
         assert sorted(run.run_id for run in workspace.read_runs()[0]) == ["r0", "r1", "r2"]
         assert len(workspace.graphs()) == 1
+
+
+def test_a_plan_graph_that_has_not_changed_is_parsed_once(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("desk.plan.yaml", desk.GRAPH)
+        (graph,) = workspace.graph_set().graphs
+        assert workspace.graph_set().graphs[0] is graph
+        changed = desk.GRAPH.replace(b"Be polite", b"Be kind")
+        workspace.save_graph(changed, author="ann", message="-", based_on=1)
+        (now,) = workspace.graph_set().graphs
+        assert (now.version, now.sub_goals[-1].title) == (2, "Be kind")
 
 
 def test_a_stored_graph_that_was_damaged_is_a_finding_until_it_is_added_again(tmp_path: Path) -> None:

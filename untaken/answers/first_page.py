@@ -18,8 +18,9 @@ from untaken.ranking import RankReport, remarks
 
 CHOICES_SHOWN: Final = 3
 """Choices that are shown, each with at most so many runs."""
-CONTRADICTORY_SHOWN: Final = 3
-REVIEWS_SHOWN: Final = 200
+READ_NEXT: Final = 5
+MOST_LOOKED_AT: Final = 200
+"""Runs that are looked into for what went wrong first, until enough of them differ."""
 UNHANDLED_SHOWN: Final = 6
 
 
@@ -100,15 +101,21 @@ def ranking_remarks(corpus: Corpus) -> tuple[str, ...]:
     return remarks(corpus.ranking)
 
 
-def first_to_review(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> ShownRuns:
-    """The first runs in the order of review; `order` as of `review_order`."""
-    return _shown(corpus, review_order(corpus) if order is None else order, REVIEWS_SHOWN)
+def read_next(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> ShownRuns:
+    """Of the runs in which something went wrong, a few that differ in what went wrong first.
 
-
-def contradictory_runs(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> ShownRuns:
-    """Runs whose outcome and sub-goals disagree, largest effect first; `order` as above."""
-    found = contradictory(review_order(corpus) if order is None else order)
-    return _shown(corpus, found, CONTRADICTORY_SHOWN)
+    Those whose outcome hides it come first. `order` as of `review_order`.
+    """
+    failing = [run for run in (review_order(corpus) if order is None else order) if run.failing]
+    hidden = contradictory(failing)
+    known = {run.digest for run in hidden}
+    ranked = [*hidden, *(run for run in failing if run.digest not in known)]
+    shown: dict[tuple[str, str], ReviewItem] = {}
+    for item in (review_items(corpus, [run])[0] for run in ranked[:MOST_LOOKED_AT]):
+        shown.setdefault((item.kind, item.cause.sub_goal or item.cause.headline), item)
+        if len(shown) == READ_NEXT:
+            break
+    return ShownRuns(count=len(failing), items=tuple(shown.values()))
 
 
 def runs_with_unhandled_failures(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> ShownRuns:

@@ -45,11 +45,7 @@ FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
     first_page.choices_to_change,
     first_page.ranks_alone,
     first_page.ranking_remarks,
-    first_page.contradictory_runs,
-    graphs_by_misses,
-    first_page.runs_with_unhandled_failures,
-    sub_goal_failures,
-    first_page.first_to_review,
+    first_page.read_next,
 )
 """What the first page shows of the runs compared."""
 OF_READINGS: Final = ("groups", "authors", "unread")
@@ -69,8 +65,7 @@ _KINDS: Final[Mapping[str, Any]] = {
     first_page.choices_to_change.__name__: first_page.ShownChoices,
     first_page.ranks_alone.__name__: RankReport,
     first_page.ranking_remarks.__name__: tuple[str, ...],
-    first_page.contradictory_runs.__name__: first_page.ShownRuns,
-    first_page.first_to_review.__name__: first_page.ShownRuns,
+    first_page.read_next.__name__: first_page.ShownRuns,
     first_page.runs_with_unhandled_failures.__name__: first_page.ShownRuns,
 }
 

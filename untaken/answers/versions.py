@@ -17,7 +17,7 @@ from untaken.present.numbers import counted, percent, points
 from untaken.present.statuses import STAR
 from untaken.versions import (
     CostChange,
-    DiscordantPair,
+    DiscordantRuns,
     Field,
     SubGoalChange,
     VersionComparison,
@@ -54,7 +54,7 @@ VERSION_COSTS: Final[Columns[CostChange]] = {
     "p": figure("p of the tasks' signs", "p"),
     "p_holm": figure("adjusted by Holm", "p_holm"),
 }
-DISCORDANT_PAIRS: Final[Columns[DiscordantPair]] = {
+DISCORDANT_PAIRS: Final[Columns[DiscordantRuns]] = {
     "task_id": text("the task", "task_id"),
     "agent": text("the agent", "agent"),
     "second_succeeded": truth("whether the second version succeeded, not the first", "second_succeeded"),
@@ -195,7 +195,7 @@ class PowerEntry(DocumentPart, frozen=True, kw_only=True):
     found: float
 
 
-class DiscordantEntry(DocumentPart, frozen=True, kw_only=True):
+class DiscordantRunsEntry(DocumentPart, frozen=True, kw_only=True):
     """Runs of one task of which one succeeded; `evidence` is in the other."""
 
     task_id: str
@@ -229,7 +229,7 @@ class VersionsDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.ver
     power: Sequence[PowerEntry]
     a_only: Count
     b_only: Count
-    discordant: Sequence[DiscordantEntry]
+    discordant: Sequence[DiscordantRunsEntry]
     findings: Sequence[Finding]
 
 
@@ -276,8 +276,8 @@ def cause_of(one: SubGoalChange, causes: Sequence[Cause]) -> str | None:
     return next((cause_words(cause) for cause in causes if cause.sub_goal in (one.sub_goal, one.title)), None)
 
 
-def _pair(one: DiscordantPair, found: VersionComparison, runs: Mapping[str, Run]) -> DiscordantEntry:
-    return DiscordantEntry(
+def _pair(one: DiscordantRuns, found: VersionComparison, runs: Mapping[str, Run]) -> DiscordantRunsEntry:
+    return DiscordantRunsEntry(
         task_id=one.task_id,
         agent=one.agent,
         a=runs[one.first].run_id,

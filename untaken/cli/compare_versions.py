@@ -18,7 +18,7 @@ from untaken.fix_first import triage
 from untaken.memory import PolicyMemory
 from untaken.present.numbers import p_value
 from untaken.present.statuses import STAR
-from untaken.versions import DiscordantPair, SubGoalChange, VersionComparison
+from untaken.versions import DiscordantRuns, SubGoalChange, VersionComparison
 
 
 def run_versions(args: argparse.Namespace, console: Console) -> int:
@@ -100,5 +100,5 @@ def _print_pairs(found: VersionComparison, console: Console) -> None:
     )
 
 
-def _reason(one: DiscordantPair) -> str:
+def _reason(one: DiscordantRuns) -> str:
     return one.reason[:160] or NOTHING

@@ -28,7 +28,7 @@ from untaken.ranking import agents_compared_with
 from untaken.ranking.groups import left_out
 from untaken.scaling.reading import Ledgers, Scoring
 from untaken.settings import settings_of
-from untaken.subgoals import MissingRule, RunScore, score_agents
+from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents
 
 MOST_TASKS: Final = 40
 """Rows by agent and task that are printed."""
@@ -209,24 +209,8 @@ def score(args: argparse.Namespace, console: Console) -> int:
     )
     findings = (*scored.findings, *ranking.pooled_reversals(agents, report))
     used = usage_without_graphs(scored, console)
-    console.columns(
-        [] if used else agents,
-        ("agent", lambda agent: agent.agent),
-        ("runs", lambda agent: agent.runs),
-        ("success", lambda agent: rate(agent.success_rate, of=f"{agent.successes}/{agent.outcome_runs}")),
-        ("coverage", lambda agent: rate(agent.coverage, of=f"{agent.attempted}/{agent.sub_goals}")),
-        ("completion", lambda agent: rate(agent.completion, of=f"{agent.completed}/{agent.sub_goals}")),
-        ("(mean of runs)", lambda agent: rate(agent.completion_macro, of=f"n={agent.scored_runs}")),
-        (
-            "critical",
-            lambda agent: rate(agent.critical_completion, of=f"{agent.critical_completed}/{agent.critical}"),
-        ),
-        ("with deps", lambda agent: f"{agent.completed_with_deps}/{agent.sub_goals}"),
-        ("violations", lambda agent: agent.violations),
-        ("replans/run", lambda agent: rate(agent.replanning_events_per_trace)),
-    )
-    if agents and not used:
-        console.say("Rates are pooled over runs; untaken rank has means over tasks.")
+    if not used:
+        _print_agents(agents, console)
     if args.runs:
         console.say()
         _print_runs(scored.known, console)
@@ -244,6 +228,27 @@ def score(args: argparse.Namespace, console: Console) -> int:
         )
     )
     return 1 if scored.broken else 0
+
+
+def _print_agents(agents: Sequence[AgentScore], console: Console) -> None:
+    console.columns(
+        agents,
+        ("agent", lambda agent: agent.agent),
+        ("runs", lambda agent: agent.runs),
+        ("success", lambda agent: rate(agent.success_rate, of=f"{agent.successes}/{agent.outcome_runs}")),
+        ("coverage", lambda agent: rate(agent.coverage, of=f"{agent.attempted}/{agent.sub_goals}")),
+        ("completion", lambda agent: rate(agent.completion, of=f"{agent.completed}/{agent.sub_goals}")),
+        ("(mean of runs)", lambda agent: rate(agent.completion_macro, of=f"n={agent.scored_runs}")),
+        (
+            "critical",
+            lambda agent: rate(agent.critical_completion, of=f"{agent.critical_completed}/{agent.critical}"),
+        ),
+        ("with deps", lambda agent: f"{agent.completed_with_deps}/{agent.sub_goals}"),
+        ("violations", lambda agent: agent.violations),
+        ("replans/run", lambda agent: rate(agent.replanning_events_per_trace)),
+    )
+    if agents:
+        console.say("Rates are pooled over runs; untaken rank has means over tasks.")
 
 
 def usage_without_graphs(

@@ -137,7 +137,7 @@ def remarks(found: Ablation) -> tuple[str, ...]:
         )
     return (
         f"Here: {player}, {setup.task or 'open play'}, at most {setup.steps:,} steps in each of "
-        f"{len(found.seeds)} worlds, f_R = {win.reward}, asked again {where}. "
+        f"{len(found.seeds)} worlds, reward {win.reward}, asked again {where}. "
         "Intervals: bootstrap over worlds.",
         *notes,
         "Not comparable in level: the published agent is a language model of 72 billion parameters, scored "

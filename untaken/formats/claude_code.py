@@ -14,15 +14,13 @@ from typing import Any, Final
 from untaken.formats.claude_tree import SPOKEN, Line, last_branch, spoken_lines
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.readings import amount, first_text, mapping, moment, objects, parsed, text, whole
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sessions import Payers
-from untaken.formats.sources import Source
+from untaken.formats.sessions import Payers, session_converter
 from untaken.formats.spending import USAGE, Amounts, named_apart, spend, usage
 from untaken.formats.tidy import Places
-from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_records import read_once
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text
 
@@ -245,11 +243,6 @@ def _read(file: TraceFile, payers: Payers) -> list[TraceRun]:
     return runs
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    payers = Payers()
-    converter(lambda file: _read(file, payers), PLACES)(sources, intake)
-
-
 IMPORTER: Final = Importer(
     info=FormatInfo(
         name="claude-code",
@@ -266,5 +259,5 @@ IMPORTER: Final = Importer(
         },
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=session_converter(_read, PLACES),
 )

@@ -13,16 +13,14 @@ from typing import Any, Final
 from untaken.formats import codex_events
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.messages import is_message, message_items
 from untaken.formats.readings import first_text, mapping, moment, parsed, text, whole
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sessions import Payers
-from untaken.formats.sources import Source
+from untaken.formats.sessions import Payers, named_by_file, session_converter
 from untaken.formats.spending import USAGE, spend, usage
 from untaken.formats.tidy import Places
-from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import Answered, Item, TraceRun, Utterance
 
 Line = Mapping[str, Any]
@@ -76,7 +74,7 @@ def session_run(lines: Sequence[Line], name: str, payers: Payers, findings: Find
     spoken = [line for line in own if _kind(line) == "response_item"]
     if not spoken:
         return None
-    session = text(meta.get("id")) or name
+    session = text(meta.get("id")) or named_by_file(name, findings)
     contexts = (_payload(line) for line in own if _kind(line) == "turn_context")
     model = first_text(contexts, ("model",))
     events = [_payload(line) for line in own if _kind(line) == "event_msg"]
@@ -241,11 +239,6 @@ def _read(file: TraceFile, payers: Payers) -> list[TraceRun]:
     return [run] if run is not None else []
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    payers = Payers()
-    converter(lambda file: _read(file, payers), PLACES)(sources, intake)
-
-
 IMPORTER: Final = Importer(
     info=FormatInfo(
         name="codex",
@@ -264,5 +257,5 @@ IMPORTER: Final = Importer(
         },
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=session_converter(_read, PLACES),
 )

@@ -15,7 +15,7 @@ from untaken.formats.losses import Findings
 from untaken.formats.readings import first_text, mapping, moment, objects, text
 from untaken.formats.recording import Side
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sessions import session_run, sessions_in
+from untaken.formats.sessions import named_by_file, session_run, sessions_in
 from untaken.formats.spending import Amounts, added, spend, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
@@ -112,7 +112,8 @@ def _left(events: Sequence[Event], findings: Findings) -> list[Event]:
 def _runs(events: Sequence[Event], stem: str, findings: Findings) -> Iterator[TraceRun]:
     """The run of a session, then those of its sub-agents."""
     events = _left(events, findings)
-    session = next(filter(None, map(_named, events)), None) or first_text(events, ("sessionId",)) or stem
+    session = next(filter(None, map(_named, events)), None) or first_text(events, ("sessionId",))
+    session = session or named_by_file(stem, findings)
     chains: dict[str, list[Event]] = {}
     for event in events:
         agent = text(event.get("agentId")) or text(mapping(event.get("data")).get("parentToolCallId"))

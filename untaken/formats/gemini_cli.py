@@ -19,10 +19,10 @@ from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
 from untaken.formats.readings import amount, first_text, mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sessions import session_run
+from untaken.formats.sessions import Payers, session_converter, session_run
 from untaken.formats.spending import Amounts, spend, usage
 from untaken.formats.tidy import Places
-from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
 
 ENDED: Final = {"success": True, "error": False, "cancelled": False}
@@ -120,11 +120,13 @@ def _sessions(file: TraceFile, records: Iterable[Any]) -> Iterator[_Session]:
         yield session
 
 
-def _run(session: _Session, stem: str, findings: Findings) -> TraceRun:
+def _run(session: _Session, stem: str, payers: Payers, findings: Findings) -> TraceRun:
     messages = list(session.messages.values())
     replies = [message for message in messages if message.get("type") == "gemini"]
     last = messages[-1] if messages else {}
     name = text(session.about.get("sessionId")) or stem
+    used = [(_copied(reply), _used(reply, findings)) for reply in replies]
+    paid = payers.paid(f"gemini-cli/{name}", used, findings)
     return session_run(
         "gemini-cli",
         name,
@@ -136,8 +138,14 @@ def _run(session: _Session, stem: str, findings: Findings) -> TraceRun:
         origin=session.about,
         steps=len(replies),
         error=text(last.get("content")) if last.get("type") == "error" else None,
-        metrics=spend([_used(reply, findings) for reply in replies], run=name, findings=findings).tokens,
+        metrics=spend(paid, run=name, findings=findings).tokens,
     )
+
+
+def _copied(reply: Mapping[str, Any]) -> tuple[str, str] | None:
+    """What names a reply in every session that repeats it."""
+    name, at = text(reply.get("id")), text(reply.get("timestamp"))
+    return None if name is None or at is None else (name, at)
 
 
 def _used(reply: Mapping[str, Any], findings: Findings) -> Amounts:
@@ -224,7 +232,7 @@ def _stream_items(line: Mapping[str, Any], findings: Findings) -> Iterator[Item]
             return
 
 
-def _read(file: TraceFile) -> Iterator[TraceRun]:
+def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
     records = iter(file.records())
     first = next(records, None)
     if mapping(first).get("type") == "init":
@@ -232,7 +240,7 @@ def _read(file: TraceFile) -> Iterator[TraceRun]:
         return
     for session in _sessions(file, chain([] if first is None else [first], records)):
         if session.messages:
-            yield _run(session, file.stem, file.findings)
+            yield _run(session, file.stem, payers, file.findings)
         else:
             file.refuse("the session has no messages")
 
@@ -251,5 +259,5 @@ IMPORTER: Final = Importer(
         },
     ),
     recognise=recognise,
-    convert=converter(_read, PLACES),
+    convert=session_converter(_read, PLACES),
 )

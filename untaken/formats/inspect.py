@@ -144,7 +144,7 @@ def _sample_run(sample: Mapping[str, Any], about: EvalInfo, findings: Findings) 
         agent=about.agent,
         task_id=f"{about.task}/{sample_id}",
         task_repeat=epoch,
-        record=sample.get("messages"),
+        record=[sample.get(name) for name in ("messages", "scores", "error")],
         origin=sample,
         model=about.model,
         version=about.version,
@@ -301,28 +301,40 @@ def _is_zip(source: Source) -> bool:
 
 
 def _runs(
-    samples: Iterable[Any], about: EvalInfo, log: FileLog, tidier: Tidier, *, count: bool
+    samples: Iterable[Any], about: EvalInfo, log: FileLog, tidier: Tidier, known: set[str] | None
 ) -> Iterator[TraceRun]:
+    """The runs of samples; those of an earlier log, `known` by their uuid, are left out: a retry copies them.
+
+    Nothing is known, nor counted, where only the tools are asked for.
+    """
     for sample in samples:
         if not isinstance(sample, dict):
             continue
+        if known is not None and (name := text(sample.get("uuid"))) is not None:
+            if name in known:
+                message = "samples that a retry copied from another log are read once"
+                log.findings.once("repeated-record", message, severity="note")
+                log.records += 1
+                continue
+            known.add(name)
         tidied, held = tidier.record(_attached(sample, mapping(sample.get("attachments"))), "")
-        if count:
+        if known is not None:
             log.records += 1
             log.count(held, PLACES.kept)
         yield _sample_run(tidied, about, log.findings)
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    known: set[str] = set()
     for source in sources:
         intake.step(source.name)
         log = intake.open(source)
         with intake.contained(log), _opened(source, intake, log) as log_file:
             if log_file is not None:
-                _write(log_file, source, intake, log)
+                _write(log_file, source, intake, log, known)
 
 
-def _write(log_file: EvalLog, source: Source, intake: Intake, log: FileLog) -> None:
+def _write(log_file: EvalLog, source: Source, intake: Intake, log: FileLog, known: set[str]) -> None:
     header, samples = log_file
     if not mapping(header.get("eval")):
         message = "no task name: not an Inspect log, or truncated at the start"
@@ -333,12 +345,12 @@ def _write(log_file: EvalLog, source: Source, intake: Intake, log: FileLog) -> N
         message = f"the log's status is {clip(about.status)!r}: it may not hold every sample"
         log.findings.add("log-not-complete", message)
     tidier = Tidier(PLACES, Findings(None))  # the first pass asks for tools alone; the second one tells
-    tools = tools_by_task(_runs(samples(), about, FileLog(source.name), tidier, count=False))
+    tools = tools_by_task(_runs(samples(), about, FileLog(source.name), tidier, None))
     tidier = Tidier(PLACES, log.findings)
-    runs = _runs(samples(), about, log, tidier, count=True)
+    runs = _runs(samples(), about, log, tidier, known)
     stem = f"{source.stem}-{log.sha256[:8]}"
     write_traces(runs, stem, intake=intake, log=log, tidier=tidier, tools=tools)
-    if not log.runs:
+    if not log.records:
         log.findings.add("no-samples", "there are no samples in the log, only metrics")
 
 

@@ -14,7 +14,7 @@ from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.otel_kinds import usage_attributes
 from untaken.formats.otel_spans import Span, span_of
-from untaken.formats.readings import amount, mapping, objects, parsed, text
+from untaken.formats.readings import amount, first_text, mapping, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import Amounts
 from untaken.formats.task_texts import ANSWERS, described
@@ -41,6 +41,7 @@ NAMES: Final = {
     "sessionId": ("sessionId", "session_id"),
     "promptVersion": ("promptVersion", "prompt_version"),
     "stringValue": ("stringValue", "string_value"),
+    "traceName": ("traceName", "trace_name"),
 }
 """What is read, by the names that the API and the exports of the pages give it."""
 USAGE: Final = {
@@ -125,7 +126,7 @@ def _root(
     failed = next((e for e in tops if e.get("level") == "ERROR" and e.get("type") != "TOOL"), None)
     attributes = {
         "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.agent.name": trace.get("name"),
+        "gen_ai.agent.name": text(trace.get("name")) or first_text(tops, NAMES["traceName"]),
         "gen_ai.usage.cost": amount(_first(trace, "cost"), findings, "totalCost") or None,
         "session.id": _first(trace, "sessionId"),
         "langfuse.version": trace.get("version"),
@@ -134,9 +135,11 @@ def _root(
         "langfuse.observation.input": trace.get("input"),
         "langfuse.observation.output": trace.get("output"),
     }
+    plain_tops = [each for each in tops if each.get("type") not in ("GENERATION", "TOOL", "EVENT")]
     plain = {
         "trace_id": trace_id,
         "span_id": trace_id,
+        "name": first_text(plain_tops, ("name",)),
         "start_time": starts[0] if starts else trace.get("timestamp"),
         "status": {"code": "error", "message": _first(failed, "statusMessage")} if failed else {},
         "attributes": attributes,

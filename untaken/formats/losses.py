@@ -37,7 +37,7 @@ class Findings:
     """Collects findings, at most `FINDINGS_PER_KIND` of one code, then how many more there were."""
 
     def __init__(self, file: str | None) -> None:
-        self._file = file
+        self.file = file
         self._kept: list[Finding] = []
         self._seen: dict[str, int] = {}
         self._lead: Finding | None = None
@@ -58,7 +58,7 @@ class Findings:
         """Notes one finding."""
         self._seen[code] = count = self._seen.get(code, 0) + 1
         if count <= FINDINGS_PER_KIND:
-            where = Where(file=self._file, run=run, line=line)
+            where = Where(file=self.file, run=run, line=line)
             self._kept.append(Finding(code=code, message=message, where=where, hint=hint, severity=severity))
 
     def once(self, code: str, message: str, *, hint: str = "", severity: Severity = "warning") -> None:
@@ -77,7 +77,7 @@ class Findings:
         self._lead = Finding(
             code="nothing-added",
             message=f"nothing was added: {why}",
-            where=Where(file=self._file),
+            where=Where(file=self.file),
             hint=hint or "Export it again, or check that it is of this format.",
             severity="error",
         )
@@ -88,7 +88,7 @@ class Findings:
             Finding(
                 code=code,
                 message=f"and {n - FINDINGS_PER_KIND} more of the same kind",
-                where=Where(file=self._file),
+                where=Where(file=self.file),
             )
             for code, n in self._seen.items()
             if n > FINDINGS_PER_KIND

@@ -45,6 +45,12 @@ AUTOGEN: Final = {"SystemMessage": "system", "FunctionExecutionResultMessage": "
 SPOKEN_PARTS: Final = frozenset(
     ("text", "input_text", "output_text", "refusal", "summary_text", "reasoning_text")
 )
+SPEAKERS: Final = {
+    **dict.fromkeys(("user", "human", "customer"), "user"),
+    **dict.fromkeys(("assistant", "agent", "bot", "ai", "model"), "assistant"),
+    "system": "system",
+}
+"""Who speaks in the turns of logs that have a speaker and a text, in small letters."""
 TOOL_ROLES: Final = ("tool", "function")
 THOUGHTS: Final = frozenset(("thinking", "reasoning"))
 CALLS: Final = frozenset(
@@ -61,7 +67,8 @@ CALL_OUTPUTS: Final = ("content", "output", "response", "result", "errorText", "
 USAGES: Final = ("usage", "usage_metadata", "usageMetadata", "models_usage")
 TIMES: Final = ("timestamp", "created_at", "createdAt")
 FIELDS: Final = (
-    *("role", "type", "id", "name", "content.**", "parts.**", "refusal", "reasoning_content", "thought"),
+    *("role", "speaker", "text", "type", "id", "name", "content.**", "parts.**", "refusal"),
+    *("reasoning_content", "thought"),
     *(*TIMES, "model", "assistant_id", "toolCalls.**", "toolCallId", "from", "value.**", "source", "author"),
     *(f"additional_kwargs.{name}" for name in ("tool_calls.**", "function_call.**")),
     *("tool_calls[].id", "tool_calls[].name", "tool_calls[].args.**", "tool_calls[].function.name"),
@@ -74,7 +81,7 @@ FIELDS: Final = (
 """Places of one message that reach a run."""
 PROMPTS: Final = ("prompt", "query", "question")
 """Names of what somebody asks an agent, where it is given as an argument."""
-_WRAPPED_IN: Final = frozenset(("kwargs", "data", "from", "source", "author", "tool_responses"))
+_WRAPPED_IN: Final = frozenset(("kwargs", "data", "from", "source", "author", "speaker", "tool_responses"))
 """Names of which a message has one that a library wraps in something."""
 _CONTENT_IN: Final = frozenset(("content", "parts", "tool_calls", "function_call"))
 _USED_IN: Final = frozenset((*USAGES, "response_metadata"))
@@ -104,6 +111,9 @@ def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     spoken = isinstance(message.get("source"), str) or str(message.get("type")) in AUTOGEN
     if "role" not in message and "content" in message and spoken:
         return _autogen(message)
+    speaker = SPEAKERS.get(str(message.get("speaker")).lower())
+    if speaker is not None and "role" not in message and isinstance(message.get("text"), str):
+        return {**message, "role": speaker, "content": message["text"]}
     if isinstance(message.get("author"), str) and mapping(message.get("content")).get("parts"):
         return {**message, "role": "model", **message["content"], "content": None}
     return message

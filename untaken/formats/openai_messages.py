@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, Final
+
+import msgspec
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
@@ -33,7 +36,7 @@ from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import spend
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
-from untaken.formats.trace_run import Called, TraceRun, Utterance
+from untaken.formats.trace_run import Answered, Called, TraceRun, Utterance
 
 Place = tuple[str, tuple[str, ...]]
 """A member, and the names that lead on inside of it."""
@@ -219,14 +222,15 @@ def _conversations(reader: JsonReader) -> Iterator[Any]:
 
 
 def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: Findings) -> TraceRun | None:
-    messages = [dict(each) for each in messages_once([*map(unwrapped, _listed(record))], findings)]
+    listed = (each for each in _listed(record) if each.get("partial") is not True)  # ADK repeats them whole
+    messages = [dict(each) for each in messages_once([*map(unwrapped, listed)], findings)]
     if not messages:
         return None
     document = mapping(record)
     response = _part(document, _REPLIES)
     call = [document, response, _part(document, _STATES)]
     session = first_text(about, NAMES)
-    replies = [m for m in messages if m.get("role") in ("assistant", "model") or m.get("type") == "ai"]
+    replies = [m for m in messages if _is_reply(m)]
     replied_by = [*replies, *(mapping(m.get("response_metadata")) for m in replies)]
     model = first_text([*call, *replied_by], REPLIED_BY)
     began, ended = _time(document, STARTS, findings), _time(document, ["endTime"], findings)
@@ -264,6 +268,14 @@ def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: F
         },
         metadata={"format": "openai-messages"},
     )
+
+
+def _is_reply(message: Mapping[str, Any]) -> bool:
+    """Whether a message is a model's; what tools gave back may be under its name."""
+    if message.get("type") != "ai" and message.get("role") not in ("assistant", "model"):
+        return False
+    found = list(message_items(message)) if message.get("parts") else []
+    return not found or not all(isinstance(item, Answered) for item in found)
 
 
 def _author(record: Any) -> str | None:
@@ -359,11 +371,29 @@ def _replied(run: TraceRun) -> bool:
     )
 
 
+def _is_repeated(document: Mapping[str, Any], known: dict[str, bytes]) -> bool:
+    """Whether a call gave a reply that an earlier record has already, under the same id."""
+    response = _part(document, _REPLIES)
+    name = text(response.get("id"))
+    if name is None:
+        return False
+    digest = sha256(msgspec.json.encode(response)).digest()
+    if name in known:
+        return known[name] == digest
+    known[name] = digest
+    return False
+
+
 def _read(file: TraceFile) -> Iterator[TraceRun]:
     so_far: _Conversation | None = None
+    known: dict[str, bytes] = {}
     for number, value in enumerate(_conversations(file.reader)):
         record = file.record(value)
         document = mapping(record)
+        if _is_repeated(document, known):
+            message = "calls that are logged again under the id of their reply are read once"
+            file.findings.once("repeated-record", message, severity="note")
+            continue
         about = _about(document)
         run = _run(record, about, f"{file.stem}/{number}" if number else file.stem, file.findings)
         if run is None:

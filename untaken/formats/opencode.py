@@ -6,20 +6,18 @@ left out; the summary of a compaction is a message of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.readings import amount, first_text, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sessions import Payers, session_run
-from untaken.formats.sources import Source
+from untaken.formats.sessions import Payers, session_converter, session_run
 from untaken.formats.spending import Amounts, spend, usage, with_cost
 from untaken.formats.tidy import Places
-from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
 
 Message = dict[str, Any]
@@ -202,11 +200,6 @@ def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
             file.refuse("the session has no messages")
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    payers = Payers()
-    converter(lambda file: _read(file, payers), PLACES)(sources, intake)
-
-
 IMPORTER: Final = Importer(
     info=FormatInfo(
         name="opencode",
@@ -223,5 +216,5 @@ IMPORTER: Final = Importer(
         },
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=session_converter(_read, PLACES),
 )

@@ -43,6 +43,7 @@ from untaken.formats.otel_messages import (
     tool_event,
 )
 from untaken.formats.otel_spans import (
+    UNNAMED,
     Span,
     SpanEvent,
     is_jaeger,
@@ -202,13 +203,14 @@ def _service(root: Span) -> str | None:
 
 def _top(root: Span, own: KnownSpans) -> str | None:
     """The name of the root, where it is no call of a model or a tool."""
-    return root.name if any(span is root and kind == "other" for span, kind in own) else None
+    named = root.name != UNNAMED and any(span is root and kind == "other" for span, kind in own)
+    return root.name if named else None
 
 
 def _agent_span(own: KnownSpans) -> str | None:
     """The name of the first span of an agent, where nothing else names it."""
-    names = (span.name.removeprefix("invoke_agent ") for span, kind in own if kind == "agent")
-    return next(names, None)
+    named = (span for span, kind in own if kind == "agent" and span.name != UNNAMED)
+    return next((span.name.removeprefix("invoke_agent ") for span in named), None)
 
 
 def _note_conventions(spans: Sequence[Span], findings: Findings) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from untaken.formats.losses import Findings
 from untaken.formats.readings import first_text, items, mapping, moment, objects, parsed, text
-from untaken.formats.span_rows import is_span_row, row_span, span_rows
+from untaken.formats.span_rows import PENDING, is_span_row, row_span, span_rows
 
 Status = Literal["ok", "error", "unset"]
 
@@ -28,6 +28,7 @@ PARTS: Final = {
 """The parts of a span by the names they are written with."""
 ROOTS: Final = frozenset(("gen_ai", "llm", "openinference", "tool", "input", "output", "session", "metadata"))
 """First parts of names, below which some exports nest what others write with dots."""
+UNNAMED: Final = "(unnamed)"
 WHOLE: Final = frozenset(
     (
         "gen_ai.tool.call.arguments",
@@ -82,6 +83,13 @@ def plain_spans(record: Any) -> Iterator[dict[str, Any]]:
         record: an OTLP request, a dump of one span, an object with ``spans`` (Phoenix: ``data``), a row or
             the columns of a table, or an answer of Tempo or Jaeger.
     """
+    for span in _every_span(record):
+        if mapping(span.get("attributes")).get("logfire.span_type") != PENDING:
+            yield span
+
+
+def _every_span(record: Any) -> Iterator[dict[str, Any]]:
+    """The spans, those included that Logfire writes when one begins, which have an id of their own."""
     document = mapping(record)
     for part in requests(document):
         resource = attributes_of(mapping(part.get("resource")).get("attributes"))
@@ -294,7 +302,7 @@ def span_of(span: Mapping[str, Any], findings: Findings) -> Span:
         trace=text(span.get("trace_id")) or "",
         id=text(span.get("span_id")) or "",
         parent=text(span.get("parent_id")) or "",
-        name=text(span.get("name")) or "(unnamed)",
+        name=text(span.get("name")) or UNNAMED,
         start=moment(span.get("start_time"), findings, "start_time"),
         end=moment(span.get("end_time"), findings, "end_time"),
         status=_CODES.get(str(status.get("code")).lower(), "unset"),

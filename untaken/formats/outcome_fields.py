@@ -8,27 +8,32 @@ from itertools import islice
 from typing import Any, Final
 
 from untaken.formats.losses import Findings, clip
-from untaken.formats.readings import mapping
+from untaken.formats.readings import mapping, parsed
 
 GOOD: Final = (
     *("success", "successful", "is_success", "pass", "passed", "win", "won", "resolved", "is_resolved"),
     *("solved", "is_solved", "correct", "is_correct", "reward", "score"),
+    *("succeeded", "task_success", "task_completion", "outcome"),
 )
 """Names that say success with true or 1."""
 BAD: Final = ("failure", "failed", "is_failure")
 """Names that say failure with true or 1."""
 OUTCOMES: Final = (*GOOD, *BAD)
+INVERTED: Final = frozenset((*BAD, "error", "is_error", "has_error", "errored"))
+"""Names that say failure with true or 1 where they were asked for."""
+ANSWERS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+"""Texts that answer what the name of a field that was asked for says."""
 WORDS: Final = {
-    **dict.fromkeys(
-        ("true", "yes", "1", "pass", "passed", "success", "succeeded", "resolved", "correct"), True
-    ),
-    **dict.fromkeys(("false", "no", "0", "fail", "failed", "failure", "unresolved", "incorrect"), False),
+    **dict.fromkeys(("pass", "passed", "success", "succeeded", "resolved", "correct"), True),
+    **dict.fromkeys(("fail", "failed", "failure", "unresolved", "incorrect", "error"), False),
 }
-"""Texts that a field may say an outcome with, where it was asked for."""
+"""Texts that are an outcome, whatever the name of the field."""
 WITHIN: Final = 1e-6
 _LOOKED_AT: Final = 100_000
 _DEEPEST: Final = 3
 """Objects in objects that are searched for a field to name."""
+_WRITTEN: Final = frozenset(("metadata", "tags", "attributes", "info", "extra"))
+"""Members that some exports write as JSON text."""
 _CONTENT: Final = frozenset(
     (
         "messages",
@@ -124,14 +129,15 @@ def _flag(name: str, value: Any) -> bool | None:
     if not isinstance(value, bool | int | float):
         return None
     one, zero = abs(value - 1) < WITHIN, abs(value) < WITHIN
-    return (one != (name in BAD)) if one or zero else None
+    return (one != (name in INVERTED)) if one or zero else None
 
 
 def _asked(name: str, value: Any) -> bool | None:
     """What a field that was asked for says: in words, too."""
     if isinstance(value, str):
-        good = WORDS.get(value.strip().lower())
-        return good if good is None or name not in BAD else not good
+        word = value.strip().lower()
+        answer = ANSWERS.get(word)
+        return WORDS.get(word) if answer is None else answer != (name in INVERTED)
     return _flag(name, value)
 
 
@@ -146,7 +152,7 @@ def _nearest(field: str, about: Any) -> list[Any]:
             looked += 1
             if isinstance(value, dict):
                 found += list(_at(field, value))
-                inner += [each for each in value.values() if isinstance(each, dict | list)]
+                inner += [parsed(each) if name in _WRITTEN else each for name, each in value.items()]
             elif isinstance(value, list | tuple):
                 inner += [each for each in value if isinstance(each, dict | list | tuple)]
         if found:

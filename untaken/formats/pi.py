@@ -13,16 +13,14 @@ from typing import Any, Final
 
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.messages import message_items
 from untaken.formats.readings import amount, first_text, mapping, moment, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sessions import Payers, session_run, sessions_in
-from untaken.formats.sources import Source
+from untaken.formats.sessions import Payers, named_by_file, session_converter, session_run, sessions_in
 from untaken.formats.spending import Amounts, named_apart, spend, usage, with_cost
 from untaken.formats.tidy import Places
-from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_records import read_once
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
 
@@ -108,7 +106,7 @@ def _run(lines: Sequence[Line], stem: str, payers: Payers, findings: Findings) -
     if not messages:
         return None
     replies = [message for message in messages if message.get("role") == "assistant"]
-    name = text(about.get("id")) or stem
+    name = text(about.get("id")) or named_by_file(stem, findings)
     own = {id(line) for line in entries}
     every = [
         (line, message)
@@ -184,11 +182,6 @@ def _read(file: TraceFile, payers: Payers) -> Iterator[TraceRun]:
             file.refuse("the session has no messages")
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    payers = Payers()
-    converter(lambda file: _read(file, payers), PLACES)(sources, intake)
-
-
 IMPORTER: Final = Importer(
     info=FormatInfo(
         name="pi",
@@ -204,5 +197,5 @@ IMPORTER: Final = Importer(
         },
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=session_converter(_read, PLACES),
 )

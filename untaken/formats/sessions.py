@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings, clip
+from untaken.formats.sources import Source
 from untaken.formats.spending import Amounts
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Item, TraceRun
 from untaken.present.numbers import counted
 
@@ -28,16 +32,25 @@ def sessions_in(
     yield session
 
 
+def named_by_file(stem: str, findings: Findings) -> str:
+    """The name of a session whose file has no line that names it: a part of one, or cut at the start."""
+    message = "no line names the session, as in a part of its file; it is named after the file"
+    findings.add("session-unnamed", message, hint="Put the parts into one file, in order.")
+    return stem
+
+
 class Payers:
     """Which run paid for each reply of a model: a session that was resumed or forked repeats replies."""
 
     def __init__(self) -> None:
-        self._runs: dict[Hashable, str] = {}
+        self._payers: dict[Hashable, tuple[str, str | None]] = {}
 
     def paid(
         self, run: str, replies: Iterable[tuple[Hashable, Amounts]], findings: Findings
     ) -> list[Amounts]:
         """What each reply used; nothing where another run has paid for it, which is named.
+
+        The same session in another file, saved before or after, is another run.
 
         Args:
             run: its id.
@@ -46,11 +59,12 @@ class Payers:
         """
         found: list[Amounts] = []
         repeated: dict[str, int] = {}
+        own = (run, findings.file)
         for name, used in replies:
-            payer = run if name is None else self._runs.setdefault(name, run)
-            if payer != run:
-                repeated[payer] = repeated.get(payer, 0) + 1
-            found.append(used if payer == run else dict.fromkeys(used, 0.0))
+            paying = own if name is None else self._payers.setdefault(name, own)
+            if paying != own:
+                repeated[paying[0]] = repeated.get(paying[0], 0) + 1
+            found.append(used if paying == own else dict.fromkeys(used, 0.0))
         for payer, count in repeated.items():
             which = f"{counted(count, 'message')} repeated from {clip(payer)}"
             message = f"{which}; what was spent on them is counted there alone"
@@ -92,3 +106,15 @@ def session_run(
         metadata={"format": format, **{name: each for name, each in (about or {}).items() if each}},
         **recorded,
     )
+
+
+def session_converter(
+    read: Callable[[TraceFile, Payers], Iterable[TraceRun]], places: Places
+) -> Callable[[Sequence[Source], Intake], None]:
+    """The `convert` of an importer whose sessions may repeat one another, within a file and across files."""
+
+    def convert(sources: Sequence[Source], intake: Intake) -> None:
+        payers = Payers()
+        converter(lambda file: read(file, payers), places)(sources, intake)
+
+    return convert

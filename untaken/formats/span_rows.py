@@ -37,7 +37,7 @@ COLUMNS: Final = {
 IDS: Final = (("trace_id", "span_id"), ("TraceId", "SpanId"))
 ATTRIBUTES: Final = ("attributes", "SpanAttributes", "span_attributes", "otel_attributes")
 PENDING: Final = "pending_span"
-"""Rows that Logfire writes when a span begins; the span has a row of its own."""
+"""What Logfire writes when a span begins; the span is written once more when it ends."""
 PHOENIX_KINDS: Final = frozenset(
     (
         *("LLM", "AGENT", "TOOL", "CHAIN", "RETRIEVER"),

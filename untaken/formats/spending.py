@@ -28,15 +28,19 @@ PARTS: Final = {
 }
 """What a part is a part of."""
 USAGE: Final[Mapping[str, tuple[str, ...]]] = {
-    "input_tokens": ("input_tokens", "prompt_tokens", "inputTokens", "promptTokens", "promptTokenCount"),
+    "input_tokens": (
+        *("input_tokens", "prompt_tokens", "inputTokens", "promptTokens", "promptTokenCount"),
+        "prompt_token_count",
+    ),
     "output_tokens": (
         *("output_tokens", "completion_tokens", "outputTokens", "completionTokens"),
-        "candidatesTokenCount",
+        *("candidatesTokenCount", "candidates_token_count"),
     ),
     "cached_tokens": (
         *("cache_read_input_tokens", "cacheReadInputTokens", "prompt_tokens_details.cached_tokens"),
         *("input_tokens_details.cached_tokens", "input_token_details.cache_read", "cached_input_tokens"),
         *("cachedInputTokens", "inputTokenDetails.cacheReadTokens", "cachedContentTokenCount"),
+        "cached_content_token_count",
         *("cache_read_tokens", "prompt_cache_hit_tokens", "cached_tokens"),
     ),
     "cache_creation_tokens": (
@@ -46,15 +50,15 @@ USAGE: Final[Mapping[str, tuple[str, ...]]] = {
     "reasoning_tokens": (
         *("completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens"),
         *("output_token_details.reasoning", "outputTokenDetails.reasoningTokens", "reasoningTokens"),
-        *("thoughtsTokenCount", "reasoning_output_tokens", "reasoning_tokens"),
+        *("thoughtsTokenCount", "thoughts_token_count", "reasoning_output_tokens", "reasoning_tokens"),
     ),
-    "total_tokens": ("total_tokens", "totalTokens", "totalTokenCount"),
+    "total_tokens": ("total_tokens", "totalTokens", "totalTokenCount", "total_token_count"),
 }
 """The figures of a model's reply, by the names that the services and their libraries give them."""
 BESIDE: Final = frozenset(
     (
         *("cache_read_input_tokens", "cacheReadInputTokens", "cache_creation_input_tokens"),
-        *("cacheWriteInputTokens", "thoughtsTokenCount"),
+        *("cacheWriteInputTokens", "thoughtsTokenCount", "thoughts_token_count"),
     )
 )
 """Names that say that a part is not in its whole: those of Anthropic, Bedrock and Gemini."""

@@ -1,4 +1,4 @@
-"""The report's section on the last two versions of the agents, where runs name versions."""
+"""The report's section on two versions of the agents, where runs name versions."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ from typing import Final
 
 from untaken.answers.versions import suspect_words, version_changes, version_headline
 from untaken.corpus import Corpus
-from untaken.errors import UntakenError
 from untaken.html.markup import Markup, row, section, short, table, tag
 from untaken.present.numbers import p_value, points
 from untaken.present.statuses import STAR
-from untaken.versions import SubGoalChange, versions_of
+from untaken.versions import SubGoalChange, most_paired
 
 MOST: Final = 20
 
 
 def versions_section(corpus: Corpus, *, full: bool) -> Markup | None:
-    """What changed from the last version but one to the last; in a focused report only what did."""
-    names = list(versions_of((run for run in corpus.runs.values() if not run.integrity.broken), "version"))
-    if len(names) < 2:
+    """What changed between the versions with most tasks in common; in a focused report only what did."""
+    names = most_paired(corpus.runs.values(), "version")
+    if names is None:
         return None
-    try:
-        found = version_changes(corpus, names[-2], names[-1])
-    except UntakenError:  # no agent ran a task under both
-        return None
+    found = version_changes(corpus, *names)
     shown = found.sub_goals[:MOST] if full else found.called
     suspect = suspect_words(found)
     parts = [tag("p", short(suspect, 400), class_="note")] if suspect else []

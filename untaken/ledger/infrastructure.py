@@ -42,9 +42,11 @@ _BY_ERROR: Final[tuple[tuple[InfrastructureKind, re.Pattern[str]], ...]] = (
             r"internal ?server ?error|bad ?gateway|gateway ?time-?out|authentication ?error|"
             r"\bapi ?(connection|time-?out|status|error)|invalid api key|permission ?denied ?error|"
             r"connection (error|refused|reset|aborted|closed)|remote end closed|request timed out|"
+            r"provider (error|returned)|payment required|insufficient (credits?|funds|balance)|"
+            r"(incorrect|missing) api key|"
             r"\b(openai|anthropic|litellm|google|groq|mistralai|bedrock|botocore)\.\w*"
             r"(error|exception|timeout)|exit[ _]api|model (is )?unavailable|"
-            r"(\bhttp\b|\bstatus\b|\bcode\b|\berror\b)\W{0,3}(code\W{0,3})?(429|500|502|503|504|529)\b|"
+            r"(\bhttp\b|\bstatus\b|\bcode\b|\berror\b)\W{0,3}(code\W{0,3})?(402|429|500|502|503|504|529)\b|"
             r"^\W*(429|500|502|503|504|529)\b"
         ),
     ),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -14,6 +16,9 @@ from untaken.ledger.source import open_view
 from untaken.plans import PlanGraph, read_graph
 from untaken.store.stored_file import StoredFile
 from untaken.store.versions import as_version
+
+_GRAPHS_HELD: Final = 2_000
+"""Plan graphs that are parsed once: every page and every verdict asks for all that are in force."""
 
 
 def current_content(path: Path) -> tuple[bytes | Path, bytes | Path | None]:
@@ -39,8 +44,8 @@ def is_whole(file: StoredFile) -> bool:
     return file.kind != "graph" or sha256(file.path.read_bytes()).hexdigest() == file.digest
 
 
-def stored_graph(file: StoredFile) -> tuple[PlanGraph, list[Finding]]:
-    """The graph of a stored file.
+def stored_graph(file: StoredFile) -> tuple[PlanGraph, tuple[Finding, ...]]:
+    """The graph of a stored file: as long as its bytes are the same, the same object.
 
     Raises:
         UntakenError: ``stored-graph-damaged``, or what is wrong with the graph.
@@ -52,5 +57,15 @@ def stored_graph(file: StoredFile) -> tuple[PlanGraph, list[Finding]]:
             where=Where(file=file.name),
             hint="Add the file again.",
         )
-    graph, findings = read_graph(file.path.read_bytes(), name=file.name)
-    return as_version(graph, graph.version if file.graph_version is None else file.graph_version), findings
+    return _parsed(file.path, file.digest, file.name, file.graph_version)
+
+
+@lru_cache(maxsize=_GRAPHS_HELD)
+def _parsed(
+    path: Path,
+    digest: str,  # noqa: ARG001 (with the path, what is in the file)
+    name: str,
+    version: int | None,
+) -> tuple[PlanGraph, tuple[Finding, ...]]:
+    graph, findings = read_graph(path.read_bytes(), name=name)
+    return as_version(graph, graph.version if version is None else version), tuple(findings)

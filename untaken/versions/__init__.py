@@ -9,5 +9,10 @@ from untaken.versions.comparison import (
     VersionComparison as VersionComparison,
     compare_versions as compare_versions,
 )
-from untaken.versions.discordant import DiscordantPair as DiscordantPair
-from untaken.versions.sides import FIELDS as FIELDS, Field as Field, versions_of as versions_of
+from untaken.versions.discordant import DiscordantRuns as DiscordantRuns
+from untaken.versions.sides import (
+    FIELDS as FIELDS,
+    Field as Field,
+    most_paired as most_paired,
+    versions_of as versions_of,
+)

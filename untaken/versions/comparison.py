@@ -15,7 +15,7 @@ import numpy as np
 from untaken.ledger.run import Run
 from untaken.plans import GraphSet
 from untaken.stats import Stratum, exact_test, holm, risk_difference, score_interval, sign_flips
-from untaken.versions.discordant import DiscordantPair, discordant_pairs
+from untaken.versions.discordant import DiscordantRuns, discordant_pairs
 from untaken.versions.sides import Field, Sides, VersionRun, sides
 
 Kind = Literal["skipped", "failed"]
@@ -128,7 +128,7 @@ class VersionComparison:
     relabelled: float | None
     first_suspect: FirstSuspect | None
     power: tuple[Power, ...]
-    discordant: tuple[DiscordantPair, ...]
+    discordant: tuple[DiscordantRuns, ...]
 
     @property
     def called(self) -> tuple[SubGoalChange, ...]:

@@ -14,7 +14,7 @@ from untaken.versions.sides import Sides, VersionRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscordantPair:
+class DiscordantRuns:
     """Two runs of one task, one of each version, of which only one succeeded; texts are untrusted.
 
     Attributes:
@@ -34,7 +34,7 @@ class DiscordantPair:
     evidence: tuple[int, ...]
 
 
-def discordant_pairs(both: Sides, graphs: GraphSet) -> tuple[DiscordantPair, ...]:
+def discordant_pairs(both: Sides, graphs: GraphSet) -> tuple[DiscordantRuns, ...]:
     """The runs of each task and agent in order of repeat and start, paired one to one."""
     cells: defaultdict[tuple[str, ...], tuple[list[VersionRun], list[VersionRun]]] = defaultdict(
         lambda: ([], [])
@@ -58,11 +58,11 @@ def _ordered(runs: Sequence[VersionRun]) -> list[VersionRun]:
     return sorted(runs, key=place)
 
 
-def _pair(first: VersionRun, second: VersionRun, graphs: GraphSet) -> DiscordantPair:
+def _pair(first: VersionRun, second: VersionRun, graphs: GraphSet) -> DiscordantRuns:
     won = second.run.success is True
     good, bad = (second, first) if won else (first, second)
     node = _first_missed(good.score, bad.score, graphs)
-    return DiscordantPair(
+    return DiscordantRuns(
         task_id=first.run.task_id,
         agent=first.run.agent,
         first=first.run.digest,

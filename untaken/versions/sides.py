@@ -18,6 +18,8 @@ from untaken.subgoals.compiled import compiled_graph
 Field = Literal["version", "prompt_version", "model", "agent"]
 """What two values are compared of."""
 FIELDS: Final[tuple[Field, ...]] = get_args(Field)
+MOST_VALUES: Final = 30
+"""Values that are looked through for the two that have most in common."""
 Ending = Literal["completed", "failed", "skipped"]
 _VALUES: Final[Mapping[Field, Callable[[Run], str | None]]] = {
     "version": lambda run: run.version,
@@ -79,6 +81,23 @@ def versions_of(runs: Iterable[Run], by: Field) -> dict[str, int]:
     """Values of a field with their number of runs, in the order in which they first ran."""
     ordered = sorted(runs, key=lambda run: run.started.ts)
     return dict(Counter(value for run in ordered if (value := _VALUES[by](run)) is not None))
+
+
+def most_paired(runs: Iterable[Run], by: Field) -> tuple[str, str] | None:
+    """The two values with the most tasks in common, of as many the last that ran; ``None`` without any."""
+    unbroken = [run for run in runs if not run.integrity.broken]
+    order = list(versions_of(unbroken, by))[-MOST_VALUES:]
+    strata: dict[str, set[tuple[str, ...]]] = {name: set() for name in order}
+    for run in unbroken:
+        if (value := _VALUES[by](run)) in strata:
+            strata[value].add(_stratum(run, by))
+    common = [
+        (len(strata[first] & strata[second]), at, first, second)
+        for at, second in enumerate(order)
+        for first in order[:at]
+    ]
+    best = max(common, key=lambda pair: pair[:2], default=None)
+    return (best[2], best[3]) if best and best[0] else None
 
 
 def sides(

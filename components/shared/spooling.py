@@ -13,7 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.runtime import Runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
 _PLACE: Final = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)\Z")
 _FRAMING_BYTES: Final = 1 << 20
@@ -43,6 +44,17 @@ class SpooledBytes(bytes):
         """The file, from its beginning."""
         self.file.seek(0)
         return self.file
+
+
+def opened(file: UploadedFile) -> BinaryIO:
+    """The content of an upload, from its beginning: what Streamlit itself has of it is empty."""
+    context = get_script_run_ctx()
+    records = context.uploaded_file_mgr.get_files(context.session_id, [file.file_id]) if context else []
+    content = next((record.data for record in records), b"")
+    if isinstance(content, SpooledBytes):
+        return content.rewound()
+    file.seek(0)
+    return file
 
 
 class SpooledUploads:

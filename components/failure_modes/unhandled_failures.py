@@ -22,4 +22,4 @@ def links() -> None:
         st.caption("Something was missing at the end, and no recorded plan was revised.")
         cards.run_links(found.items, empty="")
         if more := found.count - len(found.items):
-            st.caption(f"and {more} more: Runs (CSV) on the Data page has each run's diagnosis")
+            st.caption(f"{counted(more, 'run')} not shown. Runs (CSV) on the Data page has every diagnosis.")

@@ -1,4 +1,4 @@
-"""Choices to change, on the Overview: what succeeded more often, and what is only cheaper."""
+"""Choices to change: what succeeded more often, and what is only cheaper."""
 
 from __future__ import annotations
 
@@ -32,11 +32,8 @@ def draw() -> None:
     if found.skipping:
         many = counted(found.skipping, "cheaper or shorter choice")
         st.caption(f"{many} not listed: a critical sub-goal is completed less often there.")
-    left = found.count - len(found.choices)
-    more = f" · {left:,} more" if left else ""
-    st.page_link(
-        "pages/decisions.py", label=f"All choices on the Decisions page{more}", query_params=state.scope()
-    )
+    if left := found.count - len(found.choices):
+        st.caption(f"{left:,} more under the other two views.")
 
 
 def _choice(shown: ShownChoice) -> None:

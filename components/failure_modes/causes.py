@@ -1,4 +1,4 @@
-"""What failed runs have in common where they fail first, as a small table on Overview and Failure modes."""
+"""What failed runs have in common where they fail first, as a small table."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from components.shared.panels import panel
 if TYPE_CHECKING:
     import pandas as pd
 
-GRAPH: Final = "overview_graph"
+GRAPH: Final = "missed_graph"
 
 
 @panel
@@ -27,8 +27,6 @@ def draw(failures: pd.DataFrame, graphs: Sequence[str]) -> None:
     """
     if not graphs:
         return
-    st.subheader("Which sub-goals are missed", anchor=False)
-    st.caption("Share of each agent's runs in which the sub-goal was completed. ★ critical.")
     graph = options.one("missed", graphs) or graphs[0]
     if len(graphs) > 1:
         st.session_state[GRAPH] = graph
@@ -45,4 +43,6 @@ def draw(failures: pd.DataFrame, graphs: Sequence[str]) -> None:
         key="missed",
         name="Sub-goals by agent",
         of=(graph,),
+        about="Share of each agent's runs in which the sub-goal was completed. ★ critical.",
+        table=lambda: failures[failures["graph"] == graph],
     )

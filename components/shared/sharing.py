@@ -1,0 +1,42 @@
+"""The report, as a button on the pages that people share."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.shared import state, tables
+from components.shared.panels import panel
+from untaken.corpus import Corpus
+from untaken.html import html_report
+
+
+@panel
+def share_report() -> None:
+    """The report for people who do not code, in both lengths, of the runs compared; made when asked for."""
+    made = (
+        ("Report (HTML)", "report.html", short_report, "What matters, on a few pages."),
+        ("Full report (HTML)", "report-full.html", full_report, "With every agent, sub-goal and finding."),
+    )
+    unread = len(state.unread())
+    with st.popover("Share report", icon=":material/ios_share:"):
+        st.caption("One file that opens offline in any browser. It has the scope of this page.")
+        for label, file, make, words in made:
+            report = state.later(make, unread)
+            tables.download(
+                lambda report=report: report().encode(),  # type: ignore[misc]
+                label=label,
+                file=file,
+                mime="text/html",
+                key=f"export-{file}",
+            )
+            st.caption(words)
+
+
+def short_report(corpus: Corpus, unread: int) -> str:
+    """The report on some runs, beside which so many have no readable start."""
+    return html_report(corpus, unread=unread)
+
+
+def full_report(corpus: Corpus, unread: int) -> str:
+    """The same with every table."""
+    return html_report(corpus, full=True, unread=unread)

@@ -1,0 +1,71 @@
+"""What one click on a verdict enters: who follows it has to hold that much of the engine in the head."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import desk
+import pytest
+
+from untaken.ledger import Draft, Verdict
+from untaken.store import Workspace
+from untaken.subgoals import RunScore
+from untaken.workspace_corpus import WorkspaceCorpus
+
+ENGINE = Path(__file__).parents[2] / "untaken"
+FILES, CLASSES = 77, 46
+"""How many it may enter: they only ever go down; the aims are 60 and 30."""
+
+pytestmark = pytest.mark.database("sqlite")
+
+
+def entered(work: Callable[[], object]) -> tuple[set[str], set[str]]:
+    """The engine's files, and its classes, of which functions are called."""
+    files, classes = set[str](), set[str]()
+
+    def called(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(str(ENGINE)):
+            name = Path(code.co_filename).relative_to(ENGINE).as_posix()
+            files.add(name)
+            owner, _, method = code.co_qualname.partition(".")
+            if method and not method.startswith("<"):
+                classes.add(f"{name}:{owner}")
+
+    sys.setprofile(called)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return files, classes
+
+
+def test_a_click_on_a_verdict_scores_one_run_and_enters_few_files_and_classes(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        store.add("all.jsonl", b"".join(built.ledger() for built in desk.builders()))
+        workspace = WorkspaceCorpus()
+
+        def seen() -> dict[str, object]:
+            return dict(workspace.evaluate(store, workspace.read(store)).scores)
+
+        before = seen()
+        run = next(run for run in workspace.read(store).runs if run.success is False)
+        now: dict[str, object] = {}
+
+        def click() -> None:
+            store.append_events(
+                run, [Draft(Verdict, {"sub_goal": "polite", "passed": True, "by": "human:ann"})]
+            )
+            now.update(seen())
+
+        files, classes = entered(click)
+        scored = {digest: score for digest, score in now.items() if isinstance(score, RunScore)}
+        assert [digest for digest, score in scored.items() if score is not before[digest]] == [run.digest]
+        judged = scored[run.digest]
+        assert judged.node("polite").completed is True
+        assert len(files) <= FILES, sorted(files)
+        assert len(classes) <= CLASSES, sorted(classes)
