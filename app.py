@@ -21,7 +21,7 @@ def main() -> None:
             reviewer.ask_reviewer()
             st.stop()
         frame.take_back()
-        page = st.navigation(navigation.offered())
+        page = st.navigation(navigation.offered(), expanded=True)
         _name_tab(f"{page.title} · Untaken")
         state.remember(page.url_path)
         frame.draw()

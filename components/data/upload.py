@@ -174,8 +174,13 @@ def session_uploads() -> SessionUploads:
 
 
 @panel
-def show_results(results: Sequence[UploadResult]) -> None:
-    """Of each upload: what it was, its integrity, what the conversion lost, and what is wrong and why."""
+def show_results(results: Sequence[UploadResult], *, after_any: Callable[[], object] = lambda: None) -> None:
+    """Of each upload: what it was, its integrity, what the conversion lost, and what is wrong and why.
+
+    Args:
+        results: of the last upload.
+        after_any: draws what comes first where any of the files is in the workspace.
+    """
     here = session_uploads()
     if here.found is None or here.found[0] is not results:
         listed = uploads(results)
@@ -183,14 +188,16 @@ def show_results(results: Sequence[UploadResult]) -> None:
     _, found, table = here.found
     if not found:
         return
-    marks = [one.mark for one in found]
-    words = [f"{len(found) - marks.count('✗')} of {len(found)} files added"]
+    marks = [one.mark for one in found if one.row.name not in one.sides]
+    words = [f"{len(marks) - marks.count('✗')} of {len(marks)} files added"]
     words += [f"{marks.count('⚠')} of them with findings"] if "⚠" in marks else []
     words += [f"{marks.count('✗')} not added"] if "✗" in marks else []
     if set(marks) == {"✓"}:
         st.success(f"{words[0]}.", icon=":material/check_circle:")
     else:
         st.warning(f"{'; '.join(words)}. The reasons are below.", icon=":material/rule:")
+    if any(mark != "✗" for mark in marks):
+        after_any()
     upload_cards.cards(found)
     if len(found) <= upload_cards.MOST:
         tables.folded_table("Uploads as a table", lambda: table, key="taken", name="Uploads")

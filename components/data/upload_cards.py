@@ -21,6 +21,8 @@ WORDS: Final = 320
 def cards(found: Sequence[Upload]) -> None:
     """A card for each upload with what it held, what was lost and what to do; of many, for faulty ones."""
     advice: set[str] = set()
+    sides = [name for one in found for name in one.sides]
+    found = [one for one in found if one.row.name not in sides]
     shown = [one for one in found if len(found) <= MOST or one.mark != "✓"]
     for number, one in enumerate(found):
         if one in shown[:MOST]:
@@ -31,7 +33,11 @@ def cards(found: Sequence[Upload]) -> None:
         elif one.members:
             _inside(one, number)
     if len(shown) > MOST:
-        st.caption(f"and {len(shown) - MOST:,} more that are not sound; the table lists them.")
+        st.caption(f"{len(shown) - MOST:,} more with findings are in the table.")
+    if sides:
+        named = ", ".join(text.label(name, 60) for name in sides[:MOST_REASONS])
+        more = f" and {len(sides) - MOST_REASONS:,} more" if len(sides) > MOST_REASONS else ""
+        st.caption(f"Left out, because they hold no runs: {named}{more}.")
 
 
 def _card(one: Upload, advice: set[str]) -> None:
@@ -42,7 +48,7 @@ def _card(one: Upload, advice: set[str]) -> None:
         text.label(" · ".join([one.row.kind or "not recognised", one.status, *counts, *_integrity(one)]))
     )
     if one.loss:
-        st.text(f"Conversion: {text.one_line(one.loss, WORDS)}")
+        st.text(text.one_line(one.loss_words, WORDS))
     if one.reasons:
         _reasons(one, advice)
     elif one.findings:
@@ -81,4 +87,4 @@ def _reasons(one: Upload, advice: set[str]) -> None:
         st.text(sentence if hint in advice else f"{sentence} {text.one_line(hint, 500)}")
         advice.add(hint)
     if len(one.reasons) > MOST_REASONS:
-        st.caption(f"and {len(one.reasons) - MOST_REASONS:,} more reasons")
+        st.caption(f"{len(one.reasons) - MOST_REASONS:,} more reasons are in the table.")

@@ -49,7 +49,7 @@ def wait() -> None:
     """Show a progress bar until the workspace is open, then begin the page again without it."""
     if _ready.is_set():
         return
-    st.navigation(navigation.offered())
+    st.navigation(navigation.offered(), expanded=True)
     bar = st.progress(0)
     while not _ready.wait(TICK):
         bar.progress(len(_steps) / (MOST_STEPS + 1), f"{_steps[-1]} …" if _steps else "")

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.answers.frame import Columns, count, frame, text
 from untaken.errors import Finding
+from untaken.formats.format_info import FileLoss
 from untaken.intake import UploadResult
+from untaken.present.numbers import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +20,22 @@ if TYPE_CHECKING:
 ARCHIVE: Final = "archive"
 SENTENCES: Final = 50
 """Different sentences about one file, or about all members of an archive, in a cell of the table."""
+GROUPS_NAMED: Final = 4
+"""Kinds of values left out that a sentence names."""
+SIDE_STEMS: Final = frozenset(
+    {"LICENSE", "LICENCE", "COPYING", "NOTICE", "README", "CHANGELOG", "AUTHORS", "CITATION", "SOURCE"}
+)
+SIDE_NAMES: Final = frozenset({"thumbs.db", "desktop.ini"})
+PLACES: Final = {
+    "ts": "times",
+    "SKILL_SELECTION": "choices of skill",
+    "RUN_STARTED.agent": "the agent's name",
+    "RUN_STARTED.task_id": "the task",
+    "RUN_FINISHED.cost": "cost",
+    "RUN_FINISHED.success": "the outcome",
+    "RUN_FINISHED.steps": "steps",
+}
+"""What is at a place of a ledger, in words; any other place is called by its last names."""
 Mark = Literal["✓", "⚠", "✗"]
 """Sound; added but something in it is broken; not added."""
 
@@ -43,6 +61,11 @@ class Upload:
         return self.members or (self.row,)
 
     @property
+    def sides(self) -> tuple[str, ...]:
+        """Names of files beside the runs, such as a licence, that are not looked at."""
+        return tuple(row.name for row in (self.row, *self.members) if is_side_file(row))
+
+    @property
     def runs(self) -> int:
         """Unbroken runs in it; one that several members are about counts once."""
         shared = sum(member.loss.shared for member in self.members if member.loss)
@@ -60,7 +83,8 @@ class Upload:
             return _mark(self.row)
         if not any(_gave(member) for member in self.members):
             return "✗"
-        return "⚠" if any(map(_faulty, (self.row, *self.members))) else "✓"
+        looked_at = [member for member in self.members if not is_side_file(member)]
+        return "⚠" if any(map(_faulty, (self.row, *looked_at))) else "✓"
 
     @property
     def status(self) -> str:
@@ -71,9 +95,17 @@ class Upload:
 
     @property
     def integrity(self) -> str:
-        """How many of its runs have which integrity verdict."""
+        """How many of its runs have which integrity verdict in the workspace, as its files have.
+
+        A run that came without a head is anchored by being added: from then on it is INTACT.
+        """
         counts = Counter(verdict.verdict for part in self.parts for verdict in part.integrity)
-        return " · ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+        added = counts.pop("UNANCHORED", 0)
+        words = {verdict: f"{number} {verdict}" for verdict, number in counts.most_common()}
+        if added:
+            counts["INTACT"] += added
+            words["INTACT"] = f"{counts['INTACT']} INTACT ({added} without a head until now)"
+        return " · ".join(words[verdict] for verdict, _ in counts.most_common())
 
     @property
     def loss(self) -> str:
@@ -81,9 +113,15 @@ class Upload:
         return _together(line for part in self.parts if part.loss for line in part.loss.lines())
 
     @property
+    def loss_words(self) -> str:
+        """What conversions kept and left out, for a reader who wants to know what it means; untrusted."""
+        return loss_in_words([part.loss for part in self.parts if part.loss])
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was noticed; in the file itself before its members."""
-        return tuple(found for row in (self.row, *self.members) for found in row.findings)
+        """What was noticed; in the file itself before its members, side files left out."""
+        rows = (row for row in (self.row, *self.members) if not is_side_file(row))
+        return tuple(found for row in rows for found in row.findings)
 
     @property
     def reasons(self) -> tuple[Finding, ...]:
@@ -107,6 +145,48 @@ def _together(sentences: Iterable[str]) -> str:
     named = [f"{words} ({n:,} times)" if n > 1 else words for words, n in counts.items()]
     more = [f"and {len(named) - SENTENCES:,} more"] if len(named) > SENTENCES else []
     return " · ".join([*named[:SENTENCES], *more])
+
+
+def is_side_file(row: UploadResult) -> bool:
+    """Whether a file that holds no run belongs to a project or an operating system by its name."""
+    name = row.name.rsplit("/", 1)[-1]
+    return row.kind is None and (
+        name.split(".", 1)[0].upper() in SIDE_STEMS or name.startswith(".") or name.lower() in SIDE_NAMES
+    )
+
+
+def loss_in_words(losses: Sequence[FileLoss]) -> str:
+    """What is in the ledgers, what is in none and so in no score, and what was not recorded."""
+    if not losses:
+        return ""
+    held, kept = (sum(getattr(loss, name) for loss in losses) for name in ("held", "kept"))
+    words = [f"{kept:,} of {counted(held, 'value')} are in the ledger."]
+    dropped: Counter[str] = Counter()
+    for one in (field for loss in losses for field in loss.fields if field.dropped):
+        dropped[_group(one.path)] += one.dropped
+    if dropped:
+        words.append(f"Left out, so no score uses it: {_most(dropped)}.")
+    defaulted = Counter(_group(place) for loss in losses for place in loss.defaulted)
+    if defaulted:
+        words.append(f"Not recorded, so unknown here: {', '.join(defaulted)}.")
+    derived = Counter(_group(place) for loss in losses for place in loss.synthesised)
+    if derived:
+        words.append(f"Worked out by a rule: {', '.join(derived)}.")
+    return " ".join(words)
+
+
+def _group(path: str) -> str:
+    """What a place of a record, or of a ledger, holds in a word or two."""
+    if path in PLACES:
+        return PLACES[path]
+    parts = [part for part in path.replace("[]", "").replace("**", "").split(".") if part]
+    return (parts[-1] if path.isupper() or len(parts) == 1 else " ".join(parts[-2:])).replace("_", " ")
+
+
+def _most(groups: Counter[str]) -> str:
+    named = [f"{name} ({number:,})" for name, number in groups.most_common(GROUPS_NAMED)]
+    more = len(groups) - len(named)
+    return ", ".join(named) + (f" and {counted(more, 'other kind')}" if more else "")
 
 
 UPLOADS: Final[Columns[Upload]] = {
