@@ -16,6 +16,7 @@ from untaken.formats.outcome_fields import GOOD
 from untaken.formats.readings import mapping, objects
 from untaken.formats.task_texts import ANSWERS, QUESTIONS
 from untaken.plans.yaml_text import flow, text
+from untaken.present.numbers import counted
 
 RECORDS: Final = 50
 DEEPEST: Final = 3
@@ -76,6 +77,21 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "time": ("timestamp", "time", "at", "ts", "created_at"),
 }
 """Names of the parts of an element."""
+DEFINED: Final = ("tools", "tool_definitions", "functions", "available_tools", "tool_schemas")
+"""Lists of what an agent could call, not of what it called."""
+WRAPPED: Final = ("message", "msg", "data", "payload", "item")
+"""Members in which an element has a chat message."""
+NAME_CHARS: Final = 60
+_ACTING: Final = (
+    "tool",
+    "tool_name",
+    "function",
+    "action",
+    "tool_calls",
+    "actions",
+    "observation",
+    "tool_input",
+)
 _CALLS: Final = ("tool_calls", "actions", "calls", "function_calls")
 
 
@@ -89,24 +105,84 @@ def draft_mapping(records: Iterable[Any], name: str) -> str:
     sample = list(islice(records, RECORDS))
     if not sample:
         sample = [{}]
-    together = all(isinstance(each, dict) and not _lists(each) for each in sample) and len(sample) > 1
-    key = next((n for n in FIELDS["id"] if together and all(n in mapping(each) for each in sample)), None)
+    many, home, marks = len(sample), _runs_inside(sample), _marks(sample)
+    if home:
+        sample = [
+            each
+            for record in sample
+            for path, found in _lists(mapping(record)).items()
+            for each in (objects(found) if path == home else ())
+        ]
+    together = not home and _are_events(sample)
+    key = _session(sample) if together else None
     lines = [
-        f"# Drafted from {len(sample)} {'record' if len(sample) == 1 else 'records'}: correct it before use.",
+        f"# Drafted from {counted(many, 'record')}: correct it before use.",
         f"format: {name}",
-        "recognise:",
-        f"  - {flow({'sure': 'likely', 'names': _marks(sample)})}",
     ]
+    if marks:
+        lines += ["recognise:", f"  - {flow({'sure': 'likely', 'names': marks})}"]
     if together:
         lines.append(f"runs: {flow({'by': key} if key else {'lines': True})}")
+    elif home:
+        lines.append(f"runs: {flow({'each': f'{home}[]'})}")
     lines += ["run:", *_run(sample, "[]." if together else "")]
-    lines += ["items:", *_items(sample, together)]
+    rules = list(_items(sample, together))
+    lines += ["items:", *rules] if rules else ["items: []"]
     return "\n".join(lines) + "\n"
+
+
+def _runs_inside(sample: Sequence[Any]) -> str | None:
+    """The list of a record whose elements are runs: they have lists of what happened themselves."""
+    for path, found in _lists(mapping(sample[0])).items():
+        inner = [each for run in objects(found) for each in _lists(run).values() if _happened(each)]
+        if inner and not _happened(found):
+            return path
+    return None
+
+
+def _happened(elements: Sequence[Any]) -> bool:
+    """Whether a list is of messages or actions."""
+    found = objects(elements)
+    acting = sum(is_message(each) or any(_like(name, _ACTING) for name in each) for each in found)
+    return bool(found) and acting * 2 > len(found)
+
+
+def _are_events(sample: Sequence[Any]) -> bool:
+    """Whether the records of a file are what happened in its runs, not a run each."""
+    if len(sample) == 1 or not all(isinstance(each, dict) for each in sample):
+        return False
+    if not any(map(_lists, sample)):
+        return True
+    return any(len({e[n] for e in sample if isinstance(e.get(n), str)}) > 1 for n in KINDS if n != "name")
+
+
+def _session(sample: Sequence[Mapping[str, Any]]) -> str | None:
+    """The member with the id of a run: nearly every record has it, and some share it."""
+    for name in dict.fromkeys(name for each in sample for name in each):
+        values = [each[name] for each in sample if isinstance(each.get(name), str | int)]
+        shared = len(set(values)) < len(values) and len(values) * 10 >= len(sample) * 8
+        if shared and _like(name, FIELDS["id"][:-1]) and _plain(name):
+            return name
+    return None
+
+
+def _like(name: str, names: Iterable[str]) -> bool:
+    """Whether a name is one of these, however it is written: ``taskId``, ``task_id``, ``Task-ID``."""
+    return _bare(name) in {_bare(each) for each in names}
+
+
+def _bare(name: str) -> str:
+    return "".join(char for char in name.lower() if char.isalnum())
+
+
+def _plain(name: str) -> bool:
+    """Whether a path can have a name: a draft leaves out the others."""
+    return '"' not in name and name.isprintable() and 0 < len(name) <= NAME_CHARS
 
 
 def _marks(sample: Sequence[Any]) -> list[str]:
     """Names that every record has."""
-    always = [name for name in mapping(sample[0]) if all(name in mapping(each) for each in sample)]
+    always = [n for n in mapping(sample[0]) if _plain(n) and all(n in mapping(each) for each in sample)]
     return always[:6]
 
 
@@ -117,8 +193,10 @@ def _lists(record: Mapping[str, Any]) -> dict[str, list[Any]]:
     while waiting:
         path, value, depth = waiting.pop()
         for name, each in value.items():
+            if not _plain(name):
+                continue
             place = f"{path}{_name(name)}"
-            if objects(each):
+            if objects(each) and not _like(name, DEFINED):
                 found[place] = each
             elif isinstance(each, dict) and depth < DEEPEST:
                 waiting.append((f"{place}.", each, depth + 1))
@@ -131,17 +209,17 @@ def _name(name: str) -> str:
 
 def _run(sample: Sequence[Any], home: str) -> Iterator[str]:
     """The members of `run` that a name speaks for."""
-    fields = Counter(path for each in sample for path in _fields(mapping(each)))
+    fields = dict.fromkeys(path for each in sample for path in _fields(mapping(each)))
     for part, names in FIELDS.items():
-        found = next((path for name in names for path in _called(fields, name)), None)
+        found = next((path for name in names for path in _called(fields, name, part)), None)
         if found is None:
+            if part == "agent":
+                yield """  agent: "'unknown-agent'"  # no member is called an agent"""
             continue
         value: Any = {"first": f"{home}{found}"} if home else found
         if part == "success" and home:
             value = {"last": f"{home}{found}"}
         yield f"  {part}: {flow(value)}"
-    if not any(path.split(".")[-1] in FIELDS["agent"] for path in fields):
-        yield f"  agent: {text(chr(39) + 'unknown-agent' + chr(39))}  # no member is called an agent"
 
 
 def _fields(record: Mapping[str, Any]) -> Iterator[str]:
@@ -150,18 +228,28 @@ def _fields(record: Mapping[str, Any]) -> Iterator[str]:
     while waiting:
         path, value, depth = waiting.pop(0)
         for name, each in value.items():
-            if each is None or isinstance(each, list):
+            if each is None or isinstance(each, list) or not _plain(name):
                 continue
             place = f"{path}{_name(name)}"
-            if not isinstance(each, dict) or name in FIELDS["usage"]:
+            if not isinstance(each, dict) or _like(name, FIELDS["usage"]):
                 yield place
             elif depth < DEEPEST:
                 waiting.append((f"{place}.", each, depth + 1))
 
 
-def _called(fields: Iterable[str], name: str) -> list[str]:
-    """The paths that end in a name, the outermost first."""
-    return sorted((path for path in fields if path.split(".")[-1] == name), key=lambda path: path.count("."))
+def _called(fields: Iterable[str], name: str, part: str) -> list[str]:
+    """The paths that end in a name, the outermost first; of an agent, a model or a task also its own name."""
+    found = []
+    for path in fields:
+        *above, last = path.split(".")
+        own = (
+            part in ("agent", "model", "task")
+            and last in ("name", "id")
+            and _like("".join(above[-1:]), (name,))
+        )
+        if own or _like(last, (name,)):
+            found.append(path)
+    return sorted(found, key=lambda path: path.count("."))
 
 
 def _items(sample: Sequence[Any], together: bool) -> Iterator[str]:
@@ -180,17 +268,27 @@ def _items(sample: Sequence[Any], together: bool) -> Iterator[str]:
         yield f"  - {flow({'message': place})}"
         return
     yield f"  - each: {text(place)}"
+    wrapped = next((n for n in WRAPPED if _mostly(is_message(e.get(n)) for e in elements)), None)
     if time := _first(elements, PARTS["time"]):
         yield f"    time: {text(time)}"
-    yield "    choose:"
+    if wrapped:
+        yield f"    message: {wrapped}"
+        return
     kind = _kind(elements)
-    values = list(
-        dict.fromkeys(each.get(kind) for each in elements if kind and isinstance(each.get(kind), str))
-    )
-    for value in values[:KINDS_SHOWN]:
-        alike = [each for each in elements if each.get(kind or "") == value]
-        yield from _rule({kind: value}, alike)
-    yield from _rule({}, [each for each in elements if kind is None or kind not in each] or elements)
+    values = dict.fromkeys(each.get(kind) for each in elements if kind and isinstance(each.get(kind), str))
+    rules = [
+        line
+        for value in islice(values, KINDS_SHOWN)
+        for line in _rule({kind: value}, [each for each in elements if each.get(kind or "") == value])
+    ]
+    rules += _rule({}, [each for each in elements if kind is None or kind not in each] or elements)
+    yield from ["    choose:", *rules] if rules else ["    items: []  # nothing in it is known by its name"]
+
+
+def _mostly(holds: Iterable[bool]) -> bool:
+    """Whether it holds for more than half."""
+    each = list(holds)
+    return sum(each) * 2 > len(each)
 
 
 def _best(listed: Sequence[tuple[str, list[Any]]]) -> str | None:
@@ -198,7 +296,8 @@ def _best(listed: Sequence[tuple[str, list[Any]]]) -> str | None:
     sizes: Counter[str] = Counter()
     for path, found in listed:
         known = sum(map(is_message, objects(found)))
-        sizes[path] += len(found) * (10 if known * 10 >= len(found) * 9 else 1)
+        acts = sum(any(_like(name, _ACTING) for name in each) for each in objects(found))
+        sizes[path] += len(found) * (10 if known * 10 >= len(found) * 9 else 1) + 10 * acts
     return max(sizes, key=lambda path: sizes[path], default=None)
 
 
@@ -213,7 +312,8 @@ def _kind(elements: Sequence[Mapping[str, Any]]) -> str | None:
 
 def _first(elements: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | None:
     """The first of the names that most of the elements which have any of them have."""
-    return next((n for n in names if any(each.get(n) not in (None, "", [], {}) for each in elements)), None)
+    held = dict.fromkeys(n for each in elements for n, v in each.items() if v not in (None, "", [], {}))
+    return next((n for name in names for n in held if _like(n, (name,)) and _plain(n)), None)
 
 
 def _rule(when: Mapping[str | None, Any], elements: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -240,8 +340,8 @@ def _acts(elements: Sequence[Mapping[str, Any]], when: Mapping[str | None, Any])
         next((n for n in _CALLS if any(objects(e.get(n)) for e in free)), None),
     )
     arguments = _first(free, PARTS["arguments"])
-    tool = _first(free, PARTS["tool"]) if arguments else None
     content = _first(free, PARTS["content"])
+    tool = _first(free, PARTS["tool"] if arguments else PARTS["tool"][:-1] if content else ())
     role = next((n for n in ("role", "who", "speaker", "source") if n in used or _first(free, (n,))), None)
     ids = {"id": found} if (found := _first(free, PARTS["id"])) else {}
     answers = content and not say and not tool
@@ -252,7 +352,8 @@ def _acts(elements: Sequence[Mapping[str, Any]], when: Mapping[str | None, Any])
         else:
             yield f"- say: {flow({'role': role or _spoken(kind), 'content': say})}"
     if tool:
-        yield f"- call: {flow({'tool': tool, 'arguments': arguments, **ids})}"
+        given = {"arguments": arguments} if arguments else {}
+        yield f"- call: {flow({'tool': tool, **given, **ids})}"
     if nested:
         inner = [each for one in free for each in objects(one.get(nested))]
         call = {
@@ -288,5 +389,3 @@ def _alone(sample: Sequence[Any]) -> Iterator[str]:
         yield f"  - say: {flow({'role': chr(39) + 'user' + chr(39), 'content': asked})}"
     if answer and answer != asked:
         yield f"  - say: {flow({'role': chr(39) + 'assistant' + chr(39), 'content': answer})}"
-    if not asked and not answer:
-        yield "  []"

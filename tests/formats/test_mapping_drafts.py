@@ -1,0 +1,74 @@
+"""A mapping file drafted from records: what names and shapes say, and never a draft that cannot be read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+from trace_pieces import DONE, GO, LOOK, SEEN
+
+from untaken.formats.mapped import mapped_importer, parse_mapping
+from untaken.formats.mapped.checking import check_mapping, drafted_from
+from untaken.formats.mapped.drafting import draft_mapping
+
+STEP = {"type": "tool", "tool_name": "look", "tool_input": {"at": 1}, "observation": "seen"}
+SAY = [{"kind": "say", "text": "a"}, {"kind": "say", "text": "b"}]
+ACT = [{**STEP, "kind": "act"}] * 2
+EVENTS = [{"session_id": s, "type": t, "text": "x"} for s in "ab" for t in ("user", "bot")]
+CASES: list[tuple[str, Any, dict[str, int]]] = [
+    ("messages of a known form", {"log": {"msgs": [GO, LOOK, SEEN, DONE]}}, {"MESSAGE": 3, "TOOL_CALL": 1}),
+    ("steps with a tool and an answer", {"steps": [STEP, STEP]}, {"TOOL_CALL": 2, "OBSERVATION": 2}),
+    ("kinds of steps", {"events": SAY + ACT}, {"MESSAGE": 2, "TOOL_CALL": 2, "OBSERVATION": 2}),
+    ("runs in a list", {"samples": [{"messages": [GO, DONE]}] * 2}, {"RUN_STARTED": 2, "MESSAGE": 4}),
+    ("an event a line, of two sessions", EVENTS, {"RUN_STARTED": 2, "MESSAGE": 4}),
+    ("messages in events", [{"type": "u", "message": GO}, {"type": "a", "message": DONE}], {"MESSAGE": 2}),
+    ("questions and answers", {"question": "Where?", "answer": "Here."}, {"RUN_STARTED": 1, "MESSAGE": 2}),
+]
+
+
+@pytest.mark.parametrize(("desc", "records", "events"), CASES, ids=[case[0] for case in CASES])
+def test_a_draft_reads(tmp_path: Path, desc: str, records: Any, events: dict[str, int]) -> None:
+    written = "\n".join(map(json.dumps, records)) if isinstance(records, list) else json.dumps(records)
+    file = tmp_path / "log.jsonl"
+    file.write_text(written)
+    draft = drafted_from(file.name, written.encode(), "mine")
+    found = check_mapping(mapped_importer(parse_mapping(draft, "draft")), [file])
+    assert {kind: found.events.get(kind, 0) for kind in events} == events, draft
+
+
+NAMES: list[tuple[dict[str, Any], str, Any]] = [
+    ({"agentName": "a"}, "agent", "agentName"),
+    ({"agent": {"name": "a", "kind": "b"}}, "agent", "agent.name"),
+    ({"config": {"model": {"name": "m"}}}, "model", "config.model.name"),
+    ({"Task-ID": "7"}, "task", "Task-ID"),
+    ({"is_correct": True}, "success", "is_correct"),
+    ({"result": {"token_usage": {"prompt_tokens": 1}}}, "usage", "result.token_usage"),
+    ({"nothing": 1}, "agent", "'unknown-agent'"),
+]
+
+
+@pytest.mark.parametrize(("record", "part", "want"), NAMES, ids=[case[1] for case in NAMES])
+def test_a_name_speaks_for_a_part_of_the_run(record: dict[str, Any], part: str, want: str) -> None:
+    assert yaml.safe_load(draft_mapping([record], "mine"))["run"][part] == want
+
+
+NAME = st.sampled_from(
+    ["messages", "type", "a b", 'a"b', "x.y", "", "é\n", "tool", "args", "{x}", "'", "steps", "text"]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAME, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(records=st.lists(JSON, max_size=4))
+@example(records=[{"steps": [{"type": "# x: [", "text": "y"}, {"type": "z", "text": 1}]}])
+@example(records=[{"messages": [{'a"b': 1}]}])
+def test_every_draft_can_be_read(records: list[Any]) -> None:
+    assert parse_mapping(draft_mapping(records, "mine"), "draft").info.name == "mine"
