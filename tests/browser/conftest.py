@@ -12,9 +12,10 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
 from weakref import WeakKeyDictionary
 
 import pytest
@@ -29,6 +30,7 @@ sync_api = pytest.importorskip(
 ROOT = Path(__file__).parents[2]
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 CHROMIUM += ["--disable-sync", "--no-first-run", "--disable-quic"]
+CHROMIUM += ["--js-flags=--no-opt"]  # a visit is too short for what optimizing its scripts costs
 PATIENCE = patience()
 QUIET, POLL_MS = 4, 50
 """Looks that have to find a page at rest, one after another, and the time between two."""
@@ -105,12 +107,58 @@ def chromium() -> Iterator[sync_api.Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
-def profile(chromium: sync_api.Browser) -> Iterator[sync_api.BrowserContext]:
-    """A browser's profile that keeps what it has loaded once, as people's browsers do."""
-    context = new_profile(chromium)
-    yield context
-    context.close()
+@dataclass(kw_only=True)
+class Visits:
+    """The pages of one browser process: what they ask for, what fails in them, and those free for a test.
+
+    A page that has shown the app before shows it again in a third of the time, so tests hand theirs on.
+    Somebody else's page (``elsewhere``) has a profile of its own.
+    """
+
+    chromium: sync_api.Browser
+    slow: bool
+    free: dict[bool, list[sync_api.Page]] = field(default_factory=lambda: {False: [], True: []})
+    asked: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    @cached_property
+    def profile(self) -> sync_api.BrowserContext:
+        return new_profile(self.chromium)
+
+    def new_page(self, context: sync_api.BrowserContext) -> sync_api.Page:
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE * 1000)
+        page.on("request", lambda sent: self.asked.append(sent.url))
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("dialog", self.surprise)
+        if self.slow:
+            slow_down(page)
+        watch_script(page)
+        return page
+
+    def surprise(self, dialog: sync_api.Dialog) -> None:
+        self.faults.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def take(self, *, elsewhere: bool) -> sync_api.Page:
+        if self.free[elsewhere]:
+            return self.free[elsewhere].pop()
+        return self.new_page(new_profile(self.chromium) if elsewhere else self.profile)
+
+    def leave(self, page: sync_api.Page, *, elsewhere: bool) -> None:
+        """Look for failed parts of a page, and hand it on as if nobody had used it."""
+        if page.is_closed():
+            return
+        self.faults += page.get_by_text("[panel-failed]").all_inner_texts()
+        if not page.url.startswith("http"):
+            return page.close()
+        page.unroute_all(behavior="ignoreErrors")
+        page.evaluate("sessionStorage.clear()")
+        if elsewhere:
+            page.evaluate("localStorage.clear()")
+            page.context.clear_cookies()
+        page.goto(urljoin(page.url, "/_stcore/health"))  # the same process, and no script behind it
+        self.free[elsewhere].append(page)
 
 
 def new_profile(chromium: sync_api.Browser) -> sync_api.BrowserContext:
@@ -118,38 +166,29 @@ def new_profile(chromium: sync_api.Browser) -> sync_api.BrowserContext:
     return chromium.new_context(reduced_motion="reduce")
 
 
+@pytest.fixture(scope="session")
+def visits(chromium: sync_api.Browser, request: pytest.FixtureRequest) -> Visits:
+    return Visits(chromium=chromium, slow=request.config.getoption("--slow"))
+
+
 @pytest.fixture
-def open_page(
-    chromium: sync_api.Browser, profile: sync_api.BrowserContext, request: pytest.FixtureRequest
-) -> Iterator[Callable[..., sync_api.Page]]:
+def open_page(visits: Visits) -> Iterator[Callable[..., sync_api.Page]]:
     """Open a page and wait until it is drawn.
 
     At the end no request may have gone outside, no script and no part of a page may have failed, no dialog
     may have opened.
     """
-    asked: list[str] = []
-    faults: list[str] = []
-    opened: list[sync_api.Page | sync_api.BrowserContext] = []
-
-    def surprise(dialog: sync_api.Dialog) -> None:
-        faults.append(f"dialog: {dialog.message}")
-        dialog.dismiss()
+    opened: list[tuple[sync_api.Page, bool]] = []
+    visits.asked, visits.faults = [], []
 
     def open_it(
         address: str, *, width: int = 1440, height: int = 900, dark: bool = False, elsewhere: bool = False
     ) -> sync_api.Page:
-        context = new_profile(chromium) if elsewhere else profile  # elsewhere: somebody else's browser
-        page = context.new_page()
-        opened.append(context if elsewhere else page)
+        page = visits.take(elsewhere=elsewhere)
+        opened.append((page, elsewhere))
+        page.bring_to_front()  # browsers throttle pages in the background
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")
-        page.set_default_timeout(PATIENCE * 1000)
-        page.on("request", lambda sent: asked.append(sent.url))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("dialog", surprise)
-        if request.config.getoption("--slow"):
-            slow_down(page)
-        watch_script(page)
         page.goto(address)
         if address.startswith("http"):
             page.get_by_role(
@@ -159,14 +198,11 @@ def open_page(
         return page
 
     yield open_it
-    for one in opened:
-        for page in one.pages if isinstance(one, sync_api.BrowserContext) else [one]:
-            if not page.is_closed():  # by the test, once it had looked
-                faults += page.get_by_text("[panel-failed]").all_inner_texts()
-        one.close()
-    outside = [url for url in asked if not HERE.match(urlsplit(url).hostname or "")]
+    for page, elsewhere in opened:
+        visits.leave(page, elsewhere=elsewhere)
+    outside = [url for url in visits.asked if not HERE.match(urlsplit(url).hostname or "")]
     assert outside == []
-    assert faults == []
+    assert visits.faults == []
 
 
 def slow_down(page: sync_api.Page) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import desk
 import pytest
 from builders import a_run
-from conftest import new_profile, settle
-from playwright.sync_api import Browser, Page, expect
+from conftest import settle
+from playwright.sync_api import Page, expect
 
 from untaken.cli import main
 from untaken.store import Workspace
@@ -88,7 +88,7 @@ def test_the_overview_and_the_report_shared_from_it_are_of_the_agents_compared(
 
 
 def test_a_copied_link_shows_the_same_after_a_reload_to_somebody_else_and_on_another_server(
-    folder: Path, serve: Callable[..., str], open_page: Open, chromium: Browser
+    folder: Path, serve: Callable[..., str], open_page: Open
 ) -> None:
     address = serve(str(folder))
     page = open_page(f"{address}/review?{LINK}")
@@ -102,10 +102,7 @@ def test_a_copied_link_shows_the_same_after_a_reload_to_somebody_else_and_on_ano
     settle(page)
     assert page.url == link
     for at in (link, link.replace(address, serve(str(folder)))):
-        with new_profile(chromium) as profile:
-            other = profile.new_page()
-            other.goto(at)
-            expect(other.get_by_text(words)).to_be_visible()
-            expect(other.get_by_role("radio", name="All agents")).to_be_checked()
-            expect(other.get_by_role("radio", name="Teaches most first")).to_be_checked()
-            expect(other.get_by_role("radio", name="are left out")).to_be_checked()
+        other = open_page(at, elsewhere=True)
+        expect(other.get_by_text(words)).to_be_visible()
+        for choice in ("All agents", "Teaches most first", "are left out"):
+            expect(other.get_by_role("radio", name=choice)).to_be_checked()
