@@ -32,14 +32,14 @@ MADE_AT_RUN_TIME = {
     ],
 }
 """Patterns that no module holds, with examples of what they are made from."""
-SMALL, LARGE = 128, 2048
+SMALL, LARGE = 128, 1024
 FASTER = 4.0
-"""How many times faster than its text the work may grow; the square of its length grows 16 times faster."""
+"""How many times faster than its text the work may grow; the square of its length grows 8 times faster."""
 COSTLY, CHEAP = 500_000, 80_000
 """Nanoseconds that only choose what is measured: a small text that costs much, a large one that does not."""
 LONG = 20_000_000
 """Nanoseconds of which the clock's own steps are a small part."""
-BEFORES, PUMPS, LETTERS = 8, 80, 8
+BEFORES, PUMPS, LETTERS = 6, 40, 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
