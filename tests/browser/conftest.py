@@ -151,7 +151,8 @@ class Visits:
             return
         self.faults += page.get_by_text("[panel-failed]").all_inner_texts()
         if not page.url.startswith("http"):
-            return page.close()
+            page.close()
+            return
         page.unroute_all(behavior="ignoreErrors")
         page.evaluate("sessionStorage.clear()")
         if elsewhere:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from conftest import answered, go_to, headline, press, selection, settle
 from playwright.sync_api import Page, expect
 
@@ -12,18 +11,12 @@ Open = Callable[..., Page]
 COVER = "#starting"
 
 
-def test_the_first_page_has_one_address_and_its_name_leads_there_with_the_selection(
+def test_one_step_back_from_a_run_is_the_queue_with_the_run_that_was_looked_at(
     demo: str, open_page: Open
 ) -> None:
     page = open_page(f"{demo}/overview?missing=drop")
     assert selection(page) == {"missing": "drop"}
-    assert page.url.startswith(f"{demo}/?")
-
-
-def test_one_step_back_from_a_run_is_the_queue_with_the_run_that_was_looked_at(
-    demo: str, open_page: Open
-) -> None:
-    page = open_page(f"{demo}/")
+    assert page.url.startswith(f"{demo}/?")  # the first page has one address
     go_to(page, "Queue")
     first = selection(page)["run"]
     press(page, "j")
@@ -80,15 +73,13 @@ def test_what_is_selected_in_a_run_is_no_step_of_its_own(demo: str, open_page: O
     headline(page, "Queue")
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_first_thing_that_a_browser_draws_is_a_progress_bar(
-    demo: str, open_page: Open, dark: bool
-) -> None:
-    page = open_page(f"{demo}/", dark=dark)
+def test_the_first_thing_that_a_browser_draws_is_a_progress_bar(demo: str, open_page: Open) -> None:
+    page = open_page(f"{demo}/data")
     page.route("**/index.*.js", lambda route: None)  # none of Streamlit's scripts comes
     page.goto(f"{demo}/run", wait_until="commit")
     cover = page.locator(COVER)
     expect(cover.get_by_role("progressbar", name="Loading")).to_be_visible()
     expect(cover).to_contain_text("Loading the page …")
-    expect(cover).to_have_css("background-color", "rgb(16, 22, 29)" if dark else "rgb(255, 255, 255)")
-    page.unroute_all(behavior="ignoreErrors")
+    for scheme, colour in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(16, 22, 29)")):
+        page.emulate_media(color_scheme=scheme)
+        expect(cover).to_have_css("background-color", colour)

@@ -198,28 +198,19 @@ def test_a_row_of_the_decisions_opens_its_run_at_that_decision(demo: str, open_p
     expect(page.get_by_role("heading", name="All alternatives")).to_be_visible()
 
 
-def test_the_navigation_keeps_the_selected_run(demo: str, open_page: Open) -> None:
-    run, _ = telling_run()
-    page = open_page(f"{demo}/run?run={run.digest}&sub_goal=order")
-    headline(page, "Run")
-    for name in ("Rankings", "Overview", "Run"):
-        go_to(page, name)
-    expect(picker(page, "Run")).to_have_value(re.compile(re.escape(run.run_id)))
-    expect(picker(page, "Sub-goal")).to_have_value("✓ Look up order")
-    assert selection(page) == {"run": run.digest, "sub_goal": "order"}
-
-
-def test_pages_are_reached_from_the_navigation_of_a_narrow_screen_and_follow_the_theme(
+def test_the_navigation_of_a_narrow_screen_keeps_the_selected_run_and_pages_follow_the_theme(
     demo: str, open_page: Open
 ) -> None:
-    page = open_page(f"{demo}/data", width=390, height=844, dark=True)
+    run, _ = telling_run()
+    page = open_page(f"{demo}/run?run={run.digest}&sub_goal=order", width=390, height=844, dark=True)
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUND[True])
-    for name in ("Decisions", "Overview"):
+    for name in ("Data", "Run", "Overview"):
         settle(page)
         if page.get_by_test_id("stExpandSidebarButton").is_visible():
             page.get_by_test_id("stExpandSidebarButton").click()
         go_to(page, name)
         expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+        assert selection(page) == {"run": run.digest, "sub_goal": "order"}
     figure = page.locator(".st-key-scroll-flow .main-svg").first
     expect(figure).to_have_css("background-color", BACKGROUND[True])
     with answered(page):

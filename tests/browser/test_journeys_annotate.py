@@ -115,15 +115,6 @@ def retype(page: Page, words: str) -> None:
     editor.wait_for(state="detached")
 
 
-def test_the_page_fits_a_dark_and_a_narrow_screen(address: str, open_page: Callable[..., Page]) -> None:
-    for width, dark in ((1440, True), (390, False)):
-        page = open_page(f"{address}/annotate?graph=desk&sub_goal=policy", width=width, dark=dark)
-        write(page, "Expression", f"state.read == {width}")
-        assert len(boxes(page)) == 4
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        page.close()
-
-
 FOCUSED = """() => {
   let at = document.activeElement;
   while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;

@@ -19,17 +19,23 @@ Open = Callable[..., Page]
 LINK = "agents=other&listed=all&missing=drop&order=teaches&kind=failed"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Agents of a refund desk, and one that shares no task with them."""
-    with Workspace(tmp_path / "w") as store:
+    at = tmp_path_factory.mktemp("scope") / "w"
+    with Workspace(at) as store:
         store.add("desk.plan.yaml", desk.GRAPH)
         for run in (desk.careful(1), desk.lucky(1), desk.failing(1), desk.stray()):
             store.add(f"{run.run_id}.jsonl", run.ledger())
         for n in (1, 2):
             lost = a_run(f"lost-{n}", agent="stray", task="other").call("dance").finish(False)
             store.add(f"lost-{n}.jsonl", lost.ledger())
-    return tmp_path / "w"
+    return at
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path, serve: Callable[..., str]) -> str:
+    return serve(str(folder))
 
 
 def download(page: Page, label: str) -> str:
@@ -62,7 +68,7 @@ def runs(document: str) -> list[str]:
 )
 def test_the_review_that_a_page_exports_is_what_the_verb_prints(
     folder: Path,
-    serve: Callable[..., str],
+    address: str,
     open_page: Open,
     capsys: pytest.CaptureFixture[str],
     asked: str,
@@ -70,16 +76,16 @@ def test_the_review_that_a_page_exports_is_what_the_verb_prints(
     want: list[str],
 ) -> None:
     """The download is made outside of the session, and is of its agents all the same."""
-    page = open_page(f"{serve(str(folder))}/review?{asked}")
+    page = open_page(f"{address}/review?{asked}")
     exported = download(page, "Review (JSON)")
     assert exported == printed(capsys, folder, *words)
     assert sorted(runs(exported)) == sorted(want)
 
 
 def test_the_overview_and_the_report_shared_from_it_are_of_the_agents_compared(
-    folder: Path, serve: Callable[..., str], open_page: Open
+    address: str, open_page: Open
 ) -> None:
-    page = open_page(f"{serve(str(folder))}/?agents=other")
+    page = open_page(f"{address}/?agents=other")
     expect(page.get_by_text("3 runs · 1 agent")).to_be_visible()
     page.get_by_role("button", name="Share report").click()
     written = download(page, "Full report (HTML)")
@@ -88,9 +94,8 @@ def test_the_overview_and_the_report_shared_from_it_are_of_the_agents_compared(
 
 
 def test_a_copied_link_shows_the_same_after_a_reload_to_somebody_else_and_on_another_server(
-    folder: Path, serve: Callable[..., str], open_page: Open
+    folder: Path, address: str, serve: Callable[..., str], open_page: Open
 ) -> None:
-    address = serve(str(folder))
     page = open_page(f"{address}/review?{LINK}")
     words = "0 of 3 reviewed"
     expect(page.get_by_text(words)).to_be_visible()

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from builders import a_run
 from histories import moment, on_day, seen
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untaken.answers import counterfactual_document, dump, json_schema
@@ -137,6 +137,7 @@ def retold(run: Run, layer: slice) -> Run:
     return replace(run, events=tuple(events))
 
 
+@settings(max_examples=20)
 @given(RUNS)
 def test_own_and_later_outcomes_count_at_no_level(drawn) -> None:
     runs = built(drawn)

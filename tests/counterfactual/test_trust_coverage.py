@@ -14,7 +14,7 @@ from untaken.counterfactual.advantage import around
 from untaken.counterfactual.histories import FOUND, Scales, Used, history_of
 from untaken.memory import PolicyMemory, Spans, ValueRange
 
-TIMES = 400
+TIMES = 200
 UNIT = ValueRange(low=0, high=1)
 SCALE = Scale(spans=Spans(cost=UNIT, steps=UNIT), weights=Weights())
 
