@@ -46,7 +46,7 @@ def content(folder: Path, agent: str) -> dict[str, bytes]:
 
 
 def test_an_agent_made_anew_is_the_same_bytes(tmp_path: Path) -> None:
-    agent = "noisy+sce+win"  # it draws, is told causes, and is asked again
+    agent = "noisy+sce+win"  # noise, causes and What-If-Not
     command = [sys.executable, "-m", "sample_runs.crafter", "--agent", agent, str(tmp_path)]
     subprocess.run(command, cwd=REPOSITORY, env=os.environ | {"PYTHONHASHSEED": "4711"}, check=True)
     anew, kept = content(tmp_path, agent), content(SAMPLES, agent)
