@@ -8,17 +8,28 @@ from functools import partial
 from typing import Any, Final, Literal, NoReturn
 
 _ALIGNMENT: Final = re.compile(r"(?:(.)?([<>^]))?[-+ ]?0?(\d{0,4})")
+_ADDRESS: Final = re.compile(r"\b(\w{2,12}:/{1,2})(?:[^\s/?#@]*@)?([^\s?#\"'<>]*)(?:\?[^\s#\"'<>]*)?")
 Severity = Literal["error", "warning", "note"]
+
+
+def bare_addresses(text: str) -> str:
+    """The text, with no user, password or query in any address in it."""
+    return _ADDRESS.sub(r"\1\2", text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """The place that a message refers to; every part is optional."""
+    """The place that a message refers to; every part is optional. Of an address, nothing secret is in it."""
 
     file: str | None = None
     line: int | None = None
     column: int | None = None
     run: str | None = None
+
+    def __post_init__(self) -> None:
+        """No message tells the password in the address of a store."""
+        if self.file is not None and ":/" in self.file:
+            object.__setattr__(self, "file", bare_addresses(self.file))
 
     def __str__(self) -> str:
         place = self.file or ""

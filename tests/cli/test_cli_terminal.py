@@ -30,3 +30,26 @@ def test_an_exported_text_is_spelled_out_on_a_terminal_and_as_it_is_in_a_file() 
     assert all(char.isprintable() or char == "\n" for char in shown.getvalue())
     assert shown.getvalue().startswith("id,title\n1,a\\x1b[31mb")
     assert kept.getvalue() == f"id,title\n1,{HOSTILE}\n"
+
+
+ADDRESSES = (
+    "s3://AKIA0001:SECRETKEY@bucket/runs",
+    "http://ann:SECRETKEY@127.0.0.1:9/runs.jsonl?sig=SECRETKEY",
+    "postgresql://ann:SECRETKEY@localhost/untaken",
+)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("verb", ["score", "score --json", "convert -o out", "review --workspace"])
+def test_no_message_tells_what_is_secret_in_an_address(
+    address: str,
+    verb: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*verb.split(), address]) == 2
+    out, err = capsys.readouterr()
+    assert "SECRETKEY" not in out + err
+    assert address.partition("@")[2].partition("?")[0] in err

@@ -40,8 +40,8 @@ from untaken import limits
 from untaken.asking.bounds import KEY_SETTING, LOCAL, REQUESTS
 from untaken.asking.local import serving
 from untaken.asking.question import Question, Unreached
-from untaken.asking.replies import Reply, ToolUse, bare_addresses, without_keys
-from untaken.errors import Unscored, UntakenError
+from untaken.asking.replies import Reply, ToolUse, without_keys
+from untaken.errors import Unscored, UntakenError, bare_addresses
 
 RETRIES: Final = 2
 """How often a model may correct the form of its answer."""

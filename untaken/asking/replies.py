@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
@@ -12,7 +11,7 @@ from urllib.parse import parse_qsl, unquote
 import msgspec
 
 from untaken import limits
-from untaken.errors import UntakenError, Where
+from untaken.errors import UntakenError, Where, bare_addresses
 from untaken.ledger.strict_json import JsonFault, parse_json
 
 SALT_FILE: Final = "salt"
@@ -22,7 +21,6 @@ SECRET_CHARS: Final = 6
 REPLY_BYTES: Final = 4 * limits.MIB
 
 
-_ADDRESS: Final = re.compile(r"\b(\w{2,9}://)(?:[^\s/?#@]*@)?([^\s?#\"'<>]*)(?:\?[^\s#\"'<>]*)?")
 _in_addresses: Final[set[str]] = set()
 """Passwords, and values of queries, of the addresses that models have in this process."""
 
@@ -40,11 +38,6 @@ def public_name(model: str) -> str:
     given = [value for _, value in parse_qsl(query)] + [unquote(part) for part in user.split(":")[1:] if at]
     _in_addresses.update(value for value in given if len(value) >= SECRET_CHARS)
     return bare_addresses(address) + mark + name
-
-
-def bare_addresses(text: str) -> str:
-    """The text, with no user, password or query in any address in it."""
-    return _ADDRESS.sub(r"\1\2", text)
 
 
 def without_keys(text: str) -> str:
