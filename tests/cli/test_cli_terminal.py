@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
+
+import pytest
 
 from untaken.answers.documents import dump
+from untaken.cli import main
 from untaken.cli.console import Console
 
 HOSTILE = "a\x1b[31mb\x9b2Jc\x7fd\u202ee\u2028f\x07"

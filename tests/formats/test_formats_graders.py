@@ -78,9 +78,13 @@ def test_a_span_that_has_the_result_of_an_evaluation_is_a_grader(tmp_path: Path)
     assert (run.finished.metrics or {})["evaluation:quality"] == 0.5
 
 
+PLAYERS = ("user_simulator", "UserSimulatorAgent", "user_sim", "ActorSimulator", "Simulated Customer")
+
+
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_a_simulated_user_did_is_apart(tmp_path: Path, format: str) -> None:
-    player = Node(id="g", parent="a", kind="agent", name="user_simulator", at=(3, 8))
+@pytest.mark.parametrize("name", PLAYERS)
+def test_what_a_simulated_user_did_is_apart(tmp_path: Path, format: str, name: str) -> None:
+    player = Node(id="g", parent="a", kind="agent", name=name, at=(3, 8))
     file = put_trace(tmp_path / "in", format, [*TRACE[:2], player, TRACE[3]])
     _, (run,) = converted(format, tmp_path / "out", file)
     assert spent(run)[:3] == (5, 1, 1)

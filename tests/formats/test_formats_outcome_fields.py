@@ -215,12 +215,36 @@ def test_annotations_of_phoenix_are_scores(tmp_path: Path, form: str) -> None:
     assert run.finished.metrics == {"evaluation:task_completion": 0.0, "evaluation:helpfulness": 0.25}
 
 
-def test_evaluations_that_contradict_each_other_are_no_outcome(tmp_path: Path) -> None:
-    span = otel_span(1, "invoke_agent")
-    said = [{"name": "success", "score": 1}, {"name": "task_completion", "score": 0}]
-    span = {**span, "attributes": {**span["attributes"], "annotations": said}}
-    done, (run,) = converted("otel", tmp_path / "out", put_record(tmp_path / "in", {"t.jsonl": [span]}))
-    assert run.finished is not None
-    assert run.finished.success is None
-    assert "outcomes-differ" in codes(done)
-    assert "missing-outcome" not in codes(done)
+def evaluated(format: str, *said: tuple[str, bool]) -> dict[str, Any]:
+    """The record of a format with these evaluations of its run."""
+    ((name, content),) = RECORDS[format].items()
+    if format == "mlflow":
+        judged = [{"assessment_name": each, "feedback": {"value": value}} for each, value in said]
+        content = {**content, "info": {**content["info"], "assessments": judged}}
+    elif format == "langfuse":
+        content = {**content, "scores": [{"name": each, "value": int(value)} for each, value in said]}
+    elif format == "otel":
+        noted = [{"name": each, "score": int(value)} for each, value in said]
+        content = [
+            {**content[0], "attributes": {**content[0]["attributes"], "annotations": noted}},
+            *content[1:],
+        ]
+    else:
+        stats = {each: {"n": 1, "avg": float(value)} for each, value in said}
+        content = [{**content[0], "feedback_stats": stats}, *content[1:]]
+    return {name: content}
+
+
+@pytest.mark.parametrize("format", ["otel", "mlflow", "langfuse", "langsmith"])
+def test_evaluations_that_contradict_each_other_are_no_outcome(tmp_path: Path, format: str) -> None:
+    for number, (said, success) in enumerate(
+        [((("success", True), ("outcome", True)), True), ((("success", True), ("outcome", False)), None)]
+    ):
+        source = put_record(tmp_path / f"in{number}", evaluated(format, *said))
+        done, (run,) = converted(format, tmp_path / f"out{number}", source)
+        assert run.finished is not None
+        assert run.finished.success is success
+        assert ("outcomes-differ" in codes(done), "missing-outcome" in codes(done)) == (
+            success is None,
+            False,
+        )

@@ -20,6 +20,10 @@ def result(**changed: Any) -> dict[str, Any]:
 FORMS: dict[str, tuple[str, Any]] = {
     "an evaluation": ("r.json", {"evalId": "e", "results": {"version": 3, "results": [RESULT]}}),
     "a list of results": ("r.json", {"evalId": "e", "results": [RESULT]}),
+    "the summary that older programs write": (
+        "r.json",
+        {"version": 2, "results": [{k: v for k, v in RESULT.items() if k not in ("promptIdx", "testIdx")}]},
+    ),
     "a result on each line": ("r.jsonl", [RESULT]),
 }
 

@@ -19,6 +19,7 @@ from untaken.formats.message_transcript import MessageTranscript
 from untaken.formats.messages import asked, is_message, message_items, replied, tokens_of
 from untaken.formats.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
 from untaken.formats.otel import SUCCESS
+from untaken.formats.outcome_fields import agreed
 from untaken.formats.readings import (
     amount,
     first_text,
@@ -127,7 +128,7 @@ def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
     run_id = f"langsmith/{trace}"
     total = {} if root.get("run_type") in MODELS else _used(root, findings)
     spent = calls.spent(total, run=run_id, findings=findings, apart=apart)
-    success, feedback = _feedback(root, findings)
+    (success, named), feedback = _feedback(root, findings)
     session = first_text([_metadata(root)], ("thread_id", "session_id"))
     task = text(_metadata(root).get("task_id")) or text(root.get("reference_example_id"))
     return TraceRun(
@@ -142,6 +143,7 @@ def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
         started=_at(root, "start_time", findings),
         finished=_at(root, "end_time", findings),
         success=success,
+        outcome_named=named,
         cost=spent.cost,
         steps=len(models) or None,
         error=_error(root),
@@ -159,15 +161,15 @@ def _model(node: Node) -> str | None:
     return text(_metadata(node).get("ls_model_name")) or text(called.get("model"))
 
 
-def _feedback(root: Node, findings: Findings) -> tuple[bool | None, dict[str, float]]:
+def _feedback(root: Node, findings: Findings) -> tuple[tuple[bool | None, bool], dict[str, float]]:
     """Averages of feedback are metrics; one that names success, and is 0 or 1, is the outcome."""
     found: dict[str, float] = {}
     for name, stats in mapping(root.get("feedback_stats")).items():
         average = number(mapping(stats).get("avg"), findings, f"feedback_stats.{clip(name, 80)}")
         if average is not None:
             found[f"feedback:{name}"] = average
-    named = (found.get(f"feedback:{name}") for name in SUCCESS)
-    return next((value == 1 for value in named if value in (0, 1)), None), found
+    named = ((name, found.get(f"feedback:{name}")) for name in SUCCESS)
+    return agreed([(name, value == 1) for name, value in named if value in (0, 1)], findings), found
 
 
 def _apart(runs: Sequence[Node]) -> dict[str, str]:

@@ -20,6 +20,7 @@ from untaken.formats.messages import asked, replied, tool_reply
 from untaken.formats.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
 from untaken.formats.otel import SUCCESS, TASK
 from untaken.formats.otel_spans import Span, spans_of
+from untaken.formats.outcome_fields import agreed
 from untaken.formats.readings import amount, first_text, mapping, number, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import Spending, usage, with_cost
@@ -130,7 +131,7 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
     trace = first_text([info, root.attributes], TRACES) or name
     own, spent = _own_and_spent(ordered, about, f"mlflow/{trace}", findings)
     models = [span for span, kind in own if kind in MODELS]
-    success, judged = _assessments(info, findings)
+    (success, named), judged = _assessments(info, findings)
     ends = [span.end for span in spans if span.end is not None]
     session = text(about.get("mlflow.trace.session"))
     return TraceRun(
@@ -145,6 +146,7 @@ def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> Tra
         started=root.start or ordered[0].start,
         finished=max(ends, default=None),
         success=success,
+        outcome_named=named,
         cost=spent.cost,
         steps=len(models) or None,
         error=(root.message or "the root span has the status error") if root.status == "error" else None,
@@ -179,10 +181,12 @@ def _model(span: Span) -> str | None:
     return text(span.attributes.get(MODEL)) or text(mapping(span.attributes.get(INPUTS)).get("model"))
 
 
-def _assessments(info: Mapping[str, Any], findings: Findings) -> tuple[bool | None, dict[str, float]]:
+def _assessments(
+    info: Mapping[str, Any], findings: Findings
+) -> tuple[tuple[bool | None, bool], dict[str, float]]:
     """Feedback that is a number, or true or false, is a metric; one that names success is the outcome."""
     found: dict[str, float] = {}
-    success: bool | None = None
+    outcomes: list[tuple[str, bool]] = []
     for assessment in objects(info.get("assessments")):
         name = text(assessment.get("assessment_name")) or "assessment"
         value = mapping(assessment.get("feedback")).get("value")
@@ -190,8 +194,8 @@ def _assessments(info: Mapping[str, Any], findings: Findings) -> tuple[bool | No
             continue
         found[f"assessment:{name}"] = float(number(value, findings, "feedback.value") or 0)
         if name.lower() in SUCCESS and value in (0, 1):
-            success = bool(value)
-    return success, found
+            outcomes.append((name, bool(value)))
+    return agreed(outcomes, findings), found
 
 
 def _own_and_spent(

@@ -26,7 +26,9 @@ from untaken.formats.trace_run import Answered, Called, Item, Utterance
 Role = Literal["model", "tool", "other"]
 Messages = Sequence[Mapping[str, Any]]
 SIMULATOR: Final = re.compile(
-    r"(?:user|customer|human)[ _-]?simulat(?:or|ion)|simulated[ _-]?user", re.IGNORECASE
+    r"(?:user|customer|human|client|actor)[ _-]?sim(?:ulat(?:or|ion)|(?![a-z]))|"
+    r"(?:simulated|synthetic)[ _-]?(?:user|customer|human|client)",
+    re.IGNORECASE,
 )
 """What an agent is called that plays the user."""
 _COST: Final = ("cost",)

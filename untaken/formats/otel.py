@@ -54,6 +54,7 @@ from untaken.formats.otel_spans import (
     span_of,
     unflattened,
 )
+from untaken.formats.outcome_fields import agreed
 from untaken.formats.readings import (
     cut_name,
     items,
@@ -170,7 +171,7 @@ def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
     agents = [root, *(span for span, kind in own if kind == "agent")]
     named = next((name for span in agents if (name := text(span.first(*AGENT_NAMES)))), None)
     _note_conventions(ordered, findings)
-    outcomes, metrics = _evaluations(ordered, findings)
+    (success, named_outcome), metrics = _evaluations(ordered, findings)
     ends = [span.end for span in ordered if span.end is not None]
     session = text(root.first(*SESSION))
     return TraceRun(
@@ -185,8 +186,8 @@ def trace_run(spans: Sequence[Span], findings: Findings) -> TraceRun:
         items=list(_items(root, own)),
         started=root.start or ordered[0].start,
         finished=max(ends) if ends else None,
-        success=next(iter(outcomes)) if len(outcomes) == 1 else None,
-        outcome_named=len(outcomes) > 1,
+        success=success,
+        outcome_named=named_outcome,
         cost=spent.cost,
         steps=whole(root.first("untaken.steps"), findings, "untaken.steps") or len(models) or None,
         error=(root.message or "the root span has the status error") if root.status == "error" else None,
@@ -222,9 +223,11 @@ def _note_conventions(spans: Sequence[Span], findings: Findings) -> None:
         findings.once("two-conventions", message, severity="note")
 
 
-def _evaluations(spans: Sequence[Span], findings: Findings) -> tuple[set[bool], dict[str, float | bool]]:
+def _evaluations(
+    spans: Sequence[Span], findings: Findings
+) -> tuple[tuple[bool | None, bool], dict[str, float | bool]]:
     """Evaluation events and annotations of Phoenix are metrics; one that names success is the outcome."""
-    outcomes: dict[str, bool] = {}
+    outcomes: list[tuple[str, bool]] = []
     metrics: dict[str, float | bool] = {}
     for about in (each for span in spans for each in _scores(span)):
         name = text(about.get("name")) or "evaluation"
@@ -233,11 +236,8 @@ def _evaluations(spans: Sequence[Span], findings: Findings) -> tuple[set[bool], 
         if value is not None:
             metrics[f"evaluation:{name}"] = value
         if name.lower() in SUCCESS and (success := _passed(value, label, findings)) is not None:
-            outcomes[name] = success
-    if len(set(outcomes.values())) > 1:
-        message = f"the evaluations {', '.join(outcomes)} contradict each other; success is unknown"
-        findings.add("outcomes-differ", message)
-    return set(outcomes.values()), metrics
+            outcomes.append((name, success))
+    return agreed(outcomes, findings), metrics
 
 
 def _scores(span: Span) -> Iterator[dict[str, Any]]:

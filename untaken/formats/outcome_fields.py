@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -70,6 +70,21 @@ def outcome_of(document: Mapping[str, Any], findings: Findings, run: str) -> tup
     for name in given.keys() - read.keys() if read else ():
         name_unused(name, findings, run, known=True)
     return next(iter(read.values()), None), False
+
+
+def agreed(evaluations: Iterable[tuple[str, bool]], findings: Findings) -> tuple[bool | None, bool]:
+    """What evaluations that name the success of a run say together.
+
+    Returns:
+        The outcome, and whether a finding says why there is none: they contradict each other.
+    """
+    said = list(evaluations)
+    if len({success for _, success in said}) > 1:
+        names = ", ".join(dict.fromkeys(name for name, _ in said))
+        message = f"the evaluations {clip(names, 80)} contradict each other; success is unknown"
+        findings.add("outcomes-differ", message)
+        return None, True
+    return next((success for _, success in said), None), False
 
 
 def name_unused(name: str, findings: Findings, run: str, *, known: bool = False) -> None:

@@ -33,6 +33,8 @@ EXPECTED: Final = ("expected", "expected_output", "target", "answer", "ground_tr
 EQUALS: Final = ("equals", "icontains", "contains")
 """Assertions whose value is the answer."""
 MARKS: Final = frozenset(("gradingResult", "promptIdx", "testIdx", "namedScores"))
+OLDER: Final = frozenset(("prompt", "vars", "success", "score"))
+"""What a result has in older forms, too."""
 """Names of which a result has two at least."""
 _RESULT: Final = (
     *("id", "promptIdx", "testIdx", "provider", "provider.id", "provider.label", "prompt.raw", "vars.**"),
@@ -56,7 +58,11 @@ def recognise(sample: Sample) -> Confidence:
 
 def _is_result(record: Any) -> bool:
     result = mapping(record)
-    return "response" in result and "provider" in result and len(MARKS & result.keys()) > 1
+    return (
+        "response" in result
+        and "provider" in result
+        and (len(MARKS & result.keys()) > 1 or result.keys() >= OLDER)
+    )
 
 
 def _results(record: Any) -> list[Any]:
