@@ -225,3 +225,17 @@ def test_a_cut_journal_loses_no_event_and_makes_no_longer_run_intact(
             assert run.integrity.verdict == (
                 "INTACT" if len(run.events) == recorded[run.run_id] else "ALTERED"
             )
+
+
+def test_only_heads_that_lie_elsewhere_show_that_ledger_heads_and_journal_were_put_back_together(
+    left: list[State], tmp_path: Path
+) -> None:
+    """What the rule cannot see, said in docs/concepts.md §1."""
+    before = next(state for state in left if whole_events(state.ledger) == state.acknowledged != {})
+    after = max(left, key=lambda state: sum(state.acknowledged.values()))
+    assert sum(after.acknowledged.values()) > sum(before.acknowledged.values())
+    path = before.put(tmp_path / "a.jsonl")
+    assert set(verdicts(path).values()) == {"INTACT"}
+    later = verify_ledger(after.put(tmp_path / "b.jsonl"))
+    elsewhere = {found.run_id: found.head for found in later if found.head}
+    assert "TRUNCATED" in {found.verdict for found in verify_ledger(path, heads=elsewhere)}
