@@ -6,8 +6,8 @@ argument, a skipped step, or a skill that is wrong in one context; or by retries
 Every step of both versions also goes wrong by itself in about 4% of runs.
 
 * called: the sub-goal of the fault is called; other: another one is; any (A/A): any sub-goal is called;
-* name: the first suspect is the sub-goal of the fault; rival: the sub-goal with the largest raw drop, counted
-  over all runs, is;
+* name: the first suspect is the sub-goal of the fault; rivals: the drop with the least p is; the largest raw
+  drop, counted over all runs, is;
 * kind: a called skip is said to be skipped, any other fault to be failed.
 
     python benchmarks/versions.py [draws of each] [tasks] [repeats] [first seed]
@@ -30,7 +30,7 @@ from planted import FACTS, Agent, Cause, Desk, Kind, Step, made_up, plans_of
 from untaken.corpus import score_runs
 from untaken.ledger import LedgerWriter, Run, RunWriter, read_ledger
 from untaken.subgoals import RunScore
-from untaken.versions import VersionComparison, compare_versions
+from untaken.versions import SubGoalChange, VersionComparison, compare_versions
 
 NOISE: Final = 0.04
 FAULTS: Final[tuple[tuple[str, float], ...]] = (
@@ -114,11 +114,16 @@ def draw(fault: str, rate: float, seed: int, tasks: int, repeats: int) -> Iterat
     yield "called", step in called
     yield "other", bool(called - {step})
     yield "name", found.first_suspect is not None and found.first_suspect.sub_goal == step
+    yield "least p", min(found.sub_goals, key=_least_p).sub_goal == step
     yield "rival", _largest_raw_drop(runs, scores) == step
     yield from _kind(found, fault, step)
     predicted = next((one.found for one in found.power if one.drop == rate), None)
     if predicted is not None:
         yield "predicted power", random.Random(seed).random() < predicted
+
+
+def _least_p(one: SubGoalChange) -> tuple[bool, float]:
+    return (one.difference or 0.0) >= 0, 1.0 if one.p is None else one.p
 
 
 def _kind(found: VersionComparison, fault: str, step: str) -> Iterator[tuple[str, bool]]:

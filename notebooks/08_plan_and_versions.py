@@ -25,6 +25,7 @@
 # %%
 from pathlib import Path
 
+from untaken import figures
 from untaken.annotating import apply
 from untaken.answers import (
     audit_corpus,
@@ -37,7 +38,7 @@ from untaken.answers.versions import version_headline
 from untaken.corpus import evaluate_corpus
 from untaken.ledger import read_ledger
 from untaken.memory import PolicyMemory
-from untaken.plans import load_graph, parse_graph
+from untaken.plans import diff_graphs, load_graph, parse_graph
 
 SAMPLES = Path("..") / "sample_runs"
 runs = [
@@ -78,6 +79,9 @@ mistaken = parse_graph(text.encode(), name="mistaken.plan.yaml")
 audit = audit_corpus(evaluated(mistaken))
 print(audit.headline)
 audited_nodes_table(audit)[["sub_goal", "verdict", "why", "proposed"]]
+
+# %%
+figures.plan_diff_figure(diff_graphs(plan, mistaken))
 
 # %% [markdown]
 # Where the runs agree on something else, the audit proposes an edit. Nothing is scored by it until a person

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 
 import msgspec
@@ -14,15 +15,19 @@ from components.shared import state, tables, text
 from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author
 from untaken import discovery
-from untaken.annotating import runs_of
+from untaken.annotating import runs_of, tool_proposals
 from untaken.answers import support_table
-from untaken.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph, Source, teaches, unusable
+from untaken.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph, SharedCall, Source, teaches, unusable
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.plans import PlanGraph, diff_graphs, escape_glob, graph_digest
 from untaken.present.numbers import counted
 
-SOURCES: dict[Source, str] = {"actions": "Tools that were called", "plans": "Plans that agents wrote"}
+SOURCES: dict[Source, str] = {
+    "actions": "Tools that were called",
+    "calls": "Calls of one task, with arguments",
+    "plans": "Plans that agents wrote",
+}
 
 
 @panel
@@ -78,7 +83,10 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
     tasks = sorted({run.task_id for run in good})
     left, right = st.columns(2)
     chosen = left.multiselect("Agents", agents, key="suggest_agents", placeholder="all", format_func=_short)
-    among = right.multiselect("Tasks", tasks, key="suggest_tasks", placeholder="all", format_func=_short)
+    if source == "calls":
+        among = [right.selectbox("Task", tasks, key="suggest_task", format_func=_short)]
+    else:
+        among = right.multiselect("Tasks", tasks, key="suggest_tasks", placeholder="all", format_func=_short)
     theta = left.slider("θ: share of runs in the same order", 0.55, 1.0, THETA, 0.01, key="suggest_theta")
     share = right.slider(
         "Minimum share of runs that include it", 0.0, 1.0, MIN_SHARE, 0.05, key="suggest_share"
@@ -86,14 +94,17 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
     fewest = left.number_input(
         "Minimum number of runs that include both ends", 1, 1_000, MIN_RUNS, key="suggest_runs"
     )
-    use_rules = graph is not None and right.checkbox(
+    use_rules = graph is not None and source != "calls" and right.checkbox(
         "Map actions with the open graph", value=True, key="suggest_map",
         help="Uses its rules and checks to map actions to sub-goals. If off, tags and tools become the "
         "sub-goals.",
     )  # fmt: skip
     try:
         base, limits = graph if use_rules else None, (theta, share, int(fewest))
-        draft = _draft(base, (tuple(chosen), tuple(among)), limits, source, known)
+        make = partial(_draft, base, (tuple(chosen), tuple(among)), limits, source, known)
+        draft = make()
+        if reads := tuple(_reads(draft.offered)):
+            draft = make(reads=reads)
     except UntakenError as error:
         st.warning(text.label(session.words(error), 400))
         _leave()
@@ -102,6 +113,27 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
         left.caption("All these runs use the same order, so θ has no effect here.")
     used = counted(draft.runs, "run" if source == "plans" else "successful run")
     _show(draft, graph, used, among or tasks)
+
+
+def _reads(offered: Sequence[SharedCall]) -> list[str]:
+    """The reads to take into the draft: offered, none ticked; every change is in it."""
+    names = {call.sub_goal: f"{call.tool} {_arguments(call)}" for call in offered if not call.changes}
+    if not names:
+        return []
+    st.caption(
+        "Every success makes these calls. Those that change something are in the draft; tick the reads that "
+        "must be made."
+    )
+    return [
+        name
+        for at, (name, words) in enumerate(names.items())
+        if st.checkbox(text.label(words, 200), key=f"suggest_read_{at}_{name}")
+    ]
+
+
+def _arguments(call: SharedCall) -> str:
+    """The arguments of a call as JSON."""
+    return msgspec.json.encode(dict(call.arguments), order="sorted").decode()
 
 
 def _short(name: str) -> str:
@@ -168,11 +200,13 @@ def _draft(
     limits: tuple[float, float, int],
     source: Source,
     runs: list[Run],
+    *,
+    reads: tuple[str, ...] = (),
 ) -> ProposedGraph:
     store = state.workspace()
     digest = graph_digest(graph) if graph is not None else ""
     key = (str(store.path), state.content(store), digest, first_graph.asked())
-    return _discovered(key, among, limits, source, runs, graph)
+    return _discovered(key, among, limits, source, reads, runs, graph)
 
 
 @st.cache_resource(ttl=3600, max_entries=16, show_spinner="Learning from runs …")
@@ -181,12 +215,15 @@ def _discovered(
     among: tuple[tuple[str, ...], tuple[str, ...]],
     limits: tuple[float, float, int],
     source: Source,
+    reads: tuple[str, ...],
     _runs: list[Run],
     _graph: PlanGraph | None,
 ) -> ProposedGraph:
     agents, tasks = among
     runs = [r for r in _runs if (not agents or r.agent in agents) and (not tasks or r.task_id in tasks)]
     theta, share, fewest = limits
+    changing = [escape_glob(one.tool) for one in tool_proposals(runs) if one.proposed]
     return discovery.discover(
-        runs, _graph, theta=theta, min_share=share, min_runs=fewest, graph_id="suggested", source=source
-    )
+        runs, _graph, theta=theta, min_share=share, min_runs=fewest, graph_id="suggested", source=source,
+        mutates=changing if source == "calls" else (), reads=reads,
+    )  # fmt: skip

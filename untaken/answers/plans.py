@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from untaken.answers.documents import Count, DocumentPart
-from untaken.discovery import Alternatives, FoundSubGoal, ProposedGraph, Support
+from untaken.discovery import Alternatives, FoundSubGoal, ProposedGraph, SharedCall, Support
 from untaken.errors import Finding
 from untaken.plans import GraphDiff, SubGoal
 from untaken.plans.diff import ChangedSubGoal, Edge, FieldChange, Renamed, Reordered
@@ -105,6 +105,7 @@ class GraphDiscoverDocument(DocumentPart, frozen=True, kw_only=True, tag="untake
     dropped: Sequence[Support]
     implied: Sequence[Support]
     alternatives: Sequence[Alternatives]
+    offered: Sequence[SharedCall]
     findings: Sequence[Finding]
 
 

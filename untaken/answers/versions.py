@@ -182,7 +182,7 @@ class CostChangeEntry(DocumentPart, frozen=True, kw_only=True):
 
 
 class FirstSuspectEntry(DocumentPart, frozen=True, kw_only=True):
-    """The drop that chance explains least."""
+    """The drop that costs most runs."""
 
     sub_goal: str
     difference: float

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from untaken import discovery
+from untaken.annotating import tool_proposals
 from untaken.answers import graph_discover_document
 from untaken.cli.console import Console, decimal, plain, span
 from untaken.cli.grammar import UsageError, Verbs, verb
@@ -15,7 +17,7 @@ from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph
 from untaken.errors import Unscored
 from untaken.ledger import Run
-from untaken.plans import PlanGraph, diff_graphs, matches_glob, save_graph
+from untaken.plans import PlanGraph, diff_graphs, escape_glob, matches_glob, save_graph
 from untaken.present.numbers import counted
 
 
@@ -32,10 +34,15 @@ def add_discover(verbs: Verbs) -> None:
     parser.add_argument(
         "--from",
         dest="source",
-        choices=("actions", "plans"),
+        choices=("actions", "plans", "calls"),
         default="actions",
-        help="without --graphs: tags and tools are the sub-goals (default), or steps of recorded plans",
+        help="without --graphs: tags and tools are the sub-goals (default), steps of recorded plans, or the "
+        "calls that all successes of one task make",
     )
+    parser.takes_each(
+        "--mutates", "GLOB", "with --from calls: tools that change something (default: by name and effect)"
+    )
+    parser.takes_each("--read", "SUB_GOAL", "with --from calls: also this offered call; repeatable")
     parser.add_argument(
         "--agent", action="append", metavar="NAME", help="only runs of this agent; repeatable"
     )
@@ -61,6 +68,8 @@ def run_discover(args: argparse.Namespace, console: Console) -> int:
         min_runs=args.min_runs,
         graph_id=Path(args.out).name.split(".")[0] or "draft" if args.out else "draft",
         source=args.source,
+        mutates=args.mutates or _changing(runs) if args.source == "calls" else (),
+        reads=args.read,
     )
     if args.out:
         save_graph(draft.graph, args.out)
@@ -68,6 +77,11 @@ def run_discover(args: argparse.Namespace, console: Console) -> int:
     _print(draft, console, counted(draft.runs, "run" if args.source == "plans" else "successful run"))
     console.document(graph_discover_document(draft, findings=ledgers.findings))
     return 1 if ledgers.broken else 0
+
+
+def _changing(runs: Iterable[Run]) -> list[str]:
+    """The tools that change something, as their names and recorded effects say."""
+    return [escape_glob(one.tool) for one in tool_proposals(runs) if one.proposed]
 
 
 def _chosen(runs: Iterable[Run], args: argparse.Namespace) -> list[Run]:
@@ -135,6 +149,18 @@ def _print(draft: ProposedGraph, console: Console, used: str) -> None:
         ("without", lambda edge: edge.alone),
         ("agents", lambda edge: edge.agents),
     )
+    if draft.offered:
+        console.say()
+        console.say(
+            "Calls that all successes make; what only reads is offered (--read) and not in the draft."
+        )
+        known = {node.id for node in draft.graph.sub_goals}
+        console.columns(
+            draft.offered,
+            ("in the draft", lambda call: "yes" if call.sub_goal in known else "no"),
+            ("sub-goal", lambda call: call.sub_goal),
+            ("arguments", lambda call: json.dumps(call.arguments, sort_keys=True)),
+        )
     console.say()
     for group in draft.alternatives:
         options = " or ".join(group.options)

@@ -12,6 +12,7 @@ from untaken.discovery.proposed_graph import (
     Alternatives as Alternatives,
     FoundSubGoal as FoundSubGoal,
     ProposedGraph as ProposedGraph,
+    SharedCall as SharedCall,
     Source as Source,
     Support as Support,
 )

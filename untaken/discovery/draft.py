@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import msgspec
 
 from untaken.discovery.alternatives import alternatives
+from untaken.discovery.calls import FamilyFit, family_fit, orders_by_calls, shared_calls
 from untaken.discovery.first_attempts import (
     FirstAttempts,
     orders_by_graph,
@@ -25,6 +26,7 @@ from untaken.discovery.proposed_graph import (
     Alternatives,
     FoundSubGoal,
     ProposedGraph,
+    SharedCall,
     Source,
     Support,
 )
@@ -55,6 +57,8 @@ def discover(
     min_runs: int = MIN_RUNS,
     graph_id: str = "draft",
     source: Source = "actions",
+    mutates: Collection[str] = (),
+    reads: Collection[str] = (),
 ) -> ProposedGraph:
     """Propose a plan graph: sub-goals that runs attempted, and edges where one came before the other.
 
@@ -71,23 +75,49 @@ def discover(
         min_runs: that attempted both sub-goals of an edge.
         graph_id: of the draft, where there is no `graph`.
         source: of the sub-goals where there is no `graph`: the ``actions`` of runs, or the steps of the
-            ``plans`` that they wrote down (to-do lists of coding agents).
+            ``plans`` that they wrote down (to-do lists of coding agents), or the ``calls``, tool and
+            arguments, that all successes of one task make; for their order two runs are enough.
+        mutates: of a draft of calls, globs of the tools that change something: their calls are in the draft.
+        reads: of a draft of calls, the offered sub-goals that are in it, too.
 
     Raises:
         UntakenError: ``draft-threshold-invalid``; ``draft-without-runs`` where nothing is left to learn from;
-            ``draft-too-large``.
+            ``draft-too-large``; of a draft of calls, as `shared_calls`.
     """
     limits = _valid(DraftThresholds(theta=theta, min_share=min_share, min_runs=min_runs))
     used, left_out = _usable(runs, "actions" if graph is not None else source)
     if not used:
         why = ", ".join(f"{count} {words}" for words, count in left_out.items()) or "there are no runs"
         raise UntakenError("draft-without-runs", f"no successful run to learn from: {why}")
-    if graph is None:
+    offered: tuple[SharedCall, ...] = ()
+    if graph is None and source == "calls":
+        offered = shared_calls(used, mutates)
+        orders, nodes = orders_by_calls(used, [c for c in offered if c.changes or c.sub_goal in reads])
+        base = PlanGraph(id=graph_id, version=0, mutates=sorted(mutates), sub_goals=nodes)
+        limits = replace(limits, min_runs=min(limits.min_runs, max(2, len(used))))
+    elif graph is None:
         orders, nodes = orders_by_plans(used) if source == "plans" else orders_by_names(used)
         base = PlanGraph(id=graph_id, version=0, sub_goals=nodes)
     else:
         orders, base = orders_by_graph(used, graph), graph
-    return _Drafting(orders, base, limits).draft(graph, left_out)
+    draft = replace(_Drafting(orders, base, limits).draft(graph, left_out), offered=offered)
+    fit = family_fit(used) if graph is None and source == "actions" else None
+    return draft if fit is None else replace(draft, findings=(*draft.findings, _fit_finding(fit)))
+
+
+def _fit_finding(fit: FamilyFit) -> Finding:
+    """Whether the steps are one plan of all tasks: each task held against the others."""
+    rates = (
+        f"each of {fit.tasks} tasks against the others: {fit.found:.0%} of its shared steps found, "
+        f"{fit.extra:.0%} not its own"
+    )
+    if fit.one_plan:
+        return Finding(code="draft-one-plan", message=f"one plan fits these tasks ({rates})", severity="note")
+    return Finding(
+        code="draft-not-one-plan",
+        message=f"these tasks share no one plan ({rates}): read the draft as a list of steps",
+        hint="Draft one task at a time: --from calls --task ID.",
+    )
 
 
 def _valid(limits: DraftThresholds) -> DraftThresholds:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from untaken.errors import Finding
 from untaken.plans import PlanGraph
@@ -13,7 +13,7 @@ THETA: Final = 0.95
 MIN_SHARE: Final = 0.2
 MIN_RUNS: Final = 5
 """In fewer runs, the same order in all of them may be chance: ½⁵ = 3%, ½⁴ = 6%."""
-Source = Literal["actions", "plans"]
+Source = Literal["actions", "plans", "calls"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +68,16 @@ class Alternatives:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SharedCall:
+    """A call that every success makes; `changes` where its tool changes something."""
+
+    sub_goal: str
+    tool: str
+    arguments: Mapping[str, Any]
+    changes: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedGraph:
     """A draft of a plan graph.
 
@@ -84,6 +94,7 @@ class ProposedGraph:
         dropped: strong enough, but they would close a circle of stronger ones.
         implied: follow from the draft's edges although enough runs that hold both say otherwise.
         alternatives: proposed groups.
+        offered: of a draft of calls, those that all successes share, with and without a place in the draft.
         theta, min_share, min_runs: the thresholds in force.
         findings: why the draft may say too much.
     """
@@ -104,3 +115,4 @@ class ProposedGraph:
     min_share: float
     min_runs: int
     findings: tuple[Finding, ...]
+    offered: tuple[SharedCall, ...] = ()

@@ -88,7 +88,7 @@ class CostChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstSuspect:
-    """The sub-goal with the least p among those that are completed less often."""
+    """The sub-goal whose drop costs most runs: difference × runs that reached it."""
 
     sub_goal: str
     difference: float
@@ -202,11 +202,15 @@ def compare_versions(
 
 
 def _suspect(changes: Sequence[SubGoalChange]) -> FirstSuspect | None:
-    """The drop that chance explains least: with few runs the largest is often the noisiest."""
-    for one in changes:
-        if one.difference is not None and one.difference < 0:
-            return FirstSuspect(sub_goal=one.sub_goal, difference=one.difference)
-    return None
+    """The drop that costs most runs: a large one among few that reached the sub-goal is likely noise."""
+
+    def lost(one: SubGoalChange) -> float:
+        return -(one.difference or 0.0) * (one.a_reached + one.b_reached)
+
+    worst = max(changes, key=lambda one: (lost(one), one.sub_goal), default=None)
+    if worst is None or lost(worst) <= 0:
+        return None
+    return FirstSuspect(sub_goal=worst.sub_goal, difference=worst.difference or 0.0)
 
 
 def _completed(name: str, one: VersionRun) -> bool | None:

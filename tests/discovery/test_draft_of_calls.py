@@ -1,0 +1,94 @@
+"""A draft of calls: what all successes of one task do, with arguments; reads are offered, not required."""
+
+from __future__ import annotations
+
+import pytest
+from builders import RunBuilder, a_run
+
+from untaken.discovery import discover
+from untaken.errors import UntakenError
+from untaken.ledger import Run
+from untaken.subgoals import score_run
+
+MUTATES = ["pay", "send"]
+
+
+def worked(
+    name: str, *, amount: int = 67, success: bool = True, note: str = "", task: str = "t"
+) -> RunBuilder:
+    """Looks an order up, pays it, and sends a letter in the run's own words."""
+    run = a_run(name, task=task).call("pay", ok=False, amount=1)
+    run.call("find", ok=True, order="A1").call("look", ok=True, at=name).call("pay", ok=True, amount=amount)
+    run.call("send", ok=True, text=f"Dear customer, we have paid you back {note or name}.")
+    return run.finish(success)
+
+
+def runs(count: int = 3) -> list[Run]:
+    return [worked(f"r{n}").run() for n in range(count)]
+
+
+def test_changes_that_all_successes_make_are_required_and_reads_are_offered() -> None:
+    draft = discover(runs(), source="calls", mutates=MUTATES)
+    assert [node.id for node in draft.graph.sub_goals] == ["pay", "send"]
+    assert draft.graph.sub_goals[0].check.tool_call.arguments == {"amount": 67}
+    assert [(call.sub_goal, call.changes) for call in draft.offered] == [
+        ("find", False),
+        ("pay", True),
+        ("send", True),
+    ]
+    assert draft.graph.metadata["draft"] is True
+
+
+def test_a_read_that_is_ticked_is_in_the_draft_in_its_order() -> None:
+    draft = discover(runs(), source="calls", mutates=MUTATES, reads=["find"])
+    assert [node.id for node in draft.graph.sub_goals] == ["find", "pay", "send"]
+    assert [(edge.dependency, edge.sub_goal) for edge in draft.edges] == [("find", "pay"), ("pay", "send")]
+
+
+@pytest.mark.parametrize(("successes", "wanted"), [(2, 2), (3, 3), (9, 5)])
+def test_an_order_rests_on_as_many_runs_as_there_are_up_to_five(successes: int, wanted: int) -> None:
+    draft = discover(runs(successes), source="calls", mutates=MUTATES)
+    assert draft.min_runs == wanted
+    assert len(draft.edges) == 1
+
+
+def test_values_that_differ_between_successes_and_failed_runs_are_no_step() -> None:
+    made = [worked("a").run(), worked("b", amount=70).run(), worked("c", amount=1, success=False).run()]
+    draft = discover(made, source="calls", mutates=MUTATES)
+    assert [node.id for node in draft.graph.sub_goals] == ["send"]
+
+
+def test_the_draft_is_completed_by_the_runs_it_was_learned_from() -> None:
+    draft = discover(runs(), source="calls", mutates=MUTATES, reads=["find"])
+    assert [score_run(run, draft.graph).completion for run in runs()] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("code", "made"),
+    [
+        ("draft-too-few-successes", [worked("a").run(), worked("b", success=False).run()]),
+        ("draft-several-tasks", [worked("a").run(), worked("b", task="u").run()]),
+    ],
+)
+def test_one_success_or_several_tasks_are_refused(code: str, made: list[Run]) -> None:
+    with pytest.raises(UntakenError) as refused:
+        discover(made, source="calls", mutates=MUTATES)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("desc", "tools", "code"),
+    [
+        ("all tasks go alike", lambda task: ("find", "pay"), "draft-one-plan"),
+        ("each task goes its own way", lambda task: ("find", f"pay_{task}"), "draft-not-one-plan"),
+    ],
+)
+def test_a_draft_of_several_tasks_says_whether_they_are_one_plan(desc: str, tools: object, code: str) -> None:
+    made = []
+    for n in range(8):
+        run = a_run(f"r{n}", task=f"t{n % 4}")
+        for tool in tools(n % 4):  # type: ignore[operator]
+            run.call(tool, ok=True)
+        made.append(run.finish(True).run())
+    codes = [finding.code for finding in discover(made).findings if "one-plan" in finding.code]
+    assert codes == [code], desc
