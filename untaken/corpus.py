@@ -232,6 +232,15 @@ def _mapped(score: RunScore | Unscored) -> tuple[tuple[int, str, str], ...]:
     return () if isinstance(score, Unscored) else score.mapped
 
 
+def with_run(corpus: Corpus, run: Run) -> Corpus:
+    """The corpus with one of its runs as it is now: that run is scored again, nothing else is made again.
+
+    What is pooled over runs (agents, rankings, statements) stays as it was evaluated.
+    """
+    score, _ = score_one(run, corpus.graphs, missing=corpus.missing, verdicts=corpus.verdicts)
+    return replace(corpus, runs={**corpus.runs, run.digest: run}, scores={**corpus.scores, run.digest: score})
+
+
 def runs_without_graph(corpus: Corpus) -> tuple[Run, ...]:
     """The unbroken runs that no plan graph covers: only their outcome is known."""
 

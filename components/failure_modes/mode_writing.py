@@ -7,13 +7,12 @@ Each function is called by a widget, before the page is drawn again; what came o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
-
-import streamlit as st
+from typing import Any, Final
 
 from components.criteria.proposing import REPLIES
-from components.review import writing
+from components.review import undoing, writing
 from components.shared import drafts
+from untaken import limits
 from untaken.asking import ModelAccess, ReplyStore
 from untaken.errors import Unscored, UntakenError
 from untaken.failure_modes import (
@@ -33,23 +32,31 @@ from untaken.failure_modes import (
 from untaken.failure_modes.editing import one_line
 from untaken.failure_modes.files import plain_name
 from untaken.failure_modes.model_suggesting import model_suggestions, suggestion_drafts
-from untaken.ledger import Run
+from untaken.ledger import Draft, Head, Run
 from untaken.store import Workspace
 
 MOST_REQUESTS: Final = 4
 """Requests for one note: an answer in the wrong form is asked for again."""
 
 
-def save_note(store: Workspace, run: Run, field: drafts.DraftField, place: Place) -> None:
+def save_note(store: Workspace, run: Run, field: drafts.DraftField, place: Place, *, author: str) -> None:
     """Append the note that a field holds; what is empty is not saved."""
     words = drafts.typed(field)
-    if words and writing.append(store, run, [note_draft(words, author=field.author, place=place)]):
+    end = words and writing.append(store, run, [note_draft(words, author=author, place=place)])
+    if end:
         drafts.forget(field)
+        undoing.saved("Note saved", lambda: _withdraw(store, run, end.events - 1, author))
 
 
-def withdraw_note(store: Workspace, run: Run, seq: int, author: str) -> None:
+def withdraw_note(store: Workspace, run: Run, note: Note, author: str) -> None:
     """Take back one's own note."""
-    writing.append(store, run, [withdrawal_draft(run, seq, author=author)])
+    again = note_draft(note.text, author=author, place=note.place)
+    if _withdraw(store, run, note.seq, author):
+        undoing.saved("Note withdrawn", lambda: writing.append(store, run, [again]))
+
+
+def _withdraw(store: Workspace, run: Run, seq: int, author: str) -> Head | None:
+    return writing.append(store, run, [withdrawal_draft(store.run_now(run), seq, author=author)])
 
 
 def ask_model(store: Workspace, runs: Sequence[Run], run: Run, note: Note, name: str) -> None:
@@ -84,27 +91,32 @@ def assign(
     note: int | None = None,
 ) -> None:
     """Append the reviewer's word on a mode."""
-    writing.append(store, run, [assignment_draft(mode, by=by, place=place, status=status, note=note)])
+
+    def word(status: AssignmentStatus) -> Draft:
+        return assignment_draft(mode, by=by, place=place, status=status, note=note)
+
+    if writing.append(store, run, [word(status)]):
+        opposite: AssignmentStatus = "withdrawn" if status == "accepted" else "accepted"
+        words = "Failure mode assigned" if status == "accepted" else "Failure mode withdrawn"
+        undoing.saved(words, lambda: writing.append(store, run, [word(opposite)]))
 
 
-def pick(store: Workspace, run: Run, key: str, *, by: str, place: Place, note: int | None = None) -> None:
-    """Assign the mode that the field `key` holds, and empty the field."""
-    chosen = st.session_state.get(key)
-    st.session_state[key] = None
-    if chosen:
-        assign(store, run, str(chosen), by=by, place=place, note=note)
+def assign_named(store: Workspace, run: Run, name: str, **about: Any) -> None:
+    """Assign the mode with this id or name, or the only one with these words in its name. As `assign`.
 
-
-def create(store: Workspace, run: Run, key: str, *, by: str, place: Place, note: int | None = None) -> None:
-    """Create the mode whose name the field `key` holds, and assign it; one of that name is taken as it is."""
-    name = one_line(str(st.session_state.get(key, "")))
-    if not name:
+    A name that says something else is created; words of several modes are refused: they are no new mode.
+    """
+    name = one_line(name)[: limits.MODE_NAME_CHARS]
+    known, plain = kept_taxonomy(store.path).active, plain_name(name)
+    same = [mode for mode in known if mode.id == name or plain_name(mode.name) == plain]
+    found = same or [mode for mode in known if plain in plain_name(mode.name)]
+    if not plain:
         return
-    active = {plain_name(mode.name) for mode in kept_taxonomy(store.path).active}
-    if plain_name(name) in active or change(store, lambda known: create_mode(known, name, by=by)[0]):
-        mode = find_mode(kept_taxonomy(store.path), name)
-        st.session_state[key] = ""
-        assign(store, run, mode.id, by=by, place=place, note=note)
+    if len(found) > 1 and not same:
+        writing.add_message(f"“{name}” is in the names of {len(found)} failure modes. Choose one of them.")
+    elif found or change(store, lambda taxonomy: create_mode(taxonomy, name, by=about["by"])[0]):
+        mode = found[0] if found else find_mode(kept_taxonomy(store.path), name)
+        assign(store, run, mode.id, **about)
 
 
 def change(store: Workspace, edit: TaxonomyEdit) -> bool:

@@ -37,11 +37,12 @@ function makePlanCanvas(vis, root, act) {
       data.layouts
         .map((one) => ({ one, height, scale: scaleOf(one, width, height) }))
         .reduce((a, b) => (b.scale > a.scale * 1.02 ? b : a));
-    let chosen = best(HEIGHTS[0]);
-    if (chosen.scale < COMFORTABLE) chosen = best(HEIGHTS[1]);
+    const heights = HEIGHTS.map((height) => Math.min(height, data.tallest ?? height));
+    let chosen = best(heights[0]);
+    if (chosen.scale < COMFORTABLE) chosen = best(heights[1]);
     layout = chosen.one;
     const tall = layout.height * Math.max(READABLE, chosen.scale) + 2 * MARGIN;
-    stage.style.height = `${Math.round(Math.min(HEIGHTS[1], Math.max(LEAST_HEIGHT, tall)))}px`;
+    stage.style.height = `${Math.round(Math.min(heights[1], Math.max(LEAST_HEIGHT, tall)))}px`;
   }
 
   function drawnNodes() {

@@ -95,6 +95,7 @@ def plan_view(
     on_expand: Callable[[str], None] | None = None,
     around: str | None = None,
     drawing: Drawing | None = None,
+    tallest: int | None = None,
 ) -> Drawing:
     """Draw a plan graph, coloured by what a run made of it.
 
@@ -108,6 +109,7 @@ def plan_view(
         on_expand: called with the id of a sub-goal of a collapsed branch that is to be opened.
         around: draw only this sub-goal, what it needs and what needs it.
         drawing: of the graph and score, where it is made already.
+        tallest: pixels that the frame is at most high; a larger drawing is moved in it.
     """
     drawing = drawing or draw(graph, score, expanded=expanded, around=around)
 
@@ -122,7 +124,7 @@ def plan_view(
     load_vis(f"{key}-vis")
     _draw(
         key=key,
-        data=payload(drawing, selected=selected),
+        data=payload(drawing, selected=selected) | {"tallest": tallest},
         on_selected_change=answer("selected", on_select),
         on_expanded_change=answer("expanded", on_expand),
     )

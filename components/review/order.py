@@ -8,6 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components.failure_modes import view
+from components.review import second_reading
 from components.shared import options, state
 from untaken.answers.mode_analysis import most_informative_first
 from untaken.answers.reviewing import Case
@@ -36,8 +37,9 @@ def ordered(cases: Sequence[Case]) -> tuple[Case, ...]:
             icon=":material/casino:",
             help="The next run of the random draw, successful ones included, for unbiased labels.",
         )
+        second_reading.draw_one()
     if drawn and (following := view.analysis().draw.following):
-        state.open_run(following)
+        state.select(run=following)
     if order != "teaches":
         return tuple(cases)
     return most_informative_first(view.analysis(), cases)

@@ -8,8 +8,8 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from components.review import writing
-from components.shared import reviewer, state, tables, text
+from components.review import signing, writing
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken import limits
 from untaken.ledger import Run
@@ -20,49 +20,46 @@ ICONS: Final[dict[ReviewStatus, str]] = {"new": "○", "in review": "◐", "expl
 """A mark for each word, so that colour is never the only sign."""
 
 
-def status(review: Review, *, keys: bool) -> None:
-    """One button a status; the one in force is marked. With `keys`, digits press them."""
-    author = reviewer.author()
+def status(review: Review) -> None:
+    """One button a status, pressed by a digit; the one in force is marked."""
+    store = state.workspace()
+
+    def change(word: ReviewStatus) -> Callable[[str], None]:
+        return lambda author: writing.save_review(store, [review], author=author, status=word)
+
     with st.container(horizontal=True, gap="xsmall", key="review-status"):
         for number, word in enumerate(STATUSES, start=1):
             st.button(
                 f"{ICONS[word]} {word.capitalize()}",
                 key=f"status-{number}-{review.run[:16]}",
-                shortcut=str(number) if keys else None,
+                shortcut=str(number),
                 type="primary" if review.status == word else "secondary",
-                disabled=author is None,
-                help="Enter your name first." if author is None else None,
-                on_click=writing.save_review,
-                args=(state.workspace(), [review]),
-                kwargs={"author": author or "", "status": word},
+                on_click=signing.save,
+                args=(change(word),),
             )
 
 
 def people_and_tags(review: Review, known: Sequence[str]) -> None:
     """Who looks into it, and its tags; `known` tags are offered."""
-    author, place = reviewer.author(), review.run[:16]
-    mine = (reviewer.reviewer() or "")[: limits.AUTHOR_CHARS]
+    place, store = review.run[:16], state.workspace()
     who, tags = f"assignee-{place}-{review.revision}", f"tags-{place}-{review.revision}"
 
-    def save(make: Callable[[], dict[str, Any]]) -> None:
-        writing.save_review(store, [review], author=author or "", **make())
+    def save(**what: Any) -> None:
+        signing.save(lambda author: writing.save_review(store, [review], author=author, **what))
 
-    store = state.workspace()
+    def take(author: str) -> None:
+        name = author.removeprefix("human:")[: limits.AUTHOR_CHARS]
+        writing.save_review(store, [review], author=author, assignee=name)
+
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.text_input(
             "Assignee",
             value=review.assignee,
             key=who,
             max_chars=limits.AUTHOR_CHARS,
-            disabled=author is None,
-            on_change=lambda: save(lambda: {"assignee": st.session_state[who]}),
+            on_change=lambda: save(assignee=st.session_state[who]),
         )
-        st.button(
-            "Take it",
-            key=f"assign-me-{place}",
-            disabled=author is None or review.assignee == mine,
-            on_click=lambda: save(lambda: {"assignee": mine}),
-        )
+        st.button("Take it", key=f"assign-me-{place}", on_click=signing.save, args=(take,))
     st.multiselect(
         "Tags",
         options=list(dict.fromkeys([*review.tags, *known])),
@@ -71,10 +68,10 @@ def people_and_tags(review: Review, known: Sequence[str]) -> None:
         key=tags,
         accept_new_options=True,
         max_selections=limits.TAGS_PER_RUN,
-        disabled=author is None,
         placeholder="Choose, or write a new one",
-        on_change=lambda: save(lambda: {"tags": st.session_state[tags]}),
+        on_change=lambda: save(tags=st.session_state[tags]),
     )
+    signing.signer("people")
 
 
 def history(review: Review) -> None:
@@ -105,15 +102,18 @@ def link_to_this() -> None:
 
 @panel
 def of_run(run: Run) -> None:
-    """Draws the panel as a part of the Run page."""
-    store = state.workspace()
-    reviews = store.reviews.every()
+    """Assignee, tags and history of a run, and the address of this view."""
+    reviews = state.workspace().reviews.every()
     review = reviews.get(run.digest, Review(run=run.digest, run_id=run.run_id))
-    if reviewer.reviewer() is None:
-        st.caption("To make changes, enter your name on the Queue page or next to a verdict.")
-    status(review, keys=False)
     people_and_tags(review, known_tags(reviews.values()))
     history(review)
+    link_to_this()
+
+
+def review_of(run: Run) -> Review:
+    """The review of a run as it is now; a new one where it has none."""
+    found = state.workspace().reviews.every()
+    return found.get(run.digest, Review(run=run.digest, run_id=run.run_id))
 
 
 def known_tags(reviews: Iterable[Review]) -> list[str]:

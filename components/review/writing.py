@@ -1,21 +1,24 @@
 """What reviewers save: verdicts and notes go to the run's ledger, status, assignee and tags to the workspace.
 
-Each function is called by a widget, before the page is drawn again; `show_messages` shows the result.
+Each function is called by a widget, before the page is drawn again; `show_messages` shows the result, and
+`undoing` keeps how it is taken back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import streamlit as st
 
+from components.review import second_reading, undoing
 from components.shared import drafts, text
 from components.shared.panels import panel
 from untaken.errors import UntakenError
-from untaken.ledger import Draft, Run, Verdict
+from untaken.ledger import Draft, Head, Run, Verdict
 from untaken.store import Workspace
 from untaken.store.reviews import Review, ReviewConflict
+from untaken.subgoals.verdicts import not_withdrawn
 
 MESSAGES: Final = "review_told"
 MOST_MESSAGES: Final = 3
@@ -23,30 +26,80 @@ VERDICTS: Final = {True: "met", False: "not met", None: "cannot tell"}
 
 
 def save_verdict(
-    store: Workspace, run: Run, sub_goal: str, passed: bool | None, *, why: drafts.DraftField
+    store: Workspace,
+    run: Run,
+    sub_goal: str,
+    passed: bool | None,
+    *,
+    author: str,
+    why: drafts.DraftField,
 ) -> None:
     """Append the reviewer's verdict on a sub-goal; `why` is the field that holds its reason."""
-    words = drafts.typed(why)
-    fields = {"sub_goal": sub_goal, "passed": passed, "by": why.author, "reason": words or None}
+    fields = {"sub_goal": sub_goal, "passed": passed, "by": author, "reason": drafts.typed(why) or None}
     if append(store, run, [Draft(Verdict, fields)]):
         drafts.forget(why)
-        st.toast(f"Verdict saved: {VERDICTS[passed]}. Press W to withdraw it.", icon=":material/gavel:")
+        take_back = _verdict_before(run, sub_goal, author)
+        undoing.saved(f"Verdict saved: {VERDICTS[passed]}", lambda: append(store, run, [take_back]))
+
+
+def settle(store: Workspace, run: Run, sub_goal: str, passed: bool, *, author: str) -> None:
+    """Append what reviewers who differed agreed on; their own verdicts stay as they are."""
+    fields = {"sub_goal": sub_goal, "by": author, "settles": True}
+    if append(store, run, [Draft(Verdict, fields | {"passed": passed})]):
+        open_again = Draft(Verdict, fields | {"passed": None})
+        undoing.saved(f"Settled: {VERDICTS[passed]}", lambda: append(store, run, [open_again]))
 
 
 def withdraw_verdict(store: Workspace, run: Run, sub_goal: str, *, author: str) -> None:
     """Append that the reviewer takes their verdict on a sub-goal back; what was said stays in the ledger."""
-    fields = {"sub_goal": sub_goal, "passed": None, "by": author, "withdrawn": True}
-    if append(store, run, [Draft(Verdict, fields)]):
-        st.toast("Verdict withdrawn. The history keeps it.", icon=":material/undo:")
+    take_back = _verdict_before(run, sub_goal, author)
+    if append(store, run, [_withdrawal(sub_goal, author)]):
+        undoing.saved("Verdict withdrawn", lambda: append(store, run, [take_back]))
+
+
+def _verdict_before(run: Run, sub_goal: str, author: str) -> Draft:
+    """What says again what an author said of a sub-goal so far: a verdict, or that there is none."""
+    own = [v for v in not_withdrawn(run.of(Verdict)) if (v.sub_goal, v.by) == (sub_goal, author)]
+    opinions = [verdict for verdict in own if not verdict.settles]
+    if not opinions:
+        return _withdrawal(sub_goal, author)
+    fields = {
+        "sub_goal": sub_goal,
+        "passed": opinions[-1].passed,
+        "by": author,
+        "reason": opinions[-1].reason,
+    }
+    return Draft(Verdict, fields | {"blind": opinions[-1].blind})
+
+
+def _withdrawal(sub_goal: str, author: str) -> Draft:
+    return Draft(Verdict, {"sub_goal": sub_goal, "passed": None, "by": author, "withdrawn": True})
 
 
 def save_review(store: Workspace, seen: Sequence[Review], *, author: str, **what: Any) -> None:
     """Change reviews, as `Reviews.change` does."""
+    changed = _change(store, seen, author, what)
+    if changed:
+        named = ", ".join(what)
+        words = f"{named.capitalize()} saved" if len(seen) == 1 else f"{len(changed)} runs changed"
+        before = {one.run: {name: getattr(one, name) for name in what} for one in seen}
+        undoing.saved(words, lambda: _restore(store, changed, before, author))
+
+
+def _restore(
+    store: Workspace, changed: Sequence[Review], before: Mapping[str, Mapping[str, Any]], author: str
+) -> None:
+    for one in changed:
+        _change(store, [one], author, before[one.run])
+
+
+def _change(store: Workspace, seen: Sequence[Review], author: str, what: Mapping[str, Any]) -> list[Review]:
+    """The reviews as they are now; without those that others changed in the meantime, which is said."""
     try:
         answers = store.reviews.change(seen, author=author, **what)
     except UntakenError as error:
         add_message(f"{error.message}. {error.hint}")
-        return
+        return []
     refused = [answer for answer in answers if isinstance(answer, ReviewConflict)]
     for answer in refused[:MOST_MESSAGES]:
         add_message(
@@ -56,6 +109,7 @@ def save_review(store: Workspace, seen: Sequence[Review], *, author: str, **what
         )
     if len(refused) > MOST_MESSAGES:
         add_message(f"and {len(refused) - MOST_MESSAGES} more that others changed in the meantime")
+    return [answer for answer in answers if not isinstance(answer, ReviewConflict)]
 
 
 @panel
@@ -65,17 +119,17 @@ def show_messages() -> None:
         st.warning(text.label(words, 400), icon=":material/sync_problem:")
 
 
-def append(store: Workspace, run: Run, events: Sequence[Draft]) -> bool:
-    """Append events to the run's ledger, or say why not."""
+def append(store: Workspace, run: Run, events: Sequence[Draft]) -> Head | None:
+    """Append events to the run's ledger and give its new head, or say why not; none where it holds them."""
     try:
-        store.append_events(run, events)
+        before = store.run_now(run).integrity.head
+        end = store.append_events(run, [second_reading.marked(run, event) for event in events])
+        return end if end != before else None
     except UntakenError as error:
         add_message(f"Not saved: {error.message}. {error.hint}")
-        return False
     except OSError as error:
         add_message(f"Not saved, disk error: “{error.strerror or error}”. No data is lost.")
-        return False
-    return True
+    return None
 
 
 def add_message(words: str) -> None:

@@ -195,6 +195,10 @@ def progress(report: RunReport) -> None:
 @panel
 def findings(report: RunReport) -> None:
     """What was noticed about this run."""
+    if not report.searched:
+        st.caption(
+            "Still looking for possible prompt injections in this run. They appear here by themselves."
+        )
     if report.findings:
         tables.table(exports.findings_table(report.findings), key="findings", name="Findings of this run")
     else:

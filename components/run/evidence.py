@@ -1,4 +1,4 @@
-"""The plan graph of one run, and beside it the evidence for the selected sub-goal."""
+"""What is known of the selected sub-goal of a run: expected against actual, verdicts, its events."""
 
 from __future__ import annotations
 
@@ -10,182 +10,64 @@ import msgspec
 import pandas as pd
 import streamlit as st
 
-from components import figures
-from components.annotate import first_graph
-from components.plan.view import plan_view
 from components.run.events import event_table
 from components.run.marking import marking
 from components.run.verdicts import verdicts_on
 from components.run.view import TITLE_CHARS, named
-from components.shared import cards, state, tables, text
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.answers import RunReport
 from untaken.answers.known_values import unlike_successes, values_to_know
-from untaken.answers.plan_drawing import READABLE, Drawing, draw
-from untaken.ledger import Verdict
-from untaken.plans import PlanGraph, SubGoal
+from untaken.plans import SubGoal
 from untaken.present.numbers import counted
-from untaken.present.plan_layout import larger
 from untaken.present.statuses import STAR, STATUS, shown_status
 from untaken.subgoals import NodeScore, RunScore
 from untaken.subgoals.unused_values import in_words
 
 MOST_CHARS: Final = 20_000
-MOST_MISSED: Final = 6
 MOST_APART: Final = 6
 VALUE_CHARS: Final = 600
 """Characters of a value beside the one that was expected."""
-COLUMN: Final = (560, 1000)
-"""Room for the graph beside the evidence, in pixels."""
-SMALL: Final = 0.7
 MOST_LINKS: Final = 3
 KNOWN_MARKS: Final = {"shown": "✓", "never_shown": "✗", "may_be_computed": "?"}
-PICKED: Final = "sub_goal_picked"
-
-
-def drawing_of(report: RunReport) -> Drawing | None:
-    """How the run's plan graph is drawn; ``None`` where there is nothing to draw."""
-    if report.graph is None or not report.graph.sub_goals:
-        return None
-    return draw(report.graph, report.score if isinstance(report.score, RunScore) else None)
-
-
-def fits_beside(drawing: Drawing | None) -> bool:
-    """Whether a plan graph is readable in a column beside the evidence."""
-    return drawing is not None and larger(drawing.layouts, *COLUMN).scale(*COLUMN) >= SMALL
 
 
 @panel
-def plan_and_evidence(report: RunReport, drawing: Drawing | None) -> None:
-    """The coloured graph, and after it what is known of the selected sub-goal; each in a container."""
-    if report.graph is None:
-        first_graph.offer_for(report.run)
-        _verdicts(report)
+def draw(report: RunReport) -> None:
+    """What is known of the selected sub-goal; nothing while none is selected."""
+    goals = {goal.id: goal for goal in report.graph.sub_goals} if report.graph else {}
+    chosen = state.selected("sub_goal")
+    if chosen not in goals:
         return
-    if drawing is None:
-        st.info("The plan graph for this run's task has no sub-goals.")
-        return
-    goals = {goal.id: goal for goal in report.graph.sub_goals}
-    asked = state.selected("sub_goal")
-    chosen = asked if asked in goals else None
-    score = report.score if isinstance(report.score, RunScore) else None
-    with st.container():
-        _graph(report.graph, score, chosen, drawing)
-    with st.container():
-        _evidence(report, goals, chosen, columns=1 if fits_beside(drawing) else 3)
+    node, goal = {node.sub_goal: node for node in report.nodes}.get(chosen), goals[chosen]
+    with st.container(border=True, key="evidence", gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            st.markdown(f"**{text.label(goal.title or goal.id, 1_000)}**", width="stretch")
+            st.button(
+                "Close", key="close-evidence", shortcut="Escape", type="tertiary", on_click=pick, args=(None,)
+            )
+        if node is None:
+            st.text("This run was not scored, so this sub-goal has no status.")
+        else:
+            _result(node, report)
+            _expected(node)
+            _unlike(node, report)
+            _known(node, report)
+            marking(report, node)
+            verdicts_on(report, node)
+        with st.expander("How it is checked", expanded=node is None or node.completed is None):
+            if goal.description:
+                st.text(text.one_line(goal.description, 600))
+            with st.container(key="check-words"):
+                st.text(check_words(goal))
+        if node is not None:
+            with st.expander("Events of this sub-goal"):
+                _evidence_events(report, node)
 
 
-def _verdicts(report: RunReport) -> None:
-    """Verdicts of people, tests and judges on a run without a plan, with their evidence."""
-    given = report.run.of(Verdict)
-    if not given:
-        return
-    marks = {True: "✓ met", False: "✗ not met", None: "? could not tell"}
-    rows = [(verdict, one) for verdict in given for one in verdict.evidence or [None]]
-    frame = pd.DataFrame(
-        {
-            "verdict on": [verdict.sub_goal for verdict, _ in rows],
-            "verdict": ["↩ withdrawn" if v.withdrawn else marks[v.passed] for v, _ in rows],
-            "by": [verdict.by for verdict, _ in rows],
-            "from": ["imported" if report.run.imported(v) else "this workspace" for v, _ in rows],
-            "seen in event": pd.array([one.seq if one else None for _, one in rows], dtype="Int64"),
-            "why": [verdict.reason or "" for verdict, _ in rows],
-            "quoted": [one.quote if one else "" for _, one in rows],
-        }
-    )
-    tables.table(frame, key="run-verdicts", name="Verdicts on this run", height=min(38 + 35 * len(rows), 320))
-
-
-def _graph(graph: PlanGraph, score: RunScore | None, chosen: str | None, drawing: Drawing) -> None:
-    around, expanded = _large_graph_controls(graph, chosen)
-    whole = around is None and not expanded
-    drawing = plan_view(
-        graph,
-        score,
-        drawing=drawing if whole else None,
-        key="plan",
-        selected=chosen,
-        on_select=_pick,
-        expanded=expanded,
-        on_expand=_expand,
-        around=around,
-    )
-    if drawing.hidden:
-        st.caption(f"{drawing.hidden:,} other sub-goals are hidden.")
-    tables.download(
-        lambda: figures.plan_html(graph, score).encode(),
-        label="Plan graph (HTML)",
-        file="plan-graph.html",
-        mime="text/html",
-        key="plan-html",
-    )
-
-
-def _pick(sub_goal: str) -> None:
-    pick(state.selected("run"), sub_goal)
-
-
-def pick(run: str | None, sub_goal: str) -> None:
-    """Select a sub-goal of the run on this page."""
-    st.session_state[PICKED] = True
-    state.select(run=run, sub_goal=sub_goal)
-
-
-def was_picked() -> bool:
-    """Whether a sub-goal was selected since this was last asked."""
-    return bool(st.session_state.pop(PICKED, False))
-
-
-def _expand(sub_goal: str) -> None:
-    st.session_state["expanded"] = {*st.session_state.get("expanded", ()), sub_goal}
-
-
-def _large_graph_controls(graph: PlanGraph, chosen: str | None) -> tuple[str | None, Collection[str]]:
-    expanded = {*st.session_state.get("expanded", ()), *([chosen] if chosen else [])}
-    if len(graph.sub_goals) <= READABLE:
-        return None, ()
-    around = st.toggle(
-        "Only the selected sub-goal's dependencies and dependents",
-        key="around",
-        disabled=chosen is None,
-        help="Large graph: finished and unreached branches are collapsed. Click one to open it.",
-    )
-    return (chosen if around else None), expanded
-
-
-def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, *, columns: int) -> None:
-    nodes = {node.sub_goal: node for node in report.nodes}
-    cards.picker(
-        "Sub-goal",
-        {name: node_words(goal, nodes.get(name)) for name, goal in goals.items()},
-        chosen,
-        _pick,
-        key="sub_goal_picker",
-        placeholder="Choose a sub-goal, or click it in the graph",
-        filter_mode="contains",
-    )
-    if chosen is None:
-        _unfinished(report, columns)
-        return
-    node, goal = nodes.get(chosen), goals[chosen]
-    if len(goal.title) > TITLE_CHARS:
-        st.text(text.one_line(goal.title, 1_000))
-    if node is None:
-        st.text("This run was not scored, so this sub-goal has no status.")
-    else:
-        _result(node, report)
-        _unlike(node, report)
-        _expected(node)
-        _known(node, report)
-    with st.expander("How it is checked", expanded=node is None or node.completed is None):
-        if goal.description:
-            st.text(text.one_line(goal.description, 600))
-        with st.container(key="check-words"):
-            st.text(check_words(goal))
-    if node is not None:
-        verdicts_on(report, node)
-        marking(report, node)
-        _evidence_events(report, node)
+def pick(sub_goal: str | None) -> None:
+    """Select a sub-goal of the run on this page, or none; a run that is read blind stays so."""
+    state.select(run=state.selected("run"), sub_goal=sub_goal, blind=state.selected("blind"))
 
 
 def node_words(goal: SubGoal, node: NodeScore | None) -> str:
@@ -270,30 +152,6 @@ def _known(node: NodeScore, report: RunReport) -> None:
         state.run_link(f"Open run {text.label(run_id, 60)}", digest)
 
 
-def _unfinished(report: RunReport, columns: int) -> None:
-    missed = [n for n in report.nodes if n.status in ("attempted", "skipped", "unscored")]
-    if not missed:
-        st.caption("Select a sub-goal to see its evidence.")
-        return
-    st.caption("Not completed. Select one to see its evidence:")
-    with st.container(key="missed"):
-        places = st.columns(columns)
-    for number, node in enumerate(missed[:MOST_MISSED]):
-        star = f"{STAR} " if node.critical else ""
-        icon = STATUS[shown_status(node)].icon
-        with places[number % columns], st.container(gap=None):
-            st.button(
-                f"{icon} {star}{text.label(node.title or node.sub_goal, TITLE_CHARS)}",
-                key=f"missed-{node.sub_goal}",
-                type="tertiary",
-                on_click=_pick,
-                args=(node.sub_goal,),
-            )
-            st.text(text.one_line(named(report, node.reason), 160))
-    if len(missed) > MOST_MISSED:
-        st.caption(f"and {len(missed) - MOST_MISSED} more under Sub-goals below")
-
-
 def check_words(goal: SubGoal) -> str:
     """The check and the mapping rules of a sub-goal, as in the graph."""
     known = msgspec.to_builtins(goal)
@@ -350,6 +208,6 @@ def sub_goal_table(report: RunReport) -> None:
     row = tables.table(frame, key="nodes", name="Sub-goals of this run", selectable=True)
     if row is not None and st.session_state.get("nodes_seen") != row:
         st.session_state["nodes_seen"] = row
-        _pick(report.nodes[row].sub_goal)
+        pick(report.nodes[row].sub_goal)
         st.rerun()
     st.session_state["nodes_seen"] = row

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import streamlit as st
 
-from components.review import writing
+from components.review import signing, writing
 from components.run.unsaved import reason_field
 from components.shared import drafts, reviewer, state
 from untaken.answers import RunReport, decided_by_check
@@ -17,7 +18,7 @@ from untaken.subgoals.verdicts import not_withdrawn
 WORDS: Final[tuple[tuple[str, bool | None, str, str], ...]] = (
     ("✓ Met", True, "Y", "met"),
     ("✗ Not met", False, "X", "not-met"),
-    ("? Cannot tell", None, "U", "unsure"),
+    ("? Cannot tell", None, "T", "unsure"),
 )
 """Of each mark: label, what is recorded, key, the widget's name. On Review, digits set a status."""
 REASON_CHARS: Final = 2_000
@@ -29,11 +30,7 @@ def marking(report: RunReport, node: NodeScore) -> None:
         st.caption("You cannot add a verdict: the ledger is broken.")
         return
     with st.container(key="marking", gap="xsmall"):
-        st.markdown("**Your verdict**")
-        if reviewer.ask_reviewer() is None:
-            st.caption("Enter your name to sign the verdict.")
-            return
-        author = reviewer.author() or ""
+        author, store = reviewer.author() or "", state.workspace()
         given = not_withdrawn(report.run.of(Verdict))
         passed_by = {v.by: v.passed for v in given if v.sub_goal == node.sub_goal}
         if decided_by_check(node):
@@ -42,8 +39,13 @@ def marking(report: RunReport, node: NodeScore) -> None:
                 "change the score."
             )
         why = reason_field(report.run, node.sub_goal)
-        drafts.text_input("Why", why, max_chars=REASON_CHARS, placeholder="what you saw (optional)")
-        with st.container(horizontal=True, gap="xsmall"):
+
+        def verdict(passed: bool | None) -> Callable[[str], None]:
+            return lambda author: writing.save_verdict(
+                store, report.run, node.sub_goal, passed, author=author, why=why
+            )
+
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
             for words, passed, key, name in WORDS:
                 mine = author in passed_by and passed_by[author] is passed
                 st.button(
@@ -51,19 +53,26 @@ def marking(report: RunReport, node: NodeScore) -> None:
                     key=f"mark-{name}-{why.key}",
                     shortcut=key,
                     type="primary" if mine else "secondary",
-                    on_click=writing.save_verdict,
-                    args=(state.workspace(), report.run, node.sub_goal, passed),
-                    kwargs={"why": why},
+                    on_click=signing.save,
+                    args=(verdict(passed),),
                 )
-            st.button(
-                "Withdraw",
-                icon=":material/undo:",
-                key=f"withdraw-{why.key}",
-                shortcut="W",
-                type="tertiary",
-                disabled=author not in passed_by,
-                help="Withdraws your verdict. The history keeps it.",
-                on_click=writing.withdraw_verdict,
-                args=(state.workspace(), report.run, node.sub_goal),
-                kwargs={"author": author},
-            )
+            if author in passed_by:
+                st.button(
+                    "Withdraw",
+                    icon=":material/undo:",
+                    key=f"withdraw-{why.key}",
+                    shortcut="W",
+                    type="tertiary",
+                    help="Withdraws your verdict. The history keeps it.",
+                    on_click=writing.withdraw_verdict,
+                    args=(store, report.run, node.sub_goal),
+                    kwargs={"author": author},
+                )
+        drafts.text_input(
+            "Why",
+            why,
+            max_chars=REASON_CHARS,
+            placeholder="Why? What you saw (optional)",
+            label_visibility="collapsed",
+        )
+        signing.signer("verdict")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import streamlit as st
 
 from components.failure_modes import mode_writing
+from components.review import signing, undoing
 from components.run import events as run_events
 from components.run import unsaved
 from components.run.unsaved import PLACE, note_field, place_words
@@ -21,7 +22,6 @@ from untaken.asking.access import SETTING
 from untaken.errors import Unscored
 from untaken.failure_modes import (
     RUN,
-    Assignment,
     ModeSuggester,
     Note,
     Place,
@@ -37,40 +37,45 @@ from untaken.failure_modes import (
 from untaken.ledger import Run
 from untaken.present.numbers import counted, decimal, interval, percent
 
-MOST_NOTES: Final = 30
+MOST_NOTES: Final = 10
 MOST_MODES: Final = 40
 NOTE_FIELD: Final = "note-field"
 MODE_FIELD: Final = "mode-field"
-NEW_FIELD: Final = "new-mode-field"
+SAVE_NOTE: Final = "note-save"
+MAKE_MODE: Final = "note-to-mode"
 SEEN: Final = "note_places_seen"
 
 
 @panel
-def notes_and_modes(
-    run: Run, offered: Sequence[Place] = (), *, goals: Sequence[str] = (), wide: bool = False
-) -> None:
+def of_run(report: RunReport) -> None:
+    """About the selected sub-goal, an event that is open, or the run; the forms come first."""
+    asked = state.selected("sub_goal")
+    known = [goal.id for goal in report.graph.sub_goals] if report.graph else []
+    chosen = [Place(sub_goal=asked)] if asked in known else []
+    events = [Place(event=seq) for seq in run_events.selected_events(report)]
+    notes_and_modes(report.run, [*chosen, *events], goals=known)
+
+
+def notes_and_modes(run: Run, offered: Sequence[Place] = (), *, goals: Sequence[str] = ()) -> None:
     """What was written about the run, and fields for more.
 
     Args:
         run: the run.
         offered: what of it a note can be about, beside the whole run.
         goals: ids of the sub-goals of its plan graph; unsaved notes on them are mentioned.
-        wide: in two columns, as on the Run page.
     """
-    with st.container(border=wide, key="notes-and-modes", gap="small"):
-        st.markdown("**Notes and failure modes**")
+    if run.integrity.broken:
+        st.caption("You cannot add a note: the ledger is broken.")
+    with st.container(key="notes-and-modes", gap="xsmall"):
         place = _place(run, offered)
         taxonomy = kept_taxonomy(state.workspace().path)
-        marked = any(one.sub_goal is not None for one in offered)  # then the verdict asks for the name
-        if wide and not marked and reviewer.reviewer() is None:
-            reviewer.ask_reviewer()
-        left, right = st.columns(2, gap="medium") if wide else (st.container(), st.container())
-        with left:
-            _notes(run, place)
-            unsaved.mention(run, place, goals, on_run=wide)
-        with right:
-            _modes(run, place, taxonomy)
-        focus_keys({"N": NOTE_FIELD, "M": MODE_FIELD, "C": NEW_FIELD})
+        if not run.integrity.broken:
+            _note_form(run, place, taxonomy)
+            _suggested(run, place, taxonomy)
+        _assigned(run, taxonomy)
+        _notes(run)
+        unsaved.mention(run, place, goals)
+        focus_keys({"N": NOTE_FIELD, "M": MODE_FIELD}, clicks={"C": MAKE_MODE}, saves={NOTE_FIELD: SAVE_NOTE})
 
 
 def _place(run: Run, offered: Sequence[Place]) -> Place:
@@ -90,67 +95,131 @@ def _place(run: Run, offered: Sequence[Place]) -> Place:
     if len(known) == 1:
         return RUN
     chosen: Place | None = st.segmented_control(
-        "About", tuple(known), key=PLACE, required=True, format_func=lambda one: text.label(place_words(one))
+        "About",
+        tuple(known),
+        key=PLACE,
+        required=True,
+        format_func=lambda one: text.label(place_words(one)),
+        label_visibility="collapsed",
     )
     return chosen or RUN
 
 
-def _notes(run: Run, place: Place) -> None:
-    given, author = notes_of(run), reviewer.author()
-    for note in given[-MOST_NOTES:]:
-        with st.container(gap=None):
-            who = text.label((note.author or "unnamed").removeprefix("human:"), 60)
-            about = "" if note.place == RUN else f" · {text.label(place_words(note.place))}"
-            origin = " · imported" if note.imported else ""
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.caption(f"{who}{about} · {note.at:%Y-%m-%d %H:%M} UTC{origin}", width="stretch")
-                if author is not None and note.author == author and not run.integrity.broken:
-                    st.button(
-                        "Withdraw note",
-                        key=f"withdraw-note-{run.digest[:16]}-{note.seq}",
-                        type="tertiary",
-                        on_click=mode_writing.withdraw_note,
-                        args=(state.workspace(), run, note.seq, author),
-                    )
-            st.text(note.text[: limits.NOTE_CHARS])
-    if len(given) > MOST_NOTES:
-        st.caption(f"The last {MOST_NOTES} of {len(given):,}; see the events for the others.")
-    if run.integrity.broken:
-        st.caption("You cannot add a note: the ledger is broken.")
-        return
-    field = note_field(run, place)
+def _note_form(run: Run, place: Place, taxonomy: Taxonomy) -> None:
+    field, store = note_field(run, place), state.workspace()
     with st.container(key=NOTE_FIELD):
         drafts.text_area(
             "Note",
             field,
             max_chars=limits.NOTE_CHARS,
-            height=80,
-            disabled=author is None,
-            placeholder="What did you see? (N)" if author else "Enter your name to write a note.",
-            help="Saved as your draft until you add it.",
+            height=68,
+            placeholder="What did you see? (N)",
+            label_visibility="collapsed",
         )
-    st.button(
-        "Add note",
-        key=f"add-{field.key}",
-        disabled=author is None,
-        on_click=mode_writing.save_note,
-        args=(state.workspace(), run, field, place),
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(key=SAVE_NOTE, width="content"):
+            st.button(
+                "Add note",
+                key=f"add-{field.key}",
+                help="Ctrl+Enter in the field. Until then it is kept as your draft.",
+                on_click=signing.save,
+                args=(lambda author: mode_writing.save_note(store, run, field, place, author=author),),
+            )
+        with st.container(key=MODE_FIELD, width="stretch"):
+            _mode_field(run, place, taxonomy)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        signing.signer("note")
+        undoing.last("note")
+
+
+def _mode_field(run: Run, place: Place, taxonomy: Taxonomy) -> None:
+    """Search as you type; a name that no mode has becomes a new one."""
+    mine = {
+        taxonomy.current(one.mode)
+        for one in assignments_of(run)
+        if one.place == place and one.by == reviewer.author() and one.status == "accepted"
+    }
+    named = {
+        mode.id: _mode_words(mode.name, mode.definition) for mode in taxonomy.active if mode.id not in mine
+    }
+    key, store = f"pick-{mode_key(run, place, '')}", state.workspace()
+
+    def picked() -> None:
+        chosen = st.session_state.get(key)
+        st.session_state[key] = None
+        if chosen:
+            about = {"place": place, "note": _last_note(run, place)}
+            signing.save(
+                lambda author: mode_writing.assign_named(store, run, str(chosen), by=author, **about)
+            )
+
+    st.selectbox(
+        "Failure mode",
+        options=list(named),
+        index=None,
+        key=key,
+        format_func=lambda mode: named.get(mode, mode),
+        filter_mode="contains",
+        accept_new_options=True,
+        placeholder="Failure mode: search, or a new name (M)",
+        label_visibility="collapsed",
+        on_change=picked,
     )
 
 
-def _modes(run: Run, place: Place, taxonomy: Taxonomy) -> None:
-    words = assignments_of(run)
-    _assigned(run, [one for one in words if one.status == "accepted"], taxonomy)
-    if run.integrity.broken:
-        return
-    _picker(run, place, words, taxonomy)
-    if reviewer.author() is not None:
-        _suggested(run, place, words, taxonomy)
+def _last_note(run: Run, place: Place) -> int | None:
+    """`seq` of the reviewer's last note at this place, which a mode is read from."""
+    own = [n.seq for n in notes_of(run) if n.place == place and n.author == reviewer.author()]
+    return own[-1] if own else None
 
 
-def _assigned(run: Run, accepted: Sequence[Assignment], taxonomy: Taxonomy) -> None:
+def _notes(run: Run) -> None:
+    """The last notes, the newest first; one's own without a mode can become one."""
+    given, author = notes_of(run), reviewer.author()
+    filed = {one.note for one in assignments_of(run) if one.status == "accepted"}
+    offered = next((n.seq for n in reversed(given) if n.author == author and n.seq not in filed), None)
+    for note in given[: -MOST_NOTES - 1 : -1]:
+        who = text.label((note.author or "unnamed").removeprefix("human:"), 60)
+        about = "" if note.place == RUN else f" · {text.label(place_words(note.place))}"
+        origin = " · imported" if note.imported else ""
+        with st.container(gap=None):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.caption(f"{who}{about} · {note.at:%Y-%m-%d %H:%M} UTC{origin}", width="stretch")
+                if note.author == author and author is not None and not run.integrity.broken:
+                    _own_note(run, note, offered=note.seq == offered)
+            st.text(note.text[: limits.NOTE_CHARS])
+    if len(given) > MOST_NOTES:
+        st.caption(f"The last {MOST_NOTES} of {len(given):,}; see the events for the others.")
+
+
+def _own_note(run: Run, note: Note, *, offered: bool) -> None:
+    """What its author can do with a note."""
+    store = state.workspace()
+    if offered:
+        name = text.one_line(note.text, limits.MODE_NAME_CHARS)
+        with st.container(key=MAKE_MODE, width="content"):
+            st.button(
+                "Make it a failure mode (C)",
+                key=f"make-mode-{run.digest[:16]}-{note.seq}",
+                type="tertiary",
+                help="Creates a failure mode of that name and assigns it. Rename it under Failure modes.",
+                on_click=mode_writing.assign_named,
+                args=(store, run, name),
+                kwargs={"by": note.author, "place": note.place, "note": note.seq},
+            )
+    st.button(
+        "Withdraw note",
+        key=f"withdraw-note-{run.digest[:16]}-{note.seq}",
+        type="tertiary",
+        on_click=mode_writing.withdraw_note,
+        args=(store, run, note, note.author),
+    )
+
+
+def _assigned(run: Run, taxonomy: Taxonomy) -> None:
     """Every mode that somebody accepted; one's own can be withdrawn."""
     author = reviewer.author()
+    accepted = [one for one in assignments_of(run) if one.status == "accepted"]
     for one in accepted[:MOST_MODES]:
         mode = taxonomy.by_id.get(taxonomy.current(one.mode))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -183,9 +252,9 @@ def dot(colour: str) -> str:
     )
 
 
-def _suggested(run: Run, place: Place, words: Sequence[Assignment], taxonomy: Taxonomy) -> None:
+def _suggested(run: Run, place: Place, taxonomy: Taxonomy) -> None:
     """What similar notes and judges suggest at this place; none of it counts until it is accepted."""
-    own = reviewer.author() or ""
+    own, words = reviewer.author() or "", assignments_of(run)
     here = [one for one in words if one.place == place]
     settled = {taxonomy.current(one.mode) for one in here if one.status == "accepted" or one.by == own}
     judged = [one for one in judged_suggestions(run, taxonomy) if one.place == place]
@@ -224,7 +293,11 @@ def _model_button(run: Run, place: Place) -> None:
 def _suggestion(run: Run, place: Place, mode: str, why: str, taxonomy: Taxonomy, *, first: bool) -> None:
     known = taxonomy.by_id.get(mode)
     note = next((n.seq for n in reversed(notes_of(run)) if n.place == place), None)
-    about = {"by": reviewer.author() or "", "place": place}
+    store = state.workspace()
+
+    def word(**about: Any) -> Callable[[str], None]:
+        return lambda author: mode_writing.assign(store, run, mode, by=author, place=place, **about)
+
     with st.container(gap=None):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.button(
@@ -234,17 +307,15 @@ def _suggestion(run: Run, place: Place, mode: str, why: str, taxonomy: Taxonomy,
                 shortcut="A" if first else None,
                 help=text.label(known.definition, 400) if known and known.definition else None,
                 disabled=known is None or not known.active,
-                on_click=mode_writing.assign,
-                args=(state.workspace(), run, mode),
-                kwargs={**about, "note": note},
+                on_click=signing.save,
+                args=(word(note=note),),
             )
             st.button(
                 "Dismiss",
                 key=f"dismiss-{mode_key(run, place, mode)}",
                 type="tertiary",
-                on_click=mode_writing.assign,
-                args=(state.workspace(), run, mode),
-                kwargs={**about, "status": "withdrawn"},
+                on_click=signing.save,
+                args=(word(status="withdrawn"),),
             )
         st.caption(text.label(why, 160))
 
@@ -283,60 +354,6 @@ def _quality_words(quality: SuggestionQuality) -> str:
     )
 
 
-def _picker(run: Run, place: Place, words: Sequence[Assignment], taxonomy: Taxonomy) -> None:
-    """Search as you type; below it, a new mode."""
-    author = reviewer.author()
-    mine = {
-        taxonomy.current(one.mode)
-        for one in words
-        if one.place == place and one.by == author and one.status == "accepted"
-    }
-    named = {
-        mode.id: _mode_words(mode.name, mode.definition) for mode in taxonomy.active if mode.id not in mine
-    }
-    key = f"pick-{mode_key(run, place, '')}"
-    note = next((n.seq for n in reversed(notes_of(run)) if n.place == place and n.author == author), None)
-    with st.container(key=MODE_FIELD):
-        st.selectbox(
-            "Failure mode",
-            options=list(named),
-            index=None,
-            key=key,
-            format_func=named.__getitem__,
-            filter_mode="contains",
-            disabled=author is None,
-            placeholder="Search (M)" if author else "Enter your name to assign a mode.",
-            on_change=mode_writing.pick,
-            args=(state.workspace(), run, key),
-            kwargs={"by": author or "", "place": place, "note": note},
-        )
-    _creator(run, place, note)
-
-
-def _creator(run: Run, place: Place, note: int | None) -> None:
-    """A new mode, created and assigned with Enter; a form, so that leaving the field creates nothing."""
-    author, key = reviewer.author(), f"name-{mode_key(run, place, '')}"
-    with (
-        st.form(f"form-{key}", border=False, enter_to_submit=True),
-        st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=NEW_FIELD),
-    ):
-        st.text_input(
-            "New failure mode",
-            key=key,
-            max_chars=limits.MODE_NAME_CHARS,
-            disabled=author is None,
-            placeholder="Name (C)",
-        )
-        st.form_submit_button(
-            "Create",
-            key=f"create-{key}",
-            disabled=author is None,
-            on_click=mode_writing.create,
-            args=(state.workspace(), run, key),
-            kwargs={"by": author or "", "place": place, "note": note},
-        )
-
-
 def _mode_words(name: str, definition: str) -> str:
     short = text.one_line(name, limits.MODE_NAME_CHARS)
     return f"{short} · {text.one_line(definition, 90)}" if definition else short
@@ -352,13 +369,3 @@ def _suggester(
 ) -> tuple[ModeSuggester, SuggestionQuality]:
     filed = filed_texts(_runs, _taxonomy)
     return ModeSuggester(filed), suggestion_quality(filed)
-
-
-@panel
-def of_run(report: RunReport) -> None:
-    """The panel of the Run page: about the selected sub-goal, an event that is open, or the run."""
-    asked = state.selected("sub_goal")
-    known = [goal.id for goal in report.graph.sub_goals] if report.graph else []
-    chosen = [Place(sub_goal=asked)] if asked in known else []
-    events = [Place(event=seq) for seq in run_events.selected_events(report)]
-    notes_and_modes(report.run, [*chosen, *events], goals=known, wide=True)

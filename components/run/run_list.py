@@ -40,25 +40,26 @@ def choose_run(corpus: Corpus) -> str | None:
             icon=":material/link_off:",
         )
     failing = [item.digest for item in queue if item.failing]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(_position(queue, failing, chosen), width="stretch")
-        step("Previous", ":material/chevron_left:", "K", neighbour(failing, chosen, -1))
-        step("Next", ":material/chevron_right:", "J", neighbour(failing, chosen, +1))
     words = _offered(queue, chosen)
     if chosen is not None and chosen not in words:  # of an agent whose runs are not listed
         others = state.derived(review_order, of_all=True)
         words = {chosen: next(run_words(item) for item in others if item.digest == chosen)} | words
     st.session_state["run_picker"] = chosen
-    st.selectbox(
-        "Run",
-        options=list(words),
-        format_func=words.__getitem__,
-        key="run_picker",
-        on_change=_picked,
-        placeholder="Choose a run",
-        filter_mode="contains",
-        label_visibility="collapsed",
-    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-choice"):
+        st.selectbox(
+            "Run",
+            options=list(words),
+            format_func=words.__getitem__,
+            key="run_picker",
+            on_change=_picked,
+            placeholder="Choose a run",
+            filter_mode="contains",
+            label_visibility="collapsed",
+        )
+        listed_runs.switch()
+        st.markdown(_position(queue, failing, chosen), width="content")
+        step("Previous", ":material/chevron_left:", "K", neighbour(failing, chosen, -1))
+        step("Next", ":material/chevron_right:", "J", neighbour(failing, chosen, +1))
     return chosen
 
 
@@ -83,9 +84,8 @@ def run_words(item: OrderedRun) -> str:
 
 def _position(queue: Sequence[OrderedRun], failing: list[str], chosen: str | None) -> str:
     if chosen in failing:
-        place = f"**{failing.index(chosen) + 1:,} of {len(failing):,}**"
-        return f"Run to review {place} · {counted(len(queue), 'run')}{listed_runs.of_whom()}"
-    return f"**{len(failing):,} to review** of {counted(len(queue), 'run')}{listed_runs.of_whom()}"
+        return f"**{failing.index(chosen) + 1:,} of {len(failing):,}** to review"
+    return f"**{len(failing):,} to review** of {counted(len(queue), 'run')}"
 
 
 def _picked() -> None:

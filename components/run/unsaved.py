@@ -37,21 +37,17 @@ def reason_field(run: Run, sub_goal: str) -> drafts.DraftField:
     return drafts.DraftField(name="why", about=(run.digest, sub_goal))
 
 
-def mention(run: Run, here: Place, goals: Iterable[str], *, on_run: bool) -> None:
+def mention(run: Run, here: Place, goals: Iterable[str]) -> None:
     """Say which other parts of the run have words that are not saved, each with a way there.
 
     Args:
         run: the run.
         here: the place whose note is shown.
         goals: ids of the sub-goals of its plan graph.
-        on_run: whether this is the Run page, which opens events.
     """
     found = [one for one in _unsaved(run, tuple(goals)) if one[0] != here]
     for place, words in found[:MOST]:
         label = f"{words} · {text.label(place_words(place))}"
-        if place.event is not None and not on_run:
-            state.run_link(label, run.digest)
-            continue
         st.button(
             label,
             key=f"unsaved-{note_field(run, place).key}-{words[:13]}",

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Final
 
 import streamlit as st
 
+from components.review import signing, writing
 from components.run.events import event_link
-from components.shared import state, text
+from components.shared import after_saves, live, state, text
 from components.shared.panels import panel
 from untaken.answers import RunReport, VerdictView, decided_by_check, verdict_views
 from untaken.subgoals import NodeScore
 
 UNANCHORED: Final = "No rule or check says which results a quote must be from. The gate does not count this."
+REVIEWERS: Final = "reviewers"
 MOST_VERDICTS: Final = 20
 MOST_WARNINGS: Final = 5
 ANSWERS: Final = {True: ("✓ met", "blue"), False: ("✗ not met", "orange"), None: ("? could not tell", "gray")}
@@ -30,11 +33,7 @@ STATUS_WORDS: Final = {
 @panel
 def warning(report: RunReport) -> None:
     """Say where the record may hold a prompt injection."""
-    if not report.searched:
-        st.caption(
-            "Still looking for possible prompt injections in this run. "
-            "Open this page again to see what was found."
-        )
+    live.until(lambda: after_saves.is_searched(report.run), "searched")
     if not report.injections:
         return
     with st.container(border=True, gap="xsmall", key="injections"):
@@ -60,6 +59,25 @@ def verdicts_on(report: RunReport, node: NodeScore) -> None:
                 _verdict(report, view)
         if len(given) > MOST_VERDICTS:
             st.caption(f"and {len(given) - MOST_VERDICTS} more in the events")
+        _settling(report, node, given)
+
+
+def _settling(report: RunReport, node: NodeScore, given: Sequence[VerdictView]) -> None:
+    """Where reviewers differ, a way to settle it here; both of their verdicts stay."""
+    own = ("decides", "outranked")
+    people = [v for v in given if v.authority == REVIEWERS and not v.settles and v.standing in own]
+    settled = any(view.settles and view.standing == "decides" for view in given)
+    if settled or len({view.passed for view in people}) < 2 or report.integrity.broken:
+        return
+    store = state.workspace()
+
+    def settle(passed: bool) -> Callable[[str], None]:
+        return lambda author: writing.settle(store, report.run, node.sub_goal, passed, author=author)
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="settling"):
+        st.markdown("**Reviewers disagree.** Settle it; their verdicts stay.", width="stretch")
+        for passed, words in ((True, "Settle: met"), (False, "Settle: not met")):
+            st.button(words, key=f"settle-{passed}", on_click=signing.save, args=(settle(passed),))
 
 
 def _verdict(report: RunReport, view: VerdictView) -> None:
@@ -69,6 +87,10 @@ def _verdict(report: RunReport, view: VerdictView) -> None:
         st.badge(STATUS_WORDS[view.standing], color="violet" if view.standing == "decides" else "gray")
         if view.unanchored:
             st.badge("unanchored", color="orange", help=UNANCHORED)
+        if view.settles:
+            st.badge("settles a disagreement", color="violet")
+        if view.blind:
+            st.badge("read blind", color="gray", help="Its author had not seen what others wrote.")
         if view.imported:
             st.badge("imported", color="gray")
         st.text(text.one_line(view.by, 80))

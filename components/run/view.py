@@ -7,23 +7,12 @@ from typing import Final
 import streamlit as st
 
 from components.run.events import event_link
-from components.shared import state, text
+from components.shared import text
 from components.shared.panels import panel
 from untaken.answers import RunReport, UnhandledFailure
-from untaken.errors import Score, Unscored, number
-from untaken.present.numbers import counted, money, percent
-from untaken.present.statuses import STAR
-from untaken.subgoals import RunScore
+from untaken.present.numbers import counted
 
 TITLE_CHARS: Final = 70
-DIAGNOSIS_WORDS: Final = {
-    "clean": "Nothing went wrong",
-    "inside": "Attempted but not completed: look at tool calls and reasoning",
-    "skipping": "Never attempted: look at planning",
-    "violation": "A critical step was skipped",
-    "not_detecting_errors": "Failures occurred and nothing changed",
-    "unscored": "No diagnosis",
-}
 
 
 def named(report: RunReport, words: str) -> str:
@@ -47,72 +36,6 @@ def integrity_banner(report: RunReport) -> None:
         st.text(text.one_line(verdict.reason, 400))
     elif verdict.verdict != "INTACT":
         st.caption(f":material/link: {verdict.verdict}: {text.label(verdict.reason, 300)}")
-
-
-@panel
-def facts(report: RunReport) -> None:
-    """Who, what, how it ended, and how much of the plan was met, with the rule in force."""
-    run, score, end = report.run, report.score, report.run.finished
-    repeat = run.started.task_repeat
-    found: list[tuple[str, str | None]] = [
-        ("Agent", text.one_line(run.agent, 60)),
-        ("Task", text.one_line(run.task_id, 60) + ("" if repeat is None else f" (repeat {repeat})")),
-        ("Outcome", _outcome(run.success)),
-    ]
-    if isinstance(score, RunScore):
-        found.append(("Completed", _share(score.completed, score.required, score.completion)))
-        if score.critical:
-            critical = _share(score.critical_completed, score.critical, score.critical_completion)
-            found.append((f"{STAR} Critical", critical))
-        found.append(("Replans", str(score.replans) if score.plans else None))
-    if end is not None:
-        cost = None if end.cost is None else money(end.cost, text.one_line(end.cost_unit, 12))
-        found += [("Steps", None if end.steps is None else f"{end.steps:,}"), ("Cost", cost)]
-    found.append(("Ledger", report.integrity.verdict))
-    shown = [(name, value) for name, value in found if value is not None]
-    if missing := [name.lower() for name, value in found if value is None]:
-        shown.append(("Not recorded", ", ".join(missing)))
-    with st.container(horizontal=True, gap="medium", key="facts"):
-        for name, value in shown:
-            st.text(f"{name}\n{value}", width="content")
-    _diagnosis(report)
-
-
-def _outcome(success: bool | Unscored) -> str:
-    if isinstance(success, Unscored):
-        return "? not recorded"
-    return "✓ success" if success else "✗ failure"
-
-
-def _share(count: int, total: int, rate: Score) -> str:
-    value = number(rate)
-    return "unscored" if value is None else f"{count} of {total} ({percent(value)})"
-
-
-def _diagnosis(report: RunReport) -> None:
-    score = report.score
-    if report.integrity.broken:
-        return
-    if isinstance(score, Unscored):
-        st.warning("This run has no sub-goal score.", icon=":material/help:")
-        st.text(text.one_line(score.reason, 400))
-        return
-    fine = score.diagnosis == "clean"
-    with st.container(border=True, gap="xsmall"):
-        lucky = report.contradiction is not None and report.contradiction.kind == "lucky"
-        mark = "check_circle" if fine else "casino" if lucky else "troubleshoot"
-        st.markdown(f":material/{mark}: **{text.label(report.cause.headline, 200)}**")
-        if report.cause.detail:
-            st.text(text.one_line(named(report, report.cause.detail), 500))
-        reason = text.label(named(report, score.diagnosis_reason), 400)
-        about = report.cause.sub_goal
-        other = bool(about) and f"'{about}'" not in score.diagnosis_advice
-        alone = fine or other or score.diagnosis_advice  # the advice says what to look at
-        st.caption(reason if alone else f"{DIAGNOSIS_WORDS[score.diagnosis]}: {reason}")
-        if score.diagnosis_advice and not other:  # it is for the failure that the headline names
-            st.text(text.one_line(named(report, score.diagnosis_advice), 600))
-        missing = f" {score.unscored} of the sub-goals are unscored." if score.unscored else ""
-        st.caption(f"{text.label(state.rules().in_words(), 300)}.{missing}")
 
 
 MOST: Final = 5

@@ -19,15 +19,18 @@ KIND_ICONS = {"failed": "✗", "unlucky": "☂", "lucky": "⚠", "unfinished": "
 """One mark a kind of run, beside the word itself."""
 
 
-def headline(name: str, question: str, *, share: Callable[[], object] | None = None) -> None:
+def headline(
+    name: str, question: str, *, share: Callable[[], object] | None = None, low: bool = False
+) -> None:
     """The page's name and the question it answers (both ours, not a ledger's).
 
     Args:
         name: of the page.
         question: that it answers.
         share: draws the way to share the page.
+        low: on one line, and without the other sets of agents: the page has a switch to all runs.
     """
-    with st.container(key="headline", gap=None):
+    with st.container(key="headline-low" if low else "headline", gap=None):
         st.title(name, anchor=False)
         with st.container(horizontal=True, vertical_alignment="center", key="question"):
             st.header(question, anchor=False, width="stretch")
@@ -36,7 +39,8 @@ def headline(name: str, question: str, *, share: Callable[[], object] | None = N
             if name in COMPUTED:
                 with st.popover("How is this computed?", type="tertiary"):
                     st.markdown(COMPUTED[name])
-    scope_controls.other_sets()
+    if not low:
+        scope_controls.other_sets()
     first_steps.tour(name)
 
 

@@ -96,7 +96,7 @@ def _field(widget: Any, label: str, place: DraftField, options: dict[str, Any]) 
 
 
 def _changed(place: DraftField) -> None:
-    now = str(st.session_state[place.key])
+    now = str(st.session_state.get(place.key, ""))  # a save by the same click has emptied it
     _keep(place, "" if now == place.default else now)
 
 

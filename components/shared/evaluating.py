@@ -45,6 +45,8 @@ LOG: Final = logging.getLogger("untaken.app")
 _AHEAD: Final = ContextVar("ahead", default=False)
 """Whether all ledgers count, although some are still being added."""
 Made = TypeVar("Made")
+Whose = tuple[str, str, MissingRule, tuple[str, ...], str | None]
+"""Folder, content, rules for missing verdicts and for whose count, set of agents (``None`` for all)."""
 _made: Final = SimpleQueue[Callable[[], None]]()
 """Answers that are still to be kept: nobody waits for it before a page is drawn."""
 _keeping: Final = Lock()
@@ -176,7 +178,7 @@ def part(
 
 @st.cache_resource(ttl=3600, max_entries=64, show_spinner=False)
 def derived(
-    whose: tuple[str, str, MissingRule, tuple[str, ...], str | None],
+    whose: Whose,
     what: str,  # noqa: ARG001 (with the one before, the key of the cache)
     _make: Callable[..., Made],
     _given: tuple[object, ...],

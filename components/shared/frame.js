@@ -45,6 +45,22 @@ function typed({ target }) {
   }, PAUSES[where]);
 }
 
+// Enter and Escape leave a field: a key that is pressed next is a shortcut, and no letter of a name.
+const ENDS = "input:not([type=search]), textarea";
+let left = false; // a list, which takes the focus back when its value comes; until somebody does something
+function ended({ key, target, isTrusted, defaultPrevented, ctrlKey, metaKey }) {
+  if (isTrusted) left = false;
+  if (!isTrusted || ctrlKey || metaKey || !target.matches?.(ENDS)) return;
+  if (defaultPrevented && !target.matches("[role=combobox]")) return;
+  if (document.querySelector("[role=dialog]")) return;
+  if (target.closest("[data-testid=stDataFrame], [data-testid=stMultiSelect]")) return; // there, more follow
+  if (key !== "Escape" && !(key === "Enter" && target.matches("input"))) return;
+  left = target.matches("[role=combobox]");
+  setTimeout(() => target.blur());
+}
+const touched = () => (left = false);
+const focused = ({ target }) => left && target.matches?.("[role=combobox]") && target.blur();
+
 // A reload leaves no field: this sends the words of the one that has the focus, if the server is quick enough.
 const leave = () => document.activeElement?.blur();
 
@@ -82,12 +98,18 @@ export default function ({ data, setTriggerValue }) {
   document.addEventListener("keydown", pressed);
   document.addEventListener("keydown", moved);
   document.addEventListener("input", typed);
+  document.addEventListener("keydown", ended);
+  document.addEventListener("pointerdown", touched);
+  document.addEventListener("focusin", focused);
   window.addEventListener("beforeunload", leave);
   return () => {
     watcher.disconnect();
     document.removeEventListener("keydown", pressed);
     document.removeEventListener("keydown", moved);
     document.removeEventListener("input", typed);
+    document.removeEventListener("keydown", ended);
+    document.removeEventListener("pointerdown", touched);
+    document.removeEventListener("focusin", focused);
     window.removeEventListener("beforeunload", leave);
   };
 }

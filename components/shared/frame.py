@@ -19,8 +19,10 @@ from components.shared import (
     state,
 )
 from components.shared.palette import tokens
+from components.shared.styles import style
 
 HERE: Final = Path(__file__).parent
+SHEETS: Final = (HERE / "frame.css", HERE.parent / "run" / "run.css")
 MARK: Final = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 32" width="{width}" height="32" fill="none">
 <path d="M16 30V18L6 4" stroke="{good}" stroke-width="4" stroke-linecap="round" stroke-linejoin="round"/>
@@ -35,12 +37,16 @@ SHORTCUTS: Final = {
         "J": "next run to review",
         "K": "previous run to review",
         "N": "write a note on what is selected",
-        "M": "assign a failure mode",
-        "C": "create a failure mode",
+        "Ctrl+Enter": "save the note",
+        "M": "assign a failure mode, or write the name of a new one",
+        "C": "make the last note a failure mode",
         "A": "accept the first suggested mode",
+        "1 2 3 4": "new, in review, explained, fixed",
+        "E": "show the evidence of what went wrong first",
+        "U": "undo what was saved last",
+        "Esc": "leave a field, or close the evidence",
     },
-    "Run, sub-goal selected": {"Y": "met", "X": "not met", "U": "cannot tell", "W": "withdraw your verdict"},
-    "Queue": {"1": "new", "2": "in review", "3": "explained", "4": "fixed"},
+    "Sub-goal selected": {"Y": "met", "X": "not met", "T": "cannot tell", "W": "withdraw your verdict"},
     "Plan graph": {"← ↑ → ↓": "move", "Enter": "open the sub-goal", "+ and −": "zoom", "0": "fit"},
 }
 
@@ -49,7 +55,6 @@ _listen = st.components.v2.component("untaken_frame", js=(HERE / "frame.js").rea
 
 def draw() -> None:
     """Draw the frame of the page."""
-    st.html(HERE / "frame.css")
     look = tokens(state.is_dark())
     colours = {"good": look.good, "bad": look.bad}
     st.logo(
@@ -58,6 +63,8 @@ def draw() -> None:
         size="large",
     )
     with st.container(key="page-frame", height=1, border=False):
+        for sheet in SHEETS:
+            style(sheet)
         heard = _listen(
             key="page_keys",
             data={

@@ -44,17 +44,26 @@ def into_view(key: str, what: str | None) -> None:
 
 LISTENER: Final = """
 const TYPING = "input, textarea, select, [contenteditable=true], [role=combobox], [role=gridcell]";
+const find = (container, kind) =>
+  container && document.querySelector(`.st-key-${container} ${kind}:not([disabled])`);
 
 export default function ({ data }) {
   const pressed = (event) => {
+    if (document.querySelector("[role=dialog]")) return;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.isTrusted) {
+      const field = Object.keys(data.saves).find((one) => event.target.closest?.(`.st-key-${one}`));
+      const button = find(data.saves[field], "button");
+      if (button) setTimeout(() => { event.target.blur(); button.click(); });  // the words are sent before
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const typing = event.composedPath().some((one) => one instanceof Element && one.matches(TYPING));
-    if (typing || document.querySelector("[role=dialog]")) return;
-    const container = data.fields[event.key.toUpperCase()];
-    const field = container && document.querySelector(
-      `.st-key-${container} :is(textarea, input):not([disabled])`);
-    if (!field) return;
+    if (typing) return;
+    const key = event.key.toUpperCase();
+    const field = find(data.fields[key], ":is(textarea, input)"), button = find(data.clicks[key], "button");
+    if (!field && !button) return;
     event.preventDefault();
+    if (button) return button.click();
     field.scrollIntoView({ block: "nearest" });
     field.focus();
   };
@@ -67,14 +76,23 @@ _listen = st.components.v2.component("untaken_focus_keys", js=LISTENER)
 
 
 @panel
-def focus_keys(fields: Mapping[str, str]) -> None:
-    """Listen for keys, each of which goes to the field in a container.
+def focus_keys(
+    fields: Mapping[str, str],
+    *,
+    clicks: Mapping[str, str] | None = None,
+    saves: Mapping[str, str] | None = None,
+) -> None:
+    """Listen for keys; none acts while a field has the focus, but Ctrl+Enter.
 
     Args:
-        fields: key of the container by key of the keyboard, in upper case; ours, not a ledger's.
+        fields: by key of the keyboard, in upper case, the key of the container whose field it goes to; ours,
+            not a ledger's, here and below.
+        clicks: the same for buttons.
+        saves: by key of the container of a field, that of the button which Ctrl+Enter in the field presses.
     """
     with st.container(key="focus-keys", height=1, border=False):
-        _listen(key="focus-keys-listener", data={"fields": dict(fields)})
+        data = {"fields": dict(fields), "clicks": dict(clicks or {}), "saves": dict(saves or {})}
+        _listen(key="focus-keys-listener", data=data)
 
 
 WATCHER: Final = """

@@ -11,6 +11,7 @@ from typing import Final
 import streamlit as st
 
 from components.shared import state
+from components.shared.panels import panel
 
 NAMES: Final = (
     *("fix_agent", "fix_by", "missed"),
@@ -54,6 +55,7 @@ def changed(name: str, key: str) -> None:
         keep(name, [] if value is None else [str(value)])
 
 
+@panel
 def tabs(key: str, views: Mapping[str, Callable[[], object]]) -> None:
     """Tabs of which the open one alone is drawn; which one it is, is in the address."""
     if st.session_state.get(key) not in views:

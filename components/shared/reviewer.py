@@ -85,8 +85,14 @@ def sign_in() -> Mapping[str, Any]:
     return found
 
 
+def sign(name: object) -> str | None:
+    """Take a name that somebody gave; what is left of it where it holds anything to be seen."""
+    st.session_state[NAME] = _plain(name)
+    return reviewer()
+
+
 def _keep() -> None:
-    st.session_state[NAME] = _plain(st.session_state[FIELD])
+    sign(st.session_state[FIELD])
 
 
 def _signed_in() -> str | None:

@@ -22,7 +22,6 @@ import streamlit as st
 from components.shared import evaluating, navigation, private_session, text
 from components.shared.panels import failing_alone
 from untaken import corpus as corpora
-from untaken.answers import RunReport, run_report
 from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.garbage import seldom_collected
@@ -37,7 +36,7 @@ FOLDER: Final = "UNTAKEN_WORKSPACE"
 DEMO: Final = "UNTAKEN_DEMO"
 SELECTION: Final = (
     *("run", "sub_goal", "decision", "change", "choice", "metric", "pair", "criterion", "graph", "step"),
-    *("view", "by", "mode", "group", "issue"),
+    *("view", "by", "mode", "group", "issue", "blind"),
 )
 OF_ANY_AGENTS: Final = ("view", "by", "metric", "mode", "issue", "criterion", "graph")
 """What of a selection means the same with other agents."""
@@ -99,19 +98,25 @@ def workspace() -> Workspace:
 
 def shared_workspace() -> Workspace:
     """The workspace that this server was started on."""
-    return _once("workspace", lambda: _open(os.environ.get(FOLDER, ""), os.environ.get(DEMO, "") == "1"))
+    return once("workspace", lambda: _open(os.environ.get(FOLDER, ""), os.environ.get(DEMO, "") == "1"))
 
 
 @contextmanager
-def frame() -> Iterator[None]:
+def frame(as_of: str | None = None) -> Iterator[None]:
     """Inside it the pages may be drawn; app.py enters it.
 
     A full pass of the garbage collector over the objects of 10,000 runs takes longer than most pages: none
     begins while one is drawn.
+
+    Args:
+        as_of: the content that the runs are evaluated at, where a part of a page is drawn again by itself:
+            after a save it need not wait until they are evaluated again (`components.shared.after_saves`).
     """
     frame_before, answers_before = _IN_FRAME.set(True), _ANSWERS.set({})
     try:
         with failing_alone(), seldom_collected():
+            if as_of is not None:
+                once(("content", workspace().path), lambda: as_of)
             yield
     finally:
         _ANSWERS.reset(answers_before)
@@ -123,7 +128,7 @@ def in_frame() -> bool:
     return _IN_FRAME.get()
 
 
-def _once(what: object, make: Callable[[], Made]) -> Made:
+def once(what: object, make: Callable[[], Made]) -> Made:
     """What `make` gives, asked for once a page is drawn."""
     answers = _ANSWERS.get()
     if answers is None:  # outside the frame
@@ -187,7 +192,7 @@ def _demo_folder() -> tempfile.TemporaryDirectory[str]:
 
 def content(store: Workspace) -> str:
     """Digest of the workspace's content and of what its memory was taught, asked for once a page is drawn."""
-    return _once(("content", store.path), lambda: evaluating.content(store))
+    return once(("content", store.path), lambda: evaluating.content(store))
 
 
 def corpus() -> Corpus:
@@ -261,7 +266,7 @@ def drawn(make: Callable[[], Made], *what: str | None) -> Made:
 def groups() -> tuple[Group, ...]:
     """The sets of agents that can be compared; cached by content."""
     store = workspace()
-    return _once(("groups", store.path), lambda: evaluating.groups(str(store.path), content(store), store))
+    return once(("groups", store.path), lambda: evaluating.groups(str(store.path), content(store), store))
 
 
 def group_name() -> str | None:
@@ -303,14 +308,7 @@ def listed_findings() -> tuple[Finding, ...]:
 def unread() -> tuple[Finding, ...]:
     """What is wrong with each run of which not even the start can be read; such a run has no page."""
     store = workspace()
-    return _once(("unread", store.path), lambda: evaluating.unread(str(store.path), content(store), store))
-
-
-def report_on(digest: str) -> RunReport:
-    """What the Run page shows; possible prompt injections as far as they are found by now."""
-    store = workspace()
-    evaluating.held(str(store.path)).search(store, corpus())
-    return run_report(corpus(), digest, search=False)
+    return once(("unread", store.path), lambda: evaluating.unread(str(store.path), content(store), store))
 
 
 def injections() -> tuple[tuple[Finding, ...], int]:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from components.shared import state, text
 from components.shared.panels import panel
+from components.shared.styles import style
 from untaken.answers import csv_text
 from untaken.answers.frame import MEANINGS
 
@@ -286,7 +287,7 @@ def figure(
     with st.container(key=f"scroll-{key}", gap=None):
         least = (drawn.layout.meta or {}).get("least_width")
         if least:
-            st.html(f"<style>{SIDEWAYS % {'key': key, 'least': int(least), 'less': int(least) - 1}}</style>")
+            style(SIDEWAYS % {"key": key, "least": int(least), "less": int(least) - 1})
         st.plotly_chart(
             drawn,
             theme=None,

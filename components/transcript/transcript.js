@@ -223,6 +223,7 @@ function makeTranscript(root, act) {
   }
   function told() {
     dom.count.textContent = needle ? (hits.length ? `${hit + 1} of ${hits.length}` : "no match") : "";
+    dom.before.hidden = dom.after.hidden = !needle;
     dom.before.disabled = dom.after.disabled = hits.length < 2;
   }
   function step(by) { if (hits.length) { hit = (hit + by + hits.length) % hits.length; told(); show(hits[hit]); } }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,7 +99,7 @@ def transcript(
     _mount(
         key,
         {
-            "digest": f"{digest} {state.content(state.workspace())[:16]}",
+            "digest": f"{digest} {_now(corpus, digest)}",
             "items": document,
             "goals": [
                 {"id": node.sub_goal, "words": f"{STATUS[node.status].icon} {_title(node)}"} for node in nodes
@@ -118,7 +119,7 @@ def pair(corpus: Corpus, left: str, right: str, names: Sequence[str], *, key: st
     _mount(
         key,
         {
-            "digest": f"{left} {right} {state.content(state.workspace())[:16]}",
+            "digest": f"{left} {right} {_now(corpus, left, right)}",
             "items": _document(corpus, left, right)[0],
             "goals": [{"id": node.sub_goal, "words": _title(node)} for node in nodes],
             "heads": [text.one_line(name, 120) for name in names],
@@ -149,11 +150,8 @@ def _mount(key: str, data: Mapping[str, Any], acts: Mapping[str, Callable[[Any],
 
 @st.cache_data(ttl=3600, max_entries=12, show_spinner=False)
 def _encoded(
-    content: str,  # noqa: ARG001 (with the next ones, the key of the cache)
+    key: tuple[object, ...],  # noqa: ARG001 (of the cache)
     digests: tuple[str, ...],
-    rules: object,  # noqa: ARG001
-    taxonomy_version: int,  # noqa: ARG001
-    searched: tuple[bool, ...],  # noqa: ARG001
     _taxonomy: Taxonomy,
     _corpus: Corpus,
 ) -> tuple[str, bool]:
@@ -172,7 +170,14 @@ def _document(corpus: Corpus, *digests: str) -> tuple[str, bool]:
     taxonomy = kept_taxonomy(store.path)
     searched = tuple(known_texts_to_judges(corpus.runs[digest]) is not None for digest in digests)
     rules = state.rules()
-    return _encoded(state.content(store), digests, rules, taxonomy.version, searched, taxonomy, corpus)
+    key = state.content(store), _now(corpus, *digests), rules, taxonomy.version, searched
+    return _encoded(key, digests, taxonomy, corpus)
+
+
+def _now(corpus: Corpus, *digests: str) -> str:
+    """Changes with what is written about these runs, also where the corpus is otherwise the same."""
+    heads = [(len(corpus.runs[one].events), corpus.runs[one].integrity.head) for one in digests]
+    return sha256(repr(heads).encode()).hexdigest()[:16]
 
 
 def _shown(found: Transcript, corpus: Corpus) -> list[dict[str, Any]]:

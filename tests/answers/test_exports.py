@@ -17,6 +17,7 @@ from untaken.answers.reviewing import (
     corpus_reviewers,
     disagreement_queue,
     failing_cases,
+    fix_first_reasons,
     review_document,
     with_reviews,
 )
@@ -136,7 +137,15 @@ def test_an_exported_review_is_what_the_verb_prints(
             cases = most_informative_cases(corpus, Taxonomy(), reviews, cases)
         shown = chosen_cases(cases, {"status": ["new"], "kind": ["failed", "lucky", "broken"]})
         findings = (*reading, *runs_left_out(corpus))
-        exported = dump(review_document(shown, found, disagreement_queue(corpus, found), findings=findings))
+        exported = dump(
+            review_document(
+                shown,
+                found,
+                disagreement_queue(corpus, found),
+                reasons=fix_first_reasons(corpus),
+                findings=findings,
+            )
+        )
     words = "review --workspace workspace --where status=new --where kind=failed --where kind=lucky"
     scope = [] if agents is None else ["--compared", agents]
     main([*words.split(), "--where", "kind=broken", *scope, "--order", order, "--json"])

@@ -31,7 +31,7 @@ def page() -> None:
     """The fields of Review and Run, and the ways between runs, without what is not about writing."""
     import streamlit as st
 
-    from components.review import writing
+    from components.review import signing, writing
     from components.run import note_panel
     from components.shared import drafts, reviewer, state
 
@@ -39,6 +39,7 @@ def page() -> None:
         st.session_state["at"] = (st.session_state["at"] + by) % 3
 
     with state.frame():
+        store = state.workspace()
         st.session_state.setdefault("at", 0)
         reviewer.ask_reviewer()
         st.button("K", key="K", on_click=step, args=(-1,))
@@ -51,9 +52,8 @@ def page() -> None:
             st.button(
                 "Met",
                 key="met",
-                on_click=writing.save_verdict,
-                args=(state.workspace(), run, "pay", True),
-                kwargs={"why": why},
+                on_click=signing.save,
+                args=(lambda author: writing.save_verdict(store, run, "pay", True, author=author, why=why),),
             )
 
 

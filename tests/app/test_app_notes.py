@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import a_run
 from judges import model_that
-from sessions import go_to, said, session
+from sessions import go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_review import button, field, named, on_run, plain, press, run_of, workspace
 
@@ -51,9 +51,9 @@ def choose(app: AppTest, mode: str) -> AppTest:
     return app
 
 
-def create(app: AppTest, name: str) -> AppTest:
-    field(app.text_input, "New failure mode").input(name)
-    return press(app, "create")
+def note_made_a_mode(app: AppTest, words: str) -> AppTest:
+    field(app.text_area, "Note").input(words).run()
+    return press(press(app, "add-note"), "make-mode")
 
 
 def opened(folder: Path, patch: pytest.MonkeyPatch, store: Workspace, run_id: str = "r1") -> AppTest:
@@ -85,13 +85,13 @@ def test_a_note_on_the_selected_sub_goal_is_written_there(
         assert field(app.text_area, "Note").value == ""
 
 
-def test_a_new_mode_is_created_in_place_and_another_one_chosen_by_search(
+def test_a_note_becomes_a_mode_in_one_step_and_another_one_is_chosen_by_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with workspace(tmp_path) as store:
         with_modes(tmp_path, "Paid twice")
         app = opened(tmp_path, monkeypatch, store)
-        create(choose(app, "paid-twice"), "Never <b>paid</b> :red[x]")
+        note_made_a_mode(choose(app, "paid-twice"), "Never <b>paid</b> :red[x]")
         place = Place(sub_goal="pay")
         assert modes_of(run_of(store, "r1")) == [
             ("paid-twice", "human:ann", place),
@@ -178,15 +178,15 @@ def test_drafts_of_two_places_of_a_run_are_kept_apart_and_survive_a_reload(
         assert notes_of(run_of(store, "r1")) == ()
 
 
-def test_a_name_that_is_taken_assigns_that_mode_and_an_empty_one_creates_none(
+def test_a_note_with_the_name_of_a_mode_becomes_that_mode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with workspace(tmp_path) as store:
         with_modes(tmp_path, "Paid twice")
-        app = create(create(opened(tmp_path, monkeypatch, store), "  "), "PAID  twice")
+        app = note_made_a_mode(opened(tmp_path, monkeypatch, store), "PAID  twice")
         assert [mode.id for mode in kept_taxonomy(tmp_path).modes] == ["paid-twice"]
         assert modes_of(run_of(store, "r1")) == [("paid-twice", "human:ann", Place(sub_goal="pay"))]
-        assert field(app.text_input, "New failure mode").value == ""
+        assert picker(app).value is None
 
 
 def test_a_retired_mode_is_shown_where_it_was_assigned_and_no_longer_offered(
@@ -202,20 +202,12 @@ def test_a_retired_mode_is_shown_where_it_was_assigned_and_no_longer_offered(
         assert picker(app).options == []
 
 
-def test_without_a_name_the_fields_are_closed_and_a_broken_ledger_takes_no_note(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_ledger_takes_no_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with workspace(tmp_path) as store:
         whole = a_run("cut").call("look").finish(success=False)
         data = whole.verdict("look", True, "test").ledger()
         store.add("cut.jsonl", data[:-30], heads=None)
         app = session(tmp_path, monkeypatch, "run")
-        app.query_params["run"] = run_of(store, "r1").digest
-        app.run()
-        assert field(app.text_area, "Note").disabled
-        assert picker(app).disabled
-        named(app)
-        assert not field(app.text_area, "Note").disabled
         app.query_params["run"] = run_of(store, "cut").digest
         app.run()
         assert "You cannot add a note: the ledger is broken." in said(app)
@@ -243,7 +235,7 @@ def test_agreement_of_two_readers_on_modes_is_on_the_review_page(
         for run_id, who in (("r0", ["ann", "bob"]), ("r1", ["ann"])):
             words = [assignment_draft("paid-twice", by=f"human:{name}", place=Place(event=1)) for name in who]
             store.append_events(run_of(store, run_id), [*words, note_draft("read", author=BOB)])
-        app = session(tmp_path, monkeypatch, "review")
+        app = show_tab(session(tmp_path, monkeypatch, "review"), "review_tabs", "Agreement")
         shown, causes = (
             next(one.value for one in app.dataframe if column in one.value.columns)
             for column in ("only_a", "same_sub_goal")

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from builders import a_run
-from sessions import go_to, open_tab, said, session
+from sessions import go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from untaken.ledger import ReviewNote, Run, Verdict
@@ -43,7 +43,8 @@ def run_of(store: Workspace, run_id: str) -> Run:
 
 
 def named(app: AppTest, name: str = "ann") -> AppTest:
-    app.text_input(key="reviewer_field").input(name).run()
+    app.session_state["reviewer_name"] = name
+    app.run()
     assert not app.exception
     return app
 
@@ -73,6 +74,10 @@ def button(app: AppTest, key: str) -> Any:
     """The button whose key begins so; the rest names what it is about."""
     (found,) = [one for one in app.button if one.key == key or str(one.key).startswith(f"{key}-")]
     return found
+
+
+def has_button(app: AppTest, key: str) -> bool:
+    return any(str(one.key).startswith(f"{key}-") for one in app.button)
 
 
 def field(fields: Sequence[Any], label: str) -> Any:
@@ -110,7 +115,7 @@ def test_a_second_word_replaces_the_first_and_two_who_differ_leave_it_unscored(
         press(on_run(tmp_path, monkeypatch, run, who="bob"), "mark-not-met")
         app.run()
         assert "reviewers disagree: human:ann say met, human:bob say not met" in said(app)
-        app = go_to(app, "review")
+        app = show_tab(go_to(app, "review"), "review_tabs", "Disagreements")
         assert "1 sub-goal where one reviewer says met and another not" in said(app)
 
 
@@ -120,28 +125,48 @@ def test_a_verdict_can_be_withdrawn_and_the_history_keeps_it(
     with workspace(tmp_path) as store:
         run = run_of(store, "r1")
         app = on_run(tmp_path, monkeypatch, run)
-        assert button(app, "withdraw").disabled
+        assert not has_button(app, "withdraw")
         press(app, "mark-met")
-        assert [one.value for one in app.toast] == ["Verdict saved: met. Press W to withdraw it."]
+        assert "✓ Verdict saved: met" in plain(app)
         press(app, "withdraw")
-        assert [one.value for one in app.toast] == ["Verdict withdrawn. The history keeps it."]
+        assert "✓ Verdict withdrawn" in plain(app)
         assert "decided by verdict:judge:m" in plain(app)
-        assert button(app, "withdraw").disabled
+        assert not has_button(app, "withdraw")
         by_ann = [v for v in run_of(store, "r1").of(Verdict) if v.by == "human:ann"]
         assert [(v.passed, v.withdrawn) for v in by_ann] == [(True, False), (None, True)]
         press(app, "mark-not-met")
         assert "decided by verdict:human:ann" in plain(app)
 
 
-def test_without_a_name_nothing_can_be_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def sign(app: AppTest, name: str) -> AppTest:
+    """The name that the first save asks for, given."""
+    field(app.text_input, "Your name").input(name)
+    (confirm,) = [one for one in app.button if one.label == "Sign and save"]
+    confirm.click().run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize(
+    ("first", "kept"),
+    [
+        ("mark-met", lambda store: [v.by for v in run_of(store, "r1").of(Verdict) if v.passed][1:]),
+        ("status-2", lambda store: [one.updated_by for one in store.reviews.every().values()]),
+    ],
+)
+def test_forms_are_open_and_the_first_save_asks_for_the_name_and_then_saves(
+    first: str, kept: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with workspace(tmp_path) as store:
         app = session(tmp_path, monkeypatch, "run")
         app.query_params["run"], app.query_params["sub_goal"] = run_of(store, "r1").digest, "pay"
         app.run()
-        assert "Enter your name" in said(open_tab(app, "Review"))
-        assert not [b for b in app.button if str(b.key).startswith("mark-")]
-        go_to(app, "review")
-        assert all(button(app, f"status-{n}").disabled for n in range(1, 5))
+        assert "Not signed yet" in plain(app)
+        press(app, first)
+        assert kept(store) == []  # nothing without an author
+        sign(app, "ann")
+        assert kept(store) == ["human:ann"]
+        assert "Signed as ann" in plain(app)
 
 
 def test_a_note_is_kept_in_the_ledger_as_it_was_written(
@@ -167,7 +192,7 @@ def test_status_moves_the_progress_and_stays_for_others(
         assert "1 of 4 reviewed" in str(app.get("progress")[0].proto.text)
         (review,) = store.reviews.every().values()
         assert (review.status, review.updated_by, review.revision) == ("explained", "human:ann", 1)
-        assert "status: new → explained" in said(app)
+        assert "status: new → explained" in said(show_tab(app, "review-people", True))
 
 
 def test_j_and_k_go_through_the_cases_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +227,7 @@ def test_filters_stand_in_the_address_and_come_from_it(
     assert app.query_params["agent"] in ("agent 1", ["agent 1"])
     other = session(tmp_path, monkeypatch, "review")
     other.query_params["meta.shift"] = ["day"]
-    other.session_state["link-open"] = True
+    other.session_state["link-open"] = other.session_state["review-people"] = True
     other.run()
     assert not other.exception
     assert "0 of 1 reviewed" in str(other.get("progress")[0].proto.text)
@@ -256,7 +281,7 @@ def test_all_shown_are_set_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_assignee_and_tags_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with workspace(tmp_path, runs=1) as store:
-        app = named(session(tmp_path, monkeypatch, "review"))
+        app = show_tab(named(session(tmp_path, monkeypatch, "review")), "review-people", True)
         press(app, "assign-me")
         (review,) = store.reviews.every().values()
         assert review.assignee == "ann"
@@ -290,8 +315,7 @@ def test_the_agreement_tab_shows_every_two_reviewers_with_n_interval_and_why_the
             for name, told in said_by.items():
                 run.verdict("pay", bool(told[i]), f"human:{name}")
             store.add(f"{i}.jsonl", run.ledger())
-    app = session(tmp_path, monkeypatch, "review")
-    assert not app.exception
+    app = show_tab(session(tmp_path, monkeypatch, "review"), "review_tabs", "Agreement")
     (table,) = [one.value for one in app.dataframe if "kappa" in one.value.columns]
     rows = {(row.a, row.b): row for row in table.itertuples()}
     assert len(rows) == 6

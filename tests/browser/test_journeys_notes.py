@@ -39,15 +39,15 @@ def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
         page = open_page(f"{serve(str(store.path))}/run?run={run_of(store, 'r1').digest}")
         sign(page, "ann")
         note = page.get_by_role("textbox", name="Note", exact=True)
-        expect(note).to_be_enabled()
         press(page, "n")
         expect(note).to_be_focused()
         with answered(page):  # a pause in typing sends it
             page.keyboard.type("no, it paid twice for the order")
         expect(page.get_by_text("not counted until you accept")).to_be_visible()
         with answered(page):
-            page.get_by_role("button", name="Add note", exact=True).click()
+            page.keyboard.press("Control+Enter")
         expect(note).to_have_value("")
+        expect(note).not_to_be_focused()
         with answered(page):
             page.keyboard.press("a")
         expect(page.get_by_role("button", name="Withdraw", exact=True)).to_have_count(1)
@@ -56,9 +56,21 @@ def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
         with answered(page):
             page.keyboard.press("Enter")
         expect(page.get_by_role("button", name="Withdraw", exact=True)).to_have_count(2)
+        press(page, "m")
+        page.keyboard.type("Never asked")
+        with answered(page):
+            page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Withdraw", exact=True)).to_have_count(3)
         run = run_of(store, "r1")
         assert [one.text for one in notes_of(run)] == ["no, it paid twice for the order"]
-        assert [one.mode for one in counted(run)] == ["paid-twice", "lost-the-thread"]
+        assert [one.mode for one in counted(run)] == ["paid-twice", "lost-the-thread", "never-asked"]
+        press(page, "Escape")
+        for left in (["paid-twice", "lost-the-thread"], ["paid-twice"], []):
+            with answered(page):
+                page.keyboard.press("u")
+            assert [one.mode for one in counted(run_of(store, "r1"))] == left
+        press(page, "u")
+        assert notes_of(run_of(store, "r1")) == ()
 
 
 def test_a_note_survives_a_reload_without_its_field_being_left(
@@ -69,7 +81,6 @@ def test_a_note_survives_a_reload_without_its_field_being_left(
         page = open_page(f"{serve(str(store.path))}/run")
         sign(page, "ann")
         note = page.get_by_role("textbox", name="Note", exact=True)
-        expect(note).to_be_enabled()
         note.focus()
         for words in ("half", " a thought", " about it"):
             with answered(page):

@@ -56,6 +56,8 @@ class ReviewersEntry(DocumentPart, frozen=True, kw_only=True):
 
     whose: Sequence[str]
     overall: Reliability
+    blind: Reliability
+    seen: Reliability
     sub_goals: Sequence[Reliability]
     pairs: Sequence[ReviewerPair]
 

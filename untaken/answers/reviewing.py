@@ -47,7 +47,6 @@ class Case:
     Attributes:
         item: the run, and what there is to see in it.
         first: title of the sub-goal that failed first by the log (untrusted); none where none did.
-        reason: of the first item of the fix-first list that this run is behind; empty if there is none.
         notes: how many review notes its ledger holds; `disagreements`: sub-goals where reviewers disagree.
         metadata: RUN_STARTED.metadata as text, of at most `METADATA_KEYS` keys (untrusted).
     """
@@ -57,7 +56,6 @@ class Case:
     graph: str
     diagnosis: str
     first: tuple[str, ...]
-    reason: str
     notes: int
     disagreements: int
     metadata: Mapping[str, str]
@@ -96,10 +94,6 @@ def failing_cases(corpus: Corpus, reviewers: Reviewers) -> tuple[Case, ...]:
 
     `reviewers`: `corpus_reviewers` of the corpus.
     """
-    reasons: dict[str, str] = {}
-    for found in triage(corpus).items:
-        for digest in found.runs:
-            reasons.setdefault(digest, f"{found.title}: {found.reason}")
     disagreements = Counter(one.digest for one in reviewers.disagreements)
     return tuple(
         Case(
@@ -115,7 +109,6 @@ def failing_cases(corpus: Corpus, reviewers: Reviewers) -> tuple[Case, ...]:
             else (),
             graph=score.graph_id if isinstance(score, RunScore) else "",
             diagnosis=score.diagnosis if isinstance(score, RunScore) else "unscored",
-            reason=reasons.get(item.digest, ""),
             notes=len(notes_of(corpus.runs[item.digest])),
             disagreements=disagreements[item.digest],
             metadata=_metadata(corpus.runs[item.digest]),
@@ -125,6 +118,15 @@ def failing_cases(corpus: Corpus, reviewers: Reviewers) -> tuple[Case, ...]:
         if item.failing
         for score in (corpus.scores[item.digest],)
     )
+
+
+def fix_first_reasons(corpus: Corpus) -> dict[str, str]:
+    """By run digest, the first item of the fix-first list that the run is behind, with its reason."""
+    reasons: dict[str, str] = {}
+    for found in triage(corpus).items:
+        for digest in found.runs:
+            reasons.setdefault(digest, f"{found.title}: {found.reason}")
+    return reasons
 
 
 def with_reviews(cases: Iterable[Case], reviews: Mapping[str, Review]) -> tuple[Case, ...]:
@@ -211,7 +213,7 @@ CASES: Final[Columns[Case]] = {
 }
 
 RELIABILITY: Final[Columns[Reliability]] = {
-    "part": text("`all` or `sub_goal`", "part"),
+    "part": text("`all`, of these `blind` and `seen`, or `sub_goal`", "part"),
     "name": text("which sub-goal", "name"),
     "graph": text("its plan graph, where the run names it", "graph"),
     "items": count("sub-goals of runs on which two or more could tell", "items"),
@@ -267,7 +269,8 @@ def cases_table(cases: Iterable[Case]) -> pd.DataFrame:
 
 def reliability_table(found: Reviewers) -> pd.DataFrame:
     """How far reviewers agree: over all, then by sub-goal with the least first."""
-    return frame(RELIABILITY, (found.overall, *found.sub_goals))
+    apart = (found.blind, found.seen) if found.blind.items else ()
+    return frame(RELIABILITY, (found.overall, *apart, *found.sub_goals))
 
 
 def reviewer_pairs_table(pairs: Iterable[ReviewerPair]) -> pd.DataFrame:
@@ -342,26 +345,27 @@ def review_document(
     found: Reviewers,
     queue: Iterable[ReviewerDisagreement],
     *,
+    reasons: Mapping[str, str],
     findings: Sequence[Finding] = (),
 ) -> ReviewDocument:
-    """The document of the queue."""
+    """The document of the queue; `reasons`: `fix_first_reasons` of the corpus."""
     progress = progress_of(cases)
     return ReviewDocument(
         progress={"reviewed": progress.reviewed, "total": progress.total, **progress.statuses},
-        cases=[_case(case) for case in cases],
+        cases=[_case(case, reasons.get(case.item.digest)) for case in cases],
         reviewers=reviewers_entry(found),
         disagreements=[DisagreementEntry.of(one, reasons=dict(one.judged.reasons)) for one in queue],
         findings=findings,
     )
 
 
-def _case(case: Case) -> CaseEntry:
+def _case(case: Case, fix_first: str | None) -> CaseEntry:
     at = case.review.updated_at
     return CaseEntry.of(
         case.item,
         case,
         case.review,
-        fix_first=case.reason or None,
+        fix_first=fix_first,
         model=case.model or None,
         graph=case.graph or None,
         updated_at=at.isoformat() if at else None,

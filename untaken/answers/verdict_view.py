@@ -10,10 +10,12 @@ from untaken.corpus import Corpus
 from untaken.judging.rendering import holds
 from untaken.ledger import Run, Verdict
 from untaken.subgoals import NodeScore
-from untaken.subgoals.verdicts import AUTHORITIES, not_withdrawn, whose_count
+from untaken.subgoals.verdicts import AUTHORITIES, not_withdrawn, settlement, whose_count
 
 Standing = Literal["decides", "outranked", "no opinion", "replaced", "withdrawn", "not counted"]
 
+SETTLED: Final = ""
+"""Instead of the author of a settlement: their own verdict stays beside it."""
 DECIDED_BY_CHECK: Final = ("expr", "tool_call", "outcome", "any_of")
 
 
@@ -38,6 +40,7 @@ class VerdictView:
             rules in force.
         unanchored: it decides, on a sub-goal that says nothing about which results a quote must be from.
         imported: it came with a file; the workspace did not record it.
+        settles: reviewers who differed agreed on it; `blind`: its author had not seen what others wrote.
     """
 
     seq: int
@@ -49,6 +52,8 @@ class VerdictView:
     standing: Standing
     unanchored: bool
     imported: bool
+    settles: bool
+    blind: bool
 
 
 def imported_in_words(corpus: Corpus) -> str:
@@ -69,8 +74,11 @@ def verdict_views(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tu
     A verdict that was withdrawn is among them; what took it back is not.
     """
     given = [verdict for verdict in run.of(Verdict) if verdict.sub_goal == node.sub_goal]
-    latest = {verdict.by: verdict.seq for verdict in given}
-    kept = {verdict.seq for verdict in not_withdrawn(given)}
+    sound = not_withdrawn(given)
+    latest = {verdict.by: verdict.seq for verdict in given if not verdict.settles}
+    settled = settlement(sound)
+    latest |= {} if settled is None else {SETTLED: settled.seq}
+    kept = {verdict.seq for verdict in sound}
     counted = {verdict.seq for verdict in whose_count(given, [verdicts], graph=run.started.graph or "")}
     winners = node.decided_by.removeprefix("verdict:").split(", ")
     found = [
@@ -84,9 +92,11 @@ def verdict_views(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tu
             standing=_standing(verdict, latest, counted, winners) if verdict.seq in kept else "withdrawn",
             unanchored=node.unanchored and verdict.by in winners,
             imported=run.imported(verdict),
+            settles=verdict.settles,
+            blind=verdict.blind,
         )
         for verdict in given
-        if not verdict.withdrawn  # what it took back is marked
+        if not verdict.withdrawn and not (verdict.settles and verdict.passed is None)  # marked at the others
     ]
     order = [title for title, _ in AUTHORITIES]
     return tuple(sorted(found, key=lambda view: (order.index(view.authority), view.seq)))
@@ -114,8 +124,10 @@ def _standing(
 ) -> Standing:
     if verdict.seq not in counted:
         return "not counted"
-    if latest[verdict.by] != verdict.seq:
+    if latest.get(SETTLED if verdict.settles else verdict.by) != verdict.seq:
         return "replaced"
     if verdict.passed is None:
         return "no opinion"
+    if SETTLED in latest and not verdict.settles:
+        return "outranked"
     return "decides" if verdict.by in winners else "outranked"

@@ -17,6 +17,7 @@ from untaken.answers.reviewing import (
     corpus_reviewers,
     disagreement_queue,
     failing_cases,
+    fix_first_reasons,
     progress_of,
     review_document,
     with_reviews,
@@ -88,7 +89,9 @@ def review(args: argparse.Namespace, console: Console) -> int:
     console.say(rules_in_words(args.missing, args.verdicts))
     for one in refused:
         console.warn(f"not set: {plain(one.now.updated_by)} changed {plain(one.now.run_id)} in the meantime")
-    console.document(review_document(shown, found, queue, findings=(*findings, *runs_left_out(corpus))))
+    found_here = (*findings, *runs_left_out(corpus))
+    reasons = fix_first_reasons(corpus) if console.json else {}
+    console.document(review_document(shown, found, queue, reasons=reasons, findings=found_here))
     return 1 if refused or any(run.integrity.broken for run in runs) else 0
 
 

@@ -17,6 +17,7 @@ from untaken.subgoals.verdicts import not_withdrawn, whose_count
 
 MOST_REVIEWERS: Final = 20
 """Reviewers who are paired: those with most opinions."""
+Part = Literal["all", "blind", "seen", "sub_goal"]
 EVERYBODY: Final = ("human:*",)
 
 
@@ -29,6 +30,7 @@ class ReviewedSubGoal:
         met, not_met, unsure: who says so (VERDICT.by); `unsure` could not tell.
         reasons: what they wrote, by author.
         imported: whose word came with a file.
+        blind: whether all who could tell, but the first, had not seen what others wrote about the run.
     """
 
     run_id: str
@@ -42,6 +44,7 @@ class ReviewedSubGoal:
     unsure: tuple[str, ...]
     reasons: tuple[tuple[str, str], ...]
     imported: tuple[str, ...] = ()
+    blind: bool = False
 
     @property
     def contradicts(self) -> bool:
@@ -69,7 +72,8 @@ class Reliability:
     """How far reviewers agree, over everything or on one sub-goal.
 
     Attributes:
-        part: ``all`` or ``sub_goal``; `name` says which one, `graph` of which plan graph.
+        part: ``all``, of these ``blind`` (`ReviewedSubGoal.blind`) and ``seen``, or ``sub_goal``; `name` says
+            which one, `graph` of which plan graph.
         reviewers: who judged any of it.
         items: sub-goals of runs on which two or more could tell; of these, `agreed` have one opinion.
         alone: those on which only one could tell.
@@ -79,7 +83,7 @@ class Reliability:
         alpha_unsure: the same with "could not tell" as a third answer.
     """
 
-    part: Literal["all", "sub_goal"]
+    part: Part
     name: str
     graph: str
     reviewers: tuple[str, ...]
@@ -103,10 +107,14 @@ class Reviewers:
         whose: globs over VERDICT.by.
         sub_goals: the least agreement first.
         judged: every sub-goal of a run that any of them judged.
+        blind, seen: agreement where all but the first read blind, and where somebody had seen another one's
+            opinion; apart, as who has seen an answer agrees more easily.
     """
 
     whose: tuple[str, ...]
     overall: Reliability
+    blind: Reliability
+    seen: Reliability
     sub_goals: tuple[Reliability, ...]
     judged: tuple[ReviewedSubGoal, ...]
 
@@ -127,6 +135,8 @@ def reviewers_agreement(runs: Iterable[Run], whose: Sequence[str] = EVERYBODY) -
     return Reviewers(
         whose=tuple(whose),
         overall=_reliability("all", judged),
+        blind=_reliability("blind", [one for one in judged if one.blind]),
+        seen=_reliability("seen", [one for one in judged if not one.blind and len(one.opinions) > 1]),
         sub_goals=tuple(sorted(goals, key=_least_first)),
         judged=tuple(judged),
     )
@@ -135,7 +145,8 @@ def reviewers_agreement(runs: Iterable[Run], whose: Sequence[str] = EVERYBODY) -
 def _judged(run: Run, whose: Sequence[str]) -> list[ReviewedSubGoal]:
     latest: dict[str, dict[str, Verdict]] = defaultdict(dict)
     for verdict in whose_count(not_withdrawn(run.of(Verdict)), [whose]):
-        latest[verdict.sub_goal][verdict.by] = verdict
+        if not verdict.settles:  # what they agreed on afterwards says nothing about how far they agree
+            latest[verdict.sub_goal][verdict.by] = verdict
     return [
         ReviewedSubGoal(
             run_id=run.run_id,
@@ -149,13 +160,20 @@ def _judged(run: Run, whose: Sequence[str]) -> list[ReviewedSubGoal]:
             unsure=tuple(by for by, verdict in verdicts.items() if verdict.passed is None),
             reasons=tuple((by, verdict.reason) for by, verdict in verdicts.items() if verdict.reason),
             imported=tuple(by for by, verdict in verdicts.items() if run.imported(verdict)),
+            blind=_blind(verdicts.values()),
         )
         for sub_goal, verdicts in latest.items()
     ]
 
 
+def _blind(verdicts: Iterable[Verdict]) -> bool:
+    """Whether nobody had seen another one's opinion: all but the first one read blind."""
+    opinions = sorted((one for one in verdicts if one.passed is not None), key=lambda one: one.seq)
+    return len(opinions) > 1 and all(one.blind for one in opinions[1:])
+
+
 def _reliability(
-    part: Literal["all", "sub_goal"], judged: Sequence[ReviewedSubGoal], name: str = "", graph: str = ""
+    part: Part, judged: Sequence[ReviewedSubGoal], name: str = "", graph: str = ""
 ) -> Reliability:
     several = [one for one in judged if len(one.opinions) > 1]
     tasks = len({one.task_id for one in several}) > 1

@@ -146,6 +146,9 @@ class Verdict(Event, frozen=True, kw_only=True, tag="VERDICT", gc=False, omit_de
     """A recorded judgement on one sub-goal; `passed` is ``None`` where the judge could not tell.
 
     With `withdrawn`, its author takes all earlier verdicts on this sub-goal back; they stay in the ledger.
+    With `settles`, reviewers who differed agreed on it: it decides until a reviewer speaks again, ``None``
+    opens the question again, and the author's own verdict stays. `blind`: its author had not seen what others
+    wrote about the run.
     """
 
     sub_goal: Name
@@ -154,6 +157,8 @@ class Verdict(Event, frozen=True, kw_only=True, tag="VERDICT", gc=False, omit_de
     evidence: list[Evidence] | None = None
     reason: str | None = None
     withdrawn: bool = False
+    settles: bool = False
+    blind: bool = False
 
 
 class MappedAction(Struct, frozen=True, kw_only=True, gc=False):
@@ -211,6 +216,7 @@ class ReviewNote(Event, frozen=True, kw_only=True, tag="REVIEW_NOTE", gc=False, 
     """After the run: what a reviewer wrote, on the run, a sub-goal or one event of it (its `seq`).
 
     With `withdraws`, its author takes back the note of their own with that `seq`; it stays in the ledger.
+    `blind`: its author had not seen what others wrote about the run.
     """
 
     author: Name | None = None
@@ -219,13 +225,15 @@ class ReviewNote(Event, frozen=True, kw_only=True, tag="REVIEW_NOTE", gc=False, 
     event: Seq | None = None
     status: str | None = None
     withdraws: Seq | None = None
+    blind: bool = False
 
 
 class ModeAssignment(Event, frozen=True, kw_only=True, tag="FAILURE_MODE", gc=False, omit_defaults=True):
     """After the run: a failure mode that somebody sees in the run, at a sub-goal or at an event (its `seq`).
 
     The latest event of an author on one mode at one place counts. Only what a person accepted is counted;
-    a person who withdraws what a judge suggested dismisses it.
+    a person who withdraws what a judge suggested dismisses it. `blind`: its author had not seen what others
+    wrote about the run.
     """
 
     mode: Name
@@ -235,6 +243,7 @@ class ModeAssignment(Event, frozen=True, kw_only=True, tag="FAILURE_MODE", gc=Fa
     event: Seq | None = None
     note: Seq | None = None
     reason: str | None = None
+    blind: bool = False
 
 
 AnyEvent = (

@@ -118,6 +118,11 @@ class Front:
         self._file.seek(0)
         self._left = self._size
 
+    def after(self, place: int) -> bytes:
+        """Everything from a place on."""
+        self._file.seek(place)
+        return self._file.read(max(0, self._size - place))
+
 
 def open_view(source: LedgerSource, *, heads: Mapping[str, Head] | None, name: str | None) -> View:
     """A view of a path, of bytes or of a binary stream.

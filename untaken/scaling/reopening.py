@@ -179,7 +179,7 @@ class _Detail:
     def __call__(self, run: RunSource) -> tuple[AnyEvent, ...] | None:
         with self._lock:
             if self._runs is None:
-                self._runs = {each.digest: each for each in self._store.read_file(self._file).runs}
+                self._runs = {each.digest: each for each in next(self._store.read_some([self._file])).runs}
                 self.held.append(self)
                 if len(self.held) > FILES_OPEN:
                     self.held.popleft()._runs = None

@@ -84,7 +84,7 @@ def append_to_run(
             with suppress(_FileReplaced), _alone(folder, digest):
                 _settle(engine, folder, digest)
                 return _append(engine, folder, digest, run, drafts, clock=clock)
-        raise _unknown_run(run)
+        raise unknown_run(run)
     except UntakenError as error:  # it names the stored file, which nobody knows
         where = Where(file=run.source or None, run=run.run_id)
         raise UntakenError(error.code, error.message, where=where, hint=error.hint) from None
@@ -325,7 +325,7 @@ def move_head(connection: Connection, file: str, run_id: str, end: Head) -> None
 def _holder(engine: Engine, folder: Path, run: Run) -> str:
     """Digest of the file that a run is read from."""
     with reading(engine) as connection:
-        rows = _holding(connection, run.run_id)
+        rows = holding(connection, run.run_id)
     for row in rows:
         if Head(events=row.events, sha256=row.sha256) == run.integrity.head:
             return str(row.file)
@@ -334,10 +334,10 @@ def _holder(engine: Engine, folder: Path, run: Run) -> str:
             found, _ = read_ledger(now.front, strict=False, heads=now.heads)
         if any(one.digest == run.digest for one in found):
             return str(row.file)
-    raise _unknown_run(run)
+    raise unknown_run(run)
 
 
-def _holding(connection: Connection, run_id: str) -> list[Row[Any]]:
+def holding(connection: Connection, run_id: str) -> list[Row[Any]]:
     """Rows of `heads` of the files that are here and hold the run, the recorded head first."""
     chosen = select(heads).where(heads.c.run_id == run_id, ~heads.c.file.in_(records.removed_files()))
     rows = connection.execute(chosen.order_by(heads.c.accepted.desc(), heads.c.position)).all()
@@ -384,7 +384,8 @@ def _digest(path: Path, size: int) -> str:
     return hasher.hexdigest()
 
 
-def _unknown_run(run: Run) -> UntakenError:
+def unknown_run(run: Run) -> UntakenError:
+    """The error where the workspace holds a run no longer."""
     return UntakenError(
         "run-unknown",
         "the run is no longer in this workspace",

@@ -39,6 +39,7 @@ from untaken.store.ledger_snapshots import current_content, is_whole
 from untaken.store.ledger_state import LedgerState
 from untaken.store.readings import FileReading, LedgerContent, Make, contents_of, joined, keys_of, read_files
 from untaken.store.reviews import Reviews
+from untaken.store.run_now import run_now
 from untaken.store.schema import DATABASE, is_workspace, make_rooms, prepare
 from untaken.store.stored_file import Added, AuditEntry, StoredFile
 from untaken.store.text_drafts import TextDrafts
@@ -353,11 +354,6 @@ class Workspace(GraphStore, FileLists):
         """For reading many files: to connect to the database takes longer than to ask it about one."""
         return one_connection(self._engine)
 
-    def read_file(self, file: StoredFile) -> FileReading:
-        """Reads one of `ledgers`."""
-        (found,) = self.read_some([file])
-        return found
-
     def read_some(self, files: Sequence[StoredFile], make: Make | None = None) -> Iterator[FileReading]:
         """Reads these of `ledgers`, in order; `make` as for `read_files`."""
         return read_files(self._engine, self.path, files, make)
@@ -385,6 +381,10 @@ class Workspace(GraphStore, FileLists):
                 ``ledger-unwritable``; nothing was written then.
         """
         return append_to_run(self._engine, self.path, run, drafts, clock=clock)
+
+    def run_now(self, run: Run) -> Run:
+        """The run with what was appended to it since it was read, as `untaken.store.run_now` finds it."""
+        return run_now(self._engine, self.path, run)
 
     def extensions(self) -> list[Extension]:
         """Events of added files that follow a recorded head, and wait for a person to confirm them."""

@@ -114,18 +114,28 @@ def unmatched_globs(globs: Sequence[str], authors: Collection[str]) -> Iterator[
 def ruling(verdicts: Iterable[Verdict]) -> Ruling | None:
     """The ruling of the highest authority with an opinion, or ``None`` where there is no verdict.
 
-    Each reviewer, judge or check has one voice, its latest verdict; the majority decides. ``passed: null`` is
-    "could not tell": no opinion.
+    Each reviewer, judge or check has one voice, its latest verdict; the majority decides, unless reviewers
+    settled the question since. ``passed: null`` is "could not tell": no opinion.
     """
-    latest = {verdict.by: verdict for verdict in verdicts}
-    if not latest:
+    given = list(verdicts)
+    latest = {verdict.by: verdict for verdict in given if not verdict.settles}
+    settled = settlement(given)
+    if not latest and settled is None:
         return None
     for title, prefixes in AUTHORITIES:
-        verdicts = [v for by, v in latest.items() if by.startswith(prefixes) and v.passed is not None]
-        if verdicts:
-            return _majority(title, verdicts)
+        if settled is not None and settled.by.startswith(prefixes):
+            return Ruling(passed=bool(settled.passed), verdicts=(settled,))
+        opinions = [v for by, v in latest.items() if by.startswith(prefixes) and v.passed is not None]
+        if opinions:
+            return _majority(title, opinions)
     silent = tuple(latest.values())
     return Ruling(passed=Unscored(f"{_names(silent)} could not tell"), verdicts=silent)
+
+
+def settlement(verdicts: Iterable[Verdict]) -> Verdict | None:
+    """What reviewers of a sub-goal agreed on, where none of them has spoken again since (§9)."""
+    opinions = [verdict for verdict in verdicts if verdict.by.startswith("human:")]
+    return opinions[-1] if opinions and opinions[-1].settles and opinions[-1].passed is not None else None
 
 
 def _majority(title: str, verdicts: Sequence[Verdict]) -> Ruling:

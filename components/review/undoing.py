@@ -1,0 +1,59 @@
+"""Taking back what was saved last: each save says how, and the last ones of a session can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from components.shared import state, text
+
+SAVED: Final = "undo_saved"
+UNDONE: Final = "undo_undone"
+MOST: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo:
+    """One save.
+
+    Attributes:
+        words: what was saved, such as ``Note saved``; ours, not a ledger's.
+        act: takes it back; what it saves is kept as well, as a ledger forgets nothing.
+    """
+
+    words: str
+    act: Callable[[], object]
+
+
+def saved(words: str, act: Callable[[], object]) -> None:
+    """Remember what was just saved."""
+    every: list[Undo] = st.session_state.setdefault(SAVED, [])
+    every.append(Undo(words=words, act=act))
+    del every[:-MOST]
+
+
+def last(key: str) -> None:
+    """What was saved last, with a button that takes it back."""
+    every: list[Undo] = st.session_state.get(SAVED, [])
+    undone = st.session_state.pop(UNDONE, None)
+    if not every and undone is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"saved-{key}"):
+        st.caption(undone or f"✓ {text.label(every[-1].words, 60)}", width="content")
+        if every:
+            words = f"Undo “{text.label(every[-1].words, 60)}”" if undone else "Undo"
+            st.button(words, key=f"undo-{key}", shortcut="U", type="tertiary", on_click=_undo)
+
+
+def _undo() -> None:
+    every: list[Undo] = st.session_state.get(SAVED, [])
+    if not every:
+        return
+    one, left = every.pop(), list(every)
+    with state.frame():
+        one.act()
+    st.session_state[SAVED] = left  # taking back is no save of its own
+    st.session_state[UNDONE] = f"↩ Undone: {one.words[:1].lower()}{one.words[1:]}"

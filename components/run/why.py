@@ -1,0 +1,74 @@
+"""Why the run went as it did: cause, remedy and note on one card."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components.compare import choice
+from components.review import panel as review_panel
+from components.run import note_panel, plan_changes
+from components.run.evidence import pick
+from components.run.view import named
+from components.shared import state, text
+from components.shared.panels import panel
+from untaken.answers import RunReport
+from untaken.errors import Unscored
+from untaken.store.reviews import Review
+
+DIAGNOSIS_WORDS: Final = {
+    "clean": "Nothing went wrong",
+    "inside": "Attempted but not completed: look at tool calls and reasoning",
+    "skipping": "Never attempted: look at planning",
+    "violation": "A critical step was skipped",
+    "not_detecting_errors": "Failures occurred and nothing changed",
+    "unscored": "No diagnosis",
+}
+
+
+@panel
+def draw(report: RunReport, review: Review) -> None:
+    """Draw the card; on its left what happened, on its right what the reviewer writes about it."""
+    with st.container(border=True, key="why"):
+        left, right = st.columns([11, 9], gap="medium")
+        with left, st.container(gap="xxsmall", key="cause"):
+            _cause(report)
+            plan_changes.headline(state.corpus(), report.run.digest)
+        with right:
+            note_panel.of_run(report)
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="next-steps"):
+            review_panel.status(review)
+            _evidence_button(report.cause.sub_goal)
+            choice.link(report.run)
+
+
+def _cause(report: RunReport) -> None:
+    score = report.score
+    if report.integrity.broken:
+        st.markdown("**The ledger is broken: nothing is concluded from this run.**")
+        return
+    if isinstance(score, Unscored):
+        st.markdown("**This run has no sub-goal score.**")
+        st.text(text.one_line(score.reason, 400))
+        return
+    fine = score.diagnosis == "clean"
+    lucky = report.contradiction is not None and report.contradiction.kind == "lucky"
+    mark = "check_circle" if fine else "casino" if lucky else "troubleshoot"
+    about = report.cause.sub_goal
+    st.markdown(f":material/{mark}: **{text.label(report.cause.headline, 200)}**")
+    if report.cause.detail:
+        st.text(text.one_line(named(report, report.cause.detail), 500))
+    reason = text.label(named(report, score.diagnosis_reason), 400)
+    other = bool(about) and f"'{about}'" not in score.diagnosis_advice
+    alone = fine or other or score.diagnosis_advice  # the advice says what to look at
+    st.caption(reason if alone else f"{DIAGNOSIS_WORDS[score.diagnosis]}: {reason}")
+    if score.diagnosis_advice and not other:  # it is for the failure that the headline names
+        st.text(text.one_line(named(report, score.diagnosis_advice), 600))
+
+
+def _evidence_button(about: str) -> None:
+    if about and about != state.selected("sub_goal"):
+        st.button(
+            "Show evidence", key="show-cause", type="tertiary", shortcut="E", on_click=pick, args=(about,)
+        )

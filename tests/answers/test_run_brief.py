@@ -1,0 +1,52 @@
+"""The first lines of a run's page: asked, expected, got, as far as the record says it."""
+
+from __future__ import annotations
+
+import pytest
+from builders import RunBuilder, a_graph, a_run
+
+from untaken.answers.run_brief import run_brief
+
+GRAPH = a_graph(
+    {"id": "find", "title": "Find it"},
+    {"id": "policy", "title": "Check the policy", "critical": True, "deps": ["find"]},
+    {"id": "pay", "title": "Pay", "deps": ["policy"]},
+)
+
+
+def answered() -> RunBuilder:
+    run = a_run("r", metadata={"input": "Is it safe?", "target": "Yes"}).say("Is it safe?", "user")
+    return run.call("look").say("No")
+
+
+@pytest.mark.parametrize(
+    ("desc", "run", "asked", "target", "got"),
+    [
+        ("the recorded task and answer, and the last message", answered(), "Is it safe?", "Yes", "No"),
+        (
+            "an answer that was submitted by a call",
+            answered().call("submit", answer="No"),
+            "Is it safe?",
+            "Yes",
+            "submit(answer: No)",
+        ),
+        ("what the user said first", a_run("r").say("Please refund me", "user"), "Please refund me", "", ""),
+        ("nothing", a_run("r"), "", "", ""),
+    ],
+)
+def test_the_three_answers_are_read_off_the_record(
+    desc: str, run: RunBuilder, asked: str, target: str, got: str
+) -> None:
+    found = run_brief(run.finish(False).run(), GRAPH)
+    assert (found.asked, found.target, found.got) == (asked, target, got), desc
+
+
+def test_a_plan_is_expected_by_its_critical_and_its_last_sub_goals() -> None:
+    assert run_brief(a_run("r").finish().run(), GRAPH).plan == "★ Check the policy · Pay"
+    assert run_brief(a_run("r").finish().run(), None).plan == ""
+
+
+def test_an_error_or_limit_that_ended_the_run_is_part_of_what_came_out() -> None:
+    assert (
+        run_brief(a_run("r").finish(False, error="out of tokens").run(), None).ended == "error: out of tokens"
+    )

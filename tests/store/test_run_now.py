@@ -1,0 +1,56 @@
+"""One run as its ledger is now: what was appended since, without reading the others again."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from builders import a_run
+
+from untaken.errors import UntakenError
+from untaken.failure_modes import note_draft
+from untaken.ledger import Draft, Run, Verdict
+from untaken.store import Workspace
+
+BOTH = b"".join(a_run(name).call("look").finish(success=False).ledger() for name in ("r0", "r1"))
+
+
+def run_of(store: Workspace, run_id: str) -> Run:
+    return next(run for run in store.read_runs()[0] if run.run_id == run_id)
+
+
+def write_about(store: Workspace, run: Run) -> None:
+    store.append_events(run, [note_draft("first", author="human:ann")])
+    store.append_events(run_of(store, "r0"), [note_draft("of another run", author="human:ann")])
+    met = Draft(Verdict, {"sub_goal": "pay", "passed": True, "by": "human:bob"})
+    store.append_events(run_of(store, "r1"), [met, note_draft("last", author="human:bob")])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("runs.jsonl", BOTH), ("runs.jsonl.gz", gzip.compress(BOTH)), ("x.jsonl", BOTH[:-1])],
+)
+def test_a_run_now_is_what_reading_all_ledgers_gives(tmp_path: Path, name: str, content: bytes) -> None:
+    with Workspace(tmp_path) as store:
+        store.add(name, content)
+        before = run_of(store, "r1")
+        assert store.run_now(before) is before
+        write_about(store, before)
+        now, read = store.run_now(before), run_of(store, "r1")
+        assert (now.events, now.integrity, now.appended_here) == (
+            read.events,
+            read.integrity,
+            read.appended_here,
+        )
+        assert now.digest == before.digest
+        assert store.run_now(now) is now
+
+
+def test_a_run_that_was_removed_is_unknown(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("runs.jsonl", BOTH)
+        run = run_of(store, "r1")
+        store.remove(store.ledgers()[0].digest)
+        with pytest.raises(UntakenError, match="no longer in this workspace"):
+            store.run_now(run)

@@ -1,0 +1,85 @@
+"""What a run was asked, what was expected of it, and what came out: the first lines of its page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from untaken.ledger import Message, Run, readable
+from untaken.plans import PlanGraph
+from untaken.plans.patterns import text_of
+from untaken.present.statuses import STAR
+
+MOST_GOALS: Final = 8
+MOST_CHARS: Final = 10_000
+_AGENT: Final = frozenset({"assistant", "agent", "ai", "model"})
+_USER: Final = frozenset({"user", "human", "customer"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunBrief:
+    """The run in three answers; every text is untrusted, and empty where nothing is recorded.
+
+    Attributes:
+        asked: the task's text, else what the user said first.
+        target: the answer that is recorded as right.
+        plan: the critical and the last sub-goals of the plan graph, in its order.
+        got: the agent's last message or call.
+        ended: the error or limit that the run ended with.
+    """
+
+    asked: str
+    target: str
+    plan: str
+    got: str
+    ended: str
+
+
+def run_brief(run: Run, graph: PlanGraph | None) -> RunBrief:
+    """Reads the three answers off the record; nothing is concluded from them."""
+    metadata = run.started.metadata or {}
+    end = run.finished
+    given = () if end is None else (("error", end.error), ("limit", end.limit))
+    return RunBrief(
+        asked=_text(metadata.get("input")) or _first_words(run),
+        target=_text(metadata.get("target")),
+        plan=_plan(graph),
+        got=_last_words(run),
+        ended="; ".join(f"{name}: {value}" for name, value in given if value)[:MOST_CHARS],
+    )
+
+
+def _text(value: object) -> str:
+    return (readable(value) or "").strip()[:MOST_CHARS]
+
+
+def _first_words(run: Run) -> str:
+    asked = (one for one in run.of(Message) if one.role.lower() in _USER)
+    return next((words for one in asked if (words := _text(one.content))), "")
+
+
+def _last_words(run: Run) -> str:
+    """The last message of the agent, or its last call where that came later: an answer may be submitted."""
+    messages = [one for one in run.of(Message) if one.role.lower() in _AGENT and _text(one.content)]
+    calls = [one for one in run.actions if one.requestor != "user"]
+    if messages and not (calls and calls[-1].seq > messages[-1].seq):
+        return _text(messages[-1].content)
+    if not calls:
+        return ""
+    last = calls[-1]
+    given = ", ".join(f"{name}: {text_of(value) or ''}" for name, value in last.arguments.items())
+    return f"{last.tool}({given})"[:MOST_CHARS]
+
+
+def _plan(graph: PlanGraph | None) -> str:
+    """The sub-goals that decide whether the plan is met: critical ones, and those that none waits for."""
+    if graph is None:
+        return ""
+    needed = {dep for goal in graph.sub_goals for dep in (*goal.deps, *goal.any_of)}
+    named = [
+        f"{STAR} {goal.title or goal.id}" if goal.critical else goal.title or goal.id
+        for goal in graph.sub_goals
+        if goal.critical or goal.id not in needed
+    ]
+    more = f" · {len(named) - MOST_GOALS} more" if len(named) > MOST_GOALS else ""
+    return " · ".join(named[:MOST_GOALS]) + more
