@@ -1,4 +1,4 @@
-"""Looks for possible prompt injections, and keeps tables, in a process of its own: no page waits for it.
+"""Looks for possible prompt injections in a process of its own: no page waits for it.
 
 Every text of a run is looked at in all the ways in which a model might read it (`untaken.judging.readings`).
 For thousands of runs that takes longer than a visitor waits, and the interpreter runs one thread at a time.
@@ -9,19 +9,21 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from untaken.errors import UntakenError
 from untaken.intake_process import end_with_app, environment, output_to_app
+from untaken.judging import texts_to_judges
+from untaken.ledger import Run
 from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.limits import MIB
-from untaken.scaling.reopening import Lightening
 from untaken.store import StoredFile, Workspace
 
 _AT_ONCE: Final = 100
@@ -31,15 +33,10 @@ _ENTRY: Final = "from untaken.background_reading import work; work()"
 
 
 class ReadingJob(msgspec.Struct, frozen=True, kw_only=True):
-    """What a process is to read: ledgers of a workspace, by digest.
-
-    `keeps`: whether their tables are kept; `looks`: whether it looks for possible prompt injections.
-    """
+    """What a process is to read: ledgers of a workspace, by digest."""
 
     folder: str
     ledgers: tuple[str, ...]
-    keeps: bool
-    looks: bool
 
 
 Texts = tuple[tuple[int, str], ...]
@@ -47,15 +44,23 @@ Texts = tuple[tuple[int, str], ...]
 
 
 class BackgroundReading:
-    """A process that reads ledgers once more; the arguments are those of `ReadingJob`.
+    """A process that reads ledgers once more.
+
+    Args:
+        folder: of the workspace.
+        ledgers: by digest.
+        ended: called with `found` once it has ended.
 
     Attributes:
         found: what it has found so far, by digest of the run; also of runs with nothing to be found.
     """
 
-    def __init__(self, folder: Path, ledgers: Sequence[str], *, keeps: bool, looks: bool = True) -> None:
+    def __init__(
+        self, folder: Path, ledgers: Sequence[str], ended: Callable[[Mapping[str, Texts]], None]
+    ) -> None:
         self.found: dict[str, Texts] = {}
-        job = ReadingJob(folder=str(folder), ledgers=tuple(ledgers), keeps=keeps, looks=looks)
+        self._ended = ended
+        job = ReadingJob(folder=str(folder), ledgers=tuple(ledgers))
         self._listener = Thread(target=self._listen, args=(job,), daemon=True)
         self._listener.start()
 
@@ -82,6 +87,7 @@ class BackgroundReading:
                 process.stdin.flush()
                 for line in process.stdout:
                     self.found.update(msgspec.json.decode(line, type=dict[str, Texts]))
+        self._ended(self.found)
 
 
 def work() -> None:
@@ -97,17 +103,22 @@ def work() -> None:
     with suppress(UntakenError, OSError), Workspace(job.folder) as store:
         wanted = set(job.ledgers)
         ledgers = [file for file in store.ledgers() if file.digest in wanted]
-        graphs = store.graph_set()
         for part in _parts(ledgers):
-            look = Lightening(store, graphs, keeps=job.keeps, looks=job.looks)
             found: dict[str, Texts] = {}
-            for file, read in zip(part, store.read_some(part, look), strict=True):
-                look.keep(file, read)
-                runs = [run for run in read.runs if job.looks and not run.integrity.broken]
-                found |= {run.digest: run.__dict__[TEXTS_TO_JUDGES] for run in runs}
+            for _ in store.read_some(part, partial(_look, found)):
+                pass
             output.write(msgspec.json.encode(found) + b"\n")
             output.flush()
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends by itself now
+
+
+def _look(found: dict[str, Texts], _: StoredFile, some: Sequence[tuple[Run, object]]) -> list[Any]:
+    """Looks at some runs, of which their names stay."""
+    for run, _lines in some:
+        if not run.integrity.broken:
+            texts_to_judges(run)
+            found[run.digest] = run.__dict__[TEXTS_TO_JUDGES]
+    return [run.integrity for run, _lines in some]
 
 
 def _parts(ledgers: Iterable[StoredFile]) -> Iterator[list[StoredFile]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from math import inf
 from pathlib import Path
 from threading import Lock
 from typing import Final, NamedTuple
 
-from untaken.background_reading import BackgroundReading
+from untaken.background_reading import BackgroundReading, Texts
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual.evaluate import ABORTED
 from untaken.errors import Finding, UntakenError
@@ -23,7 +24,7 @@ from untaken.limits import KIB
 from untaken.memories import POLICY, remembered
 from untaken.memory import applied_digest
 from untaken.plans import GraphSet
-from untaken.scaling.reopening import Lightening, Reopened, reopen
+from untaken.scaling.reopening import Lightening, Reopened, keep_table, reopen
 from untaken.settings import read_settings, settings_digest
 from untaken.store import Workspace
 from untaken.store.readings import FileReading, joined
@@ -156,14 +157,22 @@ class WorkspaceCorpus:
         return whole
 
     def make_tables(self, store: Workspace) -> None:
-        """Makes the tables that opening the workspace has left for later, in another process."""
+        """Makes the tables that opening the workspace has left for later."""
         opened = self._opened
         if opened is None or not opened.tables_due:
             return
-        with self._starting:
-            if not (self._looking and self._looking.at_work):
-                self._opened = replace(opened, tables_due=False)
-                self._looking = BackgroundReading(store.path, opened.unkept, keeps=True, looks=False)
+        self._opened = replace(opened, tables_due=False)
+        for digest in opened.unkept:
+            keep_table(store.path, digest, opened.files[digest], opened.graphs)
+
+    def _keep_found(self, folder: Path, found: Mapping[str, Texts]) -> None:
+        """Keeps what a process has found in the tables of the ledgers that it has read."""
+        for digest, file in self._files.items():
+            runs = [run for run in file.runs if run.digest in found]
+            for run in runs:
+                run.__dict__[TEXTS_TO_JUDGES] = found[run.digest]
+            if runs and self._keeps and self._graphs:
+                keep_table(folder, digest, file, self._graphs)
 
     def _current_graphs(self, store: Workspace) -> GraphSet:
         """The plan graphs; the very ones that runs were scored against, while they are the same."""
@@ -204,7 +213,9 @@ class WorkspaceCorpus:
                     for run in filter(_unseen, corpus.runs.values()):
                         texts_to_judges(run)
             else:
-                self._looking = BackgroundReading(store.path, sorted(left), keeps=self._keeps)
+                self._looking = BackgroundReading(
+                    store.path, sorted(left), partial(self._keep_found, store.path)
+                )
 
 
 def _little(ledgers: Iterable[StoredFile]) -> bool:

@@ -210,12 +210,13 @@ def derived(
 
 
 def make_tables(store: Workspace) -> None:
-    """Make the tables that reading the workspace has left for later."""
-    held(str(store.path)).make_tables(store)
+    """Have `keep_made` make the tables that reading the workspace has left for later."""
+    corpus = held(str(store.path))
+    _made.put(lambda: corpus.make_tables(store))
 
 
 def keep_made() -> Thread:
-    """Keep the answers that pages worked out, in a thread of its own."""
+    """Keep what pages worked out, in a thread of its own."""
     thread = Thread(target=_keep_made, daemon=True)
     thread.start()
     return thread

@@ -69,9 +69,9 @@ def go_on() -> None:
     """What a page did without, once it is drawn: keep answers and tables, read the runs for other pages."""
     from components.shared import evaluating, state  # noqa: PLC0415 (loaded by then)
 
-    evaluating.keep_made()
     with suppress(UntakenError):  # the page says what is wrong
         evaluating.make_tables(state.shared_workspace())
+    evaluating.keep_made()
     if _left.is_set():
         _left.clear()
         Thread(target=_open_whole, daemon=True).start()

@@ -75,14 +75,13 @@ def test_tables_of_much_to_read_are_made_later_and_nobody_reads_it_again(
         before = corpus.evaluate(store, corpus.read(store))
         assert unkept(store) == ["careful.jsonl", "failing.jsonl"]
         corpus.make_tables(store)
-        assert corpus._looking is not None
-        corpus._looking.wait()
         assert unkept(store) == []
         again = WorkspaceCorpus()
         after = again.evaluate(store, again.read(store))
         assert {d: s.results for d, s in scored(after)} == {d: s.results for d, s in scored(before)}
+        folder = {file: file.stat().st_mtime_ns for file in (tmp_path / FOLDER).iterdir()}
         again.make_tables(store)
-        assert again._looking is None, "nothing is due"
+        assert {file: file.stat().st_mtime_ns for file in (tmp_path / FOLDER).iterdir()} == folder
 
 
 def scored(corpus: Corpus) -> list[tuple[str, RunScore]]:
@@ -171,6 +170,7 @@ def test_of_a_ledger_that_grew_only_the_runs_written_about_are_read_again(seed: 
             assert plain(now.runs) == plain(fresh)
             assert plain([run.integrity for run in now.runs]) == plain([run.integrity for run in fresh])
             broken = {run.source for run in now.runs if run.integrity.verdict != "INTACT"}
+            broken |= {finding.where.file or "" for finding in findings}
             for run in now.runs:
                 if run.source not in broken:
                     assert (run is before[run.digest]) == (run.digest not in written)

@@ -52,7 +52,7 @@ class Scoring:
     Attributes:
         missing: every rule that a score is wanted under.
         verdicts: globs over VERDICT.by.
-        detail: whether what each score rests on is wanted, too: where every run's will be shown, or kept.
+        detail: whether what each score rests on is wanted, too: where every run's will be shown.
     """
 
     graphs: GraphSet
@@ -311,50 +311,15 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_DETAIL: Final = ScoreDetail(nodes=(), progress=())
-_detail = msgspec.msgpack.Decoder(ScoreDetail)
+_record = msgspec.msgpack.Decoder(LedgerRecord, dec_hook=lambda *_: DetailLater(NO_DETAIL))
 
 
-class _PackedDetail(msgspec.Struct, frozen=True, gc=False):
-    """The detail of a score as MessagePack, unpacked when somebody looks."""
-
-    content: bytes
-
-    def __call__(self) -> ScoreDetail:
-        return _detail.decode(self.content)
-
-
-def _sent(detail: DetailLater) -> bytes:
-    """The detail of a score goes with it: the events stay behind."""
-    if isinstance(detail.held, _PackedDetail):
-        return detail.held.content
-    return msgspec.msgpack.encode(detail.apart().known)
-
-
-def _received(_: type, sent: bytes) -> DetailLater:
-    return DetailLater(_PackedDetail(sent))
-
-
-def packed(record: ScoreRecord) -> ScoreRecord:
-    """The same record, with the detail of its score packed: it takes little room until somebody looks."""
-    if record.score is None:
-        return record
-    detail = DetailLater(_PackedDetail(_sent(record.score.detail)))
-    return msgspec.structs.replace(record, score=msgspec.structs.replace(record.score, detail=detail))
-
-
-_record = msgspec.msgpack.Decoder(LedgerRecord, dec_hook=_received)
-
-
-def encode_run(run: Run, scored: Iterable[ScoreRecord], spans: array[int] | None = None) -> bytes:
-    """The record of a run and its scores, as MessagePack; `spans`: where its lines are, as in `RunLines`."""
-    if spans is None and isinstance(run, DistantRun):
-        spans = run.spans
-    return msgspec.msgpack.encode(RunRecord.of(run, scored, spans), enc_hook=_sent)
-
-
-def encode_ledger(runs: Iterable[bytes], findings: Sequence[Finding]) -> bytes:
-    """The record of a ledger; `runs` as `encode_run` gave them."""
-    return msgspec.msgpack.encode({"runs": [msgspec.Raw(run) for run in runs], "findings": findings})
+def encode_ledger(runs: Iterable[DistantRun], findings: Sequence[Finding]) -> bytes:
+    """The record of a ledger, as MessagePack; what scores rest on stays in the ledger."""
+    records = tuple([RunRecord.of(run, run.scored, run.spans) for run in runs])
+    return msgspec.msgpack.encode(
+        LedgerRecord(runs=records, findings=tuple(findings)), enc_hook=lambda _: None
+    )
 
 
 def decode_ledger(content: bytes) -> LedgerRecord:
@@ -376,7 +341,7 @@ def _read_at(
     def run_of(place: Place, record: RunRecord, spans: array[int] | None) -> Run:
         lines = RunLines(place, spans) if isinstance(place, Path) and spans else partial(events_in, place)
         source = RunSource(record, lines)
-        scored = tuple(_with_detail(each, source, scoring) for each in record.scored) if scoring else ()
+        scored = tuple(with_detail(each, source, scoring) for each in record.scored) if scoring else ()
         return DistantRun(record, source, scoring=under, scored=scored, same=same)
 
     for part, answer in zip(parts, answers, strict=True):
@@ -384,8 +349,8 @@ def _read_at(
             yield [run_of(place, *each) for each in runs], findings
 
 
-def _with_detail(each: ScoreRecord, source: RunSource, scoring: Scoring) -> ScoreRecord:
-    """With a detail that is worked out again from the run's lines, when somebody looks."""
+def with_detail(each: ScoreRecord, source: RunSource, scoring: Scoring) -> ScoreRecord:
+    """The record of a score, whose detail is worked out from the run's lines when somebody looks."""
     if each.score is None or scoring.detail:
         return each
 
@@ -424,12 +389,8 @@ def read_part(shared: bytes, chunk: bytes) -> bytes:
         else:
             runs, findings = read_leniently(place)
             read.append(([(RunRecord.of(run), None) for run in runs], findings))
-    detail = _sent_along if scoring and scoring.detail else _left_behind
-    return pack(read, instead={DetailLater: detail})
-
-
-def _sent_along(detail: DetailLater) -> tuple[Any, ...]:
-    return _received, (DetailLater, _sent(detail))
+    sends_detail = scoring is not None and scoring.detail
+    return pack(read, instead={} if sends_detail else {DetailLater: _left_behind})
 
 
 def _left_behind(_: DetailLater) -> tuple[Any, ...]:

@@ -8,27 +8,27 @@ reading and scoring would say now.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast
 
 import msgspec
 
-from untaken.judging import texts_to_judges
 from untaken.ledger import AnyEvent, Run
 from untaken.ledger.run_lines import RunLines
 from untaken.limits import MIB
 from untaken.plans import GraphSet
 from untaken.plans.structure import graph_digest
-from untaken.scaling.distant import FILES_OPEN, DistantRun, RunSource, Same, ScoreRecord, events_among
+from untaken.scaling.distant import FILES_OPEN, DistantRun, RunSource, Same, events_among
 from untaken.scaling.reading import (
+    ScoredRun,
     Scoring,
     decode_ledger,
     encode_ledger,
-    encode_run,
     made_of,
-    packed,
+    with_detail,
 )
 from untaken.store import Workspace
 from untaken.store.derived import key_of, load_table, save_table, tidy_tables
@@ -79,10 +79,10 @@ def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
             else:
                 files[file.digest] = found
         later = sum(file.bytes for file in unkept) > _TABLES_AT_ONCE_BYTES
-        light = Lightening(store, graphs, keeps=keeps and not later)
-        for file, read in zip(unkept, store.read_some(unkept, light), strict=True):
-            light.keep(file, read)
+        for file, read in zip(unkept, store.read_some(unkept, Lightening(store, graphs)), strict=True):
             files[file.digest] = read
+            if keeps and not later:
+                keep_table(store.path, file.digest, read, graphs)
     digests = tuple(file.digest for file in unkept)
     return Reopened(
         graphs=graphs,
@@ -99,47 +99,34 @@ class Lightening:
     Args:
         store: the workspace.
         graphs: its plan graphs.
-        keeps: whether it also makes what a table holds of them.
-        looks: whether it looks for possible prompt injections, while they are whole.
     """
 
-    def __init__(
-        self, store: Workspace, graphs: GraphSet, *, keeps: bool = False, looks: bool = False
-    ) -> None:
-        self._store, self._scoring = store, Scoring(graphs=graphs, detail=keeps)
-        self._keeps, self._looks = keeps, looks
-        self._same, self._records = Same(), dict[int, bytes]()
+    def __init__(self, store: Workspace, graphs: GraphSet) -> None:
+        self._store, self._scoring, self._same = store, Scoring(graphs=graphs), Same()
         self._details: dict[str, _Detail] = {}
 
     def __call__(self, file: StoredFile, some: Sequence[tuple[Run, RunLines | None]]) -> list[Run]:
         """As `untaken.store.readings.Make`."""
         under = self._scoring.graphs, self._scoring.verdicts
 
-        def lighter(run: Run, source: RunSource, scored: tuple[ScoreRecord, ...]) -> Run:
-            if self._looks and not run.integrity.broken:
-                texts_to_judges(run)
-            if not self._keeps:
-                return DistantRun(run, source, scoring=under, scored=scored, same=self._same)
-            scored = tuple(map(packed, scored))
-            made = DistantRun(run, source, scoring=under, scored=scored, same=self._same)
-            self._records[id(made)] = encode_run(run, scored, source.spans)
-            return made
+        def lighter(some: Sequence[ScoredRun]) -> list[Run]:
+            return [
+                DistantRun(run, source, scoring=under, scored=scored, same=self._same)
+                for run, source, scored in some
+            ]
 
-        placed = [(run, lines or self._detail(file)) for run, lines in some]
-        return made_of(placed, self._scoring, lambda scored: [lighter(*one) for one in scored])
+        return made_of([(run, lines or self._detail(file)) for run, lines in some], self._scoring, lighter)
 
     def _detail(self, file: StoredFile) -> _Detail:
         return self._details.setdefault(file.digest, _Detail(self._store, file))
 
-    def keep(self, file: StoredFile, read: FileReading) -> None:
-        """Keeps the table of a ledger whose runs were made here."""
-        if self._keeps and read.content.digest:
-            runs = [self._records.pop(id(run)) for run in read.runs]
-            _save(self._store, file.digest, read, runs, self._scoring.graphs)
 
-
-def _save(store: Workspace, digest: str, file: FileReading, runs: Iterable[bytes], graphs: GraphSet) -> None:
-    save_table(store.path, digest, _key(file.content.digest, graphs), encode_ledger(runs, file.findings))
+def keep_table(workspace: Path, digest: str, file: FileReading, graphs: GraphSet) -> None:
+    """Keeps the table of a ledger, by its digest, whose runs are scored against these graphs."""
+    runs = cast("Sequence[DistantRun]", file.runs)
+    if file.content.digest and all(run.graphs == graphs for run in runs):
+        table = encode_ledger(runs, file.findings)
+        save_table(workspace, digest, _key(file.content.digest, graphs), table)
 
 
 def _kept(
@@ -152,17 +139,12 @@ def _kept(
         record = decode_ledger(table)
     except msgspec.MsgspecError:
         return None
-    detail = _Detail(store, file)
-    runs = [
-        DistantRun(
-            run,
-            RunSource(run, run.lines(file.path) or detail),
-            scoring=(graphs, ()),
-            scored=run.scored,
-            same=same,
-        )
-        for run in record.runs
-    ]
+    detail, scoring = _Detail(store, file), Scoring(graphs=graphs)
+    runs = []
+    for run in record.runs:
+        source = RunSource(run, run.lines(file.path) or detail)
+        scored = tuple([with_detail(each, source, scoring) for each in run.scored])
+        runs.append(DistantRun(run, source, scoring=(graphs, ()), scored=scored, same=same))
     return FileReading(content=now, runs=tuple(runs), findings=record.findings)
 
 
