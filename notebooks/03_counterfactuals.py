@@ -304,7 +304,7 @@ pd.Series(flags, name="signals").rename_axis(["direction", "flag"]).unstack(fill
 
 # %%
 plans = corpus.plans
-print(f"supported {plans.supported} of {plans.alternatives} ways not taken ({plans.supported_share:.0%});")
+print(f"supported {plans.supported} of {plans.alternatives} alternatives ({plans.supported_share:.0%});")
 print(f"with shuffled outcomes {plans.shuffled_supported_share:.1%}")
 statements_table(plans)[["words"]].head(5)
 

@@ -34,7 +34,7 @@ SOURCES: dict[Source, str] = {
 def first() -> None:
     """Draw the draft for the runs that have no plan graph, with the ways to accept, edit or leave it."""
     runs = list(first_graph.chosen_runs())
-    ways = "Accept the draft as it is, edit it first, or leave it." if any(map(teaches, runs)) else ""
+    ways = "Edit the draft, or discard it." if any(map(teaches, runs)) else ""
     st.caption(f"For {counted(len(runs), 'run')} without a plan graph. {ways}")
     ask_reviewer()
     _suggest(None, runs)
@@ -172,7 +172,7 @@ def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, tasks: Seque
 
 def _leave() -> None:
     if first_graph.asked():
-        st.button("Leave it", key="suggest_leave", on_click=first_graph.done)
+        st.button("Discard draft", key="suggest_leave", on_click=first_graph.done)
 
 
 def _accept(draft: ProposedGraph, tasks: Sequence[str]) -> None:

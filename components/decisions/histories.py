@@ -136,7 +136,7 @@ def _every_path(paths: pd.DataFrame, chosen: Choice | None) -> None:
     row = tables.table(
         ordered,
         key="paths",
-        name="Paths not taken",
+        name="Alternatives",
         selectable=True,
         height=460,
         most=5_000,

@@ -84,16 +84,16 @@ def _counts(found: PlanEvaluation) -> None:
             f"{found.decisions:,}",
             f"in {counted(len(found.runs), 'run')}{more}",
         ),
-        ("Ways not taken", f"{found.alternatives:,}", "that another run of the task took in the same state"),
+        ("Alternatives", f"{found.alternatives:,}", "that another run of the task took in the same state"),
         (
             "Supported",
             percent(found.supported_share),
             f"{found.supported:,} of {found.alternatives:,} by {groups_words(found)}; p ≤ 0.05, q ≤ 0.10",
         ),
         (
-            "Shuffled outcomes would support",
+            "Supported by chance alone",
             percent(shuffled, 1),
-            f"mean of {found.shuffles} shuffles within task and agent: it shows chance, not confounding",
+            f"mean of {found.shuffles} shuffles of outcomes within task and agent; says nothing of confounding",
         ),
     )
     cards.number_cards(*shown)
@@ -170,9 +170,9 @@ def _chosen(corpus: Corpus, statement: Statement) -> None:
 def _silent(found: PlanEvaluation) -> None:
     if not found.silent_alternatives and not found.silent:
         return
-    with st.expander("Why the other ways have no support"):
+    with st.expander("Why other alternatives have no support"):
         for reason, count in found.silent_alternatives:
-            st.caption(text.label(f"{count:,} ways not taken: {reason}", 300))
+            st.caption(text.label(f"{counted(count, 'alternative')}: {reason}", 300))
         for reason in sorted({why.reason for why in found.silent.values()}):
             count = sum(why.reason == reason for why in found.silent.values())
             st.caption(text.label(f"{counted(count, 'run')} without plan decisions: {reason}", 300))

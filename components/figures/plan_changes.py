@@ -28,7 +28,7 @@ SYMBOLS: Final[dict[OptionKind, str]] = {
     "stop_done": "square",
 }
 WORDS: Final[dict[OptionKind, str]] = {
-    "advance": "expected change",
+    "advance": "planned change",
     "unplanned": "unplanned change",
     "hand_over": "hand-over",
     "stop_open": "stop, changes left",

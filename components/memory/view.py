@@ -266,7 +266,7 @@ def _confirm(review: SignalReview) -> None:
         )
         with st.container(horizontal=True):
             agreed = st.button("Apply signals", type="primary", key="memory_apply_yes")
-            left = st.button("Leave them", key="memory_apply_no")
+            left = st.button("Cancel", key="memory_apply_no")
     if agreed or left:
         del st.session_state[ASKED]
         if agreed:

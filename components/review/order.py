@@ -13,7 +13,7 @@ from components.shared import options, state
 from untaken.answers.mode_analysis import most_informative_first
 from untaken.answers.reviewing import Case
 
-ORDERS: Final = {"severity": "Most severe first", "teaches": "Teaches most first"}
+ORDERS: Final = {"severity": "Most severe first", "teaches": "Most informative first"}
 ADDRESS: Final = "order"
 
 
@@ -28,7 +28,7 @@ def ordered(cases: Sequence[Case]) -> tuple[Case, ...]:
             required=True,
             key="review_order",
             on_change=_keep,
-            help="Teaches most: one run of each way to fail that nobody has read, then runs where a judge "
+            help="Most informative: one run of each way to fail that nobody has read, then runs where a judge "
             "and people disagree.",
         )
         drawn = st.button(

@@ -56,7 +56,7 @@ def draw() -> None:
         kinds = {author.partition(":")[0] for author in authors}
         if kinds >= {"human", "judge"} or has_people(state.workspace().path):
             st.number_input(
-                "Least κ of a judge",
+                "Minimum κ of a judge",
                 min_value=-1.0,
                 max_value=1.0,
                 step=0.1,

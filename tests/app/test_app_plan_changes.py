@@ -54,14 +54,17 @@ def test_a_failed_run_says_which_way_went_better_and_who_took_it(tmp_path: Path,
     runs = a_desk(tmp_path)
     app = run_page(tmp_path, monkeypatch, runs["0-0"])
     words = said(app)
-    assert "One expected change was left; this run made an unplanned change (write_other)." in words
-    assert "making an expected change: 10 of 10 succeeded; making an unplanned change: 0 of 10" in words
+    assert "One planned change was left; this run called write_other (not in the plan)." in words
+    assert (
+        "runs that made a planned change succeeded 10 of 10; those that made an unplanned change 0 of 10"
+        in words
+    )
     assert "Supported, q = " in words
     assert "Explains the verdict." in words
     changes = table(app, "Plan changes")
     assert list(changes["did"]) == [
-        "make an unplanned change (write_other)",
-        "stop with expected changes left",
+        "call write_other (not in the plan)",
+        "stop with planned changes left",
     ]
     assert links(app).count("side by side") == 2
     assert {"✓ clerk · repeat 1", "✓ clerk · repeat 3"} <= set(links(app))
@@ -130,9 +133,9 @@ def test_decisions_show_statements_with_their_placebo_and_the_runs_behind(
     app = session(tmp_path, monkeypatch, "decisions")
     shown = metrics(app)
     assert shown["Supported"] == "100%"
-    assert shown["Shuffled outcomes would support"].endswith("%")
+    assert shown["Supported by chance alone"].endswith("%")
     statements = table(app, "Statements")
-    assert statements["option"][0] == "make an expected change"
+    assert statements["option"][0] == "make a planned change"
     assert list(statements.loc[0, ["succeeded", "theirs"]]) == ["10 of 10", "0 of 10"]
     assert statements["support"][0] == "✓ supported"
     assert len(statements) > 1

@@ -109,5 +109,5 @@ def test_a_copied_link_shows_the_same_after_a_reload_to_somebody_else_and_on_ano
     for at in (link, link.replace(address, serve(str(folder)))):
         other = open_page(at, elsewhere=True)
         expect(other.get_by_text(words)).to_be_visible()
-        for choice in ("All agents", "Teaches most first", "are left out"):
+        for choice in ("All agents", "Most informative first", "are left out"):
             expect(other.get_by_role("radio", name=choice)).to_be_checked()

@@ -158,7 +158,7 @@ def test_a_sub_goal_without_action_says_whether_agent_or_mapping_is_likelier_at_
 ) -> None:
     got = score_run(run.run(), a_graph(LOOK, {"id": "x"} | sub_goal)).node("x")
     assert (got.status, got.missed) == ("skipped", cause)
-    likely = {"agent": "the agent's doing", "mapping": "a gap in the mapping"}[cause]
+    likely = {"agent": "the agent's mistake", "mapping": "a gap in the mapping"}[cause]
     assert got.reason.startswith(f"never attempted, likely {likely}: ")
     assert words in got.reason
 

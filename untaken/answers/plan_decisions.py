@@ -207,7 +207,7 @@ STATEMENTS: Final[Columns[Statement]] = {
 PLAN_CHANGES: Final[Columns[EvaluatedDecision]] = {
     "event": count("seq of the change, or of the end of the run", "decision.seq"),
     "state": text("what had been made before", lambda d: state_words(d.decision.state)),
-    "left": count("expected changes still open before it", "decision.left"),
+    "left": count("planned changes still open before it", "decision.left"),
     "did": text("what the run did", lambda d: option_words(d.decision.option)),
     "forecast": figure("chance of success after it, from other tasks", "forecast"),
     "change": figure("the change from the forecast before it", "change"),

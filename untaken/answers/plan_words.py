@@ -39,18 +39,24 @@ def option_words(option: Option) -> str:
     """An option as something to do."""
     match option.kind:
         case "advance":
-            return f"make the expected change {option.name!r}" if option.name else "make an expected change"
+            return f"complete “{option.name}”" if option.name else "make a planned change"
         case "unplanned":
-            return f"make an unplanned change ({option.name})" if option.name else "make an unplanned change"
+            return f"call {option.name} (not in the plan)" if option.name else "make an unplanned change"
         case "hand_over":
             return "hand over"
         case "stop_open":
-            return "stop with expected changes left"
+            return "stop with planned changes left"
         case "stop_done":
             return "stop with nothing left"
 
 
-_FORMS: Final = {"make": ("made", "making"), "stop": ("stopped", "stopping"), "hand": ("handed", "handing")}
+_FORMS: Final = {
+    "make": ("made", "making"),
+    "complete": ("completed", "completing"),
+    "call": ("called", "calling"),
+    "stop": ("stopped", "stopping"),
+    "hand": ("handed", "handing"),
+}
 
 
 def did_words(option: Option) -> str:
@@ -75,11 +81,11 @@ def situation_words(situation: Situation) -> str:
             f"{situation.task_id}: after {made}" if made else f"{situation.task_id}: nothing changed yet"
         ]
     elif situation.layer == 2:
-        expected = "change" if situation.left < 2 else "changes"
+        planned = "change" if situation.left < 2 else "changes"
         made = "none" if situation.made_count == 0 else _count(situation.made_count, plan.MADE_MAX)
-        parts = [f"{_count(situation.left, plan.LEFT_MAX)} expected {expected} left", f"{made} made"]
+        parts = [f"{_count(situation.left, plan.LEFT_MAX)} planned {planned} left", f"{made} made"]
     else:
-        parts = ["expected changes left" if situation.left else "no expected change left"]
+        parts = ["planned changes left" if situation.left else "no planned change left"]
     if situation.unplanned:
         parts.append("after an unplanned change")
     if situation.handed_over:
@@ -208,9 +214,9 @@ def _left_words(decision: PlanDecision) -> str:
         words = "Nothing was left to change"
     else:
         words = (
-            "One expected change was left"
+            "One planned change was left"
             if decision.left == 1
-            else f"{decision.left} expected changes were left"
+            else f"{decision.left} planned changes were left"
         )
     if decision.state.unplanned:
         words += " after an unplanned change"
@@ -223,7 +229,7 @@ def _sides(statement: Statement, first: Option) -> str:
     if first != statement.option:
         sides.reverse()
     (one, k1, n1), (two, k0, n0) = sides
-    return f"{doing_words(one)}: {k1} of {n1} succeeded; {doing_words(two)}: {k0} of {n0}"
+    return f"runs that {did_words(one)} succeeded {k1} of {n1}; those that {did_words(two)} {k0} of {n0}"
 
 
 def _tasks(statement: Statement) -> str:

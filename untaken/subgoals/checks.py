@@ -211,7 +211,7 @@ class CheckRunner:
             return _PLAIN[False]
         if criterion.call is not None and self._trace.calls_of(criterion.call.name):
             other = self._by_call(criterion, criterion.call)
-            reason = f"{NEVER}, likely the agent's doing: {other.reason}"
+            reason = f"{NEVER}, likely the agent's mistake: {other.reason}"
             return structs.replace(other, reason=reason, evidence=(), missed="agent")
         found = why_missed(criterion.node, self._unserved)
         return NodeDecision(

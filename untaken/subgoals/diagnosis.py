@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from untaken.present.numbers import counted
 from untaken.subgoals.attempts import AttemptsById
 from untaken.subgoals.compiled import CompiledGraph
 from untaken.subgoals.run_score import Diagnosis, NodeResult, Violation
@@ -215,7 +216,8 @@ def _some(names: Sequence[str]) -> str:
 
 def _violation_sentence(critical: Sequence[Violation]) -> str:
     first = critical[0].message
-    return first if len(critical) == 1 else f"{first}; and {len(critical) - 1} more like it"
+    more = len(critical) - 1
+    return f"{first}; {counted(more, 'more violation')} of a critical sub-goal" if more else first
 
 
 def _clean_sentence(required: int, known: int) -> str:

@@ -82,7 +82,7 @@ def why_missed(node: SubGoal, unserved: Unserved) -> Missed:
     names = " or ".join(dict.fromkeys(one.words for one in wanted[:NAMED]))
     did = f"no {names}" if names else "no action is tagged with it"
     return Missed(
-        cause="agent", why=f"likely the agent's doing: {did}{unserved.rest}", differences=differences
+        cause="agent", why=f"likely the agent's mistake: {did}{unserved.rest}", differences=differences
     )
 
 
