@@ -118,12 +118,14 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
 def _reads(offered: Sequence[SharedCall]) -> list[str]:
     """The reads to take into the draft: offered, none ticked; every change is in it."""
     names = {call.sub_goal: f"{call.tool} {_arguments(call)}" for call in offered if not call.changes}
-    if not names:
-        return []
-    st.caption(
-        "Every success makes these calls. Those that change something are in the draft; tick the reads that "
-        "must be made."
-    )
+    if offered:
+        st.caption(
+            "Every success makes these calls. Those that change something are in the draft; tick the reads "
+            "that must be made, too."
+        )
+    for call in offered:
+        if call.changes:
+            st.markdown(f"✓ {text.label(f'{call.tool} {_arguments(call)}', 200)}")
     return [
         name
         for at, (name, words) in enumerate(names.items())
