@@ -81,6 +81,7 @@ READINGS: list[tuple[str, dict[str, Any], dict[str, float]]] = [
         {"input_tokens": 100, "output_tokens": 60, "cached_tokens": 900},
         {"input_tokens": 1000, "output_tokens": 60, "cached_tokens": 900},
     ),
+    ("nothing but a total says nothing of its parts", {"total_tokens": 9}, {}),
     ("-1 is unknown", {"input_tokens": -1, "output_tokens": 60}, {"output_tokens": 60}),
     ("nothing is nothing", {"input_tokens": None, "output_tokens": {}}, {}),
 ]

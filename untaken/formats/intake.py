@@ -185,7 +185,10 @@ class Intake:
         if len(claimed) == 1:
             return run_id
         kept = f"{run_id}~{len(claimed)}"
-        log.findings.add("duplicate-run", f"another run has this id; kept as {clip(kept)}", run=run_id)
+        hint = "If one is a later copy of the other, convert that one alone."
+        log.findings.add(
+            "duplicate-run", f"another run has this id; kept as {clip(kept)}", run=run_id, hint=hint
+        )
         return kept
 
     @contextmanager

@@ -80,8 +80,9 @@ TOKENS: Final = {
         *("gen_ai.usage.details.reasoning_tokens", "gen_ai.usage.output_tokens.reasoning"),
         "llm.token_count.completion_details.reasoning",
     ),
+    "total_tokens": ("gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total"),
 }
-"""By both conventions, input includes cached tokens and output reasoning."""
+"""By both conventions input includes cached tokens, and output reasoning; a total says where it does not."""
 COSTS: Final = (
     ("gen_ai.usage.cost", "llm.cost.total", "operation.cost"),
     ("gen_ai.usage.input_cost", "llm.cost.prompt"),
