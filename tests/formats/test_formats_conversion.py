@@ -20,6 +20,7 @@ from foreign_files import (
     tau2_document,
     tau_record,
 )
+from trace_records import RECORDS
 
 from untaken.errors import UntakenError
 from untaken.formats import Conversion, convert, formats, importers, sniff, sniff_path
@@ -384,7 +385,8 @@ def test_texts_that_differ_never_share_a_file_name() -> None:
 
 def test_each_format_says_what_it_is() -> None:
     names = [info.name for info in formats()]
-    assert names == list(importers()) == ["native", *FILES]
+    assert names == list(importers())
+    assert names == ["native", *FILES, *sorted(RECORDS.keys() - FILES.keys())]
     assert all(info.title and info.what.endswith(".") and info.extensions for info in formats())
 
 
