@@ -427,6 +427,36 @@ RECORDS: Final[dict[str, dict[str, Any]]] = {
                       "metadata": {"agent": "clerk", "task_id": "7"}, "messages": [GO, LOOK, SEEN, DONE],
                       "usage": {"prompt_tokens": 5, "completion_tokens": 2}},
     },
+    "chatgpt": {
+        "conversations.json": [{
+            "conversation_id": "c", "id": "c", "title": "A task", "create_time": 1.7e9, "current_node": "4",
+            "default_model_slug": "m",
+            "mapping": {
+                "0": {"id": "0", "message": None, "parent": None, "children": ["1"]},
+                "1": {"id": "1", "parent": "0", "children": ["2", "9"], "message": {
+                    "author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Go."]},
+                    "create_time": 1.7e9, "recipient": "all"}},
+                "2": {"id": "2", "parent": "1", "children": ["3"], "message": {
+                    "author": {"role": "assistant"}, "content": {"content_type": "code", "text": "look(1)"},
+                    "create_time": 1.7e9, "recipient": "python", "metadata": {"model_slug": "m"}}},
+                "3": {"id": "3", "parent": "2", "children": ["4"], "message": {
+                    "author": {"role": "tool", "name": "python"}, "recipient": "all",
+                    "content": {"content_type": "execution_output", "text": "Seen."}}},
+                "4": {"id": "4", "parent": "3", "children": [], "message": {
+                    "author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["Done."]},
+                    "recipient": "all", "metadata": {"model_slug": "m"}}},
+                "9": {"id": "9", "parent": "1", "children": [], "message": {
+                    "author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["No."]},
+                    "recipient": "all"}}}}]
+    },
+    "aider": {
+        ".aider.chat.history.md": (
+            "# aider chat started at 2026-01-01 10:00:00\n\n> Aider v0.40.0\n"
+            "> Models: m with diff edit format\n\n"
+            "#### Go.\n\nDone.\n\n> Tokens: 2.3k sent, 250 received. Cost: $0.02 message, $0.05 session.\n"
+            "> Applied edit to foo.py\n"
+        )
+    },
     "agentdojo": {
         "injection_task_0.json": {
             "suite_name": "workspace", "pipeline_name": "clerk", "model_name": "m",
@@ -475,6 +505,8 @@ RECORDS: Final[dict[str, dict[str, Any]]] = {
 
 def written(name: str, content: Any) -> bytes:
     """The bytes of a file of a record."""
+    if name.endswith(".md"):
+        return str(content).encode(errors="replace")
     if name.endswith(".csv") and isinstance(content, list) and all(isinstance(row, dict) for row in content):
         table = io.StringIO()
         rows = csv.DictWriter(table, list(dict.fromkeys(key for row in content for key in row)))

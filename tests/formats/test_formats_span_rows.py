@@ -46,6 +46,20 @@ def flat(number: str, parent: str | None, name: str, attributes: dict[str, Any])
     }
 
 
+def zipkin(number: str, parent: str | None, name: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "traceId": "t",
+        "id": number,
+        **({"parentId": parent} if parent else {}),
+        "name": name,
+        "kind": "CLIENT",
+        "timestamp": 1_767_225_600_000_000 + int(number) * 1_000_000,
+        "duration": 500_000,
+        "localEndpoint": {"serviceName": "desk"},
+        "tags": {key: str(value) for key, value in attributes.items()},
+    }
+
+
 def clickhouse(number: str, parent: str | None, name: str, attributes: dict[str, Any]) -> dict[str, Any]:
     return {
         "Timestamp": f"2026-01-01 00:00:0{number}.000000000",
@@ -93,7 +107,9 @@ def by_column(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {"columns": [{"name": name, "values": [row[name] for row in rows]} for name in rows[0]]}
 
 
-FLAT, CLICKHOUSE, LOGFIRE = ([form(*each) for each in SPANS] for form in (flat, clickhouse, logfire))
+FLAT, CLICKHOUSE, LOGFIRE, ZIPKIN = (
+    [form(*each) for each in SPANS] for form in (flat, clickhouse, logfire, zipkin)
+)
 PENDING = {**LOGFIRE[1], "kind": "pending_span", "span_id": "9", "parent_span_id": "2"}
 BEGUN = [
     {
@@ -109,6 +125,8 @@ FORMS: dict[str, Any] = {
     "a flat list": FLAT,
     "what Logfire exports when spans begin, and when they end": [*BEGUN, *FLAT],
     "a flat list in lines": {"lines": FLAT},
+    "a trace of Zipkin": ZIPKIN,
+    "traces of Zipkin": [ZIPKIN],
     "a flat list below spans": {"session_id": "s", "span_count": 3, "spans": FLAT},
     "a list of traces": {"traces": [{"spans": FLAT}]},
     "attributes as text": [as_text(each, "attributes") for each in FLAT],

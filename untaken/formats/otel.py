@@ -145,7 +145,7 @@ MARKS: Final = ("gen_ai.*", "openinference.*", "llm.*", "traceloop.*", "ai.opera
 
 def recognise(sample: Sample) -> Confidence:
     """OTLP and dumps of spans; more certain if their names mention agents."""
-    first = sample.first
+    first = sample.first or next((each for trace in sample.records for each in objects(trace)), {})
     if "resourceLogs" in first:  # the file exporter writes logs and spans as they come
         first = next((each for each in map(mapping, sample.records) if "resourceSpans" in each), first)
     traced = [first, *objects(first.get("traces"))[:1]]

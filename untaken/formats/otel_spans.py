@@ -90,6 +90,9 @@ def plain_spans(record: Any) -> Iterator[dict[str, Any]]:
 
 def _every_span(record: Any) -> Iterator[dict[str, Any]]:
     """The spans, those included that Logfire writes when one begins, which have an id of their own."""
+    if isinstance(record, list):  # Zipkin answers a query with a list of traces
+        yield from (plain for span in filter(is_span, objects(record)) for plain in _of_row(span))
+        return
     document = mapping(record)
     for part in requests(document):
         resource = attributes_of(mapping(part.get("resource")).get("attributes"))

@@ -54,6 +54,8 @@ BUILT_IN: Final = (
     "weave",
     "mlflow",
     "promptfoo",
+    "chatgpt",
+    "aider",
     "openai_messages",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""

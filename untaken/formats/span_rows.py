@@ -1,6 +1,7 @@
 """Spans as rows of a table or a flat list: each tool names the columns its own way, one shape comes out.
 
-Rows of ClickHouse's ``otel_traces``, of Logfire, of Phoenix, and flat lists as many programs write them.
+Rows of ClickHouse's ``otel_traces``, of Logfire, of Phoenix, spans of Zipkin, and flat lists as many
+programs write them.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ COLUMNS: Final = {
 }
 """Columns by the names that tables give them, and what a dump of an SDK calls them."""
 IDS: Final = (("trace_id", "span_id"), ("TraceId", "SpanId"))
+ZIPKIN: Final = frozenset(("traceId", "id", "name", "tags"))
 ATTRIBUTES: Final = ("attributes", "SpanAttributes", "span_attributes", "otel_attributes")
 PENDING: Final = "pending_span"
 """What Logfire writes when a span begins; the span is written once more when it ends."""
@@ -49,7 +51,7 @@ PHOENIX_KINDS: Final = frozenset(
 
 def is_span_row(document: Mapping[str, Any]) -> bool:
     """Whether an object is a span with its ids, its name and its attributes beside one another."""
-    return (
+    return document.keys() >= ZIPKIN or (
         any(trace in document and span in document for trace, span in IDS)
         and any(name in document for name in ("name", "SpanName", "span_name"))
         and any(name in document for name in ATTRIBUTES)
@@ -70,6 +72,8 @@ def row_span(row: Mapping[str, Any]) -> dict[str, Any]:
     """A span with the names of a dump of an SDK; one that has them already as it is."""
     if row.get("kind") == PENDING:
         return {}
+    if row.keys() >= ZIPKIN:
+        row = _of_zipkin(row)
     span = {COLUMNS.get(name, name): value for name, value in row.items()}
     if "context.trace_id" in row:
         span = _by_path(row)
@@ -92,6 +96,25 @@ def row_span(row: Mapping[str, Any]) -> dict[str, Any]:
     if service is not None:
         span["resource"] = {"service.name": service, **mapping(span.get("resource"))}
     return span
+
+
+def _of_zipkin(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A span of Zipkin: its attributes are tags, its times microseconds."""
+    began, took = row.get("timestamp"), row.get("duration")
+    timed = all(isinstance(each, int) and not isinstance(each, bool) for each in (began, took))
+    error = mapping(row["tags"]).get("error")
+    return {
+        "trace_id": row["traceId"],
+        "span_id": row["id"],
+        "parent_id": row.get("parentId"),
+        "name": row["name"],
+        "start_time": began,
+        "end_time": sum((began, took)) if timed else None,
+        "attributes": row["tags"],
+        "events": [{"name": each.get("value")} for each in objects(row.get("annotations"))],
+        "service_name": mapping(row.get("localEndpoint")).get("serviceName"),
+        **({"status_code": "ERROR", "status_message": error} if error not in (None, "", "false") else {}),
+    }
 
 
 def _by_path(row: Mapping[str, Any]) -> dict[str, Any]:
