@@ -106,7 +106,7 @@ def discover(
 
 
 def _fit_finding(fit: FamilyFit) -> Finding:
-    """Whether the steps are one plan of all tasks: each task held against the others."""
+    """Whether the steps are one plan of all tasks: each task compared with the others."""
     rates = (
         f"each of {fit.tasks} tasks against the others: {fit.found:.0%} of its shared steps found, "
         f"{fit.extra:.0%} not its own"

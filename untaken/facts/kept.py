@@ -41,7 +41,7 @@ UNUSED_SECONDS: Final = 3600.0
 
 
 class KeptRun(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """What is said of a run beside its rows.
+    """What a run has beside its rows.
 
     Attributes:
         events: in its ledger, those about it included.

@@ -78,13 +78,13 @@ def agreed(evaluations: Iterable[tuple[str, bool]], findings: Findings) -> tuple
     Returns:
         The outcome, and whether a finding says why there is none: they contradict each other.
     """
-    said = list(evaluations)
-    if len({success for _, success in said}) > 1:
-        names = ", ".join(dict.fromkeys(name for name, _ in said))
+    given = list(evaluations)
+    if len({success for _, success in given}) > 1:
+        names = ", ".join(dict.fromkeys(name for name, _ in given))
         message = f"the evaluations {clip(names, 80)} contradict each other; success is unknown"
         findings.add("outcomes-differ", message)
         return None, True
-    return next((success for _, success in said), None), False
+    return next((success for _, success in given), None), False
 
 
 def name_unused(name: str, findings: Findings, run: str, *, known: bool = False) -> None:
