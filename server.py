@@ -28,7 +28,7 @@ from streamlit.starlette import App
 
 from components.plan.bundle import SERVED, bundle
 from components.shared import starting
-from components.shared.navigation import PAGES
+from components.shared.navigation import FIRST, PAGES
 from components.shared.spooling import SpooledUploads
 from components.shared.start_page import start_page
 from untaken.cli.app import TEMPORARY
@@ -148,7 +148,7 @@ def first_page(asked: Request) -> Response:
 SERVED.set()
 PagesManager.uses_pages_directory = False  # else a first visitor of `/run` gets `pages/run.py` without app.py
 BASE: Final = join("/", config.get_option("server.baseUrlPath"))
-FIRST, *OTHERS = dict(PAGES)
+OTHERS = [name for name, _ in PAGES if name != FIRST]
 app = App(
     "app.py",
     lifespan=ending_in_time,

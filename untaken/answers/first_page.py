@@ -18,7 +18,7 @@ from untaken.ranking import RankReport, remarks
 
 CHOICES_SHOWN: Final = 3
 """Choices that are shown, each with at most so many runs."""
-READ_NEXT: Final = 5
+READ_NEXT: Final = 4
 MOST_LOOKED_AT: Final = 200
 """Runs that are looked into for what went wrong first, until enough of them differ."""
 UNHANDLED_SHOWN: Final = 6
