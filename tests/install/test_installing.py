@@ -198,6 +198,16 @@ def test_a_bare_installation_scores_runs(bare: Environment, tmp_path: Path) -> N
     assert (done.returncode, "full-workflow" in done.stdout) == (0, True), done.stderr
 
 
+def test_a_bare_installation_draws_plans_without_graphviz_or_pyarrow(
+    bare: Environment, tmp_path: Path
+) -> None:
+    assert not {"pyarrow", "pygraphviz"} & {path.name for path in bare.library.iterdir()}
+    graph = bare.library / "untaken" / "_app" / "sample_runs" / "graphs" / "refund-desk.plan.yaml"
+    done = bare.run("graph", "draw", str(graph), "-o", "plan.svg", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "plan.svg").read_text("utf-8").count('class="edge') >= 7
+
+
 IMPORTS = {
     "figures": ("from untaken.figures import rank_flow", "untaken[app]"),
     "PostgreSQL": (

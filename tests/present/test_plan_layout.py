@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from itertools import combinations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +16,17 @@ TOUCH = 6.0
 """Pixels between a line's end and its box at the most."""
 Size = tuple[float, float]
 Drawn = tuple[tuple[Size, ...], tuple[Edge, ...]]
+
+
+@pytest.fixture(autouse=True, scope="module", params=["Graphviz", "no Graphviz"])
+def installed(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every claim holds with Graphviz and without."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "no Graphviz":
+            patch.setitem(sys.modules, "pygraphviz", None)
+        lay_out.cache_clear()
+        yield
+    lay_out.cache_clear()
 
 
 @st.composite
@@ -61,6 +75,12 @@ def test_a_crossing_that_can_be_avoided_is() -> None:
     layout = lay_out(((50.0, 20.0),) * 4, ((0, 3), (1, 2)), "TB")
     (left, _), (right, _), (under_right, _), (under_left, _) = layout.centres
     assert (left < right) == (under_left < under_right)
+
+
+def test_a_circle_is_drawn_too() -> None:
+    layout = lay_out(((50.0, 20.0),) * 3, ((0, 1), (1, 2), (2, 0), (1, 1)), "LR")
+    assert len(set(layout.centres)) == 3
+    assert len(layout.lines) == 4
 
 
 def test_the_head_of_a_line_is_at_its_end_and_points_the_way_it_goes() -> None:

@@ -1,4 +1,4 @@
-"""Positions of the boxes of a plan graph: in layers, by Graphviz `dot`, deterministic."""
+"""Positions of the boxes of a plan graph: in layers, deterministic, by Graphviz `dot` where there is one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import hypot
+from statistics import fmean
 from typing import Final, Literal
+
+import networkx as nx
 
 Direction = Literal["LR", "TB"]
 Point = tuple[float, float]
@@ -22,7 +25,7 @@ class PlanLayout:
 
     Attributes:
         centres: of the boxes.
-        lines: of each edge, the control points of its cubic Bézier curves, from border to border.
+        lines: of each edge, from border to border: control points of cubic Bézier curves, or two points.
     """
 
     direction: Direction
@@ -40,25 +43,15 @@ class PlanLayout:
 def lay_out(sizes: tuple[Point, ...], edges: tuple[Edge, ...], direction: Direction) -> PlanLayout:
     """Lay out boxes of these sizes (width, height in pixels) along these edges (positions in `sizes`).
 
-    Names never reach Graphviz, so nothing in them can be read as its language.
+    Without Graphviz (the extra ``app``) boxes are in the same layers, and lines are straight. Names never
+    reach Graphviz, so nothing in them can be read as its language.
     """
-    import pygraphviz  # noqa: PLC0415 (slow)
-
     if not sizes:
         return PlanLayout(direction=direction, centres=(), lines={}, width=1.0, height=1.0)
-    drawing = pygraphviz.AGraph(
-        directed=True,
-        rankdir=direction,
-        nodesep=str(BOX_GAP / POINTS_PER_INCH),
-        ranksep=str(LAYER_GAP[direction] / POINTS_PER_INCH),
-    )
-    for number, (width, height) in enumerate(sizes):
-        inches = {"width": str(width / POINTS_PER_INCH), "height": str(height / POINTS_PER_INCH)}
-        drawing.add_node(number, shape="box", fixedsize="true", label="", **inches)
-    drawing.add_edges_from(edges, arrowhead="none")
-    drawing.layout(prog="dot")
-    centres = [_points(drawing.get_node(number).attr["pos"])[0] for number in range(len(sizes))]
-    lines = {edge: _points(drawing.get_edge(*edge).attr["pos"]) for edge in edges}
+    try:
+        centres, lines = _by_graphviz(sizes, edges, direction)
+    except ImportError:
+        centres, lines = _in_layers(sizes, edges, direction)
     boxes = list(zip(centres, sizes, strict=True))
     through = [point for points in lines.values() for point in points]
     left = min(*(x - w / 2 for (x, _), (w, _) in boxes), *(x for x, _ in through), float("inf"))
@@ -77,8 +70,56 @@ def lay_out(sizes: tuple[Point, ...], edges: tuple[Edge, ...], direction: Direct
     )
 
 
+def _by_graphviz(
+    sizes: Sequence[Point], edges: Sequence[Edge], direction: Direction
+) -> tuple[list[Point], dict[Edge, list[Point]]]:
+    import pygraphviz  # noqa: PLC0415 (slow, and of an extra)
+
+    drawing = pygraphviz.AGraph(
+        directed=True,
+        rankdir=direction,
+        nodesep=str(BOX_GAP / POINTS_PER_INCH),
+        ranksep=str(LAYER_GAP[direction] / POINTS_PER_INCH),
+    )
+    for number, (width, height) in enumerate(sizes):
+        inches = {"width": str(width / POINTS_PER_INCH), "height": str(height / POINTS_PER_INCH)}
+        drawing.add_node(number, shape="box", fixedsize="true", label="", **inches)
+    drawing.add_edges_from(edges, arrowhead="none")
+    drawing.layout(prog="dot")
+    centres = [_points(drawing.get_node(number).attr["pos"])[0] for number in range(len(sizes))]
+    return centres, {edge: _points(drawing.get_edge(*edge).attr["pos"]) for edge in edges}
+
+
 def _points(written: str) -> list[Point]:
     return [(float(x), -float(y)) for x, y in (pair.split(",") for pair in written.split())]
+
+
+def _in_layers(
+    sizes: Sequence[Point], edges: Sequence[Edge], direction: Direction
+) -> tuple[list[Point], dict[Edge, list[Point]]]:
+    """Each box one layer after the last that leads to it, beside what leads to it; straight lines."""
+    graph = nx.DiGraph(edge for edge in edges if edge[0] != edge[1])
+    graph.add_nodes_from(range(len(sizes)))
+    while not nx.is_directed_acyclic_graph(graph):
+        graph.remove_edge(*nx.find_cycle(graph)[-1])
+    along = 0 if direction == "LR" else 1
+    depth, side, at = [0.0] * len(sizes), [0.0] * len(sizes), 0.0
+    for layer in nx.topological_generations(graph):
+        before = {box: [side[other] for other in graph.predecessors(box)] or [0.0] for box in layer}
+        end = -(sum(sizes[box][1 - along] + BOX_GAP for box in layer) - BOX_GAP) / 2
+        thick = max(sizes[box][along] for box in layer)
+        for box in sorted(layer, key=lambda box: (fmean(before[box]), box)):
+            depth[box], side[box] = at + thick / 2, end + sizes[box][1 - along] / 2
+            end += sizes[box][1 - along] + BOX_GAP
+        at += thick + LAYER_GAP[direction]
+    centres = list(zip(*((depth, side) if along == 0 else (side, depth)), strict=True))
+
+    def border(box: int, sign: int) -> Point:
+        x, y = centres[box]
+        reach = sign * sizes[box][along] / 2
+        return (x + reach, y) if along == 0 else (x, y + reach)
+
+    return centres, {edge: [border(edge[0], 1), border(edge[1], -1)] for edge in edges}
 
 
 def arrow(points: Sequence[Point]) -> tuple[str, str]:
