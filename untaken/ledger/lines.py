@@ -6,10 +6,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-import zstandard
-
 from untaken import limits
 from untaken.errors import UntakenError, Where
+from untaken.extras import load_extra
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -159,6 +158,7 @@ def _gunzip(stream: _Joined, name: str) -> Iterator[bytes]:
 
 def _unzstd(stream: _Joined, name: str) -> Iterator[bytes]:
     """Several frames in a row are one stream. Input goes in by small pieces, for each may grow hugely."""
+    zstandard = load_extra("zstandard", "zstd-extra-missing", "zstd", "reading this ledger needs {}")
     data, begun = stream.read(_ZSTD_PIECE), False
     try:
         while data:
