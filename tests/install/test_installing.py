@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from environments import Environment, environment
 
+from scripts.ledger_wheel import build
+
 ROOT = Path(__file__).parents[2]
 MADE = shutil.ignore_patterns(
     ".git",
@@ -94,6 +96,15 @@ def test_the_wheel_holds_the_engine_and_the_app_and_adds_one_name(archives: tupl
     app = {"app.py", "server.py", ".streamlit/config.toml", *_files("pages", "components", "sample_runs")}
     engine = {name for name in _files("untaken") if not name.startswith("untaken/_app/")}
     assert names == engine | {f"untaken/_app/{name}" for name in app}
+
+
+def test_the_recorder_has_a_wheel_of_its_own_that_shares_no_file(
+    archives: tuple[Path, Path], tmp_path: Path
+) -> None:
+    build(tmp_path)
+    (small,) = (set(zipfile.ZipFile(one).namelist()) for one in tmp_path.glob("*.whl"))
+    assert not small & set(zipfile.ZipFile(archives[1]).namelist())
+    assert {name.partition("/")[0] for name in small if ".dist-info/" not in name} == {"untaken_ledger"}
 
 
 def test_the_sdist_holds_what_it_takes_to_test_and_read_the_program(archives: tuple[Path, Path]) -> None:

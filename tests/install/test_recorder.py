@@ -1,20 +1,18 @@
-"""The small wheel for agents: it records without the engine, and neither wheel holds a file of the other."""
+"""The small wheel for agents: it records without the engine."""
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import pytest
 import zstandard
 from builders import a_run
 from environments import Environment, environment
-from test_installing import PIP, archives
+from test_installing import PIP
 
 from scripts.ledger_wheel import build
 from untaken.ledger import read_ledger
 
-__all__ = ["archives"]
 MEGABYTE = 1_000_000
 RECORDS = """
 from untaken_ledger import LedgerWriter, verify_ledger
@@ -64,10 +62,3 @@ def test_what_needs_an_extra_names_it(agent: Environment, tmp_path: Path) -> Non
         ),
     ):
         assert hint in agent.python(program, cwd=tmp_path).stderr
-
-
-def test_the_two_wheels_share_no_file(wheel: Path, archives: tuple[Path, Path]) -> None:
-    small, whole = (set(zipfile.ZipFile(one).namelist()) for one in (wheel, archives[1]))
-    assert small
-    assert not small & whole
-    assert {name.partition("/")[0] for name in small if ".dist-info" not in name} == {"untaken_ledger"}
