@@ -25,15 +25,14 @@ OUTCOMES: Final = {True: "✓ succeeded", False: "✗ failed"}
 def draw(report: RunReport) -> None:
     """Draw the card."""
     found = run_brief(report.run, report.graph)
-    plan = f"Plan: {found.plan}" if found.plan else "No plan graph."
-    expected = "\n".join(filter(None, [found.target and f"Recorded answer: {found.target}", plan]))
+    expected = [found.target and f"Recorded answer: {found.target}", found.plan and f"Plan: {found.plan}"]
     got = "\n".join(filter(None, [found.got, found.ended]))
     with st.container(border=True, gap="xxsmall", key="brief"):
         with st.container(horizontal=True, gap="medium", key="facts"):
             for words in _facts(report):
                 st.text(words, width="content")
         _answer("Asked", found.asked or "The record holds no task text.")
-        _answer("Expected", expected)
+        _answer("Expected", "\n".join(filter(None, expected)) or "No plan graph, and no recorded answer.")
         _answer("Got", got or "The record holds no message and no call of the agent.")
 
 

@@ -31,9 +31,10 @@ const searched = (item) => item.lower ??= [
 ].join("\n").toLowerCase();
 
 function makeTranscript(root, act) {
-  const dom = Object.fromEntries(["search", "count", "before", "after", "jump", "error", "decisive", "difference", "frame", "space", "heads", "help"]
+  const dom = Object.fromEntries(["search", "count", "before", "after", "jump", "error", "decisive", "difference", "format", "frame", "space", "heads", "help"]
     .map((name) => [name, root.querySelector(`[data-part="${name}"]`)]));
   let doc = null, rows = [], items = [], heights = [], tops = [0], live = new Map(), opened = new Set(), whole = new Set();
+  let formatted = false;
   let needle = "", hits = [], hit = -1, at = -1, goal = "", ticking = false;
 
   const halves = (row) => doc.right ? [row.left === null ? null : doc.items[row.left], row.right === null ? null : doc.right[row.right]] : [doc.items[row]];
@@ -107,7 +108,11 @@ function makeTranscript(root, act) {
     else {
       const long = item.text.length > 900 || item.text.split("\n", 12).length > 10;
       const open = whole.has(key) || needle;
-      if (item.text) box.append(marked(el("p", `t-text${long && !open ? " clip" : ""}`), item.text, needle));
+      if (item.text && formatted && item.kind === "message" && !needle) {
+        const shown = markdown(item.text);
+        if (long && !open) shown.classList.add("clip");
+        box.append(shown);
+      } else if (item.text) box.append(marked(el("p", `t-text${long && !open ? " clip" : ""}`), item.text, needle));
       if (long && !needle) {
         const more = el("button", "t-more", whole.has(key) ? "Show less" : "Show more");
         more.type = "button";
@@ -248,6 +253,11 @@ function makeTranscript(root, act) {
   dom.error.onclick = () => next(failed);
   dom.decisive.onclick = () => next((item) => item.marks.some((one) => one.kind === "decisive"));
   dom.difference.onclick = () => nextRow(acts);
+  dom.format.onclick = () => {
+    formatted = !formatted;
+    dom.format.setAttribute("aria-pressed", String(formatted));
+    all();
+  };
   dom.frame.onscroll = later;
   const resized = new ResizeObserver(later);
   resized.observe(dom.frame);

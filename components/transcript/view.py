@@ -68,7 +68,7 @@ _draw = st.components.v2.component(
     "untaken_transcript",
     html=_source("transcript.html"),
     css=_source("transcript.css"),
-    js=_MOUNT % _source("transcript.js"),
+    js=_MOUNT % (_source("markdown.js") + _source("transcript.js")),
 )
 
 

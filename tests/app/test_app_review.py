@@ -12,7 +12,8 @@ from builders import a_run
 from sessions import go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
-from untaken.ledger import ReviewNote, Run, Verdict
+from untaken.failure_modes import note_draft
+from untaken.ledger import Draft, ReviewNote, Run, Verdict
 from untaken.store import Workspace
 from untaken.store.reviews import Review
 
@@ -350,3 +351,37 @@ def test_the_graph_chosen_on_annotate_is_no_filter_and_a_filter_by_graph_outlive
     app.button(key="step_J").click().run()
     assert field(app.multiselect, "Graph").value == ["desk"]
     assert app.query_params["graph"] in ("desk", ["desk"])
+
+
+def test_a_second_reader_sees_nothing_of_the_first_until_their_own_reading_is_saved_and_settles_it_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        run = run_of(store, "r1")
+        met = Draft(Verdict, {"sub_goal": "pay", "passed": True, "by": "human:ann", "reason": "it was paid"})
+        store.append_events(run, [met, note_draft("seen by ann", author="human:ann")])
+        app = named(session(tmp_path, monkeypatch, "review"), "bob")
+        button(app, "review-second").click().run()
+        assert app.query_params["blind"] in ("1", ["1"])
+        app.query_params["sub_goal"] = "pay"
+        app.run()
+        hidden = plain(app)
+        assert "Second reading" in hidden
+        assert "seen by ann" not in hidden
+        assert "it was paid" not in hidden
+        assert "decided by verdict:judge:m" in hidden  # scored without her, too
+        shown = plain(press(app, "mark-not-met"))
+        assert "seen by ann" in shown
+        assert "it was paid" in shown
+        assert "Reviewers disagree" in shown
+        (own,) = [v for v in run_of(store, "r1").of(Verdict) if v.by == "human:bob"]
+        assert own.blind
+        press(app, "settle-True")
+        assert "Reviewers disagree" not in plain(app)
+        now = run_of(store, "r1").of(Verdict)
+        assert [(v.by, v.passed, v.settles) for v in now][-3:] == [
+            ("human:ann", True, False),
+            ("human:bob", False, False),
+            ("human:bob", True, True),
+        ]
+        assert "Reviewers disagree" in plain(press(app, "undo-note"))

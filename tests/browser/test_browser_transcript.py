@@ -45,6 +45,7 @@ def drawn(at: Path, *transcripts: Transcript) -> str:
     data |= {"goal": None, "at": None, "help": "", "heads": []}
     given = json.dumps(data).replace("<", "\\u003c")
     source = [(HERE / f"transcript.{kind}").read_text("utf-8") for kind in ("css", "html", "js")]
+    source[2] = (HERE / "markdown.js").read_text("utf-8") + source[2]
     page = at / "transcript.html"
     page.write_text(PAGE % (*source, given), "utf-8")
     return page.as_uri()
@@ -83,6 +84,33 @@ def test_words_of_the_record_stay_words_and_a_call_unfolds(open_page: OpenPage, 
     page.locator(".t-row", has_text="refund").get_by_role("button", expanded=False).click()
     expect(page.locator("dd").last).to_have_text(HOSTILE)
     assert page.locator(".transcript img, .transcript script").count() == 0
+    assert page.title() == "calm"
+
+
+MARKED = f"""# Plan {HOSTILE}
+1. **look** at `a < b`
+2. [pay](javascript:document.title='hit') ![x](http://e.example/x.png)
+
+```
+{HOSTILE}
+```
+> {HOSTILE}"""
+
+
+def test_markdown_of_a_message_is_shown_as_elements_that_load_nothing_and_lead_nowhere(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    run = a_run().say(MARKED).finish(False).run()
+    page = open_page(drawn(tmp_path, transcript_of(run, score_run(run, GRAPH))))
+    message = page.locator(".t-row", has_text="Plan")
+    expect(message.locator(".t-text")).to_have_text(MARKED)
+    page.get_by_role("button", name="Formatted").click()
+    expect(message.locator("ol > li strong")).to_have_text("look")
+    expect(message.locator("li code")).to_have_text("a < b")
+    expect(message.locator("li").last).to_have_text("pay (javascript:document.title='hit') [image: x]")
+    expect(message.locator("pre")).to_have_text(HOSTILE)
+    expect(message.locator("blockquote")).to_have_text(HOSTILE)
+    assert page.locator(".transcript :is(img, script, a)").count() == 0
     assert page.title() == "calm"
 
 

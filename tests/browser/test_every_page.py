@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import answered, selection, settle
+from conftest import answered
 from playwright.sync_api import Page, expect
 
 from components.shared.navigation import PAGES
@@ -111,21 +111,9 @@ PLACES = """(parts) => parts
     .map((box) => [box.left, box.top, box.right, box.bottom])"""
 
 
-@pytest.mark.parametrize(
-    ("name", "width", "parts"),
-    [
-        ("annotate", 1440, ("annotate-plan", "annotate_sub_goal", "annotate_view")),
-        ("run", 1010, ("plan", "check-words", "notes-and-modes")),
-    ],
-)
-def test_what_follows_two_columns_takes_the_room_below_the_shorter_one(
-    demo: str, open_page: Open, name: str, width: int, parts: tuple[str, str, str]
-) -> None:
-    page = open_page(f"{demo}/{name}", width=width)
-    if name == "run":
-        page.goto(f"{demo}/run?run={selection(page)['run']}&sub_goal=eligibility")
-        page.get_by_role("heading", level=1).wait_for()
-        settle(page)
+def test_what_follows_two_columns_takes_the_room_below_the_shorter_one(demo: str, open_page: Open) -> None:
+    parts = ("annotate-plan", "annotate_sub_goal", "annotate_view")
+    page = open_page(f"{demo}/annotate", width=1440)
     column, beside, below = page.evaluate(PLACES, parts)
     assert beside[3] > column[3] + 40  # longer than the first column
     assert 0 <= below[1] - column[3] < 40
@@ -134,3 +122,27 @@ def test_what_follows_two_columns_takes_the_room_below_the_shorter_one(
     page.wait_for_function(
         f"(parts) => new Set(({PLACES})(parts).map((one) => one[0])).size === 1", arg=parts
     )
+
+
+def test_a_run_begins_with_its_answers_and_has_plan_and_transcript_on_the_first_screen(
+    demo: str, open_page: Open
+) -> None:
+    page = open_page(f"{demo}/run", width=1440, height=900)
+
+    def places() -> list[tuple[float, float]]:
+        parts = (".st-key-brief", ".st-key-why", ".plan-frame", ".transcript")
+        boxes = [page.locator(one).first.bounding_box() or {"x": 0, "y": 0} for one in parts]
+        return [(box["x"], box["y"]) for box in boxes]
+
+    page.locator(".plan-stage[data-boxes]").wait_for()
+    for width in (1440, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        fits(page, width)
+        brief, why, plan, transcript = places()
+        assert brief[1] < why[1] < min(plan[1], transcript[1])
+        assert max(plan[1], transcript[1]) < 700
+        assert plan[0] < transcript[0]
+    page.set_viewport_size({"width": 390, "height": 844})
+    fits(page, 390)
+    downwards = [y for _, y in places()]
+    assert downwards == sorted(downwards)
