@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import comb
 
+import msgspec
 import pytest
 from builders import a_graph, a_run, a_score
 from hypothesis import given
@@ -79,6 +80,23 @@ def test_the_runs_that_make_a_pair_change_places_sum_up_to_how_far_the_metrics_p
     ) == pytest.approx(change)
     assert [p.weight for p in found] == sorted((p.weight for p in found), reverse=True)
     assert {(p.agent, p.outcome, p.value) for p in found} == {("diligent", 0.0, 1.0), ("lucky", 1.0, 0.25)}
+
+
+def test_runs_of_equal_weight_are_in_the_order_of_agent_task_and_repeat() -> None:
+    scores = [
+        msgspec.structs.replace(
+            a_score(agent, f"t{i}", done, 4, success=won), task_repeat=repeat, digest=f"{99 - repeat}"
+        )
+        for agent, done, won in (("lucky", 1, True), ("diligent", 4, False))
+        for i in range(3)
+        for repeat in (2, 0, 11, 1)
+    ]
+    report = rank_agents(scores, resamples=QUICK)
+    pair = next(p for p in report.discordant if p.b_metric == "completion")
+    for found in (report.contributions(pair), rank_agents(scores[::-1], resamples=QUICK).contributions(pair)):
+        places = [(-p.weight, p.agent, p.task_id, p.task_repeat) for p in found]
+        assert [repeat for *_, repeat in places][:4] == [0, 1, 2, 11]
+        assert places == sorted(places)
 
 
 class _Pair:
