@@ -53,20 +53,7 @@ def suggest(graph: PlanGraph | None) -> None:
 def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
     sources = [source for source in SOURCES if any(unusable(run, source) is None for run in known)]
     if not sources:
-        st.info(
-            "Suggestions are learned from runs that succeeded and record what was done. None of these does."
-        )
-        if first_graph.asked():
-            tasks = sorted({run.task_id for run in known})
-            task = st.selectbox("Task", tasks, key="write_task", format_func=_short)
-            st.button(
-                "Write a plan for this task",
-                key="write_plan",
-                type="primary",
-                on_click=first_graph.write,
-                args=(task,),
-            )
-        _leave()
+        _nothing_to_learn(known)
         return
     st.caption(
         "Learned from successful runs. An edge shows what came first, not what is required. If all runs "
@@ -113,6 +100,21 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
         left.caption("All these runs use the same order, so θ has no effect here.")
     used = counted(draft.runs, "run" if source == "plans" else "successful run")
     _show(draft, graph, used, among or tasks)
+
+
+def _nothing_to_learn(known: list[Run]) -> None:
+    st.info("Suggestions are learned from runs that succeeded and record what was done. None of these does.")
+    if first_graph.asked():
+        tasks = sorted({run.task_id for run in known})
+        task = st.selectbox("Task", tasks, key="write_task", format_func=_short)
+        st.button(
+            "Write a plan for this task",
+            key="write_plan",
+            type="primary",
+            on_click=first_graph.write,
+            args=(task,),
+        )
+    _leave()
 
 
 def _reads(offered: Sequence[SharedCall]) -> list[str]:

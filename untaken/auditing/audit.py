@@ -112,7 +112,7 @@ def audit_plans(
     *,
     tools: Collection[str] = (),
 ) -> PlanAudit:
-    """Holds each sub-goal, each edge and each task of plans against recorded runs; no model is asked.
+    """Checks each sub-goal, each edge and each task of plans by recorded runs; no model is asked.
 
     Args:
         graphs: to audit.
