@@ -80,7 +80,7 @@ class ServedPage:
         asked = BackMsg()
         asked.rerun_script.page_name = name
         self._socket.send(asked.SerializeToString())
-        self._drawn()
+        self.drawn()
 
     def close(self) -> None:
         self._opened.close()
@@ -116,11 +116,16 @@ class ServedPage:
 
     def put(self, name: str, content: BinaryIO, size: int) -> str:
         """Sends the content of a file, as a browser does before anything is pressed; gives its id."""
+        file_id = str(uuid4())
+        assert self.answer_to(name, content, size, file_id)[0] == 204
+        return file_id
+
+    def answer_to(self, name: str, content: BinaryIO, size: int, file_id: str = "x") -> tuple[int, str]:
+        """Status and words that the server answers with to the content of a file."""
         quoted = name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
         disposition = f'Content-Disposition: form-data; name="file"; filename="{quoted}"'
         head = f"--{_BOUNDARY}\r\n{disposition}\r\n\r\n".encode()
         tail = f"\r\n--{_BOUNDARY}--\r\n".encode()
-        file_id = str(uuid4())
         headers = {
             "Content-Type": f"multipart/form-data; boundary={_BOUNDARY}",
             "Content-Length": str(len(head) + size + len(tail)),
@@ -136,15 +141,15 @@ class ServedPage:
             while piece := content.read(1 << 20):
                 connection.send(piece)
             connection.send(tail)
-            assert connection.getresponse().status == 204
-        return file_id
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
 
     def go_to(self, name: str) -> None:
         """Opens another page of the app in this session."""
         asked = BackMsg()
         asked.rerun_script.page_name = name
         self._socket.send(asked.SerializeToString())
-        self._drawn()
+        self.drawn()
 
     def interrupt(self) -> None:
         """Asks for another run with what is chosen and does not wait for it, as an impatient person does."""
@@ -162,7 +167,7 @@ class ServedPage:
         with self._asking:  # an interruption never sends what was chosen before
             self._chosen = [state for state in states if state.WhichOneof("value") != "trigger_value"]
             self._socket.send(self._asked(states).SerializeToString())
-        self._drawn()
+        self.drawn()
 
     def _asked(self, states: Sequence[WidgetState]) -> BackMsg:
         asked = BackMsg()
@@ -170,7 +175,7 @@ class ServedPage:
         asked.rerun_script.widget_states.widgets.extend(states)
         return asked
 
-    def _drawn(self) -> None:
+    def drawn(self) -> None:
         """Reads until the page is drawn; a run that asks for another one goes on."""
         while True:
             message = ForwardMsg()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from dataclasses import dataclass
 from functools import partial
@@ -134,3 +136,35 @@ def number(value: Score | int | None) -> float | None:
 def reason(value: Score | int | None) -> str | None:
     """Why a value is unscored; ``None`` where it is a number."""
     return value.reason if isinstance(value, Unscored) else None
+
+
+_FULL: Final = ("disk-full", "Free some space, or use another disk; then try again.")
+_FORBIDDEN: Final = ("file-not-permitted", "Check who may read and write it, or name another place.")
+_FAILED: Final = ("disk-failed", "Check that the disk is there and works; then try again.")
+_REFUSALS: Final = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: _FULL,
+    errno.EACCES: _FORBIDDEN,
+    errno.EPERM: _FORBIDDEN,
+    errno.EROFS: ("disk-read-only", "Name a place that can be written, or copy the folder there."),
+    errno.ENOENT: ("file-not-found", "Check the name; the folder of a new file has to exist."),
+    errno.EEXIST: ("file-exists", "Name another place, or move what is there out of the way."),
+    errno.ENOTDIR: ("not-a-folder", "Name a folder, or move the file out of the way."),
+    errno.EISDIR: ("not-a-file", "Name a file, not a folder."),
+    errno.ENAMETOOLONG: ("file-name-too-long", "Use a shorter name."),
+}
+"""What an operating system refuses: the code of the error, and what to do."""
+
+
+def disk_trouble(error: OSError) -> UntakenError:
+    """What the operating system refused, with the next step."""
+    code, hint = _REFUSALS.get(error.errno or 0, _FAILED)
+    message = str(error.strerror or error)
+    return UntakenError(code, message, where=Where(file=error.filename and str(error.filename)), hint=hint)
+
+
+def refusal_in(words: str, file: str) -> OSError | None:
+    """The refusal of the operating system that a library passes on in words only."""
+    found = next((number for number in _REFUSALS if os.strerror(number) in words), None)
+    return None if found is None else OSError(found, os.strerror(found), file)

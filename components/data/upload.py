@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,10 +19,10 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.data import upload_cards
 from components.shared import arriving, cards, evaluating, first_steps, private_session, tables, text
-from components.shared.panels import panel
-from components.shared.spooling import opened
+from components.shared.panels import panel, show
+from components.shared.spooling import opened, take_refused
 from untaken.answers.uploads import Upload, stopped_uploads, uploads, uploads_table
-from untaken.errors import UntakenError
+from untaken.errors import Finding, UntakenError
 from untaken.intake import UploadResult
 from untaken.intake_process import take_in_apart
 from untaken.present.numbers import counted
@@ -48,13 +48,15 @@ _READ_AHEAD_SECONDS: Final = 1.0
 class SessionUploads:
     """What this session uploaded last; `turn` is the number of uploads that came to their end.
 
-    `found` is what was made of some results: of thousands, it takes long.
+    `refused` are files that did not arrive since, by name. `found` is what was made of some results: of
+    thousands, it takes long.
 
     It is changed in place: where a page writes to Streamlit's session state, a click can end it.
     """
 
     turn: int = 0
     results: list[UploadResult] = field(default_factory=list)
+    refused: dict[str, Finding] = field(default_factory=dict)
     found: tuple[Sequence[UploadResult], Sequence[Upload], pd.DataFrame] | None = None
 
 
@@ -75,6 +77,7 @@ def upload(workspace: Workspace) -> None:
         on_change=_forget,
         args=(here, turn),
     )
+    _not_received(here, {file.name for file in files})
     st.caption(first_steps.formats_words())
     agent = st.text_input(
         "Agent, where a trace does not record it",
@@ -106,6 +109,18 @@ def upload(workspace: Workspace) -> None:
             _with_progress(here, take, files, agent.strip() or None, None if area else workspace)
         _free(files)
         st.rerun()
+
+
+def _not_received(here: SessionUploads, arrived: Collection[str]) -> None:
+    """Say which files the server's disk did not take, until they arrive or others are added."""
+    context = get_script_run_ctx()
+    for name, error in take_refused(context.session_id) if context else ():
+        message = f"{name or 'A file'} was not received: {error.message}"
+        here.refused[name] = Finding(code=error.code, message=message, hint=error.hint, severity="error")
+    for name in here.refused.keys() & arrived:
+        del here.refused[name]
+    for found in here.refused.values():
+        show(found)
 
 
 def _with_progress(
@@ -150,6 +165,7 @@ def _forget(here: SessionUploads, turn: int) -> None:
 
 def _begin(here: SessionUploads, files: Sequence[UploadedFile]) -> None:
     """Set the results to what they are if the upload is interrupted at once."""
+    here.refused.clear()
     here.results = stopped_uploads((file.name for file in files), ())
 
 

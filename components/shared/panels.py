@@ -11,7 +11,7 @@ from typing import Final, ParamSpec, TypeVar
 import streamlit as st
 
 from components.shared import text
-from untaken.errors import Finding, UntakenError
+from untaken.errors import Finding, UntakenError, disk_trouble
 
 LOG: Final = logging.getLogger("untaken.app")
 """Where the traceback of what nobody foresaw goes: the server's log, never a page."""
@@ -29,15 +29,14 @@ def failing_alone() -> Iterator[None]:
     try:
         yield
     except UntakenError as error:  # a database that is locked or damaged, a file that went away
-        _show(error.finding())
+        show(error.finding())
     except OSError as error:
         LOG.exception("disk error")
-        message = f"Disk error: {error.strerror or 'unknown'}"
-        _show(Finding(code="disk-error", message=message, hint="Check the disk of the server."))
+        show(disk_trouble(error).finding())
     except Exception:
         LOG.exception("a part of a page failed")
         hint = "Reload the page. If it happens again, report it with the log of the server."
-        _show(Finding(code="panel-failed", message="This part of the page could not be drawn", hint=hint))
+        show(Finding(code="panel-failed", message="This part of the page could not be drawn", hint=hint))
 
 
 def panel(draw: Callable[Given, Answer]) -> Callable[Given, Answer | None]:
@@ -52,5 +51,6 @@ def panel(draw: Callable[Given, Answer]) -> Callable[Given, Answer | None]:
     return drawn
 
 
-def _show(found: Finding) -> None:
+def show(found: Finding) -> None:
+    """What went wrong, with its code and what to do, in place of what it broke."""
     st.error(text.label(f"{found.message} [{found.code}]. {found.hint}", 600), icon=":material/error:")

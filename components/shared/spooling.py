@@ -1,8 +1,12 @@
-"""Uploads on disk: what a browser sends goes to a file as it comes, and never into memory as a whole."""
+"""Uploads on disk: what a browser sends goes to a file as it comes, and never into memory as a whole.
+
+Where the disk refuses it, the answer and the page say so.
+"""
 
 from __future__ import annotations
 
 import re
+from errno import EDQUOT, EFBIG, ENOSPC
 from typing import BinaryIO, Final, cast
 
 from starlette.datastructures import Headers, UploadFile
@@ -16,8 +20,15 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
+from untaken.errors import UntakenError, disk_trouble
+
 _PLACE: Final = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)\Z")
+_NAME: Final = re.compile(rb'filename="([^"\r\n]*)"')
 _FRAMING_BYTES: Final = 1 << 20
+_MOST_REFUSED: Final = 100
+"""Files whose refusal waits for a page; a session that went away never asks."""
+_refused: Final[list[tuple[str, str, UntakenError]]] = []
+"""Session, file and what the disk refused."""
 _BOUNDARY: Final = b"untaken"
 _EMPTY: Final = (
     b'--%b\r\nContent-Disposition: form-data; name="file"; filename="upload"\r\n\r\n\r\n--%b--\r\n'
@@ -57,6 +68,13 @@ def opened(file: UploadedFile) -> BinaryIO:
     return file
 
 
+def take_refused(session: str) -> list[tuple[str, UntakenError]]:
+    """The files of a session that the disk refused since it was last asked."""
+    found = [(name, error) for of, name, error in _refused if of == session]
+    _refused[:] = [each for each in _refused if each[0] != session]
+    return found
+
+
 class SpooledUploads:
     """ASGI middleware that takes the content out of an upload before Streamlit reads it into memory.
 
@@ -78,6 +96,14 @@ class SpooledUploads:
         except (HTTPException, ClientDisconnect) as error:
             status = error.status_code if isinstance(error, HTTPException) else 400
             await PlainTextResponse("The upload was not read.", status)(scope, receive, send)
+            return
+        except _Refused as refused:
+            _refused.append((place["session"], refused.name, disk_trouble(refused.error)))
+            del _refused[:-_MOST_REFUSED]
+            _draw_again(place["session"])
+            full = refused.error.errno in (ENOSPC, EDQUOT, EFBIG)
+            answer = PlainTextResponse(f"Not received: {disk_trouble(refused.error)}", 507 if full else 500)
+            await answer(scope, receive, send)
             return
         record = UploadedFileRec(
             file_id=place["file"],
@@ -115,23 +141,50 @@ def _is_welcome(scope: Scope, session: str) -> bool:
     return fits and Runtime.exists() and Runtime.instance().is_active_session(session)
 
 
+def _draw_again(session: str) -> None:
+    """Runs the page of a session again: a browser asks for it only after an upload that arrived.
+
+    Streamlit has no public way; it does the same where a script changed.
+    """
+    if (held := Runtime.instance()._session_mgr.get_active_session_info(session)) is not None:
+        held.session.request_rerun(held.session._client_state)
+
+
+class _Refused(Exception):
+    """The disk does not take an upload; all of it was read."""
+
+    def __init__(self, name: str, error: OSError) -> None:
+        super().__init__(name)
+        self.name = name
+        self.error = error
+
+
 async def _spooled(scope: Scope, receive: Receive) -> UploadFile:
     """The one file of a request, on disk unless it is small.
 
     Raises:
         HTTPException: it is too large, or not one file.
+        _Refused: the disk does not take it.
     """
-    most, read = _most_bytes(), 0
+    most, read, head, ended = _most_bytes(), 0, b"", False
 
     async def bounded() -> Message:
-        nonlocal read
+        nonlocal read, head, ended
         message = await receive()
         read += len(message.get("body", b""))
+        head = head or message.get("body", b"")
+        ended = not message.get("more_body")
         if read > most + _FRAMING_BYTES:
             raise HTTPException(413)
         return message
 
-    form = await Request(scope, bounded).form(max_files=1, max_fields=10)
+    try:
+        form = await Request(scope, bounded).form(max_files=1, max_fields=10)
+    except OSError as error:
+        while not ended:  # a browser hears no answer before it has sent all
+            await bounded()
+        found = _NAME.search(head)
+        raise _Refused(found[1].decode("utf-8", "replace") if found else "", error) from None
     files = [value for value in form.values() if isinstance(value, UploadFile)]
     if len(files) != 1 or (files[0].size or 0) > most:
         await form.close()

@@ -243,7 +243,7 @@ def test_what_stops_an_export_leaves_what_was_there_before(
         copy(*given)  # type: ignore[arg-type]
         left[0] -= 1
         if left[0] < 0:
-            raise UntakenError("parquet-unwritable", "No space left on device")
+            raise UntakenError("disk-full", "No space left on device")
 
     monkeypatch.setattr(parts, "_copy", full)
     assert export(folder, "parquet", "-o", str(out), "--decisions", str(more)) == 2

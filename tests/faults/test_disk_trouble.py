@@ -144,3 +144,18 @@ def test_a_read_only_workspace_can_be_read_and_backed_up_and_says_that_it_saves_
         assert main(["modes", "import", "mast", "--workspace", str(seen), "--by", "ann"]) == 2
         assert sorted((file, file.stat().st_mtime_ns) for file in seen.rglob("*")) == before
     assert len(runs_in(tmp_path / "again")) == LEDGERS
+
+
+def test_a_full_disk_is_named_in_our_words_where_another_library_writes_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = desk.write_folder(tmp_path / "runs")
+    asked = ["export", str(runs), "--graphs", str(runs), "--to"]
+    with mounted(tmp_path / "small", "-t", "tmpfs", "-o", "size=40k", "tmpfs") as small:
+        for words in (["parquet"], ["csv", "--decisions", str(small / "d.parquet")]):
+            (small / "filling").write_bytes(bytes(24_000))
+            assert main([*asked, *words, "-o", str(small / "out")]) == 2
+            said = capsys.readouterr().err
+            assert "No space left on device [disk-full]" in said
+            assert "Free some space" in said
+            assert "exception" not in said

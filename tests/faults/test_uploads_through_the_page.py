@@ -20,6 +20,7 @@ import pytest
 import zstandard
 from builders import a_run
 from served_page import ServedPage, served_app
+from test_disk_trouble import mounted
 
 from untaken import limits
 from untaken.intake import take_in
@@ -189,6 +190,27 @@ def test_hostile_uploads_are_named_with_a_reason_and_the_next_good_one_works(
     page.upload([("good.jsonl", good)])
     assert "1 of 1 files added." in page.words("alert")
     assert peak_mib(server[0]) < MOST_MIB
+
+
+def test_a_disk_that_fills_up_while_a_file_is_sent_is_named_and_the_server_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with mounted(tmp_path / "small", "-t", "tmpfs", "-o", "size=3m", "tmpfs") as small:
+        monkeypatch.setenv("TMPDIR", str(small))
+        with served_app(tmp_path / "workspace", port=8973, log=(log := tmp_path / "log.txt")) as (_, address):
+            page = ServedPage(address, "data")
+            status, said = page.answer_to("large [1].jsonl", Zeros(8 << 20), 8 << 20)  # type: ignore[arg-type]
+            assert status == 507
+            assert "No space left on device [disk-full]" in said
+            assert "Free some space" in said
+            page.drawn()  # by itself
+            shown = page.words("alert")[0].replace("\\", "")
+            assert "large [1].jsonl was not received" in shown
+            assert "No space left on device [disk-full]. Free some space" in shown
+            page.upload([("good.jsonl", LEDGER)])
+            assert "1 of 1 files added." in page.words("alert")
+            page.close()
+        assert "Traceback" not in log.read_text()
 
 
 def _named(name: str, reason: str) -> bool:

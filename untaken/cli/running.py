@@ -3,47 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from untaken.cli.console import Console, plain
+from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError
-from untaken.errors import UntakenError, Where
+from untaken.errors import UntakenError, Where, disk_trouble
 
 OK: Final = 0
 USAGE: Final = 2
 INTERRUPTED: Final = 130
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """What an operating system refuses: the code of the error, and what to do."""
-
-    code: str
-    hint: str
-
-
-_FULL: Final = Refused("disk-full", "Free some space, or write to another disk; then run the command again.")
-_FORBIDDEN: Final = Refused("file-not-permitted", "Check who may read and write it, or name another place.")
-_FAILED: Final = Refused("disk-failed", "Check that the disk is there and works; then run the command again.")
-_REFUSALS: Final = {
-    errno.ENOSPC: _FULL,
-    errno.EDQUOT: _FULL,
-    errno.EFBIG: _FULL,
-    errno.EACCES: _FORBIDDEN,
-    errno.EPERM: _FORBIDDEN,
-    errno.EROFS: Refused("disk-read-only", "Name a place that can be written, or copy the folder there."),
-    errno.ENOENT: Refused("file-not-found", "Check the name; the folder of a new file has to exist."),
-    errno.EEXIST: Refused("file-exists", "Name another place, or move what is there out of the way."),
-    errno.ENOTDIR: Refused("not-a-folder", "Name a folder, or move the file out of the way."),
-    errno.EISDIR: Refused("not-a-file", "Name a file, not a folder."),
-    errno.ENAMETOOLONG: Refused("file-name-too-long", "Use a shorter name."),
-}
 
 
 def carry_out(args: argparse.Namespace) -> int:
@@ -63,19 +35,11 @@ def carry_out(args: argparse.Namespace) -> int:
     except BrokenPipeError:
         return _reader_left()
     except OSError as error:
-        console.error(_disk_trouble(error))
+        console.error(disk_trouble(error))
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
-
-
-def _disk_trouble(error: OSError) -> UntakenError:
-    """What the operating system refused, with the next step."""
-    refusal = _REFUSALS.get(error.errno or 0, _FAILED)
-    file = plain(error.filename) if error.filename else None
-    message = plain(error.strerror or error)
-    return UntakenError(refusal.code, message, where=Where(file=file), hint=refusal.hint)
 
 
 def _refuse_pipes(args: argparse.Namespace) -> None:

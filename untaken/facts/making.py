@@ -167,7 +167,7 @@ def write_facts(
         progress: called with (ledgers read, ledgers, what is being done).
 
     Raises:
-        UntakenError: as `replacing_folder`; ``parquet-unwritable``.
+        UntakenError: as `replacing_folder`; as `errors.disk_trouble`.
     """
     everything, seen = AllRuns(others), set[str]()
     files = _here(places, scoring) if cluster is None else _sent(cluster, places, scoring)

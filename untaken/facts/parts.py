@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from errno import EIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +18,7 @@ import duckdb
 import msgspec
 import numpy as np
 
-from untaken.errors import Finding, UntakenError, Where
+from untaken.errors import Finding, UntakenError, Where, disk_trouble, refusal_in
 from untaken.facts.columns import Dtype, joined
 from untaken.facts.tables import FACTS_VERSION, SHARED, TABLES, Parts, columns_of
 
@@ -145,7 +146,7 @@ def write_frames(file: Path, frames: Iterable[pd.DataFrame]) -> int:
     Parts wait on the disk, so that only one is held.
 
     Raises:
-        UntakenError: ``parquet-unwritable``.
+        UntakenError: as `errors.disk_trouble`.
     """
     dtypes: dict[str, Any] = {}
     parts: list[str] = []
@@ -220,12 +221,9 @@ def _copy(database: duckdb.DuckDBPyConnection, query: str, file: Path, dtypes: M
             f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{pandas: {about}}})"
         )
     except duckdb.IOException as error:
-        raise UntakenError(
-            "parquet-unwritable",
-            str(error).splitlines()[0],
-            where=Where(file=str(file)),
-            hint="Free some space, or write to another disk; then run the command again.",
-        ) from None
+        # DuckDB gives the number of the refusal in JSON, or not at all
+        refused = refusal_in(str(error), str(file)) or OSError(EIO, str(error).splitlines()[0], str(file))
+        raise disk_trouble(refused) from None
 
 
 def _for_pandas(dtypes: Mapping[str, str]) -> dict[str, Any]:
