@@ -10,6 +10,11 @@ another person visits four pages in turn and goes on for twenty visits afterward
 result, the CPU seconds of the server and its processes by then (Linux), and the visits.
 
     python benchmarks/uploads.py --traces 20000
+
+Or three uploads that must not make others wait, each to a server of its own, with the same visits: 200
+ledgers, one of 20 MB with 40 screenshots in base64, and one of 42 MB of words.
+
+    python benchmarks/uploads.py --heavy
 """
 
 from __future__ import annotations
@@ -24,13 +29,14 @@ import sys
 import tempfile
 import time
 import zipfile
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
 from browsing import APP, ROOT, STILL, browser, served
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 FAILED = "encountered an error|Traceback|Error:"
 OTHERS = ("Overview", "Memory", "Rankings")
@@ -85,7 +91,7 @@ def go_to(page: Page, name: str) -> float:
 def tiny_trace(number: int) -> str:
     """A conversation of four messages, some 0.9 KB long."""
     chance = random.Random(number)
-    words = ["order", "refund", "address", "parcel", "please", "check", "status", "number", "agent", "paid"]
+    words = ["please", "ignore", "the", "order", "and", "check", "what", "refund", "says", "about", "it"]
     said = iter(lambda: " ".join(chance.choices(words, k=28)), None)
     function = {
         "name": chance.choice(["find_order", "refund", "check_status"]),
@@ -130,6 +136,50 @@ def _is_server(process: int) -> bool:
     return b"server.py" in Path(f"/proc/{process}/cmdline").read_bytes()
 
 
+def heavy_uploads() -> dict[str, list[tuple[str, bytes]]]:
+    """By what they are, files of uploads that take long to look through."""
+    chance = random.Random(37)
+
+    def ledger(run: str, texts: list[str]) -> tuple[str, bytes]:
+        built = desk.a_run(run, agent="heavy", task=run)
+        for text in texts:
+            built.say(text)
+        return f"{run}.jsonl", built.finish(True).ledger()
+
+    screenshots = [b64encode(chance.randbytes(375_000)).decode() for _ in range(40)]
+    words = [
+        "please",
+        "ignore",
+        "the",
+        "order",
+        "and",
+        "check",
+        "what",
+        "the",
+        "refund",
+        "says",
+        "about",
+        "it",
+    ]
+    return {
+        "200 ledgers": [(f"{n}.jsonl", desk.careful(n).ledger()) for n in range(200)],
+        "20 MB of screenshots": [ledger("screenshots", screenshots)],
+        "42 MB of words": [ledger("words", [" ".join(chance.choices(words, k=70_000)) for _ in range(105)])],
+    }
+
+
+def upload_heavy() -> None:
+    """Each of the heavy uploads, and how another person fares meanwhile and afterwards."""
+    with tempfile.TemporaryDirectory() as folder, browser() as chromium:
+        for what, files in heavy_uploads().items():
+            place = Path(folder, what)
+            place.mkdir()
+            for name, data in files:
+                (place / name).write_bytes(data)
+            with served(*APP, f"{folder}/to {what}") as address:
+                _upload_beside_visits(what, sorted(place.iterdir()), address, chromium, visited=True)
+
+
 def upload_traces(traces: int) -> None:
     """One archive of tiny traces: by itself; then again, and how others fare meanwhile and afterwards.
 
@@ -139,17 +189,23 @@ def upload_traces(traces: int) -> None:
         archive_of_traces(traces, archive := Path(folder, "traces.zip"))
         for visited in (False, True):
             with served(*APP, f"{folder}/visited-{visited}") as address:
-                mine, other = (chromium.new_context().new_page() for _ in range(2))
-                mine.goto(f"{address}/data")
-                mine.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(archive)
-                if visited:
-                    other.goto(f"{address}/memory")
-                    expect(other.get_by_role("heading", level=1)).to_have_text("Memory", timeout=60_000)
-                _measure(traces, mine, other if visited else None)
+                _upload_beside_visits(f"{traces:,} traces", [archive], address, chromium, visited=visited)
 
 
-def _measure(traces: int, mine: Page, other: Page | None) -> None:
-    button = mine.get_by_role("button", name="Add 1 file")
+def _upload_beside_visits(
+    what: str, files: list[Path], address: str, chromium: Browser, *, visited: bool
+) -> None:
+    mine, other = (chromium.new_context().new_page() for _ in range(2))
+    mine.goto(f"{address}/data")
+    mine.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(files)
+    if visited:
+        other.goto(f"{address}/memory")
+        expect(other.get_by_role("heading", level=1)).to_have_text("Memory", timeout=60_000)
+    _measure(what, mine, other if visited else None)
+
+
+def _measure(what: str, mine: Page, other: Page | None) -> None:
+    button = mine.get_by_role("button", name=re.compile(r"Add \d+ files?$"))
     expect(button).to_be_enabled(timeout=60_000)
     done = mine.get_by_text(re.compile(r"\d+ of \d+ files added"))
     before, begun = cpu_seconds(), time.monotonic()
@@ -160,7 +216,7 @@ def _measure(traces: int, mine: Page, other: Page | None) -> None:
         report("visits meanwhile", _visits(other, done.is_visible))
     after = cpu_seconds()
     spent = ", ".join(f"{name} {after[name] - before[name]:.1f}" for name in after)
-    print(f"{traces:,} traces: {time.monotonic() - begun:.1f} s; CPU seconds: {spent}", flush=True)
+    print(f"{what}: {time.monotonic() - begun:.1f} s; CPU seconds: {spent}", flush=True)
     if other is not None:
         left = iter(range(20))
         report("visits afterwards", _visits(other, lambda: next(left, None) is None))
@@ -191,7 +247,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--uploads", type=int, default=200)
     parser.add_argument("--traces", type=int, default=0, help="tiny traces in one archive, instead")
+    parser.add_argument("--heavy", action="store_true", help="uploads that take long to read, instead")
     given = parser.parse_args()
+    if given.heavy:
+        upload_heavy()
+        return 0
     if given.traces:
         upload_traces(given.traces)
         return 0
