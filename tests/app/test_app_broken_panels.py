@@ -112,7 +112,7 @@ def test_every_part_of_a_page_is_reached_though_all_of_them_are_broken(
 
 FAULTS = [
     ("an error of ours", UntakenError("ledger-locked", "it is locked", hint="Try again."), "ledger\\-locked"),
-    ("a disk that fails", OSError(5, "Input/output error", SECRET), "disk\\-error"),
+    ("a disk that fails", OSError(5, "Input/output error", SECRET), "disk\\-failed"),
     ("what nobody foresaw", ZeroDivisionError(SECRET), "panel\\-failed"),
 ]
 

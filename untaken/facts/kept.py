@@ -87,7 +87,7 @@ def workspace_facts(store: Workspace, held: Path) -> FactManifest:
         held: an empty folder, for what is not kept.
 
     Raises:
-        UntakenError: ``parquet-unwritable``; where the workspace cannot be read.
+        UntakenError: as `errors.disk_trouble`; where the workspace cannot be read.
     """
     scoring, everything = Scoring(graphs=store.graph_set()), AllRuns()
     found = [(files, *_part(store, files, key, scoring, held)) for files, key in _parts(store, scoring)]
