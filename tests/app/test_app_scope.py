@@ -153,7 +153,7 @@ def test_lists_of_runs_hold_those_of_the_agents_compared_until_all_are_asked_for
 ) -> None:
     app = session(listing(tmp_path), monkeypatch, "run")
     assert offered(app) == {"careful-1", "lucky-1", "failing-1"}
-    assert "Run to review **1 of 2** · 3 runs of the agents compared" in said(app)
+    assert "**1 of 2** to review" in said(app)
     assert "more runs" not in said(app)  # a button of the other agents is above, and a switch of all
     assert "**0 of 2 reviewed**" in sent_words(go_to(app, "review"))
     assert "1 of 3 runs read · 1 of them failed" in said(go_to(app, "failure_modes"))
@@ -168,7 +168,7 @@ def test_lists_of_runs_hold_those_of_the_agents_compared_until_all_are_asked_for
     assert "**0 of 4 reviewed**" in sent_words(go_to(app, "review"))
     assert "Runs of all agents, 3 of them of agents that are not compared" in said(go_to(app, "run"))
     assert offered(app) == {"careful-1", "lucky-1", "failing-1", "stray", "lost-1", "lost-2"}
-    assert "6 runs of all agents" in said(app)
+    assert "of 4** to review" in said(app)
     assert address(app) == USUAL | {"listed": ["all"]}
 
 
