@@ -72,8 +72,7 @@ def summary(planned: PlanningSummary, settings: dict[str, Any]) -> None:
         (
             "Revised",
             f"{planned.changed:,}",
-            f"of {counted(planned.asked_again, 'step')} at which the policy was asked again"
-            f"{f' ({where})' if where else ''}, it did something else",
+            f"of {counted(planned.asked_again, 'step')} asked again{f' ({where})' if where else ''}",
         ),
     )
     cards.number_cards(*numbers)
