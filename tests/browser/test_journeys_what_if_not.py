@@ -20,7 +20,7 @@ PLACE = 10
 
 
 def at_step(page: Page, step: int) -> None:
-    expect(page.get_by_role("heading", name=f"Step {step}", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name=f"State at step {step}", exact=True)).to_be_visible()
     page.wait_for_url(re.compile(rf"step={step}(&|$)"))
     settle(page)
 
