@@ -47,7 +47,7 @@ graph_doubts.show(state.derived(corpus_doubts))
 fix_first.draw(state.derived(triage_by_agent))
 
 ranking = state.derived(ranks_alone)
-ranks, runs = st.columns([7, 5], gap="large")
+ranks, runs = st.columns([3, 2], gap="medium")
 with ranks:
     if len(ranked_metrics(ranking, HEADLINE)) > 1:
         tables.figure(
