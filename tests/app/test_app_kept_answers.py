@@ -96,6 +96,7 @@ def test_a_ledger_changed_by_hand_is_read_and_shown_as_broken(
 
 def test_damaged_answers_are_worked_out_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = shown(session(folder, monkeypatch))
+    evaluating.keep_made().join()
     for file in (folder / FOLDER).glob("answer.*"):
         file.write_bytes(file.read_bytes()[:-1])
     assert shown(started_again(folder, monkeypatch)) == before
@@ -106,6 +107,7 @@ def test_damaged_answers_are_worked_out_again(folder: Path, monkeypatch: pytest.
 
 def test_without_the_folder_nothing_is_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = shown(session(folder, monkeypatch))
+    evaluating.keep_made().join()
     for file in (folder / FOLDER).iterdir():
         file.unlink()
     assert shown(started_again(folder, monkeypatch)) == before
