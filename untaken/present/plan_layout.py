@@ -1,4 +1,4 @@
-"""Positions of the boxes of a plan graph: in layers, deterministic, by Graphviz `dot` where there is one."""
+"""Positions of the boxes of a plan graph: in layers, deterministic, by Graphviz `dot` if it is installed."""
 
 from __future__ import annotations
 
