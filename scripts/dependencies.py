@@ -26,7 +26,7 @@ HEAD: Final = """\
 
 What the program asks for; without an extra in the first column, always. This page is written by
 `python -m scripts.dependencies page`. Each release has a list of all packages that it was tested with
-(`untaken.cdx.json`, CycloneDX).
+(`sbom.cdx.json`, CycloneDX).
 
 | extra | package | versions | licence |
 |---|---|---|---|
