@@ -36,6 +36,7 @@ NAMES = {
     "graph": "desk.plan.yaml",
     "memory": "a.memory.jsonl",
     "trace": "trace.json",
+    "mapping": "own.mapping.yaml",
     "issues": "issues.yaml",
     "odds": "odds.csv",
     "criteria": "desk.criteria.json",
@@ -50,7 +51,9 @@ SCORES = [{"method": "mine", "seed": 0, **COUNTS, **{f"achievement_{name}": [1] 
 LINES = {
     "app": "{out}/workspace",
     "formats": "",
-    "convert": "{trace} -o {out}/converted",
+    "convert": ("{trace} -o {out}/converted", "{trace} --mapping {mapping} -o {out}/mapped"),
+    "mapping check": "{mapping} {trace}",
+    "mapping draft": "{trace} -o {out}/draft.mapping.yaml",
     "verify": "{ledger}",
     "score": "{ledger} --graphs {graph}",
     "rank": "{ledger} --graphs {graph}",
@@ -113,6 +116,7 @@ LINES = {
         "{graph} -o {out}/desk.svg",
         "{graph} -o {out}/desk.svg --run {ledger} --run-id careful-1",
     ),
+    "graph audit": "{graph} --against {ledger}",
     "graph discover": "{ledger} -o {out}/draft.plan.yaml",
     "graph export": "{graph} --to mermaid -o {out}/desk.mmd",
     "workspace backup": "{out}/backup.zip --workspace {workspace}",
@@ -217,6 +221,7 @@ TROUBLES: dict[str, dict[str, Making]] = {
     "graph": RECORDS,
     "memory": RECORDS,
     "trace": RECORDS,
+    "mapping": RECORDS,
     "issues": RECORDS,
     "odds": RECORDS,
     "criteria": RECORDS,
@@ -261,6 +266,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made["graph"].write_bytes(desk.GRAPH)
     made["ledger"].write_bytes(desk.careful(1).ledger() + desk.failing(2).ledger())
     made["trace"].write_text(json.dumps({"messages": [{"role": "user", "content": "Hello"}]}))
+    made["mapping"].write_text("format: own\nrun: {agent: \"'a'\"}\nitems:\n  - {message: 'messages[]'}\n")
     made["odds"].write_text("run_id,sub_goal,odds\ncareful-1,polite,0.5\n")
     made["scores"].write_text(json.dumps(SCORES))
     save_criteria(ledger_criteria(), made["criteria"])

@@ -82,7 +82,7 @@ def with_field(content: Any, name: str, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("value", [True, 0, "failed"], ids=str)
-@pytest.mark.parametrize("format", [each for each in RECORDS if each not in ("devai", "agentrx")])
+@pytest.mark.parametrize("format", [each for each in RECORDS if each not in ("devai", "agentrx", "aider")])
 def test_the_field_that_is_asked_for_is_the_outcome_in_every_format(
     tmp_path: Path, format: str, value: Any
 ) -> None:

@@ -6,19 +6,22 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import to_builtins
 
+from untaken import stats
 from untaken.annotating.edits import Disconnect, Edit, Set
 from untaken.auditing.scored import PlannedRun, PlanRuns
 from untaken.errors import UntakenError
 from untaken.plans.expression_source import read_source
 from untaken.plans.patterns import as_literal
 from untaken.plans.plan_graph import Check, SubGoal, ToolCallSpec
-from untaken.stats import Stratum, at_least_p, score_interval
 from untaken.subgoals.differences import nearest_call, shown, unmet_arguments
 from untaken.subgoals.tool_names import alike
+
+if TYPE_CHECKING:
+    from untaken.stats import Stratum
 
 MIN_SUCCESSES: Final = 3
 """Successes from which a sub-goal that none completes is doubted."""
@@ -80,7 +83,7 @@ def completion(plan: PlanRuns, name: str) -> Completion:
     strata = _strata(speaking, name)
     if not strata:
         return found
-    low, high = score_interval(strata)
+    low, high = stats.score_interval(strata)
     return Completion(successes=found.successes, completed=found.completed, low=low, high=high)
 
 
@@ -92,7 +95,7 @@ def _strata(runs: Sequence[PlannedRun], name: str) -> list[Stratum]:
             side = 0 if one.completed(name) else 2
             cell[side] += one.success
             cell[side + 1] += 1
-    return [Stratum(*cell) for cell in counts.values() if cell[1] and cell[3]]
+    return [stats.Stratum(*cell) for cell in counts.values() if cell[1] and cell[3]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +116,7 @@ class Order:
     def doubtful(self) -> bool:
         """More often than chance explains, or no run at all goes along it."""
         nobody = self.both > 0 and MIN_SUCCESSES <= self.runs == self.runs_reversed
-        return nobody or at_least_p(self.reversed, self.both, REVERSED) < ALPHA
+        return nobody or stats.at_least_p(self.reversed, self.both, REVERSED) < ALPHA
 
     @property
     def sound(self) -> bool:
@@ -276,4 +279,4 @@ def _below(state: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 
 def _at_most(k: int, n: int, chance: float) -> float:
     """P(X ≤ k) of a binomial distribution."""
-    return at_least_p(n - k, n, 1 - chance)
+    return stats.at_least_p(n - k, n, 1 - chance)

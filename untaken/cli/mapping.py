@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from untaken.answers.mappings import MappingCheckDocument
+from untaken.cli import USAGE
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, group, verb
 from untaken.formats.mapped import mapped_importer, read_mapping
@@ -33,7 +34,7 @@ def add_to(verbs: Verbs) -> None:
 
 
 def check(args: argparse.Namespace, console: Console) -> int:
-    """Prints both counts; 1 where no run was made, a call has no name or an answer no call."""
+    """Prints both counts; 1 where a call has no name or an answer no call, 2 where no run was made."""
     importer = mapped_importer(read_mapping(args.file))
     found = check_mapping(importer, [Path(source) for source in args.sources])
     console.say(f"{counted(found.records, 'record')} → {counted(found.runs, 'run')} of {found.format}")
@@ -61,7 +62,9 @@ def check(args: argparse.Namespace, console: Console) -> int:
     for trouble in _troubles(found):
         console.say(trouble)
     console.document(MappingCheckDocument.of(found))
-    return 0 if found.runs and not (found.unnamed_calls or found.stray_answers) else 1
+    if not found.runs:
+        return USAGE
+    return 1 if found.unnamed_calls or found.stray_answers else 0
 
 
 def _troubles(found: MappingCheck) -> list[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from math import hypot
 from statistics import fmean
 from typing import Final, Literal
-
-import networkx as nx
 
 Direction = Literal["LR", "TB"]
 Point = tuple[float, float]
@@ -98,14 +97,13 @@ def _in_layers(
     sizes: Sequence[Point], edges: Sequence[Edge], direction: Direction
 ) -> tuple[list[Point], dict[Edge, list[Point]]]:
     """Each box one layer after the last that leads to it, beside what leads to it; straight lines."""
-    graph = nx.DiGraph(edge for edge in edges if edge[0] != edge[1])
-    graph.add_nodes_from(range(len(sizes)))
-    while not nx.is_directed_acyclic_graph(graph):
-        graph.remove_edge(*nx.find_cycle(graph)[-1])
+    above: list[set[int]] = [
+        {start for start, end in edges if end == box != start} for box in range(len(sizes))
+    ]
     along = 0 if direction == "LR" else 1
     depth, side, at = [0.0] * len(sizes), [0.0] * len(sizes), 0.0
-    for layer in nx.topological_generations(graph):
-        before = {box: [side[other] for other in graph.predecessors(box)] or [0.0] for box in layer}
+    for layer in _layers(above):
+        before = {box: [side[other] for other in above[box]] or [0.0] for box in layer}
         end = -(sum(sizes[box][1 - along] + BOX_GAP for box in layer) - BOX_GAP) / 2
         thick = max(sizes[box][along] for box in layer)
         for box in sorted(layer, key=lambda box: (fmean(before[box]), box)):
@@ -120,6 +118,23 @@ def _in_layers(
         return (x + reach, y) if along == 0 else (x, y + reach)
 
     return centres, {edge: [border(edge[0], 1), border(edge[1], -1)] for edge in edges}
+
+
+def _layers(above: list[set[int]]) -> Iterator[list[int]]:
+    """The boxes, each after all that are above it; of each circle an edge is taken out of `above`."""
+    while True:
+        sorter = TopologicalSorter(dict(enumerate(above)))
+        try:
+            sorter.prepare()
+        except CycleError as circle:
+            start, end = circle.args[1][:2]
+            above[end].discard(start)
+            continue
+        break
+    while sorter.is_active():
+        layer = sorted(sorter.get_ready())
+        yield layer
+        sorter.done(*layer)
 
 
 def arrow(points: Sequence[Point]) -> tuple[str, str]:

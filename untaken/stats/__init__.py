@@ -14,6 +14,7 @@
 - `label_draw`: whether labelled items can be a random draw.
 - `betting`: tests and ends of intervals of a mean that hold at every look.
 - `stratified`: two options compared inside strata: risk difference, exact test, score interval.
+- `relabelling`: how often labels that say nothing separate a row of rates as far.
 - `unseen`: the share of occurrences whose kind nobody has seen yet, and how many more to look at.
 - `two_way`: an option's slope where each agent ran each task once.
 - `contrast`: the difference of two mean scores of which one part is a rate.
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     )
     from untaken.stats.multiple import benjamini_hochberg as benjamini_hochberg, holm as holm
     from untaken.stats.paired import sign_flips as sign_flips
+    from untaken.stats.relabelling import relabelled as relabelled
     from untaken.stats.rounding import quantised as quantised
     from untaken.stats.shares import interval_of_share as interval_of_share
     from untaken.stats.sparse import TaskSample as TaskSample, product as product

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 from statistics import NormalDist, fmean
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-import numpy as np
-
+from untaken import stats
 from untaken.ledger.run import Run
 from untaken.plans import GraphSet
-from untaken.stats import Stratum, exact_test, holm, risk_difference, score_interval, sign_flips
 from untaken.versions.discordant import DiscordantRuns, discordant_pairs
 from untaken.versions.sides import Field, Sides, VersionRun, sides
+
+if TYPE_CHECKING:
+    from untaken.stats import Stratum
 
 Kind = Literal["skipped", "failed"]
 ALPHA: Final = 0.05
@@ -220,13 +221,13 @@ def _completed(name: str, one: VersionRun) -> bool | None:
 
 def _tested(strata: Mapping[str, Sequence[Stratum]]) -> dict[str, float]:
     """By sub-goal the p adjusted by Holm among those that could ever be called (Tarone 1990)."""
-    found = {name: exact_test(some) for name, some in strata.items() if some}
+    found = {name: stats.exact_test(some) for name, some in strata.items() if some}
     family = next(
         (k for k in range(1, len(found) + 1) if sum(t.least <= ALPHA / k for t in found.values()) <= k),
         len(found),
     )
     kept = [name for name, test in found.items() if test.least <= ALPHA / max(family, 1)]
-    adjusted = holm([found[name].p for name in kept])
+    adjusted = stats.holm([found[name].p for name in kept])
     return {name: float(p) for name, p in zip(kept, adjusted, strict=True)}
 
 
@@ -260,7 +261,7 @@ def _difference(
 ) -> tuple[float | None, float | None, float | None, float | None]:
     if not strata:
         return None, None, None, None
-    return risk_difference(strata), *score_interval(strata), exact_test(strata).p
+    return stats.risk_difference(strata), *stats.score_interval(strata), stats.exact_test(strata).p
 
 
 def _kind(counts: Mapping[bool, Mapping[str, int]], difference: float | None) -> Kind | None:
@@ -319,9 +320,9 @@ def _costs(
         means = [(fmean(first), fmean(second)) for first, second in cells.values() if first and second]
         if means:
             differences = [second - first for first, second in means]
-            p = sign_flips(differences, resamples=RESAMPLES, seed=seed) if any(differences) else 1.0
+            p = stats.sign_flips(differences, resamples=RESAMPLES, seed=seed) if any(differences) else 1.0
             found.append((name, fmean(m[0] for m in means), fmean(m[1] for m in means), len(means), p))
-    adjusted = holm([p for *_, p in found])
+    adjusted = stats.holm([p for *_, p in found])
     return tuple(
         CostChange(
             measure=name, a=first, b=second, difference=second - first, tasks=tasks, p=p,
@@ -334,28 +335,15 @@ def _costs(
 def _relabelled(both: Sides, names: Sequence[str], largest: float, seed: int) -> float:
     """Share of relabellings inside strata in which some sub-goal differs by as much; the real one counts."""
     numbers = {stratum: at for at, stratum in enumerate(dict.fromkeys(one.stratum for one in both.runs))}
-    place = np.array([numbers[one.stratum] for one in both.runs])
-    second = np.array([one.second for one in both.runs])
-    order = np.argsort(place, kind="stable")
-    known = np.array([[name in one.endings for one in both.runs] for name in names])
-    done = np.array([[one.endings.get(name) == "completed" for one in both.runs] for name in names])
-    membership = np.zeros((len(both.runs), len(numbers)))
-    membership[np.arange(len(both.runs)), place] = 1.0
-    rng = np.random.default_rng(seed)
-    reached = 1
-    for _ in range(SHUFFLES):
-        drawn = np.empty_like(second)
-        # Sorted by stratum and a random key: labels move inside their stratum alone.
-        drawn[order] = second[np.lexsort((rng.random(len(place)), place))]
-        n1, k1 = (known & drawn) @ membership, (done & drawn) @ membership
-        n0, k0 = (known & ~drawn) @ membership, (done & ~drawn) @ membership
-        paired = (n1 > 0) & (n0 > 0)
-        weight = np.where(paired, n1 * n0 / np.maximum(n1 + n0, 1), 0.0)
-        rates = k1 / np.maximum(n1, 1) - k0 / np.maximum(n0, 1)
-        total = weight.sum(axis=1)
-        spread = np.abs((weight * rates).sum(axis=1)) / np.maximum(total, 1e-12)
-        reached += bool((spread[total > 0] >= largest - 1e-12).any())
-    return reached / (SHUFFLES + 1)
+    return stats.relabelled(
+        reached=[[name in one.endings for one in both.runs] for name in names],
+        done=[[one.endings.get(name) == "completed" for one in both.runs] for name in names],
+        second=[one.second for one in both.runs],
+        strata=[numbers[one.stratum] for one in both.runs],
+        largest=largest,
+        shuffles=SHUFFLES,
+        seed=seed,
+    )
 
 
 def _power(both: Sides, strata: Mapping[str, Sequence[Stratum]], tests: int, drop: float) -> Power:

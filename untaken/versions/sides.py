@@ -6,14 +6,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
+from untaken import stats
 from untaken.errors import UntakenError
 from untaken.ledger.run import Run, copies_of
 from untaken.plans import GraphSet, PlanGraph
-from untaken.stats import Stratum
 from untaken.subgoals import NodeResult, RunScore
 from untaken.subgoals.compiled import compiled_graph
+
+if TYPE_CHECKING:
+    from untaken.stats import Stratum
 
 Field = Literal["version", "prompt_version", "model", "agent"]
 """What two values are compared of."""
@@ -74,7 +77,7 @@ class Sides:
                 cell, side = counts[one.stratum], 0 if one.second else 2
                 cell[side] += value
                 cell[side + 1] += 1
-        return [Stratum(*cell) for cell in counts.values() if cell[1] and cell[3]]
+        return [stats.Stratum(*cell) for cell in counts.values() if cell[1] and cell[3]]
 
 
 def versions_of(runs: Iterable[Run], by: Field) -> dict[str, int]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct, json
 
-from untaken.errors import Finding
+from untaken.errors import Finding, UntakenError
 from untaken.formats.conversion import convert
 from untaken.formats.format_info import FieldCount, FileLoss
 from untaken.formats.importer import Importer
@@ -137,8 +137,16 @@ def preview_mapping(written: str, name: str, data: bytes) -> MappingCheck:
 
 
 def drafted_mapping(sources: Sequence[Path], format: str) -> str:
-    """A draft of a mapping file from the first records of files (`draft_mapping`)."""
-    return draft_mapping(islice(_records(sources, ENDINGS), RECORDS), format)
+    """A draft of a mapping file from the first records of files (`draft_mapping`).
+
+    Raises:
+        UntakenError: ``nothing-to-draft``; ``source-not-found``.
+    """
+    records = list(islice(_records(sources, ENDINGS), RECORDS))
+    if not records:
+        message = "no record can be read: a mapping is drafted from JSON, JSON Lines or CSV"
+        raise UntakenError("nothing-to-draft", message, hint="Name files of your logs in one of these forms.")
+    return draft_mapping(records, format)
 
 
 def drafted_from(name: str, data: bytes, format: str) -> str:

@@ -116,7 +116,8 @@ def read_mapping(path: FilePath | str) -> FormatMapping:
     try:
         data = file.read_bytes()
     except (FileNotFoundError, IsADirectoryError):
-        raise UntakenError("mapping-not-found", f"there is no mapping file {clip(file)}") from None
+        hint = "`untaken mapping draft` writes one from your data."
+        raise UntakenError("mapping-not-found", f"there is no mapping file {clip(file)}", hint=hint) from None
     return parse_mapping(data, file.name)
 
 
@@ -125,14 +126,16 @@ def parse_mapping(data: str | bytes, name: str) -> FormatMapping:
     where = Where(file=name)
     if len(data) > FILE_BYTES:
         message = f"the file has {len(data):,} bytes; a mapping may have {FILE_BYTES:,}"
-        raise UntakenError("mapping-too-large", message, where=where)
+        raise UntakenError("mapping-too-large", message, where=where, hint="Name a mapping file.")
     try:
         written = data.decode("utf-8") if isinstance(data, bytes) else data
         document = read_yaml(written.removeprefix("\ufeff"), name)
     except UnicodeError:
-        raise UntakenError("mapping-invalid", "the file is not UTF-8 text", where=where) from None
+        message = "the file is not UTF-8 text"
+        raise UntakenError("mapping-invalid", message, where=where, hint="Save it as UTF-8.") from None
     except UntakenError as error:
-        raise UntakenError("mapping-invalid", error.message, where=error.where, hint=error.hint) from None
+        hint = error.hint or "Correct the YAML at this place."
+        raise UntakenError("mapping-invalid", error.message, where=error.where, hint=hint) from None
     return _Reader(document).mapping()
 
 

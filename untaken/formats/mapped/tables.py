@@ -29,11 +29,12 @@ def is_table(name: str) -> bool:
 
 def table_rows(source: Source, findings: Findings) -> Iterator[dict[str, Any]]:
     """The rows of a table as records; an empty cell is not there."""
-    yield from _rows(decode_text(source.read(), findings), findings)
+    for row in _rows(decode_text(source.read(), findings), findings):
+        yield {name: cell for name, cell in row.items() if cell}
 
 
 def first_rows(sample: Sample) -> list[dict[str, Any]]:
-    """The first rows of a table."""
+    """The first rows of a table, with all columns."""
     return list(islice(_rows(sample.text or "", Findings(None)), ROWS))
 
 
@@ -41,7 +42,7 @@ def _rows(written: str, findings: Findings) -> Iterator[dict[str, Any]]:
     limit = csv.field_size_limit(_CELL_CHARS)
     try:
         for row in csv.DictReader(io.StringIO(written, newline="")):
-            yield {name: cell for name, cell in row.items() if name and isinstance(cell, str) and cell != ""}
+            yield {name: cell if isinstance(cell, str) else "" for name, cell in row.items() if name}
     except csv.Error as error:
         findings.add(
             "unreadable-record", f"the table cannot be read further: {clip(error)}", severity="error"

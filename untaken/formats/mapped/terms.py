@@ -75,6 +75,7 @@ class MappingTerms:
         Raises:
             UntakenError: ``mapping-invalid``, with the line.
         """
+        hint = hint or "docs/formats.md lists what a mapping file can say."
         raise UntakenError("mapping-invalid", message, where=self._document.where(at), hint=hint)
 
     def members(
