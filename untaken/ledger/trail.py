@@ -15,6 +15,9 @@ from untaken.ledger.events import Event, Observation, RunFinished, RunStarted, T
 _TIMES: Final = ("time", "duration", "latency", "seconds", "_ms")
 """Parts of the names of metrics that measure time."""
 _ENVELOPE: Final = len(Event.__struct_fields__)
+_OF_REVIEW: Final = frozenset({"settles", "blind"})
+"""Fields that say how somebody reviewed. Kept memories hold trails without them: with them, a copy of a run
+that a memory has already learned from would count again."""
 _NOT_PLAIN: Final = frozenset({RunStarted, RunFinished})
 _encode = msgspec.json.Encoder().encode
 _DIGITS: Final = 20
@@ -22,7 +25,7 @@ _DIGITS: Final = 20
 
 
 def trail_of(events: Iterable[Event]) -> str:
-    """A digest of everything in the events but run id, call ids, repeat number, seq, prev and times."""
+    """A digest of all events say but run id, call ids, repeat number, seq, prev, times and `_OF_REVIEW`."""
     return sha256(_encode(list(_contents(events)))).hexdigest()[:_DIGITS]
 
 
@@ -44,7 +47,8 @@ class _Readers(dict[type[Event], tuple[str, Callable[[Event], tuple[Any, ...]]]]
     """By class of events, its name and what takes from one all that is said of what was done."""
 
     def __missing__(self, kind: type[Event]) -> tuple[str, Callable[[Event], tuple[Any, ...]]]:
-        names = kind.__struct_fields__[_ENVELOPE + issubclass(kind, ToolCall | Observation) :]
+        said = kind.__struct_fields__[_ENVELOPE + issubclass(kind, ToolCall | Observation) :]
+        names = tuple([name for name in said if name not in _OF_REVIEW])
         one_by_one = attrgetter(*names) if len(names) > 1 else partial(_fields, names)
         self[kind] = event_type(kind), one_by_one
         return self[kind]

@@ -1,0 +1,30 @@
+"""The trail of a run: memories that are kept hold it, and know a run again by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import a_run
+
+from untaken.ledger import Run, Verdict
+from untaken.ledger.events import ModeAssignment, ReviewNote
+
+
+def reviewed(**review: Any) -> Run:
+    """A run with one event of each kind that a review writes."""
+    built = a_run("r1").select("mail", "post").call("mail", ok=True, to="ann").say("sent").state(sent=1)
+    by_ann = {name: value for name, value in review.items() if name == "blind"}
+    built.add(Verdict, sub_goal="sent", passed=True, by="human:ann", **review)
+    built.add(ReviewNote, author="human:ann", text="fine", **by_ann)
+    built.add(ModeAssignment, mode="late", by="human:ann", **by_ann)
+    return built.finish(True).run()
+
+
+def test_no_field_added_to_an_event_changes_the_trails_that_are_kept() -> None:
+    assert reviewed().trail == "8c6ab98c2bb61ae6714c"
+
+
+@pytest.mark.parametrize("review", [{"blind": True}, {"settles": True}], ids=str)
+def test_how_a_run_was_reviewed_is_not_what_it_did(review: dict[str, Any]) -> None:
+    assert reviewed(**review).trail == reviewed().trail
