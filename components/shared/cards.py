@@ -184,6 +184,12 @@ COMPUTED: Final = {
         "Agreement is Kendall's τ-b. Two agents are compared task by task; p values are adjusted for "
         "all pairs."
     ),
+    "Versions": (
+        "Runs of two versions are compared inside task and agent. A sub-goal counts in runs that reached it: "
+        "none of its direct dependencies is known not to be completed. *Changed* means p ≤ 0.05 after "
+        "Holm's adjustment over the sub-goals. The first suspect is the drop that costs most runs. Tasks "
+        "of one version only are left out and counted."
+    ),
     "Decisions": (
         "Runs of the same task, agent and state of the plan that went different ways are compared; "
         "differences are associations. *Supported* means q ≤ 0.10 and at least 3 runs a side. Histories "
@@ -200,6 +206,12 @@ COMPUTED: Final = {
     "Annotate": (
         "Every edit is applied to a draft. The preview scores all runs again under the draft and lists "
         "the ones that change. Saving makes a new version; old versions stay."
+    ),
+    "Audit": (
+        "Each check is tried on up to 3 runs that completed the sub-goal: once with its calls failed, once "
+        "with an argument or a field changed. A check that does not notice the first is *blind*. A sub-goal "
+        "or an order that successful runs do without is *doubtful*; where too few runs tell, it is "
+        "*untested*. Nothing is executed, and no model is asked."
     ),
     "What-If-Not": (
         "Each alternative action is tried in a clone of the simulator. WIN is the mean of σ(r − r̃), the "

@@ -182,13 +182,13 @@ def test_the_review_queue_puts_one_run_of_each_unseen_way_to_fail_first(
         )
         store.add(f"{n}.jsonl", run.ledger())
     app = session(tmp_path, monkeypatch, "review")
-    usual = next(table.value for table in app.dataframe if "cause" in table.value)
-    assert [run.split(" on ")[1] for run in usual["run"]] == ["t0", "t1", "t2", "t3", "t4"]
+    usual = next(table.value for table in app.dataframe if "case" in table.value)
+    assert [run.rpartition(" on ")[2] for run in usual["case"]] == ["t0", "t1", "t2", "t3", "t4"]
     app.query_params["order"] = "teaches"
     app.run()
     assert not app.exception
-    taught = next(table.value for table in app.dataframe if "cause" in table.value)
-    assert [run.split(" on ")[1] for run in taught["run"]] == ["t2", "t0", "t1", "t3", "t4"]
+    taught = next(table.value for table in app.dataframe if "case" in table.value)
+    assert [run.rpartition(" on ")[2] for run in taught["case"]] == ["t2", "t0", "t1", "t3", "t4"]
 
 
 def test_the_random_run_of_the_review_page_opens_the_draw(

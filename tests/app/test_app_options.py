@@ -97,5 +97,5 @@ def test_the_open_tab_is_in_the_address(
     theirs.query_params["tab"] = tab
     theirs = go_to(theirs, page)
     assert theirs.session_state[key] == tab
-    show_tab(theirs, key, {"run": "Transcript", "rankings": "Who is ahead?"}[page])
+    show_tab(theirs, key, {"run": "Reviews", "rankings": "Who is ahead?"}[page])
     assert held(theirs, "tab") == []

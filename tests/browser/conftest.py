@@ -295,15 +295,18 @@ def press(page: sync_api.Page, key: str) -> None:
 
 
 def sign(page: sync_api.Page, name: str) -> None:
-    """Enter the reviewer's name where the page asks for it, or where it says who signs; Enter leaves it."""
+    """Enter the reviewer's name where the page asks for it or says who signs; leave the field."""
     settle(page)
     field = page.get_by_role("textbox", name="Your name", exact=True)
-    if not field.count():
+    in_page = bool(field.count())
+    if not in_page:
         with answered(page):
             page.get_by_role("button", name=re.compile("^(Sign|Change)$")).first.click()
     with answered(page):
         field.fill(name)
         field.press("Enter")
+    if in_page:  # a dialog closes, and takes its field with it
+        field.blur()
     sync_api.expect(page.locator("input:focus")).to_have_count(0)
 
 

@@ -76,7 +76,7 @@ def test_a_newcomer_comes_from_the_numbers_to_a_run_that_contradicts_them(demo: 
         link.click()
     headline(page, "Run")
     assert len(selection(page)["run"]) == 64
-    expect(page.get_by_text("✓ success")).to_be_visible()
+    expect(page.locator(".st-key-facts").get_by_text("✓ succeeded", exact=True)).to_be_visible()
     expect(page.get_by_text("Succeeded without").first).to_be_visible()
     expect(picker(page, "Run")).to_have_value(re.compile(f"lucky · {task} .* · {agent} · "))
     assert len(boxes(page)) == 8

@@ -17,6 +17,8 @@ from foreign_files import tau_record
 from playwright.sync_api import Download, FilePayload, Page, expect
 from screen import boxes, click, elements, still
 
+from components.shared.navigation import PAGES
+
 Open = Callable[..., Page]
 Serve = Callable[..., str]
 TAMPERED = Path(__file__).parents[2] / "sample_runs/tampered"
@@ -94,7 +96,7 @@ def untouched(page: Page) -> None:
     """Nothing of the hostile files became anything but words."""
     assert elements(page, INJECTED) == []
     assert page.evaluate("window.evil") is None
-    assert page.title() in ("Untaken", *("Overview", "Run", "Decisions", "Rankings", "Memory", "Data"))
+    assert page.title() in {f"{title} · Untaken" for _, title in PAGES}
     expect(page.get_by_test_id("stApp")).to_be_visible()
 
 

@@ -159,7 +159,7 @@ from untaken.app_folder import app_folder
 sys.path.insert(0, str(app_folder()))
 page = AppTest.from_file(str(app_folder() / "app.py"), default_timeout=300).run()
 assert not page.exception, page.exception
-print(page.title[0].value, any("full-workflow" in frame.value.to_string() for frame in page.dataframe))
+print(page.title[0].value, any("full-workflow" in str(chart.proto) for chart in page.get("plotly_chart")))
 """
 
 
