@@ -70,7 +70,10 @@ def test_a_graph_is_edited_previewed_saved_and_merged(
     save(page, "Ann", "Both")
     expect(page.get_by_text("Saved as version 3.")).to_be_visible()
     page.get_by_text("Versions and export").click()
-    expect(page.get_by_text("What differs (HTML)").first).to_be_visible()
+    expect(page.get_by_role("heading", name="What differs")).to_be_visible()
+    page.locator("[class*=st-key-head-]", has_text="What differs").get_by_role("button").click()
+    expect(page.get_by_role("button", name="⤓ What differs (HTML)")).to_be_visible()
+    page.keyboard.press("Escape")
 
     with Workspace(tmp_path) as store:
         graph = store.graph_version("desk", 3)
