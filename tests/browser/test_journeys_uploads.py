@@ -160,7 +160,7 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
     page.locator(".st-key-scroll-flow .point").first.hover(force=True)
     expect(page.locator(".st-key-scroll-flow .hovertext").first).to_contain_text("![pixel]")
     untouched(page)
-    page.locator(".st-key-head-flow button").click()
+    page.locator(".st-key-head-flow").get_by_role("button").click()
     opened_alone(open_page, download(page, "Where ranks differ (HTML)"), tmp_path, ".main-svg")
     page.keyboard.press("Escape")
     page.locator(".st-key-fix_first a[href*=sub_goal]").first.click()
