@@ -76,10 +76,10 @@ def test_what_is_selected_in_a_run_is_no_step_of_its_own(demo: str, open_page: O
 def test_the_first_thing_that_a_browser_draws_is_a_progress_bar(demo: str, open_page: Open) -> None:
     page = open_page(f"{demo}/data")
     page.route("**/index.*.js", lambda route: None)  # none of Streamlit's scripts comes
-    page.goto(f"{demo}/run", wait_until="commit")
     cover = page.locator(COVER)
-    expect(cover.get_by_role("progressbar", name="Loading")).to_be_visible()
-    expect(cover).to_contain_text("Loading the page …")
     for scheme, colour in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(16, 22, 29)")):
         page.emulate_media(color_scheme=scheme)
+        page.goto(f"{demo}/run", wait_until="commit")
+        expect(cover.get_by_role("progressbar", name="Loading")).to_be_visible()
+        expect(cover).to_contain_text("Loading the page …")
         expect(cover).to_have_css("background-color", colour)

@@ -47,8 +47,8 @@ class _Readers(dict[type[Event], tuple[str, Callable[[Event], tuple[Any, ...]]]]
     """By class of events, its name and what takes from one all that is said of what was done."""
 
     def __missing__(self, kind: type[Event]) -> tuple[str, Callable[[Event], tuple[Any, ...]]]:
-        said = kind.__struct_fields__[_ENVELOPE + issubclass(kind, ToolCall | Observation) :]
-        names = tuple([name for name in said if name not in _OF_REVIEW])
+        fields = kind.__struct_fields__[_ENVELOPE + issubclass(kind, ToolCall | Observation) :]
+        names = tuple([name for name in fields if name not in _OF_REVIEW])
         one_by_one = attrgetter(*names) if len(names) > 1 else partial(_fields, names)
         self[kind] = event_type(kind), one_by_one
         return self[kind]
