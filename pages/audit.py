@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.audit import view
-from components.shared import cards, state
+from components.shared import cards, listed_runs, state
 
 
 def main() -> None:
@@ -18,7 +18,8 @@ def main() -> None:
         st.info("There is no plan to audit yet. Write one, or let successful runs suggest one.")
         st.page_link("pages/annotate.py", label="Draft a plan", query_params=state.scope())
         return
-    found = view.audit()
+    listed_runs.switch()
+    found = view.of_listed_plans(view.audit())
     view.numbers(found)
     view.to_look_at(found)
     view.edges(found)

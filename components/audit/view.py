@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import streamlit as st
@@ -21,6 +22,7 @@ from untaken.answers import (
 from untaken.auditing import ALARMS, NodeAudit, PlanAudit
 from untaken.present.numbers import counted
 from untaken.present.statuses import STAR
+from untaken.subgoals import RunScore
 
 ANNOTATE: Final = "pages/annotate.py"
 MOST_CARDS: Final = 12
@@ -47,6 +49,18 @@ def audit() -> PlanAudit:
     return state.derived(audit_corpus, of_all=True)
 
 
+def of_listed_plans(found: PlanAudit) -> PlanAudit:
+    """The part about plans that runs of the agents listed have; every run of a plan counts."""
+    scores = state.listed().scores.values()
+    listed = {score.graph_id for score in scores if isinstance(score, RunScore)}
+    return replace(
+        found,
+        nodes=tuple([one for one in found.nodes if one.graph in listed]),
+        edges=tuple([one for one in found.edges if one.graph in listed]),
+        tasks=tuple([one for one in found.tasks if one.graph in listed]),
+    )
+
+
 @panel
 def numbers(found: PlanAudit) -> None:
     """How many sub-goals have which verdict."""
@@ -61,7 +75,10 @@ def numbers(found: PlanAudit) -> None:
         ("To decide", f"{count['contested']}", "contested: needed, or were runs lucky?"),
         ("Sound", f"{count['sound']} of {len(found.nodes)}", "sub-goals"),
     )
-    st.caption(f"{counted(found.runs, 'run')}, {found.successes:,} successful; copies of a run count once.")
+    st.caption(
+        f"Every run of these plans counts, whatever its agent; copies of a run count once. All plans: "
+        f"{counted(found.runs, 'run')}, {found.successes:,} successful."
+    )
 
 
 @panel
@@ -70,16 +87,19 @@ def to_look_at(found: PlanAudit) -> None:
     nodes = [one for verdict in LOOK_AT for one in found.nodes if one.verdict == verdict]
     if not nodes:
         st.success("No sub-goal is doubtful, blind or contested.", icon=":material/check:")
+    plans = len({one.graph for one in found.nodes})
+    columns = st.columns(2)
     for at, one in enumerate(nodes[:MOST_CARDS]):
-        with st.container(border=True):
-            _card(one, at)
+        with columns[at % 2].container(border=True):
+            _card(one, at, of_plan=plans > 1)
     if len(nodes) > MOST_CARDS:
         st.caption(f"{len(nodes) - MOST_CARDS:,} more are in the table below.")
 
 
-def _card(one: NodeAudit, at: int) -> None:
+def _card(one: NodeAudit, at: int, *, of_plan: bool) -> None:
     star = f" {STAR}" if one.critical else ""
-    st.markdown(f"**{text.label(one.title or one.sub_goal)}**{star} · {one.verdict}")
+    plan = f" · {text.label(one.graph, 60)}" if of_plan else ""
+    st.markdown(f"**{text.label(one.title or one.sub_goal)}**{star} · {one.verdict}{plan}")
     st.write(_sentence(one.why))
     if one.proposed_words:
         st.markdown(f"Proposed: {text.label(one.proposed_words, 300)}")
@@ -161,7 +181,7 @@ def tasks(found: PlanAudit) -> None:
 
 @panel
 def everything(found: PlanAudit) -> None:
-    """All verdicts as a table, and the document."""
+    """All verdicts of these plans as a table, and the document about every plan."""
     st.subheader("All sub-goals", anchor=False)
     graphs = len({one.graph for one in found.nodes})
     columns = {name: how for name, how in WIDTHS.items() if name != "graph" or graphs < 2}
@@ -169,9 +189,9 @@ def everything(found: PlanAudit) -> None:
     tables.folded_table(
         "All edges", lambda: audited_edges_table(found), key="audit-edges", name="Audit of edges"
     )
-    runs, findings = state.corpus().runs, state.findings()
+    runs, findings, whole = state.corpus().runs, state.findings(), state.later(audit_corpus, of_all=True)
     tables.download(
-        lambda: dump(audit_document(found, runs, findings=findings)).encode(),
+        lambda: dump(audit_document(whole(), runs, findings=findings)).encode(),
         label="Audit (JSON)",
         file="graph-audit.json",
         mime="application/json",

@@ -47,7 +47,7 @@ def beside_transcript(report: RunReport) -> None:
         chosen,
         pick,
         key="sub_goal_picker",
-        placeholder="Choose a sub-goal, or click it in the graph",
+        placeholder="Choose a sub-goal",
         filter_mode="contains",
         label_visibility="collapsed",
     )

@@ -60,7 +60,9 @@ def choose(corpus: Corpus) -> VersionComparison | None:
         )
         return None
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        by: Field = options.one("versions_by", offered) or offered[0]  # type: ignore[assignment]
+        paired = {field: most_paired(corpus.runs.values(), field) for field in offered}
+        usual_field = next((field for field in offered if paired[field]), offered[0])
+        by: Field = options.one("versions_by", offered) or usual_field  # type: ignore[assignment]
         cards.picker(
             "Compare by",
             {field: FIELD_WORDS[field] for field in offered},
@@ -69,7 +71,7 @@ def choose(corpus: Corpus) -> VersionComparison | None:
             key="versions_by_picker",
         )
         names = list(values[by])
-        usual = most_paired(corpus.runs.values(), by) or (names[-2], names[-1])
+        usual = paired[by] or (names[-2], names[-1])
         first = options.one("first", names) or usual[0]
         second = options.one("second", names) or usual[1]
         for name, chosen, title in (("first", first, "From"), ("second", second, "To")):
@@ -80,7 +82,10 @@ def choose(corpus: Corpus) -> VersionComparison | None:
     try:
         return state.derived(version_changes, first, second, by, of_all=True)
     except UntakenError as error:
-        st.info(text.label(f"{error.message}. {error.hint}", 400))
+        words = (
+            f"{error.message[0].upper()}{error.message[1:]}. Run the same tasks with both, or compare others."
+        )
+        st.info(text.label(words, 400))
         return None
 
 
@@ -168,14 +173,17 @@ def pairs(found: VersionComparison, corpus: Corpus) -> None:
     st.caption(
         "Of each pair one run succeeded. The first sub-goal by the plan that only the success completed."
     )
-    for one in found.discordant[:MOST_PAIRS]:
+    titles = {one.sub_goal: one.title for one in found.sub_goals}
+    columns = st.columns(2)
+    for at, one in enumerate(found.discordant[:MOST_PAIRS]):
         won, lost = (one.second, one.first) if one.second_succeeded else (one.first, one.second)
-        with st.container(border=True):
-            what = f" · missed **{text.label(one.sub_goal)}**" if one.sub_goal else ""
+        with columns[at % 2].container(border=True):
+            missed = titles.get(one.sub_goal or "") or one.sub_goal
+            what = f" · missed **{text.label(missed)}**" if missed else ""
             winner = text.label(found.b if one.second_succeeded else found.a, 40)
             st.markdown(f"{text.label(one.task_id)} · only {winner} succeeded{what}")
             if one.reason:
-                st.caption(text.label(one.reason, 300))
+                st.caption(text.label(f"{one.reason[0].upper()}{one.reason[1:]}", 300))
             with st.container(horizontal=True):
                 state.run_link(f"✗ {text.label(corpus.runs[lost].run_id, 60)}", lost)
                 state.run_link(f"✓ {text.label(corpus.runs[won].run_id, 60)}", won)

@@ -39,3 +39,28 @@ def test_a_click_drafts_the_proposed_edit_and_scores_nothing_by_it(
     assert node.check.tool_call.arguments == {"amount": 67}
     with Workspace(tmp_path) as store:
         assert store.newest_version("refund").version == 1
+
+
+def test_plans_of_agents_that_are_not_compared_come_with_all_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Workspace(tmp_path) as store:
+        for name in ("refund", "booking"):
+            graph = GRAPH.replace(b"id: refund", b"id: " + name.encode())
+            store.add(f"{name}.plan.yaml", graph.replace(b'"*"', f'"{name}-*"'.encode()))
+            many = 5 + (name == "refund")
+            runs = [
+                a_run(f"{name}{n}", agent=f"{name}-{n % 2}", task=f"{name}-{n // 2}")
+                .call("pay", ok=True, amount=67, n=n)
+                .finish()
+                .ledger()
+                for n in range(many)
+            ]
+            store.add(f"{name}.jsonl", b"".join(runs))
+    app = session(tmp_path, monkeypatch, "audit")
+    assert "0 of 6 successful runs complete it" in said(app)
+    assert "0 of 5 successful runs complete it" not in said(app)
+    app.segmented_control(key="listed_switch").set_value("all").run()
+    assert not app.exception
+    assert "0 of 5 successful runs complete it" in said(app)
+    assert "doubtful · booking" in said(app)
