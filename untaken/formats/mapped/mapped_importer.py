@@ -12,7 +12,6 @@ from untaken.errors import UntakenError, Where
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.mapped.mapping_file import SUFFIX, FormatMapping, parse_mapping, read_mapping
-from untaken.formats.mapped.rules import moments
 from untaken.formats.mapped.tables import is_table, table_rows
 from untaken.formats.mapped.terms import Scope
 from untaken.formats.message_transcript import with_answers
@@ -124,7 +123,7 @@ def mapped_run(format: FormatMapping, scope: Scope) -> TraceRun:
         return None if term is None else term(scope)
 
     found = list(with_answers(format.items(scope) or ()))
-    times = moments(found)
+    times = [item.at for item in found if item.at is not None]
     run_id = text(one("id")) or f"{scope.file}/{scope.number}"
     success, named = outcome_from(one("success"), findings, run_id)
     spent = _spent(format, scope, one("cost"), run_id)

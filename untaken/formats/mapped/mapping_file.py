@@ -235,7 +235,7 @@ class _Reader:
                 spec, at, home, whole=name in ("usage", "calls.usage", "task_text", "target")
             )
         if (field := READS.get(name)) is not None:
-            found = list(self._terms.places) or [f"({_without_place(spec)})"]
+            found = list(self._terms.places) or [f"({_constant(spec)})"]
             self._reads.setdefault(field, {}).update(
                 dict.fromkeys(place.removesuffix(".**").removeprefix("[].") for place in found)
             )
@@ -264,6 +264,6 @@ def _together(terms: Mapping[str, Term]) -> Term:
     return lambda scope: {name: term(scope) for name, term in named.items()}
 
 
-def _without_place(spec: Any) -> str:
+def _constant(spec: Any) -> str:
     """What a value is that no place is read for."""
     return f"always {clip(spec, 60)}" if isinstance(spec, str) and spec[:1] == "'" else clip(str(spec), 60)

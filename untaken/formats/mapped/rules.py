@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
 from itertools import chain
 from typing import Any, Final
 
@@ -69,11 +68,17 @@ class Rules:
         return apply
 
     def _act(self, name: str, spec: Any, at: Path, home: str) -> Rule:
-        if name == "items":
-            return self.all(spec, at, home)
         if name == "choose":
             return _chosen(self._list(spec, at, home))
-        return getattr(self, f"_{name}")(spec, at, home)  # type: ignore[no-any-return]
+        compiled = {
+            "items": self.all,
+            "say": self._say,
+            "call": self._call,
+            "answer": self._answer,
+            "plan": self._plan,
+            "message": self._message,
+        }
+        return compiled[name](spec, at, home)
 
     def _parts(self, spec: Any, at: Path, home: str, names: Sequence[str]) -> dict[str, Term]:
         """The terms of an act, of which the first is required; free content is kept with all in it."""
@@ -170,8 +175,3 @@ def _chosen(rules: Sequence[Rule]) -> Rule:
                 return
 
     return choose
-
-
-def moments(found: Sequence[Item]) -> list[datetime]:
-    """The recorded times of items."""
-    return [each.at for each in found if each.at is not None]
