@@ -43,6 +43,8 @@ def _checked(config: pytest.Config) -> tuple[Scored, tuple[GateCheck, ...]]:
         _graphs(config),
         missing=config.getoption("untaken_missing"),
         verdicts=[*config.getoption("untaken_verdicts"), ANCHORED_ONLY],
+        passport=config.getoption("untaken_passport"),
+        allow_uncalibrated=config.getoption("untaken_allow_uncalibrated"),
     )
     runs = scored.ledgers.sound_runs
     agents = config.getoption("untaken_agent")

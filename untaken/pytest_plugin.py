@@ -48,6 +48,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="sub-goals without evidence count as not completed (default), or are left out",
     )
     group.addoption(
+        "--untaken-passport",
+        metavar="FILE",
+        help="what judges are worth (untaken agree --passport); default: beside the ledgers",
+    )
+    group.addoption(
+        "--untaken-allow-uncalibrated",
+        action="store_true",
+        help="count judges without a valid passport, too",
+    )
+    group.addoption(
         "--untaken-verdicts",
         action="append",
         default=[],

@@ -215,7 +215,7 @@ def listed(schema: str) -> dict[str, set[str]]:
     return listed_keys(DOCUMENTS.split(f"**`{schema}`**", 1)[1].split("\n**`", 1)[0])
 
 
-FILES = ("event", "heads", "graph", "observation", "signal", "planning")
+FILES = ("event", "heads", "graph", "observation", "signal", "passport", "planning")
 
 
 @pytest.mark.parametrize("name", [name for name in SCHEMAS if name not in FILES])

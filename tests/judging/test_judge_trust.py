@@ -99,6 +99,7 @@ def test_verdicts_left_out_as_unreliable_are_unscored_in_a_gate_and_never_failed
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words, values = ["gate", *desk(tmp_path), "--require", "completion>=0.9", "--json"], []
+    words.append("--allow-uncalibrated")
     for least in ([], ["--min-kappa", "0.9"]):
         main([*words, *least])
         (check,) = json.loads(capsys.readouterr().out)["checks"]

@@ -54,6 +54,7 @@ from untaken.answers.workspace import (
 )
 from untaken.crafter.record import PlanningRecord
 from untaken.errors import UntakenError
+from untaken.judging.passport_file import Passports
 from untaken.ledger import AnyEvent, Head
 from untaken.ledger.events import Name
 from untaken.memory import Observed, Signal
@@ -93,6 +94,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "graph": PlanGraph,
     "observation": Observed,
     "signal": Signal,
+    "passport": Passports,
     "score": ScoreDocument,
     "verify": VerifyDocument,
     "counterfactual": CounterfactualDocument,
@@ -139,5 +141,5 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "workspace-doctor": WorkspaceDoctorDocument,
     "schemas": SchemasDocument,
 }
-"""By name, the type of ledger lines, heads sidecars, plan graphs, lines of a memory and of its queue; then of
-the ``--json`` documents."""
+"""By name, the type of ledger lines, heads sidecars, plan graphs, lines of a memory, its queue, and passports;
+then of the ``--json`` documents."""

@@ -15,6 +15,7 @@ from untaken.answers.shapes import shape
 from untaken.answers.usage import AgentUsage
 from untaken.errors import Finding, Unscored
 from untaken.gate import GateCheck
+from untaken.judging import JudgeStanding
 from untaken.ledger import Integrity, IntegrityVerdict
 from untaken.sequential import SequentialCheck
 from untaken.subgoals import AgentScore, FieldDifference, MissingRule, RunScore, Violation
@@ -140,7 +141,7 @@ def verify_document(
 class GateDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.gate/1"):
     """Each agent against each requirement; `met` only where all are, on sound records.
 
-    `issues` are those checked on the runs.
+    `issues` are those checked on the runs, `judges` what the verdicts of judges in them are worth.
     """
 
     met: bool
@@ -150,5 +151,6 @@ class GateDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.gate/1"
     checks: Sequence[GateCheck]
     sequential: Sequence[SequentialCheck]
     issues: Sequence[GatedIssue]
+    judges: Sequence[JudgeStanding]
     usage: Sequence[AgentUsage] | UnsetType = UNSET
     findings: Sequence[Finding]

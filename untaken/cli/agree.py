@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from untaken import judging
 from untaken.answers import AgreeDocument, LabelledRatesEntry, reviewers_entry
 from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, span
 from untaken.cli.grammar import Parser, UsageError, Verbs, verb
-from untaken.cli.inputs import paths_of, read_ledgers
+from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.cli.review import print_reliability
 from untaken.errors import Score, Where
 from untaken.judging import (
@@ -28,8 +29,9 @@ from untaken.judging import (
     reviewers_agreement,
     verdict_agreement,
 )
+from untaken.judging.passport import Figure, JudgePassport
 from untaken.ledger.source import require_path
-from untaken.present.numbers import counted, p_value
+from untaken.present.numbers import counted, interval, p_value
 
 BASIS: Final = {"labels_and_judge": "labels and judge", "labels": "labels", "none": NOTHING}
 MOST_SHOWN: Final = 20
@@ -54,6 +56,8 @@ def add_to(verbs: Verbs) -> None:
     )
     takes_odds(parser)
     parser.takes_least_kappa(default=LEAST_KAPPA)
+    parser.takes_many("--graphs", "PATH", "plan graphs, by which a passport knows the sub-goals")
+    parser.takes_one("--passport", "FILE", "keep what each judge's verdicts are worth, for untaken gate")
 
 
 def takes_odds(parser: Parser) -> None:
@@ -74,7 +78,8 @@ def agree(args: argparse.Namespace, console: Console) -> int:
     trust = judge_trust(runs, args.a, args.b, least=args.min_kappa)
     differences = judge_differences(runs, args.a, args.b)
     rates = judging.labelled_rates(runs, args.a, args.b, target=args.target, odds=read_odds(args.odds))
-    findings = (*ledgers.findings, *rates.findings)
+    graphs = read_graphs(args.graphs)
+    findings = (*ledgers.findings, *graphs.findings, *rates.findings)
     _print_agreement(found, console)
     console.say()
     print_reliability(everybody, console)
@@ -82,6 +87,11 @@ def agree(args: argparse.Namespace, console: Console) -> int:
     if rates.adds:
         console.say()
         print_rates(rates, console)
+    if args.passport:
+        date = datetime.now(UTC).date().isoformat()
+        measured = judging.measure_judges(runs, graphs, date=date, people=args.a, judges=args.b)
+        judging.save_passports(measured, args.passport)
+        _print_passports(measured, console)
     console.document(
         AgreeDocument.of(
             found,
@@ -178,6 +188,24 @@ def print_rates(rates: LabelledRates, console: Console) -> None:
     console.say(
         f"rates of {whose}; labels must be {drawn}; the judge counts from 30 labels on; worth: times the "
         "labels that do without the judge"
+    )
+
+
+def _print_passports(found: Sequence[JudgePassport], console: Console) -> None:
+    def write(one: Figure) -> str:
+        return f"{decimal(one.value)} ({interval(one.low, one.high, decimal, unknown='no interval')})"
+
+    console.say()
+    console.columns(
+        found,
+        ("passport of", lambda one: one.judge),
+        ("labels", lambda one: f"{one.labels} of {one.items}"),
+        ("kappa", lambda one: write(one.kappa)),
+        ("sensitivity", lambda one: write(one.sensitivity)),
+        ("specificity", lambda one: write(one.specificity)),
+        ("says met", lambda one: decimal(one.judge_rate)),
+        ("corrected", lambda one: write(one.rate)),
+        ("", lambda one: one.doubt or "calibrated"),
     )
 
 

@@ -16,7 +16,7 @@ from untaken.cli import USAGE
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import paths_of, read_graphs, weights_of
-from untaken.cli.score import leave_out_distrusted, read_to_score, scored_paths
+from untaken.cli.score import leave_out_judges, read_to_score, scored_paths
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Finding, Unscored, Where
 from untaken.exporting import (
@@ -103,7 +103,7 @@ class Exported:
 def _tables(args: argparse.Namespace, console: Console) -> Exported:
     """Each run's rows are worked out while it is read: no run is held."""
     paths, graphs, out = paths_of(args), read_graphs(args.graphs), Path(args.out)
-    leave_out_distrusted(args, console, paths)
+    leave_out_judges(args, console, paths, graphs)
     done = facts.write_facts(
         out,
         *find_ledgers(paths),

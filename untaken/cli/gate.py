@@ -22,6 +22,7 @@ from untaken.failure_modes import kept_taxonomy
 from untaken.failure_modes.issue_file import load_issues
 from untaken.failure_modes.issues import TrackedIssue, asks_for_statements, track_issues
 from untaken.gate import SHOWN, GateCheck, Requirement, check_requirements, parse_requirement
+from untaken.judging import uncalibrated
 from untaken.ledger import Run
 from untaken.present.numbers import counted
 from untaken.sequential import (
@@ -79,6 +80,10 @@ def add_to(verbs: Verbs) -> None:
         "with --sequential: a run not finished by then has failed, e.g. 90s, 10m, 2h; set it beforehand",
         type=duration,
     )
+    parser.takes_one(
+        "--passport", "FILE", "what judges are worth (untaken agree --passport); default: beside the ledgers"
+    )
+    parser.takes_flag("--allow-uncalibrated", "count judges without a valid passport, too")
     parser.takes_each("--agent", "NAME", "check only this agent; repeatable")
     parser.takes_one("--issues", "FILE", "issues (untaken issues); none of them may be reopened")
     parser.takes_resamples()
@@ -140,6 +145,7 @@ def gate(args: argparse.Namespace, console: Console) -> int:
     for finding in scored.findings:
         if finding.code in DOUBTS:
             console.say(plain(f"{finding.message}. {finding.hint}"))
+    _print_judges(args, console)
     used = usage_without_graphs(scored, console)
     print_rules(args, scored, console)
     verdicts = {*(check.verdict for check in checks), *(check.verdict for check in in_sequence)}
@@ -155,11 +161,20 @@ def gate(args: argparse.Namespace, console: Console) -> int:
             sequential=in_sequence,
             issues=[GatedIssue.of(issue_entry(one, run_ids)) for one in issues],
             usage=used or UNSET,
-            findings=scored.findings,
+            judges=args.standings,
+            findings=(*scored.findings, *(one.finding for one in uncalibrated(args.standings))),
         )
     )
     undecided = verdicts <= {"pass", "keep_going"} and not scored.broken and not again
     return 0 if met else KEEP_GOING if undecided else 1
+
+
+def _print_judges(args: argparse.Namespace, console: Console) -> None:
+    doubtful = uncalibrated(args.standings)
+    if doubtful:
+        many = counted(sum(one.verdicts for one in doubtful), "verdict")
+        what = "counted" if args.allow_uncalibrated else "left out (--allow-uncalibrated counts them)"
+        console.say(f"{many} of judges without a valid passport: {what}")
 
 
 def _issues(args: argparse.Namespace, scored: Scored) -> tuple[TrackedIssue, ...]:

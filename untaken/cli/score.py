@@ -19,7 +19,15 @@ from untaken.cli.grammar import Verbs, rules_in_words, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers, weights_of
 from untaken.corpus import Corpus, compared_part, countable, evaluate_corpus, score_runs
 from untaken.errors import Finding, Unscored
-from untaken.judging import distrusted, judge_trust
+from untaken.judging import (
+    JudgePassport,
+    distrusted,
+    judge_standings,
+    judge_trust,
+    load_passports,
+    passports_beside,
+    uncalibrated,
+)
 from untaken.ledger import Run
 from untaken.memory import PolicyMemory
 from untaken.plans import GraphSet
@@ -136,7 +144,7 @@ def read_to_score(
         detail: whether what every score rests on will be shown.
     """
     paths, graphs = paths_of(args), read_graphs(args.graphs)
-    ledgers = leave_out_distrusted(args, console, paths)
+    ledgers = leave_out_judges(args, console, paths, graphs)
     if ledgers and args.cluster is None:
         return ledgers, graphs
     rules = tuple(dict.fromkeys((args.missing, *also)))
@@ -144,13 +152,29 @@ def read_to_score(
     return read_ledgers(paths, console, cluster=args.cluster, scoring=scoring), graphs
 
 
-def leave_out_distrusted(args: argparse.Namespace, console: Console, paths: Sequence[str]) -> Ledgers | None:
-    """Adds to `args.verdicts` which judges are left out for ``--min-kappa``; gives the runs read for it."""
-    if args.min_kappa is None:
+def leave_out_judges(
+    args: argparse.Namespace, console: Console, paths: Sequence[str], graphs: GraphSet
+) -> Ledgers | None:
+    """Adds to `args.verdicts` which judges are left out; gives the runs that were read for it.
+
+    For ``--min-kappa``; and where a verb takes ``--passport``, those that are not calibrated, which it then
+    finds in `args.standings`.
+    """
+    if args.min_kappa is None and "passport" not in args:
         return None
     ledgers = read_ledgers(paths, console, cluster=args.cluster)
     leave_out_distrusted_of(ledgers.every_run, args, console)
+    if "passport" in args:
+        known = passports_for(paths, args.passport)
+        args.standings = judge_standings(ledgers.every_run, graphs, known, verdicts=args.verdicts)
+        if not args.allow_uncalibrated:
+            args.verdicts = [*args.verdicts, *(one.glob for one in uncalibrated(args.standings))]
     return ledgers
+
+
+def passports_for(paths: Sequence[str], named: str | None) -> tuple[JudgePassport, ...]:
+    """The passports in the file named, else those kept beside the ledgers."""
+    return load_passports(named) if named else passports_beside(paths)
 
 
 def leave_out_distrusted_of(runs: Sequence[Run], args: argparse.Namespace, console: Console) -> None:
@@ -169,17 +193,26 @@ def read_and_score(
     *,
     missing: MissingRule,
     verdicts: Sequence[str],
+    passport: str | None = None,
+    allow_uncalibrated: bool = False,
 ) -> Scored:
-    """Reads ledgers and plan graphs leniently, and scores every run.
+    """Reads ledgers and plan graphs leniently, and scores every run as `untaken gate` does.
 
     Args:
         paths: ledgers, or folders of ledgers.
         folders: plan graphs, or folders searched for them.
         missing: how sub-goals without evidence count (§4).
         verdicts: whose recorded verdicts count, as globs; empty for everybody's.
+        passport: file of passports of judges; by default the one beside the ledgers.
+        allow_uncalibrated: count judges without a valid one, too.
     """
     silent = Console(out=StringIO(), err=StringIO())
-    return _scored(read_ledgers(paths, silent), read_graphs(folders), missing, verdicts, silent)
+    ledgers, graphs, counted_verdicts = read_ledgers(paths, silent), read_graphs(folders), list(verdicts)
+    if not allow_uncalibrated:
+        known = passports_for(paths, passport)
+        found = judge_standings(ledgers.every_run, graphs, known, verdicts=verdicts)
+        counted_verdicts += [one.glob for one in uncalibrated(found)]
+    return _scored(ledgers, graphs, missing, counted_verdicts, silent)
 
 
 def _scored(

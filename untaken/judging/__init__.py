@@ -58,6 +58,17 @@ from untaken.judging.trust import (
 
 if TYPE_CHECKING:
     from untaken.judging.labelling import labelled_rates as labelled_rates
+    from untaken.judging.passport import JudgePassport as JudgePassport, measure_judges as measure_judges
+    from untaken.judging.passport_file import (
+        load_passports as load_passports,
+        passports_beside as passports_beside,
+        save_passports as save_passports,
+    )
+    from untaken.judging.standing import (
+        JudgeStanding as JudgeStanding,
+        judge_standings as judge_standings,
+        uncalibrated as uncalibrated,
+    )
 
 # It computes, and NumPy is slow to load.
 __getattr__, __dir__ = imported_on_first_use(__name__)

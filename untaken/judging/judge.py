@@ -8,6 +8,7 @@ is disguised; the detector of `prompt_injection` only helps.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from hashlib import sha256
 from typing import Final
 
 from untaken.asking import ModelAccess, ModelAnswer
@@ -23,15 +24,11 @@ from untaken.judging.node_verdict import (
     WhyUnscored,
 )
 from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_to_judges
-from untaken.judging.questions import NodeQuestion, described, questions_of
+from untaken.judging.questions import NodeQuestion, described, questions_of, sub_goal_digest
 from untaken.judging.rendering import holds
 from untaken.judging.view import record_of
 from untaken.ledger import Draft, Run
-from untaken.ledger.events import (
-    Event,
-    Evidence,
-    Verdict,
-)
+from untaken.ledger.events import Event, Evidence, MadeWith, Verdict
 from untaken.plans import PlanGraph
 from untaken.subgoals.verdicts import not_withdrawn
 
@@ -134,6 +131,12 @@ def settle(
         prompt_sha256=asked.question.prompt_sha256,
         nonce=asked.nonce,
         raw=reply.raw if reply else "",
+        made_with=MadeWith(
+            model=model,
+            prompt=sha256(asked.question.template.text.encode()).hexdigest(),
+            sub_goal=sub_goal_digest(asked.node),
+            settings=f"{'tools' if asked.question.tools else 'excerpts'}{', claims' * accept_claims}",
+        ),
     )
 
 
@@ -155,6 +158,7 @@ def verdict_events(run: Run, report: JudgeReport, *, signed: str | None = None) 
                 "by": author(signed or verdict.model),
                 "evidence": [Evidence(seq=c.seq, quote=c.quote) for c in verdict.evidence],
                 "reason": verdict.reason,
+                "made_with": verdict.made_with,
             },
             run.events[-1].ts,
         )

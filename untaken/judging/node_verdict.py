@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 
 from untaken.errors import Finding
+from untaken.ledger import MadeWith
 
 WhyUnscored = Literal[
     "no_answer",
@@ -78,6 +79,7 @@ class NodeVerdict:
         reason: the judge's own words, or why there is no verdict; untrusted text.
         model, template, template_version, prompt_sha256, nonce, raw: who was asked what, and the reply as it
             came. The reply store gives the same verdict again without a model.
+        made_with: what a passport of this judge is bound to.
     """
 
     run_id: str
@@ -96,6 +98,7 @@ class NodeVerdict:
     prompt_sha256: str
     nonce: str
     raw: str
+    made_with: MadeWith
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

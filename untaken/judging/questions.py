@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib.resources import files
 from typing import Final
+
+import msgspec
 
 from untaken.asking import Question, Template, read_template
 from untaken.judging.envelope import enveloped, nonce_for
@@ -94,6 +97,12 @@ def described(node: SubGoal) -> str:
     words += [f"description: {node.description[:DESCRIPTION_CHARS]}"] if node.description else []
     words += [f"depends on: {', '.join(node.deps[:DEPS])}"] if node.deps else []
     return "\n".join(words)
+
+
+def sub_goal_digest(node: SubGoal) -> str:
+    """SHA-256 of what a judge is shown of a sub-goal, and of what decides which evidence counts for it."""
+    asked = described(node), node.rules, node.check, node.evidence
+    return sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()
 
 
 def _prompt(graph: PlanGraph, node: SubGoal, scored: NodeScore, view: LedgerView, nonce: str) -> str:

@@ -9,6 +9,7 @@ from untaken.ledger.events import (
     EvaluationSummary as EvaluationSummary,
     Event as Event,
     Evidence as Evidence,
+    MadeWith as MadeWith,
     MemoryReference as MemoryReference,
     Message as Message,
     ModeAssignment as ModeAssignment,

@@ -142,13 +142,25 @@ BLAMED: Final = "work of "
 """Begins the `sub_goal` of a verdict on whose work failed, which is no sub-goal of a plan graph."""
 
 
+class MadeWith(Struct, frozen=True, kw_only=True, gc=False):
+    """What a judge's verdict was made with: another model, prompt, sub-goal or setting is another judge.
+
+    `prompt` and `sub_goal` are SHA-256 of the instructions and of the sub-goal as it was asked about.
+    """
+
+    model: Name
+    prompt: Sha256
+    sub_goal: Sha256
+    settings: Name
+
+
 class Verdict(Event, frozen=True, kw_only=True, tag="VERDICT", gc=False, omit_defaults=True):
     """A recorded judgement on one sub-goal; `passed` is ``None`` where the judge could not tell.
 
     With `withdrawn`, its author takes all earlier verdicts on this sub-goal back; they stay in the ledger.
     With `settles`, reviewers who differed agreed on it: it decides until a reviewer speaks again, ``None``
     opens the question again, and the author's own verdict stays. `blind`: its author had not seen what others
-    wrote about the run.
+    wrote about the run. `made_with`: of a judge's.
     """
 
     sub_goal: Name
@@ -159,6 +171,7 @@ class Verdict(Event, frozen=True, kw_only=True, tag="VERDICT", gc=False, omit_de
     withdrawn: bool = False
     settles: bool = False
     blind: bool = False
+    made_with: MadeWith | None = None
 
 
 class MappedAction(Struct, frozen=True, kw_only=True, gc=False):

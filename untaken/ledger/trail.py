@@ -15,7 +15,7 @@ from untaken.ledger.events import Event, Observation, RunFinished, RunStarted, T
 _TIMES: Final = ("time", "duration", "latency", "seconds", "_ms")
 """Parts of the names of metrics that measure time."""
 _ENVELOPE: Final = len(Event.__struct_fields__)
-_OF_REVIEW: Final = frozenset({"settles", "blind"})
+_OF_REVIEW: Final = frozenset({"settles", "blind", "made_with"})
 """Fields that say how somebody reviewed. Kept memories hold trails without them: with them, a copy of a run
 that a memory has already learned from would count again."""
 _NOT_PLAIN: Final = frozenset({RunStarted, RunFinished})
