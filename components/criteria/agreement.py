@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components import figures
-from components.shared import state, tables, text
+from components.shared import judges, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import (
     concord_table,
@@ -47,6 +47,7 @@ def agreement() -> None:
     )
     _draw()
     _unreliable()
+    judges.passports()
     st.caption(imported_in_words(state.compared()))
     tables.figure(
         figures.agreement_figure(found, dark=state.is_dark()),

@@ -10,13 +10,14 @@ import streamlit as st
 
 from components.review import signing, writing
 from components.run.events import event_link
-from components.shared import after_saves, live, state, text
+from components.shared import after_saves, judges, live, state, text
 from components.shared.panels import panel
 from untaken.answers import RunReport, VerdictView, decided_by_check, verdict_views
 from untaken.subgoals import NodeScore
 
 UNANCHORED: Final = "No rule or check says which results a quote must be from. The gate does not count this."
 REVIEWERS: Final = "reviewers"
+JUDGES: Final = "judges"
 MOST_VERDICTS: Final = 20
 MOST_WARNINGS: Final = 5
 ANSWERS: Final = {True: ("✓ met", "blue"), False: ("✗ not met", "orange"), None: ("? could not tell", "gray")}
@@ -56,7 +57,7 @@ def verdicts_on(report: RunReport, node: NodeScore) -> None:
         for authority, some in groupby(given[:MOST_VERDICTS], key=lambda view: view.authority):
             st.markdown(f"**{authority.capitalize()}**")
             for view in some:
-                _verdict(report, view)
+                _verdict(report, node, view)
         if len(given) > MOST_VERDICTS:
             st.caption(f"and {len(given) - MOST_VERDICTS} more in the events")
         _settling(report, node, given)
@@ -80,13 +81,15 @@ def _settling(report: RunReport, node: NodeScore, given: Sequence[VerdictView]) 
             st.button(words, key=f"settle-{passed}", on_click=signing.save, args=(settle(passed),))
 
 
-def _verdict(report: RunReport, view: VerdictView) -> None:
+def _verdict(report: RunReport, node: NodeScore, view: VerdictView) -> None:
     words, colour = ANSWERS[view.passed]
     with st.container(horizontal=True, gap="xsmall"):
         st.badge(words, color=colour)  # type: ignore[arg-type]
         st.badge(STATUS_WORDS[view.standing], color="violet" if view.standing == "decides" else "gray")
         if view.unanchored:
             st.badge("unanchored", color="orange", help=UNANCHORED)
+        if view.authority == JUDGES:
+            judges.mark(view.by, report.run.started.graph or "", node.sub_goal)
         if view.settles:
             st.badge("settles a disagreement", color="violet")
         if view.blind:

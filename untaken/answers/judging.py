@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken import judging
@@ -14,6 +15,8 @@ from untaken.judging import (
     AgreementEstimate,
     JudgeDifference,
     JudgedMapping,
+    JudgePassport,
+    JudgeStanding,
     JudgeTrust,
     LabelledRate,
     LabelledRates,
@@ -23,7 +26,10 @@ from untaken.judging import (
     Reviewers,
     VerdictAgreement,
     VerdictPair,
+    judge_standings,
     judge_trust,
+    load_passports,
+    measure_judges,
     reviewer_pairs,
     verdict_agreement,
 )
@@ -160,6 +166,20 @@ def rates_with_labels(corpus: Corpus) -> LabelledRates:
 def trusted_judges(corpus: Corpus) -> tuple[JudgeTrust, ...]:
     """Which of the corpus's judges agree with its reviewers well enough, overall and by sub-goal."""
     return judge_trust(corpus.runs.values())
+
+
+def judges_worth(corpus: Corpus, file: str, version: int) -> tuple[JudgeStanding, ...]:  # noqa: ARG001
+    """Which of the corpus's judges may speak by the passports in a file, if it is there.
+
+    `version` is that of the file: what was derived from an earlier one is not given again.
+    """
+    known = load_passports(file) if Path(file).is_file() else ()
+    return judge_standings(corpus.runs.values(), corpus.graphs, known, verdicts=corpus.verdicts)
+
+
+def measure_corpus(corpus: Corpus, date: str) -> tuple[JudgePassport, ...]:
+    """The passports of the corpus's judges, by the labels of its reviewers."""
+    return measure_judges(corpus.runs.values(), corpus.graphs, date=date)
 
 
 def people_and_judges(corpus: Corpus) -> VerdictAgreement:

@@ -141,5 +141,5 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "workspace-doctor": WorkspaceDoctorDocument,
     "schemas": SchemasDocument,
 }
-"""By name, the type of ledger lines, heads sidecars, plan graphs, lines of a memory, its queue, and passports;
+"""By name, the type of ledger lines, heads sidecars, plan graphs, lines of memories and queues, passports;
 then of the ``--json`` documents."""

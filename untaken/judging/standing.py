@@ -101,7 +101,7 @@ def _standings(
     by_place: dict[tuple[str, str], Counter[tuple[State, str]]] = defaultdict(Counter)
     for one in judged:
         by_place[one.place][_standing(one, known)] += 1
-    # A choice of verdicts can leave out a judge at a sub-goal, not some of its verdicts there: the worst decides.
+    # A judge can be left out at a sub-goal, not some of its verdicts there: the worst decides.
     worst = {
         place: max(some, key=lambda one: (WORST_LAST.index(one[0]), one[1]))
         for place, some in by_place.items()
