@@ -14,12 +14,12 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import streamlit as st
 
 from components.shared import evaluating, navigation, private_session, text
+from components.shared.demo import SAMPLES, open_demo
 from components.shared.panels import failing_alone
 from untaken import corpus as corpora
 from untaken.corpus import Corpus
@@ -40,8 +40,6 @@ SELECTION: Final = (
 )
 OF_ANY_AGENTS: Final = ("view", "by", "metric", "mode", "issue", "criterion", "graph")
 """What of a selection means the same with other agents."""
-SAMPLES: Final = Path(__file__).parents[2] / "sample_runs"
-DEMONSTRATED: Final = ("graphs", "crafter/graphs", "crafter/ledgers", "ledgers")
 PLANNED: Final = SAMPLES / "crafter"
 """Sample runs of planning: records next to their ledgers, and what was measured with them."""
 DEFAULT_FOLDER: Final = "untaken-workspace"
@@ -152,9 +150,8 @@ def _require_frame() -> None:
 
 @st.cache_resource(show_spinner="Opening the workspace …", max_entries=2)
 def _open(folder: str, demo: bool) -> Workspace:
-    if demo:  # parts of the samples: tampered ledgers lie beside them
-        parts = (SAMPLES / part for part in DEMONSTRATED)
-        return Workspace.open_folder(*parts, at=folder or _demo_folder().name)
+    if demo:
+        return open_demo(folder or _demo_folder().name)
     return Workspace.open_folder(folder or DEFAULT_FOLDER)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from sample_runs.refund_desk.hostile import write_hostile
 from sample_runs.refund_desk.runner import write_ledgers
 from sample_runs.refund_desk.tampering import write_tampered
+from sample_runs.refund_desk.team import write_team
 
 PACKED = "echo-agent"
 """One ledger is packed, to show that readers take it so."""
@@ -16,7 +17,7 @@ SPOILED = ("full-workflow", "full-workflow.refund-01.1")
 
 
 def generate(folder: Path) -> None:
-    """Write `ledgers/` and `tampered/` into a folder: the same bytes every time."""
+    """Write `ledgers/`, `tampered/` and `team/` into a folder: the same bytes every time."""
     ledgers, tampered = folder / "ledgers", folder / "tampered"
     for stale in (ledgers, tampered):
         shutil.rmtree(stale, ignore_errors=True)
@@ -25,6 +26,7 @@ def generate(folder: Path) -> None:
     write_tampered(ledgers / f"{agent}.jsonl", run_id, tampered)
     write_hostile(tampered / "hostile-text.jsonl")
     pack(ledgers / f"{PACKED}.jsonl")
+    write_team(folder)
     for lock in folder.glob("*/.*.lock"):
         lock.unlink()
 

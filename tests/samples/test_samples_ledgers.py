@@ -36,7 +36,7 @@ def runs() -> list[Run]:
 
 def content(folder: Path) -> dict[str, bytes]:
     """Every file's bytes; a packed one's unpacked, because compressors differ from machine to machine."""
-    files = (p for part in ("ledgers", "tampered") for p in (folder / part).iterdir())
+    files = (p for part in ("ledgers", "tampered", "team") for p in (folder / part).iterdir())
     return {p.name: gzip.decompress(p.read_bytes()) if p.suffix == ".gz" else p.read_bytes() for p in files}
 
 
