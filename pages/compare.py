@@ -5,8 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from components.compare import choice, view
-from components.shared import cards, listed_runs, listeners, state, tables
+from components.shared import cards, listed_runs, listeners, options, state, tables
 from untaken.answers import divergences_table, matrix_table, outcome_splits_table
+from untaken.comparing import AlignedRow, SideBySide
+from untaken.corpus import Corpus
 
 SIGNED = st.column_config.NumberColumn(format="%+.2f")
 
@@ -35,17 +37,25 @@ def main() -> None:
     view.first_divergence(found)
     row = view.choose_row(found)
     view.matrix(found, row)
+    views = {
+        "Differences": lambda: _differences(found),
+        "What goes with success": lambda: _outcomes(found),
+        "Transcripts": lambda: view.transcripts(corpus, found),
+        "Table": lambda: tables.table(matrix_table(found), key="cells", name="Matrix of runs", height=320),
+    }
     if row is not None:
-        st.subheader("Steps side by side", anchor=False)
-        with st.container(key="compare-steps"):
-            view.pick_row(found, row)
-            view.steps(found, row, corpus.runs)
-        listeners.into_view("compare-steps", row.key)
+        views = {view.STEPS: lambda: _steps(found, row, corpus)} | views
+    options.tabs(view.TABS, views)
 
-    st.subheader("Transcripts side by side", anchor=False)
-    view.transcripts(corpus, found)
 
-    st.subheader("Where each run differs from the reference", anchor=False)
+def _steps(found: SideBySide, row: AlignedRow, corpus: Corpus) -> None:
+    with st.container(key="compare-steps"):
+        view.pick_row(found, row)
+        view.steps(found, row, corpus.runs)
+    listeners.into_view("compare-steps", row.key)
+
+
+def _differences(found: SideBySide) -> None:
     view.divergences(found)
     tables.folded(
         "All levels as a table",
@@ -53,14 +63,12 @@ def main() -> None:
         key="divergences",
     )
 
-    st.subheader("What goes with success", anchor=False)
+
+def _outcomes(found: SideBySide) -> None:
     view.outcomes(found)
     columns = {"sub_goal": None, "p_reason": None, "difference": SIGNED}
     columns |= dict.fromkeys(("p", "p_holm"), tables.P_VALUE)
     tables.table(outcome_splits_table(found), key="outcomes", name="What goes with success", columns=columns)
-
-    st.subheader("The matrix as a table", anchor=False)
-    tables.table(matrix_table(found), key="cells", name="Matrix of runs", height=320)
 
 
 main()

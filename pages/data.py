@@ -90,7 +90,7 @@ if findings:
         exports.findings_table(findings),
         key="findings",
         name="Findings",
-        height=38 + exports.FINDING_ROW * min(len(findings), 5),
+        height=38 + exports.FINDING_ROW * min(len(findings), 3),
         columns={
             "code": st.column_config.TextColumn(width=110),
             "severity": st.column_config.TextColumn(width=66),

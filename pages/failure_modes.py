@@ -11,6 +11,7 @@ from untaken.fix_first import triage_by_agent
 
 VIEWS = {
     "modes": "Modes",
+    "causes": "Causes",
     "read": "What to read",
     "time": "Over time",
     "issues": "Issues",
@@ -49,8 +50,9 @@ def main() -> None:
         failure_modes_view.over_time(found)
     elif view == "taxonomy":
         taxonomy_editor.draw()
-    else:
+    elif view == "modes":
         failure_modes_view.pivot(found)
+    else:
         causes.draw(state.derived(triage_by_agent)[None])
         unhandled_failures.links()
 

@@ -27,6 +27,8 @@ MOST_CHARS: Final = 400
 MOST_PLACES: Final = 4
 SMALL_P: Final = 0.05
 CHOSEN_KEY: Final = "compare_beside"
+TABS: Final = "compare_tabs"
+STEPS: Final = "Steps"
 
 
 @panel
@@ -69,7 +71,7 @@ def _what(found: SideBySide) -> str:
 def matrix(found: SideBySide, marked: AlignedRow | None) -> None:
     """Every row in every run; a click opens the steps behind a cell."""
     drawn = figures.compare_matrix(found, marked=marked.key if marked else None, dark=state.is_dark())
-    alt = f"{len(found.rows)} {_what(found)}s of {len(found.runs)} runs; the table below shows the same data"
+    alt = f"{len(found.rows)} {_what(found)}s of {len(found.runs)} runs; the tab Table shows the same data"
     tables.figure(
         drawn,
         key="compare-matrix",
@@ -89,6 +91,7 @@ def matrix(found: SideBySide, marked: AlignedRow | None) -> None:
 def _pick_cell(found: SideBySide, carried: str) -> None:
     digest, _, place = carried.partition(" ")
     st.session_state[CHOSEN_KEY] = digest
+    st.session_state[TABS] = STEPS
     _pick_row(found.rows[int(place)].key)
 
 
@@ -179,19 +182,17 @@ def _short(words: str) -> str:
 
 @panel
 def transcripts(corpus: Corpus, found: SideBySide) -> None:
-    """The reference and one other run in full, step by step, aligned; drawn when it is asked for."""
+    """The reference and one other run in full, step by step, aligned."""
     others = {run.digest: run for run in found.runs if run.digest != found.reference}
     if not others:
         return
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        chosen = st.selectbox(
-            "Beside the reference",
-            list(others),
-            format_func=lambda digest: text.one_line(run_name(others[digest]), 90),
-            key="compare_transcript",
-        )
-        shown = st.toggle("Show both transcripts", key="compare_transcripts_shown")
-    if shown and chosen is not None:
+    chosen = st.selectbox(
+        "Beside the reference",
+        list(others),
+        format_func=lambda digest: text.one_line(run_name(others[digest]), 90),
+        key="compare_transcript",
+    )
+    if chosen is not None:
         names = [f"{run_name(found.run(found.reference))} (reference)", run_name(others[chosen])]
         view.pair(corpus, found.reference, chosen, names, key="compare-transcripts")
 

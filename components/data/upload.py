@@ -73,12 +73,12 @@ def upload(workspace: Workspace) -> None:
         "Ledgers, plan graphs, heads, traces in a supported format, or zip archives of these",
         accept_multiple_files=True,
         key=f"upload-{turn}",
-        help="Upload a zip archive if folders matter, as in DevAI, where folder names identify the judge.",
+        help=f"{first_steps.formats_words()} Upload a zip archive if folders matter, as in DevAI, where "
+        "folder names identify the judge.",
         on_change=_forget,
         args=(here, turn),
     )
     _not_received(here, {file.name for file in files})
-    st.caption(first_steps.formats_words())
     agent = st.text_input(
         "Agent, where a trace does not record it",
         key=f"upload_agent-{turn}",  # it is about these files only

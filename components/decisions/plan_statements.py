@@ -183,6 +183,10 @@ def _card(card: CalibrationCard | Unscored) -> None:
     if isinstance(card, Unscored):
         st.caption(text.label(f"No check of the forecasts: {card.reason}.", 300))
         return
+    tables.folded("How good the forecasts are", lambda: _forecasts(card), key="forecasts")
+
+
+def _forecasts(card: CalibrationCard) -> None:
     drawn, side = st.columns([3, 2], gap="large")
     with drawn:
         tables.figure(

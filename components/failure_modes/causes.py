@@ -15,8 +15,9 @@ SHOWN = ("cause", "sub_goal", "runs", "elsewhere_k", "elsewhere_n", "p")
 
 @panel
 def draw(found: Triage) -> None:
-    """The causes of all runs compared; nothing where there is none."""
+    """The causes of all runs compared; or that there is none."""
     if not found.causes:
+        st.info("No cause is common to 3 failed runs of 2 tasks.")
         return
     st.subheader("Why they fail there", anchor=False)
     st.caption(

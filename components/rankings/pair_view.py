@@ -13,6 +13,7 @@ from components.rankings import words as ranking_words
 from components.rankings.words import metric_words
 from components.shared import cards, listeners, state, tables, text
 from components.shared.panels import panel
+from untaken.answers import pairs_table
 from untaken.ledger import Run
 from untaken.present.numbers import counted, points
 from untaken.ranking import Comparison, PairedDifference, RankReport, SubGoalGap, TaskGap, ties_in_words
@@ -93,7 +94,14 @@ def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
     digest = marked.digest if marked else None
     drawn = partial(figures.pair_matrix, compared, marked=digest, dark=state.is_dark())
     name = f"Pairs of agents by {metric_words(compared.metric)}"
-    tables.figure(drawn, key=f"pairs-{compared.metric}", name=name, on_pick=pick, of=(digest,))
+    tables.figure(
+        drawn,
+        key=f"pairs-{compared.metric}",
+        name=name,
+        on_pick=pick,
+        of=(digest,),
+        table=lambda: state.derived(pairs_table),
+    )
     family = compared.pairs[0].family if compared.pairs else 0
     st.caption(
         "Above the diagonal: row minus column in percentage points, with the 95% interval. ▲ row ahead, ▼ "
@@ -115,15 +123,19 @@ def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -
         verdict, driven = st.columns(2, gap="large")
         with verdict:
             st.markdown(ranking_words.sentences(one, f"**{first}**", f"**{second}**"))
-            drawn = partial(figures.difference_bar, one, dark=state.is_dark())
-            of = (one.metric, one.digest)
-            tables.figure(drawn, key="difference", name="Difference of two agents", of=of)
-            if ranking_words.direction_of(one) != "unknown":
-                st.caption(f"{ranking_words.band_words(one)} · {ranking_words.method(one)}")
+            tables.folded("The difference as a figure", lambda: _difference(one), key="pair-figure")
         with driven:
             _sub_goals(report.sub_goal_gaps(one.metric, one.first, one.second))
         _tasks(one, report.task_gaps(one.metric, one.first, one.second), runs)
     listeners.into_view("pair", f"{one.metric} {one.digest}")
+
+
+def _difference(one: PairedDifference) -> None:
+    drawn = partial(figures.difference_bar, one, dark=state.is_dark())
+    of = (one.metric, one.digest)
+    tables.figure(drawn, key="difference", name="Difference of two agents", of=of)
+    if ranking_words.direction_of(one) != "unknown":
+        st.caption(f"{ranking_words.band_words(one)} · {ranking_words.method(one)}")
 
 
 def _sub_goals(gaps: Sequence[SubGoalGap]) -> None:

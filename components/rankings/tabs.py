@@ -21,7 +21,6 @@ from untaken.answers import (
     discordant_table,
     labelled_rates_table,
     missing_rule,
-    pairs_table,
     pass_k_table,
     rankings_table,
     rates_with_labels,
@@ -105,16 +104,6 @@ def _better(corpus: Corpus) -> None:
             pair_view.detail(chosen, report, corpus.runs)
     with every:
         pair_view.matrix(compared, chosen)
-    columns = dict.fromkeys(("difference", "low", "high", "p_above", "mde"), tables.PERCENT)
-    columns |= dict.fromkeys(("p", "p_holm"), tables.P_VALUE)
-    tables.folded_table(
-        "Every pair under every metric, as a table",
-        lambda: state.derived(pairs_table),
-        key="every",
-        name="Pairs of agents",
-        columns=columns,
-        height=320,
-    )
 
 
 @panel

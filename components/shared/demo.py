@@ -18,8 +18,8 @@ from untaken.store.reviews import Review
 
 SAMPLES: Final = Path(__file__).parents[2] / "sample_runs"
 TEAM: Final = SAMPLES / "team"
-DESK: Final = "refund-desk"
-PLAN: Final = f"{DESK}.plan.yaml"
+PLAN_ID: Final = "refund-desk"
+PLAN: Final = f"{PLAN_ID}.plan.yaml"
 PARTS: Final = ("crafter/graphs", "crafter/ledgers", "ledgers")
 """Without tampered ledgers, and without the plan of the desk: it has two versions here."""
 WRITTEN: Final = {"VERDICT": Verdict, "REVIEW_NOTE": ReviewNote, "FAILURE_MODE": ModeAssignment}
@@ -30,7 +30,7 @@ ANN, BEN = "sample: Ann", "sample: Ben"
 def open_demo(folder: str | Path) -> Workspace:
     """A workspace of the samples; where it is one already, what was changed in it stays."""
     store = Workspace.open_folder(*(SAMPLES / part for part in PARTS), at=folder)
-    if store.newest_version(DESK) is None:
+    if store.newest_version(PLAN_ID) is None:
         _save_plans(store)
         for name in (MODES, ISSUES):
             (store.path / name).write_bytes((TEAM / name).read_bytes())

@@ -31,7 +31,7 @@ FIELD_WORDS: Final[dict[Field, str]] = {
     "agent": "Agent",
 }
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
-MOST_PAIRS: Final = 8
+MOST_PAIRS: Final = 4
 COLUMNS: Final = {
     "sub_goal": None,
     "title": st.column_config.TextColumn("sub-goal", width=240),

@@ -24,6 +24,7 @@ GRAPH: Final = Path(__file__).parents[1] / "graphs" / "refund-desk.plan.yaml"
 READ_BY_ANN: Final = 7
 """One in so many failed runs; the first `READ_BY_BOTH` of them are read by Ben, too."""
 READ_BY_BOTH: Final = 10
+SUCCESSES: Final = 8
 READ: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
 FIXED: Final = datetime(2026, 2, 16, tzinfo=UTC)
 """When *Customer refunded twice* was called fixed; runs after it show otherwise."""
@@ -139,7 +140,21 @@ def _written(runs: list[Run], taxonomy: Taxonomy) -> Iterator[dict[str, Any]]:
         status = ("explained", "explained", "in review", "fixed")[number % 4]
         review = {"status": status, "assignee": (ANN, BEN)[number % 2].removeprefix("human:")}
         yield {"run_id": run.run_id, "type": "REVIEW", "by": ANN, **review}
+    for run in _successes(runs, [run.task_id for run, _ in seen])[:SUCCESSES]:
+        moment += timedelta(minutes=6)
+        yield _note(run, ANN, moment, "Nothing to note.")
     yield from _verdicts(runs)
+
+
+def _successes(runs: list[Run], tasks: list[str]) -> list[Run]:
+    """One run of each task that succeeded as it should: modes are compared with them."""
+    good = {run.task_id: run for run in runs if run.success is True and _read(run)}
+    return [good[task] for task in dict.fromkeys(tasks) if task in good]
+
+
+def _note(run: Run, by: str, at: datetime, text: str) -> dict[str, Any]:
+    about = {"run_id": run.run_id, "ts": at.isoformat()}
+    return about | {"type": "REVIEW_NOTE", "author": by, "text": text}
 
 
 def _reading(
@@ -155,7 +170,7 @@ def _reading(
     """A note and the failure mode that it says; `after` is how many events others wrote before."""
     about = {"run_id": run.run_id, "ts": at.isoformat()}
     mark = {"blind": True} if blind else {}
-    yield about | {"type": "REVIEW_NOTE", "author": by, "text": mode.note} | mark
+    yield _note(run, by, at, mode.note) | mark
     note = len(run.events) + after
     yield about | {"type": "FAILURE_MODE", "mode": modes[mode.name], "by": by, "note": note} | mark
 

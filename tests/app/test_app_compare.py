@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import desk
 import pytest
 from builders import a_run
-from sessions import said, sent, session
+from sessions import said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon, table
 
@@ -48,6 +49,10 @@ def links(app: AppTest) -> list[str]:
     return [words for place, words in sent(app) if place == "PageLink.label"]
 
 
+def matrix(app: AppTest) -> Any:
+    return table(show_tab(app, "compare_tabs", "Table"), "Matrix of runs")
+
+
 def digests(app: AppTest) -> list[str]:
     return list(app.multiselect(key="compare_runs_picker").value)
 
@@ -73,7 +78,7 @@ def test_a_task_with_most_to_compare_is_shown_with_all_its_runs(app: AppTest) ->
     assert "5 runs compared with **✓ careful" in said(app)
     assert "First differences: 2 at **Look up order**, 2 at **Check policy**" in said(app)
     assert "1 does not differ at any sub-goal" in said(app)
-    cells = table(app, "Matrix of runs")
+    cells = matrix(app)
     assert list(cells["sub_goal"].unique()) == ["order", "policy", "refund", "polite"]
     assert set(cells["agent"]) == {"careful", "lucky", "failing"}
 
@@ -133,7 +138,7 @@ def test_an_address_that_names_something_unknown_is_reported_and_the_page_still_
 ) -> None:
     follow(app, **address)
     assert words in said(app)
-    assert len(table(app, "Matrix of runs")) > 0
+    assert len(matrix(app)) > 0
 
 
 def test_one_run_alone_cannot_be_compared(app: AppTest) -> None:
@@ -143,6 +148,7 @@ def test_one_run_alone_cannot_be_compared(app: AppTest) -> None:
 
 
 def test_what_goes_with_success_is_reported_with_counts_on_both_sides(app: AppTest) -> None:
+    show_tab(app, "compare_tabs", "What goes with success")
     assert "**Look up order**, completed in 4 of 4 successes and in 0 of 2 failures" in said(app)
     assert "Association, not causation" in said(app)
     assert table(app, "What goes with success")["done_in_successes"].iloc[0] == 4
@@ -155,7 +161,7 @@ def test_without_a_graph_runs_are_aligned_by_tool_and_it_is_said(tmp_path: Path,
             store.add(f"{name}.jsonl", run.finish(name == "a").ledger())
     app = session(tmp_path, monkeypatch, "compare")
     assert "Aligned by tool only: 2 of 2 runs have no sub" in said(app)
-    assert list(table(app, "Matrix of runs")["sub_goal"].unique()) == ["look", "walk", "swim"]
+    assert list(matrix(app)["sub_goal"].unique()) == ["look", "walk", "swim"]
 
 
 def test_a_task_run_once_has_nothing_to_compare(tmp_path: Path, monkeypatch: Patch) -> None:

@@ -60,7 +60,11 @@ TITLES = {page: page.replace("_", " ").capitalize() for page in QUESTIONS} | {
     "what_if_not": "What-If-Not",
     "review": "Queue",
 }
-TABLES_BEHIND_A_VIEW = {"overview", "run", "rankings", "criteria", "what_if_not"}
+TABLES_BEHIND_A_VIEW = {"overview", "run", "compare", "failure_modes"} | {
+    "rankings",
+    "criteria",
+    "what_if_not",
+}
 """Pages that open on something else: their tables are drawn when they are asked for."""
 MEASURED = {"what_if_not"}
 """Pages that also tell what was measured once, whatever the workspace holds."""

@@ -46,7 +46,7 @@ def test_a_pair_is_compared_in_a_sentence_with_what_it_rests_on(folder: Path, mo
     assert "ahead of" in words
     assert "95% interval" in words
     assert "tasks that both have a value on" in words
-    assert "in fewer than four of five cases" in words
+    assert "in fewer than four of five cases" in said(show_tab(app, "pair-figure-open", True))
 
 
 def test_metric_and_pair_stand_in_the_address_and_lead_back(folder: Path, monkeypatch: Patch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from builders import RunBuilder, a_run
-from sessions import open_tab, session
+from sessions import open_tab, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon, table
 
@@ -142,7 +142,7 @@ def test_compare_lays_two_transcripts_side_by_side_and_marks_what_differs(
             store.add(f"{run.run_id}.jsonl", run.ledger())
     app = session(tmp_path, monkeypatch, "compare")
     assert sent_transcript(app) is None
-    app.toggle(key="compare_transcripts_shown").set_value(True).run()
+    show_tab(app, "compare_tabs", "Transcripts")
     assert not app.exception
     found = sent_transcript(app)
     assert found is not None
