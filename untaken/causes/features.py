@@ -19,6 +19,8 @@ MOST_PER_CALL: Final = 40
 MOST_CALLS: Final = 2_000
 DEPTH: Final = 4
 _TOOL: Final = "tool "
+_KNOWN: Final = "features"
+"""Where a run keeps them."""
 
 
 Seen = tuple[set["Feature"], set[str]]
@@ -49,6 +51,14 @@ class Feature(NamedTuple):
 
 class RunFeatures:
     """The features of a run, each with the first `seq` at which it was seen."""
+
+    @classmethod
+    def of(cls, run: Run) -> RunFeatures:
+        """Those of a run, found once: a run may have to be read again for them."""
+        known: RunFeatures | None = run.__dict__.get(_KNOWN)
+        if known is None:
+            known = run.__dict__[_KNOWN] = cls(run)
+        return known
 
     def __init__(self, run: Run) -> None:
         self._seen: dict[Feature, int] = {Feature("agent", "", "agent", run.agent): -1}

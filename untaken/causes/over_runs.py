@@ -6,8 +6,9 @@ states by itself (an error of the tool, a wrong value), then those that only man
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from untaken.causes.cause import Cause, CauseKind
@@ -17,7 +18,7 @@ from untaken.causes.moments import BlamedRun, PassedRun
 from untaken.causes.represented import LEAST_RUNS, LEAST_TASKS, Represented, over_represented
 from untaken.ledger import Run, ToolCall
 from untaken.plans import call_matches
-from untaken.plans.plan_graph import ToolCallSpec
+from untaken.plans.plan_graph import SubGoal, ToolCallSpec
 from untaken.subgoals.differences import FieldDifference, nearest_call
 from untaken.subgoals.seen_texts import SeenTexts
 from untaken.subgoals.unused_values import unused_values
@@ -27,7 +28,9 @@ MOST_COMPARED: Final = 2_000
 ONE_VALUE: Final = 0.8
 """A wrong value is named where at least this share of the runs used it."""
 
-Known = Callable[[Run], RunFeatures]
+_STATED: Final = "stated_causes"
+"""Where a run keeps what it states, by sub-goal, attempts and the runs that it is compared with."""
+NOBODY: Final[Mapping[str, Sequence[Run]]] = MappingProxyType({})
 
 
 class StatedCause(NamedTuple):
@@ -40,16 +43,16 @@ class StatedCause(NamedTuple):
     value: str
 
 
-def causes_of(
-    title: str, blamed: Sequence[BlamedRun], passed: Sequence[PassedRun], *, known: Known = RunFeatures
-) -> tuple[Cause, ...]:
+_Known = dict[tuple[int, tuple[int, ...], tuple[str, ...]], tuple[SubGoal, tuple[StatedCause, ...]]]
+
+
+def causes_of(title: str, blamed: Sequence[BlamedRun], passed: Sequence[PassedRun]) -> tuple[Cause, ...]:
     """The causes of failing first at one sub-goal, each in at least 3 runs of 2 tasks; the largest first.
 
     Args:
         title: of the sub-goal (untrusted).
         blamed: the failed runs; each is a run of at most one cause.
         passed: runs that completed the sub-goal.
-        known: gives the features of a run.
     """
     left = {one.run.digest: one for one in blamed}
     if not _enough(left.values()):
@@ -57,7 +60,7 @@ def causes_of(
     compared = _spread(passed)
     found: list[Cause] = []
     for make in (_stated_causes, _shared_causes):
-        for cause in make(left, compared, known):
+        for cause in make(left, compared):
             found.append(cause)
             for digest in cause.runs:
                 del left[digest]
@@ -78,11 +81,10 @@ def _spread(passed: Sequence[PassedRun]) -> Sequence[PassedRun]:
     return passed[::step]
 
 
-def _stated_causes(
-    left: Mapping[str, BlamedRun], passed: Sequence[PassedRun], known: Known
-) -> Iterator[Cause]:
+def _stated_causes(left: Mapping[str, BlamedRun], passed: Sequence[PassedRun]) -> Iterator[Cause]:
     """Groups of runs that state the same cause, the largest first."""
-    stated = {digest: tuple(dict.fromkeys(stated_causes(one, passed))) for digest, one in left.items()}
+    siblings = by_task(passed)
+    stated = {digest: dict.fromkeys(_stated(one, siblings)) for digest, one in left.items()}
     done: set[str] = set()
     while True:
         groups = _grouped({digest: some for digest, some in stated.items() if digest not in done})
@@ -91,7 +93,7 @@ def _stated_causes(
             return
         key = _largest(enough)
         done |= set(enough[key])
-        yield _cause_of(key, [left[run] for run in enough[key]], left, passed, known)
+        yield _cause_of(key, [left[run] for run in enough[key]], left, passed)
 
 
 def _grouped(stated: Mapping[str, Iterable[StatedCause]]) -> dict[StatedCause, dict[str, None]]:
@@ -116,7 +118,8 @@ def _largest(groups: Mapping[StatedCause, Collection[str]]) -> StatedCause:
 
 def commonest(blamed: Sequence[BlamedRun], passed: Sequence[PassedRun] = ()) -> Cause | None:
     """What at least half of some failed runs state as their cause, however few they are, if so many do."""
-    groups = _grouped({one.run.digest: tuple(stated_causes(one, passed)) for one in blamed})
+    siblings = by_task(passed)
+    groups = _grouped({one.run.digest: _stated(one, siblings) for one in blamed})
     if not groups:
         return None
     key = _largest(groups)
@@ -140,7 +143,6 @@ def _cause_of(
     runs: Sequence[BlamedRun],
     left: Mapping[str, BlamedRun],
     passed: Sequence[PassedRun],
-    known: Known,
 ) -> Cause:
     called = [one for one in left.values() if key.tool in one.run.tools]
     elsewhere = [one for one in passed if key.tool in one.run.tools]
@@ -148,7 +150,9 @@ def _cause_of(
     if key.kind != "tool_error":
         feature = Feature("argument", key.tool, key.argument, key.value)
         alike = (
-            sum(feature in known(one.run).before(one.last + 1)[0] for one in elsewhere) if key.value else 0
+            sum(feature in RunFeatures.of(one.run).before(one.last + 1)[0] for one in elsewhere)
+            if key.value
+            else 0
         )
         return Cause(
             kind=key.kind,
@@ -161,7 +165,7 @@ def _cause_of(
             elsewhere_k=alike,
             elsewhere_n=len(elsewhere),
         )
-    condition = _condition(key.tool, runs, elsewhere, known)
+    condition = _condition(key.tool, runs, elsewhere)
     if condition is None:
         return Cause(
             kind="tool_error",
@@ -185,13 +189,11 @@ def _cause_of(
     )
 
 
-def _condition(
-    tool: str, runs: Sequence[BlamedRun], elsewhere: Sequence[PassedRun], known: Known
-) -> Represented | None:
+def _condition(tool: str, runs: Sequence[BlamedRun], elsewhere: Sequence[PassedRun]) -> Represented | None:
     """The argument value of the refused calls that goes with being refused."""
 
     def seen(run: Run, moment: float) -> Seen:
-        features, scopes = known(run).before(moment)
+        features, scopes = RunFeatures.of(run).before(moment)
         own = {one for one in features if one.kind == "argument" and one.tool == tool}
         return own, scopes
 
@@ -200,17 +202,35 @@ def _condition(
     return over_represented(failed, [seen(one.run, one.last + 1) for one in elsewhere], tasks)
 
 
-def stated_causes(one: BlamedRun, passed: Iterable[PassedRun] = ()) -> Iterator[StatedCause]:
+def by_task(passed: Iterable[PassedRun]) -> dict[str, list[Run]]:
+    """Runs that passed a sub-goal, by task."""
+    found: dict[str, list[Run]] = {}
+    for one in passed:
+        found.setdefault(one.run.task_id, []).append(one.run)
+    return found
+
+
+def _stated(one: BlamedRun, passed: Mapping[str, Sequence[Run]]) -> tuple[StatedCause, ...]:
+    """`stated_causes`, found once: runs may have to be read again for them."""
+    siblings = tuple([run.digest for run in passed.get(one.run.task_id, ())])
+    known: _Known = one.run.__dict__.setdefault(_STATED, {})
+    key = id(one.node), one.events, siblings
+    if key not in known or known[key][0] is not one.node:
+        known[key] = one.node, tuple(stated_causes(one, passed))
+    return known[key][1]
+
+
+def stated_causes(one: BlamedRun, passed: Mapping[str, Sequence[Run]] = NOBODY) -> Iterator[StatedCause]:
     """What a run's own attempts at the sub-goal say of why they did not complete it.
 
-    `passed`: runs that completed it; those of the same task tell whether a value could be known.
+    `passed`: runs that completed it, by task; those of the same task tell whether a value could be known.
     """
     events = set(one.events)
     calls = [call for call in one.run.actions if call.seq in events]
     if not calls:
         return
     spec = None if one.node.check is None else one.node.check.tool_call
-    siblings = [other.run for other in passed if other.run.task_id == one.run.task_id]
+    siblings = passed.get(one.run.task_id, ())
     if spec is not None:
         held = [call for call in calls if call_matches(spec, call)]
         if not held:
@@ -257,22 +277,22 @@ def _value(difference: FieldDifference) -> str:
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] == '"' else value
 
 
-def _shared_causes(
-    left: Mapping[str, BlamedRun], passed: Sequence[PassedRun], known: Known
-) -> Iterator[Cause]:
+def _shared_causes(left: Mapping[str, BlamedRun], passed: Sequence[PassedRun]) -> Iterator[Cause]:
     """What goes with failing here, among runs that attempted the sub-goal and among those that did not."""
     for attempted in (True, False):
         some = {digest: one for digest, one in left.items() if bool(one.events) is attempted}
         if not _enough(some.values()):
             continue
-        elsewhere = [known(one.run).before(one.last + 1 if attempted else one.first) for one in passed]
-        failed = {digest: known(one.run).before(one.moment) for digest, one in some.items()}
+        elsewhere = [
+            RunFeatures.of(one.run).before(one.last + 1 if attempted else one.first) for one in passed
+        ]
+        failed = {digest: RunFeatures.of(one.run).before(one.moment) for digest, one in some.items()}
         if attempted:  # a run that never came so far had no reason to look anything up
             failed = dict(zip(failed, with_absent(failed.values(), elsewhere), strict=True))
             elsewhere = with_absent(elsewhere, elsewhere)
         tasks = {digest: one.run.task_id for digest, one in some.items()}
         compared = {pair for one in some.values() for pair in _compared(one)}
-        latest = {digest: known(one.run) for digest, one in some.items()}
+        latest = {digest: RunFeatures.of(one.run) for digest, one in some.items()}
 
         def rank(feature: Feature, seen: Mapping[str, RunFeatures] = latest) -> float:
             return max(run.at(feature) for run in seen.values())

@@ -81,8 +81,10 @@ def over_represented(
     ]
     adjusted = stats.holm([one.p for one in found])
     every = [one._replace(p=float(p)) for one, p in zip(found, adjusted, strict=True) if p <= ALPHA]
-    return min(
-        every,
-        key=lambda one: (one.p, _NEAREST[one.feature.kind], -rank(one.feature), one.feature),
-        default=None,
-    )
+    best = min(map(_place, every), default=None)
+    alike = [one for one in every if _place(one) == best]
+    return min(alike, key=lambda one: (-rank(one.feature), one.feature), default=None)
+
+
+def _place(one: Represented) -> tuple[float, int]:
+    return one.p, _NEAREST[one.feature.kind]

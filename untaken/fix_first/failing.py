@@ -11,7 +11,6 @@ from math import inf
 import msgspec
 
 from untaken.causes import BlamedRun, Cause, PassedRun, brief_cause, causes_of, commonest
-from untaken.causes.over_runs import Known
 from untaken.causes.places import Undone, Way
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
@@ -23,14 +22,14 @@ from untaken.fix_first.tally import FailureTally, Miss, one_of_two
 from untaken.plans import SubGoal
 
 
-def items_of(tally: FailureTally, known: Known) -> tuple[tuple[FixItem, ...], tuple[Cause, ...]]:
+def items_of(tally: FailureTally) -> tuple[tuple[FixItem, ...], tuple[Cause, ...]]:
     """The items of a tally, most failed runs first, and the causes found over all of them."""
     first, clean = _first_failures(tally)
     found: list[FixItem] = []
     causes: list[Cause] = []
     for subject, runs in first.items():
         blamed, passed = _looked_at(tally, subject, runs)
-        mine = causes_of(subject.name, blamed, passed, known=known)
+        mine = causes_of(subject.name, blamed, passed)
         causes += mine
         found += _of_subject(tally, subject, (blamed, passed), runs, mine)
     found += _of_clean(tally, clean)
@@ -71,10 +70,10 @@ def left_out(tally: FailureTally, items: Sequence[FixItem]) -> tuple[LeftSubGoal
                 sub_goal=subject.sub_goal,
                 title=subject.name,
                 way=way,
-                failed_runs=sum(d in tally.failed for d in runs),
-                of_failed=sum(d in tally.failed for d in required),
-                successes=sum(d in tally.succeeded for d in runs),
-                of_successes=sum(d in tally.succeeded for d in required),
+                failed_runs=tally.failures(runs),
+                of_failed=tally.failures(required),
+                successes=tally.successes(runs),
+                of_successes=tally.successes(required),
                 doubt=doubt,
             )
         )
@@ -83,15 +82,11 @@ def left_out(tally: FailureTally, items: Sequence[FixItem]) -> tuple[LeftSubGoal
 
 def _first_failures(tally: FailureTally) -> tuple[dict[Subject, dict[str, Undone]], list[str]]:
     """The failed runs of each subject at which they fail first; and those that left nothing that counts."""
-    harmless: dict[tuple[Subject, Way], bool] = {}
     first: dict[Subject, dict[str, Undone]] = {}
     clean: list[str] = []
     for digest in tally.counted:
         for failure in tally.undone[digest]:
-            key = failure.subject, one_of_two(failure.undone.way)
-            if key not in harmless:
-                harmless[key] = tally.harmless(failure)
-            if not harmless[key]:
+            if not tally.harmless(failure):
                 first.setdefault(failure.subject, {})[digest] = failure.undone
                 break
         else:
@@ -272,7 +267,7 @@ def _missing(tally: FailureTally, item: FixItem, missed: Mapping[str, Miss], run
         item,
         critical_gain=sum(missed[digest].times for digest in runs) / tally.critical,
         missed=len(runs),
-        missed_successes=sum(digest in tally.succeeded for digest in runs),
+        missed_successes=tally.successes(runs),
     )
 
 
@@ -288,11 +283,9 @@ def _skips(items: Sequence[FixItem], tally: FailureTally) -> Iterator[Cause]:
                 sub_goal=item.title,
                 critical=item.critical,
                 runs=item.runs,
-                n=sum(digest in tally.failed for digest in required),
-                elsewhere_k=sum(
-                    digest in tally.succeeded for digest in tally.ways.get((subject, "never attempted"), ())
-                ),
-                elsewhere_n=sum(digest in tally.succeeded for digest in required),
+                n=tally.failures(required),
+                elsewhere_k=tally.successes(tally.ways.get((subject, "never attempted"), ())),
+                elsewhere_n=tally.successes(required),
                 p=item.p,
             )
 

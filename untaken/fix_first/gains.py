@@ -30,7 +30,7 @@ class GainFigures(TypedDict):
 
 def figures_of(tally: FailureTally, runs: Collection[str], passed: Sequence[str]) -> GainFigures:
     """The figures of an item: how often, and what success would be gained."""
-    won = sum(digest in tally.succeeded for digest in passed)
+    won = tally.successes(passed)
     gain, low, high = _gain(tally, runs, passed, won)
     agents = Counter(sorted(tally.runs[digest].agent for digest in runs))
     return {
@@ -55,12 +55,11 @@ def _gain(
         return NO_SUCCESS, NO_SUCCESS, NO_SUCCESS
     if not passed:
         return NOBODY_PASSED, NOBODY_PASSED, NOBODY_PASSED
-    outcomes = (*tally.failed, *tally.succeeded)
-    everyone = stats.TaskSample({digest: tally.runs[digest].task_id for digest in outcomes})
+    everyone = tally.decided
     share, rate = len(runs) / everyone.n, won / len(passed)
     if not runs or not won:
         return share * rate, 0.0, (everyone.interval(dict.fromkeys(runs, 1.0))[1] if runs else 0.0)
-    here = stats.TaskSample({digest: tally.runs[digest].task_id for digest in passed})
+    here = tally.by_task(passed)
     often = everyone.interval(dict.fromkeys(runs, 1.0))
     much = here.interval({digest: 1.0 for digest in passed if digest in tally.succeeded})
     low, high = stats.product(share, often, rate, much)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection
 
-from untaken.causes.features import RunFeatures
 from untaken.corpus import Corpus
 from untaken.errors import UntakenError
 from untaken.fix_first.failing import items_of, left_out
 from untaken.fix_first.findings import Triage
 from untaken.fix_first.items import InfrastructureGroup
 from untaken.fix_first.tally import FailureTally, tally_of
-from untaken.ledger import Run
 from untaken.ledger.infrastructure import INFRASTRUCTURE_KINDS
 
 
@@ -32,49 +30,30 @@ def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:
             raise UntakenError(
                 "agent-unknown", f"no run is by the agent {agent!r}", hint=f"There are: {named}."
             )
-    digests = {digest: None for digest, run in corpus.runs.items() if not agents or run.agent in agents}
-    return _triage(corpus, agents, digests, _remembered())
+    digests = [digest for digest, run in corpus.runs.items() if not agents or run.agent in agents]
+    return _triage(tally_of(corpus, digests), agents)
 
 
 def triage_by_agent(corpus: Corpus) -> dict[str | None, Triage]:
     """`triage` of all runs (under ``None``) and of each agent's own, by name."""
-    features = _remembered()
-    of_agent: dict[str, dict[str, None]] = {}
+    of_agent: dict[str, list[str]] = {}
     for digest, run in corpus.runs.items():
-        of_agent.setdefault(run.agent, {})[digest] = None
-    everybody = _triage(corpus, (), dict.fromkeys(corpus.runs), features)
-    return {None: everybody} | {
-        agent: _triage(corpus, (agent,), of_agent[agent], features) for agent in sorted(of_agent)
+        of_agent.setdefault(run.agent, []).append(digest)
+    whole = tally_of(corpus, corpus.runs)
+    return {None: _triage(whole, ())} | {
+        agent: _triage(tally_of(corpus, of_agent[agent], whole=whole), (agent,)) for agent in sorted(of_agent)
     }
 
 
-def _remembered() -> Callable[[Run], RunFeatures]:
-    """Reads each run once, however often it is compared."""
-    kept: dict[str, RunFeatures] = {}
-
-    def features(run: Run) -> RunFeatures:
-        if run.digest not in kept:
-            kept[run.digest] = RunFeatures(run)
-        return kept[run.digest]
-
-    return features
-
-
-def _triage(
-    corpus: Corpus,
-    agents: Collection[str],
-    digests: Mapping[str, None],
-    features: Callable[[Run], RunFeatures],
-) -> Triage:
-    tally = tally_of(corpus, digests)
-    items, causes = items_of(tally, features)
+def _triage(tally: FailureTally, agents: Collection[str]) -> Triage:
+    items, causes = items_of(tally)
     return Triage(
         items=items,
         causes=causes,
         left_out=left_out(tally, items),
         infrastructure=_infrastructure(tally),
         unscored_failed_runs=tuple(tally.unscored),
-        contradictions=tuple(c for c in corpus.contradictions if c.digest in digests),
+        contradictions=tuple(c for c in tally.corpus.contradictions if not agents or c.agent in agents),
         agents=tuple(sorted(agents)),
         runs=len(tally.runs),
         failed=len(tally.failed),
@@ -88,7 +67,7 @@ def _infrastructure(tally: FailureTally) -> tuple[InfrastructureGroup, ...]:
     found = []
     for kind in INFRASTRUCTURE_KINDS:
         if runs := [digest for digest, ended in tally.infrastructure.items() if ended == kind]:
-            failed = sum(digest in tally.failed for digest in runs)
+            failed = tally.failures(runs)
             group = InfrastructureGroup(
                 kind=kind, failed_runs=failed, no_outcome=len(runs) - failed, runs=tuple(runs)
             )

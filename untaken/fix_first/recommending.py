@@ -61,15 +61,15 @@ def _test(item: FixItem, tally: FailureTally) -> float | None:
     if not item.failed_runs or item.way == "everything completed":
         return None
     done, of = _among_successes(item, tally)
-    fails = [d for d in _required(item, tally) if d in tally.failed]
-    return stats.more_often_p(item.failed_runs, len(fails), done, of) if of else None
+    fails = tally.failures(_required(item, tally))
+    return stats.more_often_p(item.failed_runs, fails, done, of) if of else None
 
 
 def _among_successes(item: FixItem, tally: FailureTally) -> tuple[int, int]:
     """Successes that leave it uncompleted the same way, of those that require it."""
     runs = tally.ways.get((tally.subjects[item.members[0]], one_of_two(item.way)), {})
     required = _required(item, tally)
-    return sum(d in tally.succeeded for d in runs), sum(d in tally.succeeded for d in required)
+    return tally.successes(runs), tally.successes(required)
 
 
 def _required(item: FixItem, tally: FailureTally) -> Sequence[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from untaken import stats
@@ -45,12 +46,13 @@ class Miss(NamedTuple):
     first: bool
 
 
-@dataclass(slots=True)
+@dataclass
 class FailureTally:
     """What is known of some runs, by digest.
 
     Attributes:
-        runs: unbroken runs; `failed`, `succeeded`: by their outcome, infrastructure and unscored ones too.
+        runs: unbroken runs; `tasks`: the task of each.
+        failed, succeeded: by their outcome, infrastructure and unscored ones too.
         infrastructure: what ended a run that did not succeed, where that was not the agent.
         unscored: failed runs of which no sub-goal is known to be completed or not, or not all of them.
         undone: the failures of each run that is counted, in the order of its log.
@@ -59,11 +61,13 @@ class FailureTally:
         missed: critical sub-goals not known to be completed, over all scored runs, by subject and run;
             `critical`: how many there are in all.
         requiring: scored runs that require a subject and were not ended by their infrastructure.
+        known: what each run left uncompleted, of this tally and others of the corpus.
     """
 
     corpus: Corpus
     subjects: Mapping[Key, Subject]
     runs: dict[str, Run] = field(default_factory=dict)
+    tasks: dict[str, str] = field(default_factory=dict)
     failed: dict[str, None] = field(default_factory=dict)
     succeeded: dict[str, None] = field(default_factory=dict)
     infrastructure: dict[str, InfrastructureKind] = field(default_factory=dict)
@@ -75,6 +79,8 @@ class FailureTally:
     missed: dict[Subject, dict[str, Miss]] = field(default_factory=dict)
     critical: int = 0
     requiring: Counter[Subject] = field(default_factory=Counter)
+    known: dict[str, tuple[Failure, ...]] = field(default_factory=dict)
+    _harmless: dict[tuple[Subject, Way], bool] = field(default_factory=dict)
 
     @property
     def counted(self) -> list[str]:
@@ -89,14 +95,37 @@ class FailureTally:
             return True
         if failure.subject.critical:
             return False
-        done_so = self.ways.get((failure.subject, one_of_two(failure.undone.way)), {})
-        required = self.required.get(failure.subject, ())
-        successes = sum(digest in self.succeeded for digest in required)
-        among = sum(digest in self.succeeded for digest in done_so)
+        key = failure.subject, one_of_two(failure.undone.way)
+        if key not in self._harmless:
+            self._harmless[key] = self._as_often(*key)
+        return self._harmless[key]
+
+    def _as_often(self, subject: Subject, way: Way) -> bool:
+        """Whether successful runs leave a subject uncompleted in this way as often as failed ones."""
+        done_so = self.ways.get((subject, way), {})
+        required = self.required.get(subject, ())
+        successes, among = self.successes(required), self.successes(done_so)
         if successes < HARMLESS_SUCCESSES or among < HARMLESS_RUNS or among <= HARMLESS_SHARE * successes:
             return False
-        fails = sum(digest in self.failed for digest in required)
-        return stats.more_often_p(len(done_so) - among, fails, among, successes) > ALPHA
+        return stats.more_often_p(len(done_so) - among, self.failures(required), among, successes) > ALPHA
+
+    def successes(self, digests: Iterable[str]) -> int:
+        """How many of some runs succeeded."""
+        return sum(map(self.succeeded.__contains__, digests))
+
+    def failures(self, digests: Iterable[str]) -> int:
+        """How many of some runs failed."""
+        return sum(map(self.failed.__contains__, digests))
+
+    @cached_property
+    def decided(self) -> stats.TaskSample:
+        """The runs with an outcome, by task."""
+        return self.by_task((*self.failed, *self.succeeded))
+
+    def by_task(self, digests: Iterable[str]) -> stats.TaskSample:
+        """Some of the runs, by task."""
+        some = tuple(digests)
+        return stats.TaskSample(dict(zip(some, map(self.tasks.__getitem__, some), strict=True)))
 
     def graph(self, score: RunScore) -> PlanGraph:
         """The plan graph that a run was scored against."""
@@ -119,9 +148,12 @@ def one_of_two(way: Way) -> Way:
     return "never attempted" if way == "stopped" else way
 
 
-def tally_of(corpus: Corpus, digests: Iterable[str]) -> FailureTally:
-    """Counts runs; broken ledgers count nowhere."""
-    found = FailureTally(corpus=corpus, subjects=subjects_of(corpus.graphs.graphs))
+def tally_of(corpus: Corpus, digests: Iterable[str], *, whole: FailureTally | None = None) -> FailureTally:
+    """Counts runs; broken ledgers count nowhere. `whole`: a tally of these and others, for what it knows."""
+    if whole is None:
+        found = FailureTally(corpus=corpus, subjects=subjects_of(corpus.graphs.graphs))
+    else:
+        found = FailureTally(corpus=corpus, subjects=whole.subjects, known=whole.known)
     for digest in digests:
         run = corpus.runs[digest]
         if not run.integrity.broken:
@@ -130,7 +162,7 @@ def tally_of(corpus: Corpus, digests: Iterable[str]) -> FailureTally:
 
 
 def _add(found: FailureTally, digest: str, run: Run) -> None:
-    found.runs[digest] = run
+    found.runs[digest], found.tasks[digest] = run, run.task_id
     success = run.success
     if success is False:
         found.failed[digest] = None
@@ -143,7 +175,9 @@ def _add(found: FailureTally, digest: str, run: Run) -> None:
         if success is False and not kind:
             found.unscored[digest] = None
         return
-    failures = _failures(found, score, run)
+    if digest not in found.known:
+        found.known[digest] = _failures(found, score, run)
+    failures = found.known[digest]
     _add_missed(found, digest, score, failures)
     if kind:
         return
