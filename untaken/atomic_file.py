@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
-from time import sleep
-from typing import Final, TypeVar
+from typing import TypeVar
 
-from filelock import FileLock
+if sys.platform == "win32":
+    from filelock import FileLock
+else:
+    import fcntl
 
 Content = TypeVar("Content")
-POLL_SECONDS: Final = 0.005
-"""Between two looks at a lock. It has no queue: who has just had it lets the others look first."""
 
 
 def write_whole(file: Path, data: bytes) -> None:
@@ -35,10 +37,21 @@ def change_file(
 
     Where `read`, `change` or `encode` fails, nothing is written.
     """
-    with FileLock(file.with_name(f".{file.name}.lock")).acquire(poll_interval=POLL_SECONDS):
+    with _locked(file.with_name(f".{file.name}.lock")):
         before = read()
         changed = change(before)
         if changed != before:
             write_whole(file, encode(changed))
-    sleep(2 * POLL_SECONDS)
     return changed
+
+
+@contextmanager
+def _locked(lock: Path) -> Iterator[None]:
+    """Waits in the system's queue: of many who look again and again, one may look in vain for seconds."""
+    if sys.platform == "win32":
+        with FileLock(lock):
+            yield
+    else:
+        with lock.open("ab") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            yield

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
+from time import sleep
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken import limits
+from untaken.atomic_file import change_file
 from untaken.errors import UntakenError
 from untaken.failure_modes import (
     PRESETS,
@@ -176,6 +179,32 @@ def test_a_workspace_keeps_its_taxonomy_and_every_change_makes_a_version(tmp_pat
     kept = change_taxonomy(tmp_path, lambda known: create_mode(known, "B", **ANN)[0])
     assert kept == kept_taxonomy(tmp_path)
     assert (kept.version, [mode.name for mode in kept.modes]) == (2, ["A", "B"])
+
+
+def test_of_eight_people_at_once_nobody_loses_a_change_or_waits_for_many_others(tmp_path: Path) -> None:
+    file = tmp_path / "number"
+    file.write_bytes(b"0")
+    others: list[int] = []
+
+    def now() -> int:
+        return int(file.read_bytes())
+
+    def slowly(number: int) -> bytes:
+        sleep(0.002)
+        return str(number).encode()
+
+    def person() -> None:
+        for _ in range(25):
+            asked_at = now()
+            others.append(change_file(file, now, lambda number: number + 1, slowly) - asked_at)
+
+    people = [Thread(target=person) for _ in range(8)]
+    for each in people:
+        each.start()
+    for each in people:
+        each.join()
+    assert now() == 200
+    assert max(others) <= 40
 
 
 def noting(real: Callable[..., Any], done: list[str]) -> Callable[..., Any]:

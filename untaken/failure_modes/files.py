@@ -5,22 +5,21 @@ They are strict YAML, written in one fixed layout so that equal taxonomies give 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-import yaml
 from msgspec import to_builtins
 
 from untaken.atomic_file import change_file, write_whole
 from untaken.errors import UntakenError, Where
 from untaken.failure_modes.failure_mode import FailureMode, Taxonomy
 from untaken.plans.strict_document import decode, read_yaml
-from untaken.plans.yaml_text import text as unambiguous
+from untaken.plans.yaml_text import block_yaml
 
-_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # ten times as fast
 TaxonomyEdit = Callable[[Taxonomy], Taxonomy]
 
 
@@ -78,7 +77,7 @@ def taxonomy_yaml(taxonomy: Taxonomy) -> str:
 
 def plain_yaml(value: Any) -> str:
     """An object as YAML in the one layout of these files."""
-    return yaml.dump(to_builtins(value), Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+    return block_yaml(to_builtins(value))
 
 
 def save_taxonomy(taxonomy: Taxonomy, path: str | Path) -> None:
@@ -86,29 +85,13 @@ def save_taxonomy(taxonomy: Taxonomy, path: str | Path) -> None:
     write_whole(Path(path), taxonomy_yaml(taxonomy).encode())
 
 
-class _Plain(_DUMPER):  # type: ignore[misc]
-    """Writes YAML without anchors: strict readers refuse them."""
-
-    def ignore_aliases(self, _data: Any) -> bool:
-        return True
-
-
-def _quoted(dumper: yaml.SafeDumper, words: str) -> yaml.ScalarNode:
-    """Text stays unquoted only where no reader takes it for anything else."""
-    style = None if unambiguous(words) == words else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", words, style=style)
-
-
-_Plain.add_representer(str, _quoted)
-
-
 def _check(taxonomy: Taxonomy, where: Where) -> None:
     """Ids are unique, names of active modes too, and what a past mode became is there."""
     ids = [mode.id for mode in taxonomy.modes]
     names = [plain_name(mode.name) for mode in taxonomy.active]
-    if twice := sorted({one for one in ids if ids.count(one) > 1}):
+    if twice := _twice(ids):
         raise _invalid(f"two modes have the id {twice[0]!r}", where)
-    if twice := sorted({one for one in names if names.count(one) > 1}):
+    if twice := _twice(names):
         raise _invalid(f"two modes are called {twice[0]!r}", where)
     by_id = taxonomy.by_id
     for mode in taxonomy.modes:
@@ -119,6 +102,10 @@ def _check(taxonomy: Taxonomy, where: Where) -> None:
         ):
             raise _invalid(f"{mode.id!r} is {mode.status} and became {len(mode.into)} modes", where)
         _no_circle(mode, by_id, where)
+
+
+def _twice(names: list[str]) -> list[str]:
+    return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def _no_circle(mode: FailureMode, by_id: dict[str, FailureMode] | Any, where: Where) -> None:

@@ -1,6 +1,7 @@
-"""Plan graphs as YAML text: one fixed layout, so that equal graphs give equal bytes.
+"""Plan graphs and other documents as YAML text: one fixed layout, so that equal ones give equal bytes.
 
-Blocks for the graph and its sub-goals, one line for everything inside a sub-goal. Text stays unquoted only
+Blocks for a graph and its sub-goals, one line for everything inside a sub-goal; blocks all through for other
+documents. Text stays unquoted only
 where no YAML reader could take it for anything else; quoted text is a JSON string, which YAML reads the same
 way.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 _PLAIN = re.compile(r"[A-Za-z_](?:[\w ./()+-]*[\w.)])?\Z", re.ASCII)
@@ -47,6 +49,29 @@ def _sub_goal(node: dict[str, Any]) -> list[str]:
         else:
             lines.append(f"{lead}{key}: {flow(value)}")
     return lines
+
+
+def block_yaml(value: Any) -> str:
+    """The text of a document in blocks."""
+    return "\n".join(_block(value)) + "\n"
+
+
+def _block(value: Any) -> Iterator[str]:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            if isinstance(item, dict | list) and item:
+                yield f"{text(str(key))}:"
+                deeper = "  " if isinstance(item, dict) else ""
+                yield from (deeper + line for line in _block(item))
+            else:
+                yield f"{text(str(key))}: {flow(item)}"
+    elif isinstance(value, list) and value:
+        for item in value:
+            first, *rest = _block(item)
+            yield f"- {first}"
+            yield from (f"  {line}" for line in rest)
+    else:
+        yield flow(value)
 
 
 def flow(value: Any) -> str:
