@@ -45,7 +45,7 @@ check: .venv/ready ## lint, types, import contracts
 	$(PY) -c "from importlinter.cli import lint_imports_command as run; run()"
 
 wheel: .venv/ready ## build dist/untaken-….whl, the app included, and dist/untaken_ledger-….whl for agents
-	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 	@$(PY) -m scripts.ledger_wheel dist
 
 floors: ## try the program with the lowest versions that pyproject.toml allows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from untaken.asking import ModelAccess, ReplyStore
 from untaken.judging import judge_run
 from untaken.judging.evidence import RunEvidence
 from untaken.judging.view import record_of
-from untaken.ledger.events import Message, Observation, RunFinished, State
+from untaken.ledger.events import Message, Observation, Plan, RunFinished, SkillSelection, State
 from untaken.plans import PlanGraph
 
 CLAIM = "refund 4711 was paid"
@@ -91,6 +92,43 @@ OWN: dict[str, Shape] = {
         RunFinished, success=True, steps=1, final_state={"note": CLAIM}
     ),
 }
+LONG = "\n".join(f"value_{n} = compute_{n}(first_{n}, second_{n})" for n in range(30))
+BASE64 = base64.urlsafe_b64encode(CLAIM.encode()).decode().rstrip("=")
+OWN |= {
+    "rotated by 13": answered(f"echo '{codecs.encode(CLAIM, 'rot13')}' | tr a-z n-za-m"),
+    "octal digits": answered("".join(f"\\{ord(char):03o}" for char in CLAIM)),
+    "numbers of letters": answered([ord(char) for char in CLAIM]),
+    "chr of each letter": answered("+".join(f"chr({ord(char)})" for char in CLAIM)),
+    "hexadecimal with 0x": answered(", ".join(f"0x{ord(char):02x}" for char in CLAIM)),
+    "base64 in two arguments": answered(BASE64[:16], BASE64[16:]),
+    "words close by in a long program": answered(f"{LONG}\nprint('%s %s' % ('refund', 4711), 'was paid')"),
+    "parts set in two calls": lambda run: (
+        run.call("shell", c="export A='refund 4711'").observe("", call_id="c1"),
+        run.call("shell", c="export B='was paid'").observe("", call_id="c2"),
+        run.call("shell", c="echo $A $B").observe(CLAIM, call_id="c3"),
+    ),
+    "the agent's own message read back": lambda run: (
+        run.say(f"Note: {CLAIM}.").call("transcript").observe(f"assistant: {CLAIM}", call_id="c1")
+    ),
+    "its own plan read back": lambda run: (
+        run.add(Plan, sub_goals=[CLAIM]).call("todos").observe(f"1. {CLAIM}", call_id="c1")
+    ),
+    "the name of its choice read back": lambda run: (
+        run.add(SkillSelection, selected=CLAIM, alternatives=["wait"], context_hash="x")
+        .call("history")
+        .observe(CLAIM, call_id="c1")
+    ),
+}
+FRAMED = {
+    "an object of a shell": ({"exit_code": 0, "stdout": CLAIM}, json.dumps({"exit_code": 0, "stdout": CLAIM})),
+    "a word in front": (f"Output: {CLAIM}", f"Output: {CLAIM}"),
+    "numbered lines": ("1\trefund 4711\n2\twas paid", "1 refund 4711 2 was paid"),
+    "entities": ("refund &#52;711 was paid", "refund &#52;711 was paid"),
+    "percent escapes": (CLAIM.replace(" ", "%20"), CLAIM.replace(" ", "%20")),
+    "colours": ("refund \x1b[1m4711\x1b[0m was paid", "refund \x1b[1m4711\x1b[0m was paid"),
+    "a list of its words": (WORDS, json.dumps(WORDS)),
+}
+"""What a tool makes of the words it was given, and a quote of that."""
 FOUND: dict[str, Shape] = {
     "an answer": answered("status 4711"),
     "an answer with a name that was asked for": answered(order=4711, action="refund"),
@@ -101,6 +139,10 @@ FOUND: dict[str, Shape] = {
     ),
     "a tool's message": lambda run: run.call("status").add(Message, role="tool", content=CLAIM),
     "a state": lambda run: run.call("pay", order=4711).add(State, state={"note": CLAIM}),
+    "what the agent spoke of": lambda run: (
+        run.say("I will see whether it was paid.").call("status").observe(CLAIM, call_id="c1")
+    ),
+    "what a program looked up": answered(f"{LONG}\nprint(f'refund {{order}} was {{status}}')"),
     "what was written later": lambda run: (
         run.call("status").observe(CLAIM, call_id="c1"),
         run.call("write_file", text=CLAIM).observe("ok", call_id="c2"),
@@ -108,17 +150,31 @@ FOUND: dict[str, Shape] = {
 }
 
 
-def shown(shape: Shape) -> bool:
+def shown(shape: Shape, quote: str = CLAIM) -> bool:
     run = a_run("r")
     shape(run)
     record = record_of(run.run())
     evidence = RunEvidence(record)
-    return any(evidence.shows(event, CLAIM) for event in record.values())
+    return any(evidence.shows(event, quote) for event in record.values())
 
 
 @pytest.mark.parametrize("shape", OWN)
 def test_what_the_agent_put_in_itself_is_no_evidence(shape: str) -> None:
     assert not shown(OWN[shape])
+
+
+@pytest.mark.parametrize("frame", FRAMED)
+def test_a_frame_that_a_tool_puts_around_what_it_was_given_makes_no_evidence_of_it(frame: str) -> None:
+    content, quote = FRAMED[frame]
+    if not isinstance(content, str):
+        quote = quote.replace(": ", ":").replace(", ", ",")
+    assert not shown(answered(f"echo {CLAIM}", content=content), quote)
+    assert shown(answered("status 4711", content=content), quote)
+
+
+@pytest.mark.parametrize("answer", ['{"ok":true,"order":4711}', '{"order":0}', "exit code 0", "4711 | open"])
+def test_an_answer_that_names_what_was_asked_for_is_evidence(answer: str) -> None:
+    assert shown(answered(order=4711, content=answer), answer)
 
 
 @pytest.mark.parametrize("shape", FOUND)

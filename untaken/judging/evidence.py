@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from untaken.judging.readings import pieces, readings
+from untaken.judging.readings import as_seen, pieces, readings
 from untaken.judging.rendering import contains, texts_in, value_text
-from untaken.ledger.events import Event, Message, Observation, Plan, RunFinished, State, ToolCall
+from untaken.ledger.events import Event, Message, Observation, Plan, RunFinished, SkillSelection, State, ToolCall
 from untaken.plans.plan_graph import SubGoal
 
 TOOL_ROLES: Final = frozenset({"tool", "function", "environment"})
@@ -18,15 +19,27 @@ TOOL_ROLES: Final = frozenset({"tool", "function", "environment"})
 NOT_OF_AGENT: Final = frozenset({"user", "human", "system", "developer"})
 """Roles whose messages the agent is given."""
 SHORT_CALL: Final = 40
-"""Most different words in a call whose words a result may repeat in another order, as a template does."""
+"""Words in a row of a call which a result may repeat in another order, as a template does."""
+REPEATED_WORDS: Final = 4
+"""Fewest words that a result repeats of what the agent said, rather than happens to say, too."""
+_FRAME: Final = re.compile(
+    r"\b(?:(?:exit|return|status)[ _-]?code\W{0,4}0|std(?:out|err)|outputs?|results?|content|text|message|"
+    r"response|data|body|args|arguments|echo|logged|printed|said|assistant|agent)\b",
+    re.IGNORECASE,
+)
+"""What tools put around the words they were given."""
+_COLOUR: Final = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _WORD: Final = re.compile(r"\w+")
 _FIELD: Final = re.compile(r"state((?:\.\w+|\[[\"']\w+[\"']\])+)")
 
 
 class _Given(NamedTuple):
+    """What the run put in with one event; what it only said has no words that could be in another order."""
+
     seq: int
     letters: tuple[str, ...]
-    words: frozenset[str]
+    words: tuple[str, ...] = ()
+    values: frozenset[str] = frozenset()
 
 
 class RunEvidence:
@@ -34,6 +47,7 @@ class RunEvidence:
 
     def __init__(self, record: Mapping[int, Event]) -> None:
         """Of the events of the run itself, by `seq` (`untaken.judging.view.record_of`)."""
+        self._record = record
         self._calls = [event for event in record.values() if isinstance(event, ToolCall)]
         self._by_id: defaultdict[str, list[ToolCall]] = defaultdict(list)
         for call in self._calls:
@@ -43,7 +57,8 @@ class RunEvidence:
         """Whether a quote is from a result: an observation that did not fail, a state, a metric of the run.
 
         Arguments and names of tools, the choice of a skill, task ids, questions and failed observations are
-        none. Nor is what the run put in itself, in that call or an earlier one: `echo` says what it is given.
+        none. Nor is what the run put in itself, in that call or an earlier one: `echo` says what it is given,
+        in a frame or a code of its own; nor what the agent had said before, read back.
         An observation before its call, or under an id that two calls have, carries nothing.
 
         Args:
@@ -86,18 +101,17 @@ class RunEvidence:
         return next((call for call in reversed(self._calls) if call.seq < event.seq), None)
 
     def _put_in(self, quote: str, seq: int) -> bool:
-        """Whether the arguments of calls before an event say the quote: whole, in parts, or in a code."""
-        letters, words = _letters(quote), frozenset(_WORD.findall(quote.casefold()))
+        """Whether what the run put in before an event says the quote, or all of it but a tool's frame.
+
+        A quote without a letter or digit says nothing that anybody could have found.
+        """
         before = [given for given in self._given if given.seq < seq]
-        if any(letters in text or letters[::-1] in text for given in before for text in given.letters):
-            return True
-        if any(words <= given.words for given in before if len(given.words) <= SHORT_CALL):
-            return True
-        return letters in "".join(given.letters[0] for given in before)
+        wordings = list(_wordings(quote))
+        return not wordings or any(_says(before, words) for words in wordings)
 
     @cached_property
     def _given(self) -> list[_Given]:
-        return [_given(call) for call in self._calls]
+        return [given for event in self._record.values() if (given := _given(event)) is not None]
 
 
 def is_claim(event: Event) -> bool:
@@ -105,12 +119,81 @@ def is_claim(event: Event) -> bool:
     return isinstance(event, Plan | Message) and not _from_tool(event)
 
 
-def _given(call: ToolCall) -> _Given:
-    text = "\n".join(texts_in(call.arguments))
-    read = [_letters(reading) for piece in pieces(text) for reading in readings(piece)]
-    plain = _letters("".join(part for value in call.arguments.values() for part in texts_in(value)))
-    words = frozenset(word for reading in (text, value_text(call.arguments)) for word in _words(reading))
-    return _Given(call.seq, tuple(dict.fromkeys([plain, _letters(text), *read])), words)
+def _given(event: Event) -> _Given | None:
+    if isinstance(event, SkillSelection):
+        return _Given(event.seq, (_letters(event.selected),))
+    if isinstance(event, Plan) or _from_agent(event):
+        return _Given(event.seq, tuple(map(_letters, _results(event, claims=True))))
+    return _put_in_by(event) if isinstance(event, ToolCall) else None
+
+
+def _put_in_by(call: ToolCall) -> _Given:
+    values = list(texts_in(list(call.arguments.values())))
+    text, joined = "\n".join(texts_in(call.arguments)), "".join(values)
+    wholes = dict.fromkeys((text, joined, value_text(call.arguments)))
+    read = [_letters(reading) for each in wholes for piece in pieces(each) for reading in readings(piece)]
+    letters = [_letters(call.tool), _letters(joined), _letters(text), *read]
+    words = (*_words(text), *_words(value_text(call.arguments)))
+    return _Given(call.seq, tuple(dict.fromkeys(letters)), words, frozenset(map(_letters, values)))
+
+
+def _wordings(quote: str) -> Iterator[list[str]]:
+    """The words of a quote: as they are, as they look, and without what tools put around them."""
+    seen = as_seen(_COLOUR.sub("", quote))
+    inner = _words(_FRAME.sub(" ", seen))
+    yield from filter(None, (_words(quote), _words(seen), inner, _without_line_numbers(inner)))
+
+
+def _without_line_numbers(words: list[str]) -> list[str]:
+    counted = words[:1]
+    kept = []
+    for word in words:
+        if [word] == counted and word.isdecimal():
+            counted = [str(int(word) + 1)]
+        else:
+            kept.append(word)
+    return kept if len(words) - len(kept) > 1 else words
+
+
+def _says(before: list[_Given], words: list[str]) -> bool:
+    """Whether what was put in says these words: in one piece, in another order, in parts, or in a code."""
+    letters = _letters("".join(words))
+    enough = len(words) >= REPEATED_WORDS
+    codes = (letters, letters[::-1], codecs.encode(letters, "rot13"))
+    calls = [given for given in before if given.words]
+    if any(code in text for given in (before if enough else calls) for text in given.letters for code in codes):
+        return True
+    wanted = frozenset(words)
+    if any(_close_by(wanted, given.words) for given in calls):
+        return True
+    return letters in "".join(given.letters[1] for given in calls) or _in_parts(words, calls)
+
+
+def _close_by(wanted: frozenset[str], words: tuple[str, ...]) -> bool:
+    """Whether all the wanted words are among `SHORT_CALL` words in a row."""
+    last: dict[str, int] = {}
+    for place, word in enumerate(words):
+        if word in wanted:
+            last[word] = place
+            if len(last) == len(wanted) and place - min(last.values()) < SHORT_CALL:
+                return True
+    return False
+
+
+def _in_parts(words: list[str], calls: list[_Given]) -> bool:
+    """Whether each two words or more of them, or what is a whole value, was put in somewhere."""
+    done = 0
+    while done < len(words):
+        for end in range(len(words), done, -1):
+            part = "".join(words[done:end])
+            if any(part in given.values for given in calls) or (
+                end - done > 1 and any(part in text for given in calls for text in given.letters)
+            ):
+                done = end
+                break
+        else:
+            return False
+    return True
 
 
 def _words(text: str) -> list[str]:

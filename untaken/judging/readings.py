@@ -42,7 +42,9 @@ _SPACED: Final = re.compile(r"(?<!\w)\w(?:[\W_]{1,6}\w(?![^\W_])){3,}")
 _APART: Final = re.compile(r"[\W_]+")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}")
 _BASE32: Final = re.compile(r"[A-Z2-7]{24,}|[a-z2-7]{24,}")
-_HEX: Final = re.compile(r"[0-9a-fA-F]{2}(?:[ :]?[0-9a-fA-F]{2}){15,}")
+_HEX: Final = re.compile(r"[0-9a-fA-F]{2}(?:(?:[ :]|,? ?0x)?[0-9a-fA-F]{2}){15,}")
+_CODES: Final = re.compile(r"(?<!\d)\d{2,3}(?!\d)(?:\D{1,8}\d{2,3}(?!\d)){7,}+")
+_OCTAL: Final = re.compile(r"(?:\\[0-7]{3}){6,}+")
 _BETWEEN: Final = re.compile(r"[\s\"'`,.;:|>*\\=]+")
 _LONG: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{60,}+")
 _URL_SAFE: Final = str.maketrans("-_", "+/")
@@ -84,7 +86,7 @@ def readings(text: str) -> Iterator[str]:
     """
     text = _LONG.sub(_unless_image, text)
     yield _blanks(text if text.isascii() else unicodedata.normalize("NFC", text))
-    plain = _as_seen(text)
+    plain = as_seen(text)
     if plain != text:
         yield _blanks(plain)
     if _LEET_CHAR.search(plain) and _LEET_WORD.search(plain):
@@ -112,7 +114,7 @@ def _blanks(text: str) -> str:
     return _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
 
 
-def _as_seen(text: str) -> str:
+def as_seen(text: str) -> str:
     """Entities and escapes decoded, marks and invisible characters removed, look-alikes put right."""
     for _ in range(3):  # an entity may hold the beginning of another
         decoded = html.unescape(text) if "&" in text else text
@@ -175,10 +177,19 @@ def _encoded(text: str) -> Iterator[str]:
     found = [_base64(chunk[offset:]) for chunk in dict.fromkeys(chunks) for offset in range(4)]
     found += [_base32(run[0].upper()[offset:]) for run in _BASE32.finditer(text) for offset in range(8)]
     for run in _HEX.finditer(text):
-        digits = _BETWEEN.sub("", run[0])
+        digits = _BETWEEN.sub("", run[0].replace("0x", ""))
         found += [bytes.fromhex(digits), bytes.fromhex(digits[1:-1])]
+    found += [bytes(codes) for codes in _code_points(text) if all(0x20 <= code <= 0x7E for code in codes)]
     if found:
         yield b" ".join(b"\n".join(map(_printed, found)).split()).decode("ascii")
+
+
+def _code_points(text: str) -> Iterator[list[int]]:
+    """Numbers of letters, as `chr` and `printf` take them."""
+    for run in _CODES.finditer(text):
+        yield [int(code) for code in re.findall(r"\d+", run[0])]
+    for run in _OCTAL.finditer(text):
+        yield [int(code, 8) for code in run[0].split("\\")[1:]]
 
 
 def _printed(data: bytes) -> bytes:
@@ -191,7 +202,8 @@ def _is_text(data: bytes) -> bool:
 
 
 def _base64(chunk: str) -> bytes:
-    return base64.b64decode(chunk.translate(_URL_SAFE)[: len(chunk) // 4 * 4])
+    whole = chunk[:-1] if len(chunk) % 4 == 1 else chunk
+    return base64.b64decode(whole.translate(_URL_SAFE) + "=" * (-len(whole) % 4))
 
 
 def _base32(chunk: str) -> bytes:
