@@ -120,7 +120,10 @@ OWN |= {
     ),
 }
 FRAMED = {
-    "an object of a shell": ({"exit_code": 0, "stdout": CLAIM}, json.dumps({"exit_code": 0, "stdout": CLAIM})),
+    "an object of a shell": (
+        {"exit_code": 0, "stdout": CLAIM},
+        json.dumps({"exit_code": 0, "stdout": CLAIM}),
+    ),
     "a word in front": (f"Output: {CLAIM}", f"Output: {CLAIM}"),
     "numbered lines": ("1\trefund 4711\n2\twas paid", "1 refund 4711 2 was paid"),
     "entities": ("refund &#52;711 was paid", "refund &#52;711 was paid"),

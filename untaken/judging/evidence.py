@@ -11,7 +11,16 @@ from typing import Final, NamedTuple
 
 from untaken.judging.readings import as_seen, pieces, readings
 from untaken.judging.rendering import contains, texts_in, value_text
-from untaken.ledger.events import Event, Message, Observation, Plan, RunFinished, SkillSelection, State, ToolCall
+from untaken.ledger.events import (
+    Event,
+    Message,
+    Observation,
+    Plan,
+    RunFinished,
+    SkillSelection,
+    State,
+    ToolCall,
+)
 from untaken.plans.plan_graph import SubGoal
 
 TOOL_ROLES: Final = frozenset({"tool", "function", "environment"})
@@ -161,7 +170,9 @@ def _says(before: list[_Given], words: list[str]) -> bool:
     enough = len(words) >= REPEATED_WORDS
     codes = (letters, letters[::-1], codecs.encode(letters, "rot13"))
     calls = [given for given in before if given.words]
-    if any(code in text for given in (before if enough else calls) for text in given.letters for code in codes):
+    if any(
+        code in text for given in (before if enough else calls) for text in given.letters for code in codes
+    ):
         return True
     wanted = frozenset(words)
     if any(_close_by(wanted, given.words) for given in calls):
