@@ -59,10 +59,10 @@ def test_an_importer_that_fails_costs_its_file_and_no_other(
     """Whatever is still unforeseen: a claim of a run that raises, as a fault of an importer would."""
     claim = Intake.claim
 
-    def failing(self: Intake, run_id: str, record: Any, log: Any) -> str | None:
+    def failing(self: Intake, run_id: str, record: Any, log: Any, *session: Any) -> str | None:
         if log.name == "bad.json":
             raise UNFORESEEN[0]("unhashable type: 'dict'")
-        return claim(self, run_id, record, log)
+        return claim(self, run_id, record, log, *session)
 
     monkeypatch.setattr(Intake, "claim", failing)
     put_record(

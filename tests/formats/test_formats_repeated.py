@@ -30,6 +30,10 @@ def lines(each: Iterable[Any]) -> str:
     return "".join(json.dumps(one) + "\n" for one in each)
 
 
+def line_of(content: Any) -> str:
+    return content if isinstance(content, str) else f"{json.dumps(content)}\n"
+
+
 def gemini(name: str, *replies: int) -> dict[str, Any]:
     counts = {"input": 100, "output": 5, "cached": 90, "thoughts": 3, "tool": 0, "total": 108}
     messages = [
@@ -91,6 +95,54 @@ def call(asked: list[dict[str, Any]], reply: dict[str, Any], name: str) -> dict[
         "request": {"messages": asked},
         "response": {**answer, "usage": {"prompt_tokens": 100, "completion_tokens": 5}},
     }
+
+
+def goose(name: str, *replies: int, asked: str = "Go.") -> dict[str, Any]:
+    used = {"inputTokens": 100, "outputTokens": 5, "cost": 0.5}
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "created": 1, "content": [{"type": "text", "text": asked}]}
+    ]
+    messages += [
+        {
+            "id": f"m{n}",
+            "role": "assistant",
+            "created": 1 + n,
+            "content": [{"type": "text", "text": f"{n}"}],
+            "metadata": {"usage": used},
+        }
+        for n in replies
+    ]
+    return {"id": name, "working_dir": "/w", "message_count": len(messages), "conversation": messages}
+
+
+def copilot(name: str, *replies: int) -> str:
+    begun = {"type": "session.start", "id": "e0", "timestamp": at(0), "data": {"sessionId": name}}
+    said = [{"type": "user.message", "id": "e1", "timestamp": at(0), "data": {"content": "Go."}}]
+    for n in replies:
+        data = {"content": f"{n}", "inputTokens": 100, "outputTokens": 5}
+        said += [{"type": "assistant.message", "id": f"r{n}", "timestamp": at(n), "data": data}]
+    return lines([begun, *said])
+
+
+def pydantic_ai(name: str | None, *replies: int) -> list[dict[str, Any]]:
+    prompt = {"part_kind": "user-prompt", "content": "Go.", "timestamp": at(0)}
+    messages: list[dict[str, Any]] = [{"kind": "request", "parts": [prompt]}]
+    messages += [
+        {
+            "kind": "response",
+            "timestamp": at(n),
+            "parts": [{"part_kind": "text", "content": f"{n}"}],
+            "usage": {"input_tokens": 100, "output_tokens": 5},
+        }
+        for n in replies
+    ]
+    return [{**each, "conversation_id": name} for each in messages] if name else messages
+
+
+def chat(name: str | None, *replies: str) -> dict[str, Any]:
+    usage = {"prompt_tokens": 100, "completion_tokens": 5}
+    said = [{"role": "assistant", "content": each, "usage": usage} for each in replies]
+    return {"session_id": name, "messages": [GO, *said]} if name else {"messages": [GO, *said]}
 
 
 FAILED = {"error": {"message": "APIConnectionError: Connection error."}, "scores": {}}
@@ -197,6 +249,51 @@ CASES = [
         {"1": (200, 10, None)},
         "repeated-record",
     ),
+    *(
+        Case(f"{desc}, {how}", files, {"s": (200, 10, cost)})
+        for desc, short, long, cost in (
+            ("goose", goose("s", 1), goose("s", 1, 2), 1.0),
+            ("Copilot CLI", copilot("s", 1), copilot("s", 1, 2), None),
+            ("Pydantic AI", pydantic_ai("s", 1), pydantic_ai("s", 1, 2), None),
+            ("chat messages", chat("s", "a"), chat("s", "a", "b"), None),
+        )
+        for how, files in (
+            ("exported again", {"1.jsonl": short, "2.jsonl": long}),
+            ("exported again, the longer copy first", {"1.jsonl": long, "2.jsonl": short}),
+            ("twice in a file", {"1.jsonl": f"{line_of(short)}{line_of(long)}"}),
+            ("three times", {"1.jsonl": short, "2.jsonl": long, "3/1.jsonl": f"{line_of(short)}\n"}),
+        )
+        if not (desc == "chat messages" and how == "twice in a file")  # as in the log of calls above
+    ),
+    Case(
+        "goose, two sessions of one name that differ",
+        {"1.json": goose("s", 1, asked="Come."), "2.json": goose("s", 1, 2)},
+        {"s": (100, 5, 0.5), "s~2": (200, 10, 1.0)},
+        "duplicate-run",
+    ),
+    Case(
+        "goose, two sessions that begin alike",
+        {"1.json": goose("s", 1), "2.json": goose("t", 1, 2)},
+        {"s": (100, 5, 0.5), "t": (200, 10, 1.0)},
+    ),
+    Case(
+        "Pydantic AI without a name, exported again",
+        {"1.json": pydantic_ai(None, 1), "2.json": pydantic_ai(None, 1, 2)},
+        {"2": (200, 10, None)},
+        "duplicate-run",
+    ),
+    Case(
+        "chat messages without name or moments that begin alike",
+        {"1/s.json": chat(None, "a"), "2/s.json": chat(None, "a", "b")},
+        {"s": (100, 5, None), "s~2": (200, 10, None)},
+        "duplicate-run",
+    ),
+    Case(
+        "chat messages of one name where the first had no reply",
+        {"1.json": {**chat("s"), "error": "stopped"}, "2.json": chat("s", "a")},
+        {"s": (None, None, None), "s~2": (100, 5, None)},
+        "duplicate-run",
+    ),
     Case(
         "tau2-bench, a simulated user",
         {"1.json": tau2_document(simulations=[{**TAU2, "messages": [USER, *TAU2["messages"]]}])},
@@ -217,3 +314,17 @@ def test_what_is_there_again_is_spent_once(tmp_path: Path, case: Case) -> None:
         spent[whose] = (used.get("input_tokens"), used.get("output_tokens"), run.finished.cost)
     assert spent == case.spent
     assert case.finding is None or case.finding in codes(done)
+
+
+def test_an_earlier_copy_is_named_with_the_file_that_is_read_for_it(tmp_path: Path) -> None:
+    files = [
+        put(tmp_path / "in" / name, json.dumps(goose("s", *replies)))
+        for name, replies in (("monday.json", (1,)), ("tuesday.json", (1, 2)))
+    ]
+    done, (run,) = converted(None, tmp_path / "out", *files)
+    (found,) = [finding for finding in done.findings if finding.code == "duplicate-run"]
+    assert (found.where.file, found.where.run) == ("monday.json", "goose/s")
+    assert "tuesday.json" in found.message
+    assert (done.runs, [loss.runs for loss in done.losses]) == (1, [0, 1])
+    assert [path.name[:7] for path in done.ledgers] == ["tuesday"]
+    assert run.integrity.verdict == "INTACT"

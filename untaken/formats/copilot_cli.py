@@ -95,10 +95,13 @@ def _named(event: Event) -> str | None:
 
 
 def _left(events: Sequence[Event], findings: Findings) -> list[Event]:
-    """The events without those that a rewind took back: from the one that it names on."""
+    """The events, each once, without those that a rewind took back: from the one that it names on."""
     left: list[Event] = []
     places: dict[str, int] = {}
     for event in events:
+        known = places.get(text(event.get("id")) or "", len(left))
+        if event.get("id") and left[known : known + 1] == [event]:
+            continue
         if event.get("type") == "session.snapshot_rewind":
             target = text(mapping(event.get("data")).get("upToEventId")) or ""
             if (at := places.get(target, len(left))) < len(left) and left[at].get("id") == target:
@@ -146,6 +149,7 @@ def _run(events: Sequence[Event], name: str, parent: str | None, findings: Findi
         started=moment(first_text(data, ("startTime",)), findings, "startTime"),
         about={"parent": parent},
         record=events,
+        session_id=name,
         steps=len(replies),
         error=_error(events),
         metrics=_metrics(events, replies, name, findings),

@@ -114,6 +114,7 @@ def _run(about: Mapping[str, Any], messages: Sequence[Message], stem: str, findi
         origin=[about, *messages],
         cost=spent.cost,
         steps=sum(message.get("role") == "assistant" for message in messages),
+        session_id=text(about.get("id")) or "",
         error=text(about.get("error")) or first_text(failed, ("message",)),
         metrics=spent.tokens,
     )

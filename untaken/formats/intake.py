@@ -21,6 +21,7 @@ from untaken.formats.outcomes import Outcomes
 from untaken.formats.output import Output, RunSink, ledger_name
 from untaken.formats.readings import cut_name
 from untaken.formats.recording import RunDraft
+from untaken.formats.session_copies import SessionCopies, SessionCopy
 from untaken.formats.sources import Source
 from untaken.ledger.infrastructure import OUTSIDE, InfrastructureKind, infrastructure_kind
 
@@ -79,6 +80,7 @@ class Intake:
         self._done = done
         self._files: dict[str, str] = {}
         self._claimed: dict[str, set[bytes]] = {}
+        self._sessions = SessionCopies()
         self._agents: dict[str, str] = {}
 
     def step(self, name: str) -> None:
@@ -173,23 +175,41 @@ class Intake:
             log.findings.once("agent-spelling", message)
         return name
 
-    def claim(self, run_id: str, record: Any, log: FileLog) -> str | None:
-        """The id under which a run is kept; ``None`` for one that is there already, record for record."""
+    def claim(self, run_id: str, record: Any, log: FileLog, session: SessionCopy | None = None) -> str | None:
+        """The id under which a run is kept; ``None`` for one that is there already.
+
+        That is one whose record is there, or an earlier copy of a session; such a copy that was written
+        before is taken back.
+        """
         run_id = cut_name(run_id)
         print_ = _digest(record)
         claimed = self._claimed.setdefault(run_id, set())
         if print_ in claimed:
             log.findings.add("duplicate-run", "duplicate record; read once", run=run_id)
             return None
+        other = None if session is None else self._sessions.place(session)
+        if session is not None and other is not None:
+            if session.begins(other):
+                session.gives_way(run_id, other)
+                return None
+            other.gives_way(other.kept, session)
+            self._take_back(other)
         claimed.add(print_)
-        if len(claimed) == 1:
-            return run_id
-        kept = f"{run_id}~{len(claimed)}"
-        hint = "If one is a later copy of the other, convert that one alone."
-        log.findings.add(
-            "duplicate-run", f"another run has this id; kept as {clip(kept)}", run=run_id, hint=hint
-        )
+        kept = run_id if len(claimed) == 1 else f"{run_id}~{len(claimed)}"
+        if session is not None and other is not None and other.run_id == run_id:
+            kept = other.kept if other.ledger != session.ledger else kept
+        elif len(claimed) > 1:
+            hint = "If one is a later copy of the other, convert that one alone."
+            message = f"another run has this id; kept as {clip(kept)}"
+            log.findings.add("duplicate-run", message, run=run_id, hint=hint)
+        if session is not None:
+            session.kept = kept
         return kept
+
+    def _take_back(self, copy: SessionCopy) -> None:
+        self._output.take_back(copy.ledger, copy.kept)
+        copy.log.took_back(copy.ledger)
+        self.runs -= 1
 
     @contextmanager
     def ledger(self, stem: str) -> Iterator[WriteRun]:

@@ -164,6 +164,12 @@ class FileLog:
         self.shared += shared
         self._ledgers[ledger] = None
 
+    def took_back(self, ledger: str) -> None:
+        """Notes that a run of this file is left out of its ledger again, whose only file this is."""
+        self.runs -= 1
+        if not self.runs:
+            self._ledgers.pop(ledger, None)
+
     @property
     def gave_nothing(self) -> bool:
         """True if no run and no graph came of the file, and none of it is known or used otherwise."""

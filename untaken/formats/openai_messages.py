@@ -36,7 +36,7 @@ from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import spend
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
-from untaken.formats.trace_run import Answered, Called, TraceRun, Utterance
+from untaken.formats.trace_run import Answered, TraceRun
 
 Place = tuple[str, tuple[str, ...]]
 """A member, and the names that lead on inside of it."""
@@ -250,6 +250,7 @@ def _run(record: Any, about: Sequence[Mapping[str, Any]], name: str, findings: F
         record=messages,
         origin=document,
         model=model,
+        session_id=first_text(about, SESSIONS),
         items=list(
             with_answers(
                 item for each, at in zip(messages, times, strict=True) for item in message_items(each, at)
@@ -342,7 +343,7 @@ class _Conversation:
             return False
         run, more = self.run, later.run
         if (known := items_known(run.items, more.items)) is not None and (
-            named or (known < len(more.items) and _replied(run))
+            named or (known < len(more.items) and run.replied)
         ):
             together = self.a_call and later.a_call
             both = {**run.metrics, **more.metrics}
@@ -362,13 +363,6 @@ class _Conversation:
             )
             return True
         return named and items_known(more.items, run.items) is not None
-
-
-def _replied(run: TraceRun) -> bool:
-    """Whether the model has said or called something."""
-    return any(
-        isinstance(i, Called) or (isinstance(i, Utterance) and i.role == "assistant") for i in run.items
-    )
 
 
 def _is_repeated(document: Mapping[str, Any], known: dict[str, bytes]) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final
@@ -16,8 +18,9 @@ import msgspec
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.formats.format_info import FieldCount, FileLoss
-from untaken.ledger import Draft, LedgerWriter, heads_path
-from untaken.ledger.ledger_file import HeldLedgers
+from untaken.ledger import Draft, LedgerWriter, heads_path, load_heads
+from untaken.ledger.heads import heads_text
+from untaken.ledger.ledger_file import HeldLedger, HeldLedgers
 from untaken.plans import save_graph
 from untaken.plans.plan_graph import PlanGraph
 
@@ -29,6 +32,13 @@ _SLUG_CHARS: Final = 120
 _SAFE: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
+
+
+class _Line(msgspec.Struct):
+    run_id: str
+
+
+_RUN: Final = msgspec.json.Decoder(_Line)
 
 
 def file_stem(text: str) -> str:
@@ -62,6 +72,7 @@ class Output:
         self._room = HELD_BYTES
         self._ledgers: list[str] = []
         self._graphs: list[str] = []
+        self._taken_back: defaultdict[str, set[str]] = defaultdict(set)
         for room in ("ledgers", "graphs"):
             (staging / room).mkdir()
 
@@ -104,12 +115,18 @@ class Output:
             heads_path(path).write_bytes(heads)
         self._ledgers.append(name)
 
+    def take_back(self, name: str, run_id: str) -> None:
+        """Leaves a run that was written out of its ledger."""
+        self._taken_back[name].add(run_id)
+
     def publish(self, reports: Iterable[dict[str, Any]]) -> tuple[tuple[Path, ...], tuple[Path, ...], Path]:
         """Puts everything in its place, the loss report last; where ledgers are held, there is none.
 
         Returns:
             The ledgers, the graphs, and the loss report.
         """
+        for name, run_ids in self._taken_back.items():
+            self._leave_out(name, run_ids)
         held = self._held or {}
         self._place("ledgers", [name for name in self._ledgers if name not in held])
         self._place("graphs", self._graphs)
@@ -124,6 +141,25 @@ class Output:
             tuple(self._out / "graphs" / name for name in sorted(self._graphs)),
             report,
         )
+
+    def _leave_out(self, name: str, run_ids: set[str]) -> None:
+        """Writes a ledger again without some of its runs, each of which is a chain of its own."""
+        path = self._written / name
+        held = None if self._held is None else self._held.pop(name, None)
+        before = BytesIO(held.content) if held else path.open("rb")
+        heads = held.heads if held else load_heads(heads_path(path))
+        left = {run_id: head for run_id, head in heads.items() if run_id not in run_ids}
+        with before:
+            lines = [line for line in before if _RUN.decode(line).run_id in left]
+        if not left:
+            self._ledgers.remove(name)
+            path.unlink(missing_ok=True)
+            heads_path(path).unlink(missing_ok=True)
+        elif held is not None and self._held is not None:
+            self._held[name] = HeldLedger(content=b"".join(lines), heads=left)
+        else:
+            path.write_bytes(b"".join(lines))
+            heads_path(path).write_bytes(heads_text(left))
 
     def _place(self, room: str, names: Iterable[str]) -> None:
         """Moves the files of a room, at once where it is new.

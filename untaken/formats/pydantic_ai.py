@@ -73,7 +73,8 @@ def _history(record: Any) -> list[Any]:
 def history_run(messages: Sequence[Mapping[str, Any]], name: str, findings: Findings) -> TraceRun:
     """The run of one history."""
     replies = [message for message in messages if message.get("kind") == "response"]
-    session = first_text(messages, ("conversation_id",)) or first_text(messages, ("run_id",)) or name
+    named = first_text(messages, ("conversation_id",)) or first_text(messages, ("run_id",))
+    session = named or name
     model = first_text(replies, ("model_name",))
     found = list(_items(messages, findings))
     times = [item.at for item in found if item.at is not None]
@@ -84,6 +85,7 @@ def history_run(messages: Sequence[Mapping[str, Any]], name: str, findings: Find
         agent=f"pydantic-ai/{model}" if model else "pydantic-ai",
         task_id=session,
         record=list(messages),
+        session_id=named or "",
         model=model,
         items=found,
         started=min(times, default=None),

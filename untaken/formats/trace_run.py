@@ -16,8 +16,10 @@ from msgspec import Struct
 
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog
+from untaken.formats.output import ledger_name
 from untaken.formats.readings import cut_name, first_text, items, mapping, text
 from untaken.formats.recording import TICK, Conversation, RunDraft, Side, synthetic_start, tool_name
+from untaken.formats.session_copies import SessionCopy, digests
 from untaken.formats.tidy import Tidier
 from untaken.ledger import Plan, RunFinished, RunStarted, Verdict
 from untaken.plans.plan_graph import Check, PlanGraph, SubGoal
@@ -97,6 +99,9 @@ class TraceRun:
         graph: the plan graph that comes with the trace.
         files: of files that are read together, the places of those that it is in; by default all.
         outcome_named: whether a finding says why the recorded outcome is not used.
+        session_id: of a session that may have been exported before, when it was shorter; empty where
+            none is recorded, and its copies are known by their moments. ``None``: whatever the id is, each
+            record is a run.
     """
 
     run_id: str
@@ -123,6 +128,7 @@ class TraceRun:
     graph: PlanGraph | None = None
     files: tuple[int, ...] = ()
     outcome_named: bool = False
+    session_id: str | None = None
 
     @property
     def tools(self) -> set[str]:
@@ -130,6 +136,14 @@ class TraceRun:
         return {
             tool_name(item.tool) for item in self.items if isinstance(item, Called) and item.side == "agent"
         }
+
+    @property
+    def replied(self) -> bool:
+        """Whether the model has said or called something."""
+        return any(
+            isinstance(item, Called) or (isinstance(item, Utterance) and item.role == "assistant")
+            for item in self.items
+        )
 
     @property
     def turns(self) -> int:
@@ -163,15 +177,19 @@ def write_traces(
         tools: by task, where they are known before; the runs are then written one by one as they come.
     """
     if tools is None:
-        traces = list(traces)
+        traces = _longest_first(traces)
         tools = tools_by_task(traces)
     with intake.ledger(stem) as write:
         together = (log, *about)
         for trace in traces:
             homes = [together[place] for place in trace.files] or together
-            draft = _draft(trace, tools.get(trace.task_id, set()), intake, homes[0], tidier)
-            if draft is not None:
-                write(draft, *homes)
+            run_id = intake.claim(trace.run_id, trace.record, homes[0], _copy(trace, ledger_name(stem), log))
+            if run_id is None:
+                continue
+            draft = _draft(
+                run_id, trace, tools.get(trace.task_id, set()), intake=intake, log=homes[0], tidier=tidier
+            )
+            write(draft, *homes)
 
 
 def tools_by_task(traces: Iterable[TraceRun]) -> dict[str, set[str]]:
@@ -206,10 +224,29 @@ def content_text(content: Any) -> Any:
     return content
 
 
-def _draft(trace: TraceRun, tools: set[str], intake: Intake, log: FileLog, tidier: Tidier) -> RunDraft | None:
-    run_id = intake.claim(trace.run_id, trace.record, log)
-    if run_id is None:
+def _longest_first(traces: Iterable[TraceRun]) -> list[TraceRun]:
+    """The runs in order, but of copies of a session, which follow one another, the longest first."""
+    listed = list(traces)
+    first: dict[str, int] = {}
+    places = [first.setdefault(trace.session_id or f"\n{at}", at) for at, trace in enumerate(listed)]
+    order = sorted(range(len(listed)), key=lambda at: (places[at], -len(listed[at].items)))
+    return [listed[at] for at in order]
+
+
+def _copy(trace: TraceRun, ledger: str, log: FileLog) -> SessionCopy | None:
+    """What tells whether the run is a copy of another; two that only begin alike have no reply yet."""
+    if trace.session_id is None or not trace.replied:
         return None
+    if not trace.session_id and any(item.at is None for item in trace.items):
+        return None
+    said = digests(trace.items)
+    key = trace.session_id or said[0].hex()
+    return SessionCopy(cut_name(trace.run_id), key, said, ledger, log)
+
+
+def _draft(
+    run_id: str, trace: TraceRun, tools: set[str], *, intake: Intake, log: FileLog, tidier: Tidier
+) -> RunDraft:
     run = RunDraft(run_id=run_id, origin=trace.record if trace.origin is None else trace.origin)
     timed = trace.started is not None
     start = trace.started or synthetic_start(trace.task_repeat or 0)
