@@ -104,7 +104,7 @@ def test_every_shape_of_a_session_is_the_same_run(tmp_path: Path, shape: str) ->
 
 ENDS = [
     ([END], {"input_tokens": 20.0, "output_tokens": 7.0, "cached_tokens": 8.0, "cache_creation_tokens": 0.0}),
-    ([END, END], {"output_tokens": 7.0}),
+    ([END, {**END, "id": "e7"}], {"output_tokens": 7.0}),
     ([event(6, "assistant.usage", model="gpt-x", inputTokens=9, outputTokens=2)],
      {"input_tokens": 9.0, "output_tokens": 2.0}),
 ]  # fmt: skip

@@ -19,7 +19,7 @@ class SessionCopy:
     Attributes:
         run_id: before it is made unlike all others.
         key: what its copies have, too.
-        said: a digest of each item, in order.
+        items: a digest of each item, in order.
         ledger: where its run is written.
         log: the account of its file.
         kept: the id of its run, once it has one.
@@ -27,14 +27,14 @@ class SessionCopy:
 
     run_id: str
     key: str
-    said: tuple[bytes, ...]
+    items: tuple[bytes, ...]
     ledger: str
     log: FileLog
     kept: str = ""
 
     def begins(self, other: SessionCopy) -> bool:
         """Whether the other says all that this one says, in the same order, and perhaps goes on."""
-        return other.said[: len(self.said)] == self.said
+        return other.items[: len(self.items)] == self.items
 
     def gives_way(self, run_id: str, other: SessionCopy) -> None:
         """Notes that another copy is read for this one."""

@@ -239,9 +239,9 @@ def _copy(trace: TraceRun, ledger: str, log: FileLog) -> SessionCopy | None:
         return None
     if not trace.session_id and any(item.at is None for item in trace.items):
         return None
-    said = digests(trace.items)
-    key = trace.session_id or said[0].hex()
-    return SessionCopy(cut_name(trace.run_id), key, said, ledger, log)
+    found = digests(trace.items)
+    key = trace.session_id or found[0].hex()
+    return SessionCopy(cut_name(trace.run_id), key, found, ledger, log)
 
 
 def _draft(
