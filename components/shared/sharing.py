@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from components.shared import state, tables
 from components.shared.panels import panel
 from untaken.corpus import Corpus
+from untaken.failure_modes import Taxonomy, kept_taxonomy
 from untaken.html import html_report
 
 
@@ -20,8 +24,17 @@ def share_report() -> None:
     unread = len(state.unread())
     with st.popover("Share report", icon=":material/ios_share:"):
         st.caption("One file that opens offline in any browser. It has the scope of this page.")
+        with_notes = st.checkbox(
+            "With notes and failure modes",
+            key="report-notes",
+            help="What people wrote about runs, signed as they signed it.",
+        )
+        taxonomy = kept_taxonomy(state.workspace().path) if with_notes else None
+        chosen = state.later(_chosen)
         for label, file, make, words in made:
-            report = state.later(make, unread)
+            report = (
+                partial(_noted, chosen, make, unread, taxonomy) if taxonomy else state.later(make, unread)
+            )
             tables.download(
                 lambda report=report: report().encode(),  # type: ignore[misc]
                 label=label,
@@ -32,11 +45,21 @@ def share_report() -> None:
             st.caption(words)
 
 
-def short_report(corpus: Corpus, unread: int) -> str:
+def _chosen(corpus: Corpus) -> Corpus:
+    return corpus
+
+
+def _noted(
+    corpus: Callable[[], Corpus], make: Callable[..., str], unread: int, notes: Taxonomy | None
+) -> str:
+    return make(corpus(), unread, notes)
+
+
+def short_report(corpus: Corpus, unread: int, notes: Taxonomy | None = None) -> str:
     """The report on some runs, beside which so many have no readable start."""
-    return html_report(corpus, unread=unread)
+    return html_report(corpus, unread=unread, notes=notes)
 
 
-def full_report(corpus: Corpus, unread: int) -> str:
+def full_report(corpus: Corpus, unread: int, notes: Taxonomy | None = None) -> str:
     """The same with every table."""
-    return html_report(corpus, full=True, unread=unread)
+    return html_report(corpus, full=True, unread=unread, notes=notes)

@@ -11,6 +11,7 @@ from untaken.answers.workspace import ReportDocument
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.score import evaluated_paths
+from untaken.failure_modes import Taxonomy, load_taxonomy
 from untaken.html import html_report
 from untaken.html.small_print import corpus_digest
 from untaken.ledger.disk import replace
@@ -30,6 +31,8 @@ def add_to(verbs: Verbs) -> None:
     length.add_argument("--full", action="store_true", help="every agent, failing run, sub-goal and choice")
     parser.takes_one("--title", "TEXT", "the heading", default="")
     parser.takes_one("--date", "TEXT", "date to print, as given; default: none", default="")
+    parser.takes_flag("--notes", "also failure modes and notes that people wrote, with their names")
+    parser.takes_one("--taxonomy", "FILE", "names of failure modes; implies --notes")
     parser.takes_labels()
     parser.takes_memory()
     parser.takes_weights()
@@ -39,6 +42,7 @@ def report(args: argparse.Namespace, console: Console) -> int:
     """Writes the report; 1 where a ledger is broken or a plan graph invalid: the report says so, too."""
     scored, corpus = evaluated_paths(args, console)
     labels = rates_with_labels(corpus) if args.labels else None
+    notes = _taxonomy(args)
     page = html_report(
         corpus,
         full=args.full,
@@ -46,6 +50,7 @@ def report(args: argparse.Namespace, console: Console) -> int:
         date=args.date,
         labels=labels,
         unread=len(scored.ledgers.unread),
+        notes=notes,
     ).encode()
     replace(Path(args.html), page, sync=False)
     length = "full" if args.full else "focused"
@@ -62,3 +67,10 @@ def report(args: argparse.Namespace, console: Console) -> int:
         )
     )
     return 1 if scored.broken else 0
+
+
+def _taxonomy(args: argparse.Namespace) -> Taxonomy | None:
+    """The names of failure modes, where the report should hold what people wrote."""
+    if args.taxonomy:
+        return load_taxonomy(args.taxonomy)
+    return Taxonomy() if args.notes else None

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from untaken.answers.advised import Advised, AdvisedChoice
+from untaken.answers.cause import cause_of
 from untaken.answers.plan_words import groups_words
 from untaken.causes import cause_words
 from untaken.corpus import Corpus
@@ -71,10 +72,20 @@ def _card(corpus: Corpus, item: FixItem, found: Triage, most: int, *, full: bool
         tag("p", f"{'Recommended' if item.recommended else 'Not recommended'}: {short(item.why, 200)}.")
         if item.why
         else "",
+        _example(corpus, item),
         tag("p", *agents),
         run_list("Runs to look at", [[name] for name in (names if full else names[:NAMED])], len(names)),
         class_="card",
     )
+
+
+def _example(corpus: Corpus, item: FixItem) -> str:
+    """What was expected and what was there, in the first of its failed runs."""
+    if not item.failed_runs:
+        return ""
+    run = corpus.runs[item.runs[0]]
+    words = cause_of(run, corpus.scores[run.digest], "failed", corpus.graphs).in_words
+    return tag("p", "For example, ", run_name(run.run_id), f": {short(words, 300)}", class_="facts")
 
 
 def _often(item: FixItem, found: Triage) -> str:

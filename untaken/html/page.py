@@ -12,6 +12,7 @@ from untaken.answers.advised import advised
 from untaken.answers.first_page import first_numbers
 from untaken.corpus import Corpus
 from untaken.errors import Score, Unscored
+from untaken.failure_modes import Taxonomy
 from untaken.fix_first import triage
 from untaken.html.better import better_section
 from untaken.html.fix_list import (
@@ -22,6 +23,7 @@ from untaken.html.fix_list import (
     fix_section,
 )
 from untaken.html.markup import Markup, page, row, run_name, section, short, stylesheet, table, tag
+from untaken.html.notes import notes_section
 from untaken.html.plan_audit import audit_section
 from untaken.html.rank_flow import flow_section
 from untaken.html.run_patterns import patterns_section
@@ -51,6 +53,7 @@ def html_report(
     date: str = "",
     labels: LabelledRates | None = None,
     unread: int = 0,
+    notes: Taxonomy | None = None,
 ) -> str:
     """One HTML file that opens anywhere, offline: no script, no font and no picture from outside.
 
@@ -65,6 +68,8 @@ def html_report(
         labels: rates from people's labels and a judge, shown where people labelled some of its verdicts.
         unread: runs of which not even the start can be read (`untaken.ledger.unread_runs`): no corpus has
             them, and the report says that they are left out.
+        notes: the names of failure modes, where the report should hold what people wrote about runs: their
+            failure modes and notes, signed as they are.
 
     Returns:
         The page, as text in UTF-8.
@@ -79,18 +84,27 @@ def html_report(
         stylesheet(css()),
     )
     return page(
-        head, _body(corpus, heading, full=full, date=date, labels=labels, unread=unread), language="en"
+        head,
+        _body(corpus, heading, full=full, date=date, labels=labels, unread=unread, notes=notes),
+        language="en",
     )
 
 
 def _body(
-    corpus: Corpus, heading: str, *, full: bool, date: str, labels: LabelledRates | None, unread: int
+    corpus: Corpus,
+    heading: str,
+    *,
+    full: bool,
+    date: str,
+    labels: LabelledRates | None,
+    unread: int,
+    notes: Taxonomy | None,
 ) -> Markup:
     seen, found = first_numbers(corpus), triage(corpus)
     broken = seen.broken + unread
     sub = (
         f"{counted(seen.runs, 'run')} · {counted(seen.agents, 'agent')} · {counted(seen.tasks, 'task')} · "
-        f"{counted(seen.graphs, 'plan graph')} · {'full' if full else 'focused'} report"
+        f"{counted(seen.graphs, 'plan graph')}{_when(corpus)} · {'full' if full else 'focused'} report"
     )
     scope = [*(f.message for f in corpus.findings if f.code == LEFT_OUT), rule_words(corpus)]
     sections = (
@@ -98,6 +112,7 @@ def _body(
         numbers(seen),
         fix_section(corpus, found, full=full),
         causes_section(found, full=full),
+        notes_section(corpus, notes, full=full),
         advised_section(corpus, advised(corpus), full=full),
         usage_section(corpus, full=full),
         flow_section(corpus.ranking, full=full),
@@ -113,13 +128,21 @@ def _body(
         words_section(),
         made_section(corpus, broken, full=full, date=date),
     )
-    notes = (tag("p", f"{short(words, 400)}.", class_="sub") for words in scope)
-    header = tag("header", tag("h1", heading), tag("p", sub, class_="sub"), *notes)
+    rules = (tag("p", f"{short(words, 400)}.", class_="sub") for words in scope)
+    header = tag("header", tag("h1", heading), tag("p", sub, class_="sub"), *rules)
     main = tag("main", *(section for section in sections if section is not None))
     footer = tag(
         "footer", "Made from recorded runs only; nothing was executed again, and no data left the machine."
     )
     return tag("body", header, main, footer)
+
+
+def _when(corpus: Corpus) -> str:
+    """The days on which the runs began; nothing where none has a clock."""
+    days = sorted({at.date().isoformat() for run in corpus.runs.values() if (at := run.started_at)})
+    if not days:
+        return ""
+    return f" · {days[0]}" if len(days) == 1 else f" · {days[0]} to {days[-1]}"
 
 
 @cache
