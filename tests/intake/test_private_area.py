@@ -134,9 +134,7 @@ def test_a_run_that_does_not_arrive_is_named(area: PrivateArea, tmp_path: Path) 
 
 
 def test_areas_end_with_the_server_even_if_it_was_killed(tmp_path: Path) -> None:
-    program = (
-        "import tempfile, os; from untaken.private_area import PrivateAreas; PrivateAreas(); os._exit(9)"
-    )
+    program = "import os; from untaken.private_area import PrivateAreas; PrivateAreas(); os._exit(9)"
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", program], env=environment, check=False)
     (killed,) = tmp_path.glob(f"{PREFIX}*")

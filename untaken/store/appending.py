@@ -205,7 +205,7 @@ def holds_later(connection: Connection, folder: Path, run_id: str, head: Head) -
 
 
 class _FileReplaced(Exception):
-    """The file is not in the workspace any more: its runs are in other files (`untaken.store.bundles`)."""
+    """The file is not here any more: its runs are in other files (`untaken.store.bundles`)."""
 
 
 @dataclass(frozen=True, slots=True)

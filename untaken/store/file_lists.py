@@ -1,4 +1,4 @@
-"""What a workspace holds, listed: all of it, or a part that a page shows."""
+"""What a workspace holds, listed: all of it, or a part that a page shows; its digest and its audit log."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from pathlib import Path
 
 from sqlalchemy import ColumnElement, Engine
 
+from untaken.ledger import Head
 from untaken.store import records
-from untaken.store.database import reading
-from untaken.store.stored_file import StoredFile
+from untaken.store.database import reading, writing
+from untaken.store.stored_file import AuditEntry, StoredFile
 from untaken.store.tables import files
 
 
 class FileLists:
-    """How a `Workspace` lists its files."""
+    """How a `Workspace` lists its files, and what the database says of all of them."""
 
     path: Path
+    read_only: bool
     _engine: Engine
 
     def removed(self) -> list[StoredFile]:
@@ -58,6 +60,30 @@ class FileLists:
         """The place of the file that was added last: what is added later has a higher one."""
         with reading(self._engine) as connection:
             return records.last_position(connection)
+
+    def heads(self) -> dict[str, Head]:
+        """The recorded head of each run id."""
+        with reading(self._engine) as connection:
+            return {run_id: head for run_id, (head, _) in records.recorded_heads(connection).items()}
+
+    def digest(self, position: int | None = None) -> str:
+        """Changes whenever what can be read from the workspace changes; the key of every cache above.
+
+        `position` as for `ledgers`.
+        """
+        with reading(self._engine) as connection:
+            return records.content_digest(connection, position)
+
+    def audit(self, code: str, message: str, run: str | None = None) -> None:
+        """Writes a line to the audit log, once for the same words about the same run."""
+        if not self.read_only:
+            with writing(self._engine) as connection:
+                records.insert_audit(connection, code, message, run)
+
+    def audit_log(self) -> list[AuditEntry]:
+        """The audit log, oldest first."""
+        with reading(self._engine) as connection:
+            return records.audit_entries(connection)
 
 
 def _chosen(position: int | None, named: str) -> ColumnElement[bool]:

@@ -41,7 +41,7 @@ from untaken.store.readings import FileReading, LedgerContent, Make, contents_of
 from untaken.store.reviews import Reviews
 from untaken.store.run_now import run_now
 from untaken.store.schema import DATABASE, is_workspace, make_rooms, prepare
-from untaken.store.stored_file import Added, AuditEntry, StoredFile
+from untaken.store.stored_file import Added, StoredFile
 from untaken.store.text_drafts import TextDrafts
 
 Progress = Callable[[int, int, str], None]
@@ -306,11 +306,6 @@ class Workspace(GraphStore, FileLists):
         clear_staged(self.path, moment - timedelta(days=1))
         return expired
 
-    def heads(self) -> dict[str, Head]:
-        """The recorded head of each run id."""
-        with reading(self._engine) as connection:
-            return {run_id: head for run_id, (head, _) in records.recorded_heads(connection).items()}
-
     def read_runs(self, progress: Progress | None = None) -> tuple[list[Run], list[Finding]]:
         """Reads every run again from disk and compares it with its recorded head.
 
@@ -419,25 +414,6 @@ class Workspace(GraphStore, FileLists):
     def diagnose(self, progress: Progress | None = None) -> Diagnosis:
         """Compares every stored file with what was recorded of it, and looks for what else may be wrong."""
         return diagnose(self._engine, self.path, progress)
-
-    def digest(self, position: int | None = None) -> str:
-        """Changes whenever what can be read from the workspace changes; the key of every cache above.
-
-        `position` as for `ledgers`.
-        """
-        with reading(self._engine) as connection:
-            return records.content_digest(connection, position)
-
-    def audit(self, code: str, message: str, run: str | None = None) -> None:
-        """Writes a line to the audit log, once for the same words about the same run."""
-        if not self.read_only:
-            with writing(self._engine) as connection:
-                records.insert_audit(connection, code, message, run)
-
-    def audit_log(self) -> list[AuditEntry]:
-        """The audit log, oldest first."""
-        with reading(self._engine) as connection:
-            return records.audit_entries(connection)
 
     def _purge_daily(self) -> None:
         with reading(self._engine) as connection:
