@@ -18,6 +18,7 @@ from untaken.asking.local import serving, weights_file
 from untaken.errors import UntakenError
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that a test starts compiles the package
+gc.disable()  # until the tests are there: they are many objects, and none goes
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -76,8 +77,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish() -> None:
     """Thousands of tests are many objects, and they stay: no search for garbage looks at them again."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 class ByFile(LoadScopeScheduling):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import jupytext
 import nbformat
 import pytest
+from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+AFRESH = "%reset -f\n__import__('pandas').reset_option('display')"
 FIGURE = "application/vnd.plotly.v1+json"
 
 
@@ -27,13 +31,26 @@ def notebook(path: Path) -> NotebookNode:
 
 
 @pytest.fixture(scope="module")
-def executed(path: Path) -> NotebookNode:
-    """The notebook after a run in a kernel of its own, with the working folder that a reader has."""
-    copy = nbformat.read(path, as_version=4)
-    client = NotebookClient(
-        copy, timeout=180, coalesce_streams=True, resources={"metadata": {"path": str(FOLDER)}}
+def kernel() -> Iterator[KernelManager]:
+    """One kernel for all, for most of what a notebook takes is its libraries."""
+    manager = KernelManager()
+    manager.start_kernel(
+        cwd=str(FOLDER), env=os.environ | {"PYTHONWARNINGS": "error::DeprecationWarning:untaken"}
     )
-    client.execute(env=os.environ | {"PYTHONWARNINGS": "error::DeprecationWarning:untaken"})
+    yield manager
+    manager.shutdown_kernel(now=True)
+    manager.cleanup_resources()
+
+
+@pytest.fixture(scope="module")
+def executed(path: Path, kernel: KernelManager) -> NotebookNode:
+    """The notebook after a run that knows no name of another, with the working folder that a reader has."""
+    copy = nbformat.read(path, as_version=4)
+    copy.cells.insert(0, new_code_cell(AFRESH))
+    client = NotebookClient(copy, km=kernel, timeout=180, coalesce_streams=True)
+    client.execute()
+    client.kc.stop_channels()
+    del copy.cells[0]
     return copy
 
 
