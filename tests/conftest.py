@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +34,7 @@ def in_memory() -> dict[str, str]:
 
 
 os.environ |= in_memory()
+tempfile.tempdir = None  # pytest has asked for a place before
 
 
 @pytest.fixture(scope="session")

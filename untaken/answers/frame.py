@@ -13,6 +13,7 @@ from untaken.facts.columns import (
     MEANINGS,
     Column,
     Columns,
+    Meanings,
     Row,
     cells,
     count,
@@ -33,6 +34,7 @@ __all__ = [
     "MEANINGS",
     "Column",
     "Columns",
+    "Meanings",
     "count",
     "figure",
     "frame",
@@ -62,5 +64,5 @@ def frame(columns: Columns[Row], rows: Iterable[Row]) -> pd.DataFrame:
         for name, column in columns.items():
             values[name] += cells(column, some)
     made = data_frame({name: column.dtype for name, column in columns.items()}, values)
-    made.attrs[MEANINGS] = {name: column.meaning for name, column in columns.items()}
+    made.attrs[MEANINGS] = Meanings((name, column.meaning) for name, column in columns.items())
     return made

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from untaken.answers import first_page
-from untaken.answers.frame import MEANINGS
+from untaken.answers.frame import MEANINGS, Meanings
 from untaken.answers.overview import Overview, graphs_by_misses
 from untaken.answers.ranking_tables import sub_goal_failures
 from untaken.answers.usage import AgentUsage, corpus_usage
@@ -137,7 +137,7 @@ def _table(packed: bytes) -> pd.DataFrame:
     with pa.ipc.open_stream(packed) as reader:
         table = reader.read_all()
     frame: pd.DataFrame = table.to_pandas()
-    frame.attrs = {MEANINGS: json.loads(table.schema.metadata[MEANINGS.encode()])}
+    frame.attrs = {MEANINGS: Meanings(json.loads(table.schema.metadata[MEANINGS.encode()]))}
     return frame
 
 

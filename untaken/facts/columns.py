@@ -19,6 +19,16 @@ MEANINGS: Final = "meanings"
 """The entry of a table's ``attrs`` that says what each column means."""
 
 
+class Meanings(dict[str, str]):
+    """What the columns of a table mean, never changed.
+
+    pandas copies ``attrs`` in depth for every column that is looked at; all its tables share this one.
+    """
+
+    def __deepcopy__(self, _: object) -> Meanings:
+        return self
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column(Generic[Row]):
     """One column.

@@ -13,7 +13,7 @@ import msgspec
 import pandas as pd
 
 from untaken.errors import UntakenError, Where
-from untaken.facts.columns import MEANINGS
+from untaken.facts.columns import MEANINGS, Meanings
 from untaken.facts.kept import workspace_facts
 from untaken.facts.parts import MANIFEST, OWN_CODE, FactManifest, literal
 from untaken.facts.tables import FACTS_VERSION, TABLES
@@ -98,7 +98,7 @@ class Facts:
         for key, column in columns.items():
             if column.dtype == "datetime64[us, UTC]":
                 made[key] = made[key].dt.tz_localize("UTC")
-        made.attrs[MEANINGS] = {key: column.meaning for key, column in columns.items()}
+        made.attrs[MEANINGS] = Meanings((key, column.meaning) for key, column in columns.items())
         return made
 
     def sql(self, text: str, parameters: Sequence[object] = ()) -> pd.DataFrame:
