@@ -23,6 +23,8 @@ from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[1]
 AIM = 0.85
+IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+"""Where the copies are, for their tests write many small files."""
 ROOMS = {
     "untaken/ledger": ["tests/ledger", "tests/properties/test_ledger_properties.py"],
     "untaken/plans": ["tests/plans", "tests/properties/test_plan_properties.py"],
@@ -142,6 +144,7 @@ def failure(tree: Path, tests: list[str], limit: float | None = None) -> str:
     """What these tests say where they fail in a copy of the checkout or take too long, else empty."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"--basetemp={tree}-tmp"]
     environment = os.environ | {"PYTHONPATH": str(tree)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else every mutant's tests are compiled anew
     environment.setdefault("UNTAKEN_REAL_DATA", str(ROOT.parent / "shared" / "data"))
     try:
         done = subprocess.run(
@@ -199,7 +202,7 @@ def main() -> int:
     asked = parser.parse_args()
     tried = chosen(asked.places, asked.count, asked.seed)
     with (
-        tempfile.TemporaryDirectory(prefix="untaken-mutants-") as made,
+        tempfile.TemporaryDirectory(prefix="untaken-mutants-", dir=IN_MEMORY) as made,
         ThreadPoolExecutor(asked.workers) as pool,
     ):
         trees: SimpleQueue[Path] = SimpleQueue()

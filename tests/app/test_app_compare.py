@@ -17,12 +17,14 @@ from untaken.store import Workspace
 Patch = pytest.MonkeyPatch
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    world = desk.write_folder(tmp_path / "world")
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The desk's runs, for tests that only look."""
+    at = tmp_path_factory.mktemp("compared")
+    world = desk.write_folder(at / "world")
     for room in ("graphs", "ledgers"):
-        Workspace.open_folder(world / room, at=tmp_path / "at").close()
-    return tmp_path / "at"
+        Workspace.open_folder(world / room, at=at / "at").close()
+    return at / "at"
 
 
 @pytest.fixture

@@ -39,9 +39,14 @@ def a_history(folder: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return a_history(tmp_path_factory.mktemp("history"))
+
+
 @pytest.fixture
-def app(tmp_path: Path, monkeypatch: Patch) -> AppTest:
-    return session(a_history(tmp_path), monkeypatch, "decisions")
+def app(history: Path, monkeypatch: Patch) -> AppTest:
+    return session(history, monkeypatch, "decisions")
 
 
 def choose(app: AppTest, words: str) -> AppTest:
@@ -138,12 +143,14 @@ def test_an_unknown_alternative_is_shown_as_unknown(app: AppTest) -> None:
     assert metrics(app)["Advantage of the alternative"] == "unknown"
 
 
-def test_the_address_keeps_the_choice_for_somebody_else(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = choose(session(a_history(tmp_path), monkeypatch, "decisions"), "bad → good")
+def test_the_address_keeps_the_choice_for_somebody_else(
+    app: AppTest, history: Path, monkeypatch: Patch
+) -> None:
+    choose(app, "bad → good")
     digest = app.query_params["choice"]
     every = table(app, "Choices").set_index("choice")
     assert list(every.loc[digest, ["selected", "alternative"]]) == ["bad", "good"]
-    theirs = session(tmp_path, monkeypatch, "decisions")
+    theirs = session(history, monkeypatch, "decisions")
     assert "Taken: bad" not in metrics(theirs)
     theirs.query_params["choice"] = digest
     theirs.run()

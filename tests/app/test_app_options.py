@@ -21,17 +21,18 @@ sub_goals:
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two agents that never pay, over eight tasks, each with a plan graph of its own."""
-    with Workspace(tmp_path) as store:
+    at = tmp_path_factory.mktemp("options")
+    with Workspace(at) as store:
         for n in range(8):
             store.add(f"{n}.plan.yaml", GRAPH.format(n=n).encode())
             for agent in ("ann", "bob"):
                 run = a_run(f"{agent}{n}", agent=agent, task=f"t{n}")
                 run.select("a", "b", context="c").select("b", "a", context="c").call("look")
                 store.add(f"{agent}{n}.jsonl", run.finish(success=agent == "ann").ledger())
-    return tmp_path
+    return at
 
 
 def held(app: AppTest, name: str) -> list[str]:

@@ -16,17 +16,18 @@ from untaken.store import Workspace
 Patch = pytest.MonkeyPatch
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Careful does all, lucky succeeds without the policy, diligent does all and fails, failing fails.
 
     Nobody judged the manners of failing.
     """
     runs = [*desk.builders()[:-1], *(diligent(f"refund-{task}", n) for task in (1, 2) for n in (1, 2))]
-    with Workspace(tmp_path) as store:
+    at = tmp_path_factory.mktemp("ranked")
+    with Workspace(at) as store:
         store.add("desk.plan.yaml", desk.GRAPH)
         store.add("runs.jsonl", b"".join(run.ledger() for run in runs))
-    return tmp_path
+    return at
 
 
 def diligent(task: str, n: int) -> RunBuilder:

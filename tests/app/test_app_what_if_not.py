@@ -44,9 +44,9 @@ def opened(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:
     return go_to(app, "what_if_not")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return workspace(tmp_path, NAME, f"{AGENT}.crafter-open-seed1")
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return workspace(tmp_path_factory.mktemp("planned"), NAME, f"{AGENT}.crafter-open-seed1")
 
 
 def metrics(app: AppTest) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from builders import a_run
@@ -26,21 +25,35 @@ sub_goals:
 """
 
 
-@pytest.fixture
-def address(tmp_path: Path, serve: Callable[..., str]) -> str:
-    """The app on three failing runs."""
-    with Workspace(tmp_path / "w") as store:
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory, serve: Callable[..., str]) -> str:
+    """The app on three failing runs; what the tests say of them adds up, in their order."""
+    folder = tmp_path_factory.mktemp("reviewed") / "w"
+    with Workspace(folder) as store:
         store.add("desk.plan.yaml", GRAPH)
         for i in range(3):
             run = a_run(f"r{i}", agent=f"agent {i}", task="t0").call("look")
             store.add(f"{i}.jsonl", run.finish(success=False).ledger())
-    return serve(str(tmp_path / "w"))
+    return serve(str(folder))
 
 
 def at_run(page: Page, place: int) -> None:
     """The run in this place of the queue is open."""
     settle(page)  # until then the fields of the run before are there, too
     expect(page.get_by_text(f"{place} of 3", exact=True)).to_be_visible()
+
+
+def test_the_queue_does_not_widen_a_small_screen_and_shows_its_first_columns_on_others(
+    address: str, open_page: Open
+) -> None:
+    page = open_page(f"{address}/review", width=390, height=844, dark=True)
+    expect(page.get_by_text("0 of 3 reviewed")).to_be_visible()
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    table = page.locator(".st-key-review-queue")
+    everything = sum(WIDTHS.values())
+    for width, least in ((1280, everything - WIDTHS["case"] + 150), (1440, everything - 20)):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.wait_for_function(WIDE, arg=[table.element_handle(), least])
 
 
 def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
@@ -125,16 +138,3 @@ def test_a_selected_sub_goal_shows_what_a_colleague_has_said_meanwhile_on_the_wh
         click(ann, boxes(ann)[0])
     expect(ann.get_by_text("human:bob", exact=True)).to_be_visible()
     expect(ann.get_by_text("1 of 2 (50%) completed")).to_be_visible()
-
-
-def test_the_queue_does_not_widen_a_small_screen_and_shows_its_first_columns_on_others(
-    address: str, open_page: Open
-) -> None:
-    page = open_page(f"{address}/review", width=390, height=844, dark=True)
-    expect(page.get_by_text("0 of 3 reviewed")).to_be_visible()
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-    table = page.locator(".st-key-review-queue")
-    everything = sum(WIDTHS.values())
-    for width, least in ((1280, everything - WIDTHS["case"] + 150), (1440, everything - 20)):
-        page.set_viewport_size({"width": width, "height": 844})
-        page.wait_for_function(WIDE, arg=[table.element_handle(), least])

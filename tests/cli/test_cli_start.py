@@ -50,9 +50,12 @@ def verbs(of: argparse.ArgumentParser, *, above: str = "") -> Iterator[str]:
         yield from verbs(one, above=f"{above} {name}".strip())
 
 
+LEAVES = list(verbs(parser()))
+
+
 def test_every_verb_has_the_file_of_its_name() -> None:
     assert [verb for verb in VERBS if not (ROOT / "untaken" / "cli" / f"{verb}.py").is_file()] == []
-    assert {verb.split()[0] for verb in verbs(parser())} == set(VERBS)
+    assert {verb.split()[0] for verb in LEAVES} == set(VERBS)
 
 
 def loaded_by(*commands: list[str]) -> set[str]:
@@ -122,7 +125,7 @@ def test_the_package_loads_nothing_until_a_name_is_used() -> None:
     assert SLOW & set(done.stdout.split()) == set()
 
 
-@pytest.mark.parametrize("verb", list(verbs(parser())))
+@pytest.mark.parametrize("verb", LEAVES)
 def test_the_help_of_a_verb_ends_in_examples_that_are_valid_commands(
     verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,10 +151,10 @@ def test_without_a_verb_every_verb_is_listed_by_what_it_is_for(capsys: pytest.Ca
     ] == []
 
 
-@pytest.mark.parametrize("verb", list(verbs(parser())))
+@pytest.mark.parametrize("verb", LEAVES)
 def test_a_verb_that_writes_a_file_takes_o(verb: str) -> None:
-    path, of = verb.split(), parser()
-    for name in path:
+    of = parser([verb.split(maxsplit=1)[0]])
+    for name in verb.split():
         of = next(a for a in of._actions if isinstance(a, argparse._SubParsersAction)).choices[name]
     writes = {"--html", "--to", "--out"} & set(of._option_string_actions)
     places = [of._option_string_actions[name] for name in writes]
@@ -160,7 +163,7 @@ def test_a_verb_that_writes_a_file_takes_o(verb: str) -> None:
 
 @pytest.mark.parametrize("page", [Path("README.md"), *(p.relative_to(ROOT) for p in PAGES)], ids=str)
 def test_the_verbs_that_notebooks_and_pages_name_are_there(page: Path) -> None:
-    known = {*verbs(parser()), *VERBS}
+    known = {*LEAVES, *VERBS}
     named = re.findall(r"`untaken ([a-z]+)(?: ([a-z]+))?", (ROOT / page).read_text("utf-8"))
     wrong = [name for name in named if not known & {name[0], " ".join(name).strip()}]
     assert wrong == []

@@ -296,7 +296,11 @@ def test_what_could_not_run_exits_with_2_a_code_and_a_next_step(
     if line.startswith("app") and trouble == "full":
         pytest.skip("its server makes the workspace, and its pages say what is wrong")
     folder = tmp_path / "there"
-    shutil.copytree(places, folder)
+    folder.mkdir()
+    for name, file in NAMES.items():
+        if f"{{{name}}}" in line:
+            for place in places.glob(f"{file}*"):
+                (shutil.copytree if place.is_dir() else shutil.copy2)(place, folder / place.name)
     named = {name: folder / file for name, file in NAMES.items()}
     with ExitStack() as stack:
         if held := TROUBLES[kind][trouble](named[kind.split(maxsplit=1)[0]], monkeypatch):
