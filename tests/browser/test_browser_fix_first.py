@@ -24,8 +24,13 @@ def follow(page: Page) -> dict[str, str]:
     return selection(page)
 
 
-def test_the_first_item_leads_to_a_run_in_which_its_sub_goal_failed(demo: str, open_page: Open) -> None:
-    page = open_page(demo, height=1600)
+def test_the_overview_takes_two_screens_at_most_and_its_first_item_leads_to_a_run_in_which_it_failed(
+    demo: str, open_page: Open
+) -> None:
+    page = open_page(demo, width=1440, height=900)
+    headline(page, "Overview")
+    assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight") <= 2 * 900
+    page.set_viewport_size({"width": 1440, "height": 1600})
     figure = page.locator(".st-key-scroll-fix .js-plotly-plot")
     expect(figure.get_by_text("✓ ★ Check policy applies").first).to_be_visible()
     expect(figure.get_by_text(re.compile("skill recall_policy")).first).to_be_visible()
@@ -37,7 +42,9 @@ def test_the_first_item_leads_to_a_run_in_which_its_sub_goal_failed(demo: str, o
     )
 
 
-def test_a_click_on_a_bar_chooses_the_item_and_leads_to_its_sub_goal(demo: str, open_page: Open) -> None:
+def test_a_click_on_a_bar_chooses_the_item_and_causes_and_choices_are_one_click_away(
+    demo: str, open_page: Open
+) -> None:
     page = open_page(demo, height=1600)
     bars = page.locator(".st-key-scroll-fix .js-plotly-plot .bars .point path")
     expect(bars.first).to_be_visible()
@@ -48,10 +55,8 @@ def test_a_click_on_a_bar_chooses_the_item_and_leads_to_its_sub_goal(demo: str, 
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 4)
     expect(chosen(page).get_by_role("combobox")).not_to_have_value(before)
     assert follow(page)["sub_goal"] == "intent"
-
-
-def test_causes_and_choices_are_one_click_from_the_list(demo: str, open_page: Open) -> None:
-    page = open_page(demo, height=1600)
+    page.go_back()
+    headline(page, "Overview")
     page.get_by_role("link", name="All causes", exact=True).click()
     headline(page, "Failure modes")
     expect(page.get_by_role("heading", name="Why they fail there")).to_be_visible()
@@ -60,9 +65,3 @@ def test_causes_and_choices_are_one_click_from_the_list(demo: str, open_page: Op
     page.get_by_role("link", name="Choices to change", exact=True).click()
     headline(page, "Decisions")
     expect(page.get_by_role("heading", name="Choices that succeeded more often")).to_be_visible()
-
-
-def test_the_overview_takes_two_screens_at_most(demo: str, open_page: Open) -> None:
-    page = open_page(demo, width=1440, height=900)
-    headline(page, "Overview")
-    assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight") <= 2 * 900

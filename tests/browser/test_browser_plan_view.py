@@ -1,4 +1,4 @@
-"""The plan graph in a real browser: what survives a click, and a first visit that follows a link."""
+"""The plan graph in a real browser: what survives a click."""
 
 from __future__ import annotations
 
@@ -77,12 +77,3 @@ def test_a_zoomed_drawing_shows_no_blank_beside_it(open_page: Callable[..., Page
     page.locator(".plan-stage[data-boxes]").wait_for()
     first, *_ = json.loads(page.locator(".plan-stage").get_attribute("data-boxes") or "[]")
     assert 0 < first["y"] < 60
-
-
-def test_a_link_to_a_page_works_as_the_first_visit_of_a_server(
-    serve: Callable[..., str], open_page: Callable[..., Page]
-) -> None:
-    """Such a visit makes Streamlit take the folder of pages for an app of its own."""
-    page = open_page(f"{serve('--demo')}/run")
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Rankings", exact=True).wait_for()
-    expect(page.get_by_role("heading", name="Run", level=1)).to_be_visible()

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import pytest
 from conftest import answered, go_to, headline, press, selection, settle
 from playwright.sync_api import Locator, Page, expect
 from screen import boxes, button, cells, click, fills, still, tick
@@ -82,21 +81,19 @@ def test_a_newcomer_comes_from_the_numbers_to_a_run_that_contradicts_them(demo: 
     assert len(boxes(page)) == 8
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1440, False), (390, True)], ids=["wide-light", "narrow-dark"])
-def test_the_drawn_colours_are_the_status_of_each_sub_goal(
-    demo: str, open_page: Open, width: int, dark: bool
+def the_drawn_colours_are_the_status_of_each_sub_goal(page: Page, colours: dict[str, str]) -> None:
+    drawn = boxes(page)
+    assert [box["status"] for box in drawn] == [node.status for node in telling_run()[1].nodes]
+    for box, fill in zip(drawn, fills(page, drawn), strict=True):
+        assert fill == colours.get(box["status"], fill)
+
+
+def test_the_drawn_colours_are_the_status_of_each_sub_goal_and_a_click_shows_its_evidence(
+    demo: str, open_page: Open
 ) -> None:
     run, score = telling_run()
-    page = open_page(f"{demo}/run?run={run.digest}", width=width, height=1400, dark=dark)
-    drawn = boxes(page)
-    assert [box["status"] for box in drawn] == [node.status for node in score.nodes]
-    for box, fill in zip(drawn, fills(page, drawn), strict=True):
-        assert fill == (NIGHT if dark else COLOURS).get(box["status"], fill)
-
-
-def test_clicks_on_sub_goals_show_their_evidence_and_the_address_keeps_it(demo: str, open_page: Open) -> None:
-    run, score = telling_run()
     page = open_page(f"{demo}/run?run={run.digest}", height=1400)
+    the_drawn_colours_are_the_status_of_each_sub_goal(page, COLOURS)
     for status in ("completed", "attempted", "skipped"):
         wanted = node(status)
         with answered(page):
@@ -104,10 +101,11 @@ def test_clicks_on_sub_goals_show_their_evidence_and_the_address_keeps_it(demo: 
         evidence_of(page, wanted)
         assert selection(page) == {"run": run.digest, "sub_goal": wanted.sub_goal}
 
-    elsewhere = open_page(page.url, height=1400, elsewhere=True)
+    elsewhere = open_page(page.url, width=390, height=1400, dark=True, elsewhere=True)
+    the_drawn_colours_are_the_status_of_each_sub_goal(elsewhere, NIGHT)
+    elsewhere.set_viewport_size({"width": 1440, "height": 1400})
     evidence_of(elsewhere, wanted)
     expect(elsewhere.locator(".plan-live")).to_contain_text(f"Selected: {wanted.title}")
-    assert [box["status"] for box in boxes(elsewhere)] == [node.status for node in score.nodes]
 
     with answered(elsewhere):
         elsewhere.get_by_role(

@@ -38,17 +38,6 @@ def test_a_click_in_the_matrix_sets_the_steps_side_by_side_and_the_address_leads
     expect(steps.get_by_role("link").nth(1)).to_contain_text("careful-planner #1")  # the run that was clicked
     expect(steps).to_contain_text(re.compile(r"17\s+check_eligibility"))
     page.wait_for_url(re.compile("sub_goal=eligibility"))
-    again = open_page(page.url)
-    steps = again.locator(".st-key-compare-steps")
-    expect(steps.get_by_role("combobox")).to_have_value("≠ ★ Determine refund eligibility")
-    steps.get_by_role("link").first.click()
-    again.wait_for_url(re.compile(r"/run\?run=[0-9a-f]{64}&sub_goal=eligibility"))
-
-
-def test_on_a_small_screen_the_matrix_scrolls_in_its_frame_and_the_page_does_not(
-    demo: str, open_page: Open
-) -> None:
-    page = open_page(f"{demo}/compare?task=refund-05")
     page.set_viewport_size({"width": 390, "height": 844})
     frame = page.locator(MATRIX)
     frame.locator(".js-plotly-plot").wait_for()
@@ -56,3 +45,8 @@ def test_on_a_small_screen_the_matrix_scrolls_in_its_frame_and_the_page_does_not
     page.wait_for_function(wider, arg=frame.element_handle())
     assert frame.locator(".js-plotly-plot").evaluate(OVER_THE_EDGE) == []  # columns are at their narrowest
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    again = open_page(page.url)
+    steps = again.locator(".st-key-compare-steps")
+    expect(steps.get_by_role("combobox")).to_have_value("≠ ★ Determine refund eligibility")
+    steps.get_by_role("link").first.click()
+    again.wait_for_url(re.compile(r"/run\?run=[0-9a-f]{64}&sub_goal=eligibility"))

@@ -13,7 +13,7 @@ Open = Callable[..., Page]
 PLOT = ".st-key-scroll-pairs-critical_completion .js-plotly-plot"
 
 
-def test_a_click_in_the_matrix_compares_two_agents_and_the_address_leads_back(
+def test_a_click_in_the_matrix_compares_two_agents_and_leads_to_the_runs_that_drive_a_difference(
     demo: str, open_page: Open
 ) -> None:
     page = open_page(f"{demo}/rankings")
@@ -24,13 +24,10 @@ def test_a_click_in_the_matrix_compares_two_agents_and_the_address_leads_back(
     expect(pair).to_contain_text("Is careful-planner ahead of echo-agent? Yes.")
     expect(pair).to_contain_text(re.compile(r"over the 24 tasks .*95% interval \+\d"))
     page.wait_for_url(re.compile(r"pair=[0-9a-f]{16}"))
-    again = open_page(page.url)
-    expect(again.locator(".st-key-pair")).to_contain_text("Is careful-planner ahead of echo-agent?")
-
-
-def test_a_run_that_drives_a_difference_is_one_click_away(demo: str, open_page: Open) -> None:
-    page = open_page(f"{demo}/rankings?metric=success_rate")
-    page.locator(".st-key-pair").get_by_text("By task, with each agent's most telling run").click()
-    page.locator(".st-key-pair").get_by_role("link").first.click()
+    link = page.url
+    pair.get_by_text("By task, with each agent's most telling run").click()
+    pair.get_by_role("link").first.click()
     page.wait_for_url(re.compile(r"/run\?run=[0-9a-f]{64}"))
     headline(page, "Run")
+    again = open_page(link)
+    expect(again.locator(".st-key-pair")).to_contain_text("Is careful-planner ahead of echo-agent?")

@@ -112,6 +112,9 @@ def test_a_copied_link_shows_the_same_after_a_reload_to_somebody_else_and_on_ano
     assert page.url == link
     for at in (link, link.replace(address, serve(str(folder)))):
         other = open_page(at, elsewhere=True)
+        # a server's first visit by a link makes Streamlit take the folder of pages for an app of its own
+        other.get_by_test_id("stSidebarNav").get_by_role("link", name="Rankings", exact=True).wait_for()
+        expect(other.get_by_role("heading", name="Queue", level=1)).to_be_visible()
         expect(other.get_by_text(words)).to_be_visible()
         for choice in ("All agents", "Most informative first", "are left out"):
             expect(other.get_by_role("radio", name=choice)).to_be_checked()
