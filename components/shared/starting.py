@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from threading import Event, Lock, Thread
@@ -74,14 +75,12 @@ def go_on() -> None:
     evaluating.keep_made()
     if _left.is_set():
         _left.clear()
-        Thread(target=_open_whole, daemon=True).start()
+        Thread(target=_open_whole, args=(state.open_whole,), daemon=True).start()
 
 
-def _open_whole() -> None:
-    from components.shared import state  # noqa: PLC0415 (loaded by then)
-
+def _open_whole(open_whole: Callable[[], object]) -> None:
     try:
-        state.open_whole()
+        open_whole()
     except Exception:  # the page says it
         LOG.debug("the runs could not be read ahead", exc_info=True)
 

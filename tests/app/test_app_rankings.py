@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import desk
@@ -166,11 +167,14 @@ def test_every_figure_has_its_name_as_its_title(folder: Path, monkeypatch: Patch
     assert all(titles)
 
 
-def test_a_figure_is_made_again_only_when_what_it_shows_changes(folder: Path, monkeypatch: Patch) -> None:
+def test_a_figure_is_made_again_only_when_what_it_shows_changes(
+    folder: Path, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    own = shutil.copytree(folder, tmp_path / "own")  # no other test has drawn it
     made: list[str] = []
     make = figures.rank_flow
     monkeypatch.setattr(figures, "rank_flow", lambda *a, **named: made.append("") or make(*a, **named))
-    app = session(folder, monkeypatch, "rankings")
+    app = session(own, monkeypatch, "rankings")
     shown = app.get("plotly_chart")[0].proto.spec
     app.run()
     assert len(made) == 1

@@ -56,6 +56,29 @@ def test_the_queue_does_not_widen_a_small_screen_and_shows_its_first_columns_on_
         page.wait_for_function(WIDE, arg=[table.element_handle(), least])
 
 
+def test_a_selected_sub_goal_shows_what_a_colleague_has_said_meanwhile_on_the_whole_page(
+    address: str, open_page: Open
+) -> None:
+    ann, bob = (open_page(f"{address}/run", height=1400, elsewhere=True) for _ in range(2))
+    for page in (ann, bob):
+        with answered(page):
+            click(page, boxes(page)[0])
+        expect(page.get_by_text("0 of 2 (0%) completed")).to_be_visible()
+    above = ann.locator(".st-key-headline-low").element_handle()
+    ann.evaluate("head => { head.dataset.met = 'before'; }", above)
+    with answered(ann):
+        click(ann, boxes(ann)[1])
+    expect(ann.locator(".st-key-headline-low")).to_have_attribute("data-met", "before")
+
+    sign(bob, "bob")
+    press(bob, "y")
+    expect(bob.get_by_text("1 of 2 (50%) completed")).to_be_visible()
+    with answered(ann):
+        click(ann, boxes(ann)[0])
+    expect(ann.get_by_text("human:bob", exact=True)).to_be_visible()
+    expect(ann.get_by_text("1 of 2 (50%) completed")).to_be_visible()
+
+
 def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     address: str, open_page: Open
 ) -> None:
@@ -115,26 +138,3 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     expect(
         bob.get_by_text(re.compile("ann, .*bob: two or more gave an answer on 1 sub-goal of 1 run"))
     ).to_be_visible()
-
-
-def test_a_selected_sub_goal_shows_what_a_colleague_has_said_meanwhile_on_the_whole_page(
-    address: str, open_page: Open
-) -> None:
-    ann, bob = (open_page(f"{address}/run", height=1400, elsewhere=True) for _ in range(2))
-    for page in (ann, bob):
-        with answered(page):
-            click(page, boxes(page)[0])
-        expect(page.get_by_text("0 of 2 (0%) completed")).to_be_visible()
-    above = ann.locator(".st-key-headline-low").element_handle()
-    ann.evaluate("head => { head.dataset.met = 'before'; }", above)
-    with answered(ann):
-        click(ann, boxes(ann)[1])
-    expect(ann.locator(".st-key-headline-low")).to_have_attribute("data-met", "before")
-
-    sign(bob, "bob")
-    press(bob, "y")
-    expect(bob.get_by_text("1 of 2 (50%) completed")).to_be_visible()
-    with answered(ann):
-        click(ann, boxes(ann)[0])
-    expect(ann.get_by_text("human:bob", exact=True)).to_be_visible()
-    expect(ann.get_by_text("1 of 2 (50%) completed")).to_be_visible()

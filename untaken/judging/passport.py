@@ -16,7 +16,6 @@ from msgspec import Struct
 from untaken import stats
 from untaken.errors import Score, Unscored, number
 from untaken.judging.agreement import VerdictPair, estimate_agreement, independent
-from untaken.judging.labelling import labelled_rates
 from untaken.judging.questions import sub_goal_digest
 from untaken.judging.reviewers import EVERYBODY
 from untaken.judging.trust import FEWEST_PAIRS, LEAST_KAPPA, judges_of, trust_of
@@ -217,6 +216,8 @@ def _passport(
     people: Sequence[str],
     date: str,
 ) -> JudgePassport:
+    from untaken.judging.labelling import labelled_rates  # noqa: PLC0415 (slow: it loads numpy)
+
     pairs = [_pair(one, author) for one in judged if one.people is not None]
     whole = estimate_agreement("all", "", pairs, independent(pairs))
     rates = labelled_rates(
