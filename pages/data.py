@@ -76,10 +76,7 @@ if broken or unread:
 injections, unseen = state.injections()
 findings = [*state.findings(), *state.corpus().findings, *injections]
 if unseen:
-    st.caption(
-        f"Still looking for possible prompt injections in {counted(unseen, 'run')}. "
-        "Open this page again to see what was found."
-    )
+    upload.injections_looked_for(unseen)
 if findings:
     st.subheader("Findings", anchor=False)
     st.caption("Problems found while reading and scoring. None of them stopped the scoring.")

@@ -63,7 +63,7 @@ with runs:
     found = state.derived(read_next, lambda: state.derived(review_order))
     st.subheader("Read next", anchor=False)
     st.caption(
-        "Runs that the outcome hides come first, then one run of each way to fail."
+        "First runs whose outcome misleads, then one run for each way of failing."
         if found.count
         else "No run failed, and none succeeded without a critical sub-goal."
     )

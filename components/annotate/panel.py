@@ -193,12 +193,12 @@ class _Fields:
             refusals.show(key)
         if kind in ("expr", "outcome"):
             key = self.key("needs_action", node.needs_action)
-            words = "without one, a check that holds does not complete it"
+            words = "a check that holds is not enough without one"
             st.checkbox(f"Needs an action: {words}", key=key, on_change=self.set, args=("needs_action", key))
         elif kind == "tool_call" and check.tool_call is not None:
             key = self.key("times", node.times or 1)
             st.number_input(
-                "Calls it asks for, each a different one", key=key, min_value=1, max_value=limits.TIMES,
+                "Number of different calls required", key=key, min_value=1, max_value=limits.TIMES,
                 on_change=self.set, args=("times", key, lambda times: times if times > 1 else None),
             )  # fmt: skip
 

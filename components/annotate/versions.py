@@ -158,7 +158,7 @@ def _merging(here: EditorSession, newest: GraphVersion, base: PlanGraph, theirs:
 def _choice(conflict: MergeConflict, number: int, newest: GraphVersion) -> Side:
     """The side whose value is kept where both changed the same thing."""
     what = "the graph" if conflict.sub_goal is None else f"‹{text.label(conflict.sub_goal, 60)}›"
-    field = {WHOLE: "there at all", ORDER: "order of sub-goals"}.get(conflict.field, conflict.field)
+    field = {WHOLE: "whether it exists", ORDER: "order of sub-goals"}.get(conflict.field, conflict.field)
     return st.radio(
         f"Both changed {what}: {text.label(field)}",
         SIDES,

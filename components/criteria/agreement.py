@@ -95,7 +95,7 @@ def _unreliable() -> None:
     unclear = [one for one in judged if one.trust == "cannot_tell" and one.part == "all"]
     for one in unclear[:MOST_NAMED]:
         st.info(
-            f"One cannot tell from these labels whether {text.label(one.judge, 60)} is reliable: "
+            f"These labels cannot show whether {text.label(one.judge, 60)} is reliable: "
             f"κ {decimal(one.kappa)} ({interval(one.kappa_low, one.kappa_high, decimal)}), "
             f"agreement {percent(one.agreement)} ({interval(one.low, one.high, percent)}), n = {one.n:,}."
         )

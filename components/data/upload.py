@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.data import upload_cards
-from components.shared import arriving, cards, evaluating, first_steps, private_session, tables, text
+from components.shared import arriving, cards, evaluating, first_steps, private_session, state, tables, text
 from components.shared.panels import panel, show
 from components.shared.spooling import opened, take_refused
 from untaken.answers.uploads import Upload, stopped_uploads, uploads, uploads_table
@@ -31,6 +31,7 @@ from untaken.store import Workspace
 if TYPE_CHECKING:
     import pandas as pd
 
+SECONDS_BETWEEN_LOOKS: Final = 2.0
 ROW: Final = 72
 """Pixels of an upload in a table: three lines. Streamlit wraps text in rows of more than 64."""
 WIDTHS: Final = {
@@ -109,6 +110,17 @@ def upload(workspace: Workspace) -> None:
             _with_progress(here, take, files, agent.strip() or None, None if area else workspace)
         _free(files)
         st.rerun()
+
+
+@st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
+def injections_looked_for(first: int) -> None:
+    """How many runs are still searched for possible prompt injections; the page is drawn again at the end."""
+    with state.frame():
+        _, unseen = state.injections()
+        if not unseen:
+            st.rerun()
+        done = 1 - unseen / max(first, unseen)
+        st.progress(done, f"Looking for possible prompt injections: {counted(unseen, 'run')} left")
 
 
 def _not_received(here: SessionUploads, arrived: Collection[str]) -> None:

@@ -93,20 +93,20 @@ def _counts(found: PlanEvaluation) -> None:
         (
             "Supported by chance alone",
             percent(shuffled, 1),
-            f"mean of {found.shuffles} shuffles within task and agent; says nothing of confounding",
+            f"mean of {found.shuffles} random shuffles within task and agent; does not rule out confounding",
         ),
     )
     cards.number_cards(*shown)
 
 
 def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
-    st.subheader("Option against option", anchor=False)
+    st.subheader("Options compared", anchor=False)
     if not listed:
         st.info("No task lets two options be compared: no agent took both, and no two agents differ enough.")
         return
     st.caption(
         "Runs that took the option on the left succeeded more often. Select a row to read it as a sentence, "
-        "with the failed runs that took the other way. Repeats of a finer layer are left out."
+        "with the failed runs that took the other option. Repeats of a more specific one are left out."
     )
     row = tables.table(
         _shown(listed),
@@ -156,7 +156,7 @@ def _chosen(corpus: Corpus, statement: Statement) -> None:
     runs = runs_against(corpus.plans, statement)
     with st.container(border=True):
         st.text(text.one_line(statement_in_units(statement, statement_parts(corpus, statement)), 900))
-        st.caption(f"{counted(len(runs), 'failed run')} took the worse option here.")
+        st.caption(f"{counted(len(runs), 'failed run')} took the other option here.")
         for start in range(0, min(LINKS, len(runs)), COLUMNS):
             for place, (digest, seq) in zip(
                 st.columns(COLUMNS), runs[start : min(start + COLUMNS, LINKS)], strict=False
@@ -198,19 +198,19 @@ def _forecasts(card: CalibrationCard) -> None:
         )
     with side:
         over = f"{counted(card.n, 'forecast')} of {card.runs:,} runs, {card.tasks:,} tasks"
-        cards.number_card("Skill over the mean of all runs", signed(card.skill), over)
+        cards.number_card("Better than the mean of all runs by", signed(card.skill), over)
         cards.number_card(
-            "Skill over the mean of the own task",
+            "Better than the mean of the same task by",
             signed(card.skill_over_task),
-            "That mean knows the task's outcomes; the forecast does not. "
-            f"Brier score {decimal(card.brier, 3)}",
+            f"The task's mean uses its outcomes; the forecast does not. Brier score {decimal(card.brier, 3)}",
         )
         if card.hindsight is not None:
             st.caption(
-                f"Hindsight, at the end of runs: skill {signed(card.hindsight.skill)}, "
+                f"At the end of runs: better by {signed(card.hindsight.skill)}, "
                 f"n {card.hindsight.n:,}, Brier {decimal(card.hindsight.brier, 3)}"
             )
         for part in card.by_support:
             st.caption(
-                f"{part.support}: skill {signed(part.skill)}, n {part.n:,}, Brier {decimal(part.brier, 3)}"
+                f"{part.support}: better by {signed(part.skill)}, n {part.n:,}, "
+                f"Brier {decimal(part.brier, 3)}"
             )

@@ -26,7 +26,7 @@ def draw(corpus: Corpus, found: ModeAnalysis) -> None:
         _draw(found)
     st.subheader("Read next", anchor=False)
     st.caption(
-        "One run of each way to fail that nobody has read comes first, the most frequent way first; then "
+        "Unread runs: first one for each way of failing, the most frequent way at the top, then "
         "runs where a judge and people disagree. Select a row to open the run."
     )
     if not found.order:
@@ -41,9 +41,9 @@ def draw(corpus: Corpus, found: ModeAnalysis) -> None:
 def _unseen(found: ModeAnalysis) -> None:
     seen = found.saturation.unseen
     value = "not known" if isinstance(seen.share, Unscored) else percent(seen.share)
-    cards.number_card("Of a mode not seen yet", value, found.saturation.words)
+    cards.number_card("Failures of a mode not seen yet", value, found.saturation.words)
     drawn = figures.saturation_curve(found.saturation, dark=state.is_dark())
-    tables.figure(drawn, key="saturation", name="Modes seen by runs read")
+    tables.figure(drawn, key="saturation", name="Modes seen, by number of runs read")
 
 
 def _draw(found: ModeAnalysis) -> None:

@@ -124,7 +124,7 @@ def _form(taxonomy: Taxonomy, mode: FailureMode) -> None:
     }
     drafts.text_input("Name", fields["name"], max_chars=limits.MODE_NAME_CHARS)
     drafts.text_area("Definition", fields["definition"], max_chars=limits.MODE_WORDS, height=80)
-    drafts.text_area("Examples, one a line", fields["examples"], height=80)
+    drafts.text_area("Examples, one per line", fields["examples"], height=80)
     colour = st.color_picker("Colour", value=mode.colour, key=f"colour-{fields['name'].key}")
     drafts.text_input(
         "Why", fields["why"], max_chars=limits.MODE_WORDS, placeholder="optional, kept in the history"
@@ -173,7 +173,7 @@ def _merge_and_split(taxonomy: Taxonomy, mode: FailureMode, fields: dict[str, dr
             ),
         )
     with right:
-        drafts.text_area("Split into, one name a line", fields["parts"], height=80)
+        drafts.text_area("Split into, one name per line", fields["parts"], height=80)
         st.button(
             "Split",
             key="mode-split",

@@ -75,7 +75,7 @@ def nothing_read() -> None:
     """What to do before there is anything to count."""
     st.info(
         "No run has been read yet. Open a failing run, write what you see and assign a failure mode. "
-        "“What to read” names the run that teaches most.",
+        "“What to read” lists the runs to read first.",
         icon=":material/menu_book:",
     )
 

@@ -148,7 +148,7 @@ def _chosen(shown: Mapping[str, FixItem], found: Mapping[str | None, Triage]) ->
         )
         item = shown[digest]
         words = item.reason if item.cause is not None else f"{item.title}: {item.reason}"
-        st.markdown(f"{text.label(_sentence(words), 500)}.")
+        st.markdown(f"{text.label(text.sentence(words), 500)}.")
         st.caption("  \n".join(_figures(item)))
         agents = " · ".join(f"{text.label(agent, 40)} {n:,}" for agent, n in list(item.agents.items())[:8])
         st.caption(f"{counted(len(item.runs), 'run')}: {agents}")
@@ -196,12 +196,8 @@ def _links(behind: Sequence[RunBehind]) -> None:
         where = f"{text.label(run.agent, 40)} on {text.label(run.task_id, 50)}{repeat}{event}"
         state.run_link(f"{_outcome(run)} {where}", run.digest, **at)
         if run.reason and run.reason != before:
-            st.caption(text.label(_sentence(run.reason), 200))
+            st.caption(text.label(text.sentence(run.reason), 200))
         before = run.reason
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}"
 
 
 def _name(item: FixItem) -> str:

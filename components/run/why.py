@@ -58,8 +58,8 @@ def _cause(report: RunReport) -> None:
     about = report.cause.sub_goal
     st.markdown(f":material/{mark}: **{text.label(report.cause.headline, 200)}**")
     if report.cause.detail:
-        st.text(text.one_line(named(report, report.cause.detail), 500))
-    reason = text.label(named(report, score.diagnosis_reason), 400)
+        st.text(text.sentence(text.one_line(named(report, report.cause.detail), 500)))
+    reason = text.sentence(text.label(named(report, score.diagnosis_reason), 400))
     other = bool(about) and f"'{about}'" not in score.diagnosis_advice
     alone = fine or other or score.diagnosis_advice  # the advice says what to look at
     st.caption(reason if alone else f"{DIAGNOSIS_WORDS[score.diagnosis]}: {reason}")

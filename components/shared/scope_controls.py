@@ -20,7 +20,7 @@ def draw() -> None:
     st.session_state["rules_missing"] = now.missing
     st.session_state["rules_min_kappa"] = now.least_kappa
     st.session_state["rules_verdicts"] = [author for author in now.verdicts if author in authors]
-    names = {group.name: state.group_words(group) for group in state.groups()}
+    names = state.group_labels()
     st.session_state["group"] = state.group_name()
     state.write_scope()
     _warn_of_unknown()  # above the page: on a small screen the sidebar is closed

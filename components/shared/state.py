@@ -1,6 +1,6 @@
 """What a session knows: the workspace, the scope and rules in force, and what is selected.
 
-The scope (`?agents=…&missing=…&verdicts=…`, where it is not the usual one) and the selection
+The scope (`?with_task=…&missing=…&verdicts=…`, where it is not the usual one) and the selection
 (`?run=…&sub_goal=…&decision=…`, `?choice=…`, `?graph=…`) live in the address, so that a view can be sent to
 somebody. Clicking in the navigation clears the address, so both are mirrored in the session and written back.
 """
@@ -51,8 +51,8 @@ _ANSWERS: Final[ContextVar[dict[object, Any] | None]] = ContextVar("answers", de
 """What was asked for since the page began: to find it in a cache of Streamlit's takes half a millisecond."""
 Made = TypeVar("Made")
 
-SCOPE: Final = ("agents", "missing", "verdicts", "min_kappa", "listed", "all_read")
-"""What of an address says which runs are counted and listed, and how."""
+SCOPE: Final = ("with_task", "missing", "verdicts", "min_kappa", "listed", "all_read", "agents")
+"""What of an address says which runs count and are listed, and how; `agents` is the old `with_task`."""
 LISTED: Final = "scope_listed"
 ALL_READ: Final = "scope_all_read"
 """Whether every run counts as read: one without a failure mode is free of all modes."""
@@ -344,7 +344,7 @@ def scope() -> dict[str, str | list[str]]:
     now = rules()
     chosen: dict[str, str | list[str]] = {}
     if (name := group_name()) is not None:
-        chosen["agents"] = name
+        chosen["with_task"] = name
         if lists_all():
             chosen["listed"] = "all"
     if now.missing != "fail":
@@ -362,9 +362,9 @@ def _read_scope() -> None:
     """Take the scope from the address, where it names one."""
     asked = st.query_params
     unknown = []
-    if "agents" in asked:
-        st.session_state["group"] = asked["agents"]
-        unknown += [] if _named(asked["agents"]) else ["agents"]
+    if task := asked.get("agents", asked.get("with_task")):
+        st.session_state["group"] = task
+        unknown += [] if _named(task) else ["agents"]
     if asked.get("missing") in MISSING_WORDS:
         st.session_state["rules_missing"] = asked["missing"]
     if "verdicts" in asked:
@@ -404,6 +404,18 @@ def group_words(group: Group) -> str:
     more = f" and {len(group.agents) - 3} more" if len(group.agents) > 3 else ""
     counts = ((group.digests, "run"), (group.agents, "agent"), (group.tasks, "task"))
     return f"{', '.join(counted(len(some), noun) for some, noun in counts)}: {agents}{more}"
+
+
+def group_labels() -> dict[str, str]:
+    """The same by name, as short as the sidebar is narrow; with the first agent where two would be alike."""
+    counts = {group.name: f"{_agents(group)} · {counted(len(group.digests), 'run')}" for group in groups()}
+    alike = [words for words in counts.values() if [*counts.values()].count(words) > 1]
+    first = {group.name: text.one_line(group.agents[0], 24) for group in groups()}
+    return {name: f"{first[name]}: {words}" if words in alike else words for name, words in counts.items()}
+
+
+def _agents(group: Group) -> str:
+    return text.one_line(group.agents[0], 20) if len(group.agents) == 1 else f"{len(group.agents)} agents"
 
 
 def is_dark() -> bool:

@@ -58,3 +58,8 @@ def file_name(text: object, limit: int = 60) -> str:
     """A harmless stem for a downloaded file."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", str(text)).strip("-.")[:limit]
     return stem or "untaken"
+
+
+def sentence(words: str) -> str:
+    """The words as a sentence begins."""
+    return f"{words[:1].upper()}{words[1:]}"

@@ -119,7 +119,7 @@ def summary(found: VersionComparison) -> None:
             "of runs that reached them",
         ),
         (
-            "Pairs of which one succeeded",
+            "Pairs where only one succeeded",
             f"{len(found.discordant)}",
             f"{found.a_only} only {text.label(found.a, 40)}, {found.b_only} only {text.label(found.b, 40)}",
         ),
@@ -127,7 +127,7 @@ def summary(found: VersionComparison) -> None:
     more = f"; {found.left_out} more in tasks of one version only" if found.left_out else ""
     copies = f"; {counted(found.copies, 'copy')} left out" if found.copies else ""
     st.caption(
-        f"Paired inside {counted(found.tasks, 'task')} by agent{more}{copies}. An association, not a cause."
+        f"Paired within {counted(found.tasks, 'task')} by agent{more}{copies}. An association, not a cause."
     )
 
 
@@ -171,7 +171,7 @@ def pairs(found: VersionComparison, corpus: Corpus) -> None:
         return
     st.subheader("Pairs to read", anchor=False)
     st.caption(
-        "Of each pair one run succeeded. The first sub-goal by the plan that only the success completed."
+        "In each pair one run succeeded. Missed: the first sub-goal of the plan that only this run completed."
     )
     titles = {one.sub_goal: one.title for one in found.sub_goals}
     columns = st.columns(2)

@@ -107,7 +107,7 @@ def step_by_step(record: PlanningRecord, run: str, read: str) -> None:
     )
     more: dict[str, Callable[[], object]] = {
         "This step": lambda: _step(record, step, of, dark=dark),
-        "What acted on the task": lambda: _causes(record, step, dark=dark),
+        "What influenced the task": lambda: _causes(record, step, dark=dark),
         "Every step": lambda: every_step(record),
         "Ablation": lambda: ablations(dark=dark),
         "Model of actions and states": lambda: models(dark=dark),
@@ -147,10 +147,10 @@ def _what_was_done(step: PlannedStep) -> None:
     value = decimal(found.win, 3)
     st.markdown(f"**{sign} WIN {value}** for {_plain(found.action)}. {VERDICT_WORDS[found.verdict]}")
     if found.revise:
-        after = "it stayed with it" if found.action == step.action else f"it then did {done}"
+        after = "gave the same answer" if found.action == step.action else f"then chose {done}"
         if step.unanswered_again:
             after = f"gave no usable answer, so it waited: {text.label(step.unanswered_again, 200)}"
-        st.markdown(f"↺ The policy was asked again, and {after}.")
+        st.markdown(f"↺ The policy was asked again and {after}.")
     tables.table(
         terms_table(found),
         key="terms",
@@ -183,7 +183,7 @@ def _causes(record: PlanningRecord, step: int, *, dark: bool) -> None:
     tables.figure(
         figures.state_causality_figure(causes, dark=dark),
         key="causes",
-        name=f"What acted on the task at step {at}",
+        name=f"What influenced the task at step {at}",
         about=f"The state given to the policy at {when}: {text.label(causes.summary, 120)}, "
         f"by {text.label(causes.by, 120)}.",
     )

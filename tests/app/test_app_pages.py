@@ -184,8 +184,8 @@ def test_agents_of_another_benchmark_are_chosen_not_mixed_in(tmp_path: Path, mon
     selector = app.selectbox(key="group")
     assert selector.label == "Agents compared"
     assert selector.options == [
-        "12 runs, 3 agents, 2 tasks: careful, failing, lucky",
-        "1 run, 1 agent, 1 task: stray",
+        "3 agents · 12 runs",
+        "stray · 1 run",
     ]
     selector.select_index(1).run()
     assert "1 agent · 1 task" in said(app)

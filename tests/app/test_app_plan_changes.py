@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from sessions import open_tab, said, sent, session
+from sessions import open_tab, said, sent, session, show_tab
 from test_app_pages import HOSTILE, acted_upon, metrics, table
 
 from components.shared.text import label
@@ -137,9 +137,10 @@ def test_decisions_show_statements_with_their_placebo_and_the_runs_behind(
     assert statements["support"][0] == "✓ supported"
     assert len(statements) > 1
     assert all(why.startswith("– ") and len(why) > 9 for why in statements["support"][1:])
-    assert "10 failed runs took the worse option" in said(app)
+    assert "10 failed runs took the other option" in said(app)
     assert "✗ clerk on ticket\\-0 · repeat 0" in links(app)
-    assert shown["Skill over the mean of all runs"].startswith("+")
+    shown = metrics(show_tab(app, "forecasts-open", True))
+    assert shown["Better than the mean of all runs by"].startswith("+")
 
 
 def test_the_histories_of_skills_are_one_switch_away_and_in_the_address(

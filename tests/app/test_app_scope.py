@@ -21,8 +21,8 @@ from untaken.ranking import remarks
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch
-CHOSEN = {"agents": ["other"], "missing": ["drop"]}
-USUAL = {"agents": ["refund-1"]}
+CHOSEN = {"with_task": ["other"], "missing": ["drop"]}
+USUAL = {"with_task": ["refund-1"]}
 
 
 def two_benchmarks(folder: Path) -> Path:
@@ -67,7 +67,7 @@ def test_a_choice_made_on_the_page_outweighs_the_address(tmp_path: Path, monkeyp
         app.query_params[name] = values
     app.run()
     app.radio(key="rules_missing").set_value("fail").run()
-    assert address(app) == {"agents": ["other"]}
+    assert address(app) == {"with_task": ["other"]}
     app.selectbox(key="group").select_index(0).run()
     assert address(app) == USUAL
 
@@ -75,7 +75,7 @@ def test_a_choice_made_on_the_page_outweighs_the_address(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("asked", "warned"),
     [
-        ({"agents": "nobody's"}, "names a set of agents that is not in this workspace"),
+        ({"with_task": "nobody's"}, "names a set of agents that is not in this workspace"),
         ({"missing": "invent"}, ""),
         ({"verdicts": "human:nobody"}, "counts verdicts of somebody who gave none here"),
     ],
@@ -108,7 +108,7 @@ def test_a_set_of_agents_is_found_by_the_link_when_a_run_of_an_earlier_task_was_
     app.query_params["agents"] = "other"
     app.run()
     assert "2 runs · 1 agent · 2 tasks" in said(app)
-    assert address(app) == {"agents": ["before all"]}
+    assert address(app) == {"with_task": ["before all"]}
     assert warnings(app) == []
 
 
@@ -253,7 +253,7 @@ def test_an_order_that_a_link_brought_outlives_a_look_at_another_page(
 @pytest.mark.parametrize("page", ["overview", "rankings", "criteria"])
 def test_every_other_set_of_agents_is_one_click_away(page: str, tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(two_benchmarks(tmp_path), monkeypatch, page)
-    sizes = [int(words.split(" run")[0]) for words in app.selectbox(key="group").options]
+    sizes = [int(words.split(" run")[0].split()[-1]) for words in app.selectbox(key="group").options]
     assert sizes == sorted(sizes, reverse=True)
     before = app.selectbox(key="group").value
     app.button(key="other-set-0").click().run()

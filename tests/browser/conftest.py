@@ -335,4 +335,4 @@ def selection(page: sync_api.Page) -> dict[str, str]:
     """What the address says is selected, besides the agents compared: they are in every address."""
     settle(page)
     asked = parse_qs(urlsplit(page.url).query)
-    return {name: values[0] for name, values in asked.items() if name != "agents"}
+    return {name: values[0] for name, values in asked.items() if name != "with_task"}

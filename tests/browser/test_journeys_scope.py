@@ -16,7 +16,7 @@ from untaken.cli import main
 from untaken.store import Workspace
 
 Open = Callable[..., Page]
-LINK = "agents=other&listed=all&missing=drop&order=teaches&kind=failed"
+LINK = "with_task=other&listed=all&missing=drop&order=teaches&kind=failed"
 
 
 @pytest.fixture(scope="module")
