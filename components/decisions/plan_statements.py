@@ -198,19 +198,18 @@ def _forecasts(card: CalibrationCard) -> None:
         )
     with side:
         over = f"{counted(card.n, 'forecast')} of {card.runs:,} runs, {card.tasks:,} tasks"
-        cards.number_card("Better than the mean of all runs by", signed(card.skill), over)
+        cards.number_card("Gain over the mean of all runs", signed(card.skill), over)
         cards.number_card(
-            "Better than the mean of the same task by",
+            "Gain over the mean of the same task",
             signed(card.skill_over_task),
             f"The task's mean uses its outcomes; the forecast does not. Brier score {decimal(card.brier, 3)}",
         )
         if card.hindsight is not None:
             st.caption(
-                f"At the end of runs: better by {signed(card.hindsight.skill)}, "
+                f"At the end of runs: gain {signed(card.hindsight.skill)}, "
                 f"n {card.hindsight.n:,}, Brier {decimal(card.hindsight.brier, 3)}"
             )
         for part in card.by_support:
             st.caption(
-                f"{part.support}: better by {signed(part.skill)}, n {part.n:,}, "
-                f"Brier {decimal(part.brier, 3)}"
+                f"{part.support}: gain {signed(part.skill)}, n {part.n:,}, Brier {decimal(part.brier, 3)}"
             )

@@ -140,7 +140,7 @@ def test_decisions_show_statements_with_their_placebo_and_the_runs_behind(
     assert "10 failed runs took the other option" in said(app)
     assert "✗ clerk on ticket\\-0 · repeat 0" in links(app)
     shown = metrics(show_tab(app, "forecasts-open", True))
-    assert shown["Better than the mean of all runs by"].startswith("+")
+    assert shown["Gain over the mean of all runs"].startswith("+")
 
 
 def test_the_histories_of_skills_are_one_switch_away_and_in_the_address(
