@@ -8,12 +8,13 @@ from typing import Final
 import streamlit as st
 
 from components.annotate import session
-from components.shared import cards, state, tables, text
+from components.shared import cards, packets, state, tables, text
 from components.shared.panels import panel
 from untaken.annotating import Edit, apply
 from untaken.answers import (
     audit_corpus,
     audit_document,
+    audit_packet,
     audited_edges_table,
     audited_nodes_table,
     audited_tasks_table,
@@ -112,6 +113,7 @@ def _card(one: NodeAudit, at: int, *, of_plan: bool) -> None:
             icon=":material/edit:",
             query_params={"graph": one.graph, "sub_goal": one.sub_goal} | state.scope(),
         )
+        packets.control(audit_packet, [one], f"node-{at}")
 
 
 def _sentence(words: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.shared import state, tables
+from components.shared import packets, state, tables
 from components.shared.panels import panel
-from untaken.answers import causes_table
+from untaken.answers import cause_packet, causes_table
+from untaken.causes import brief_cause
 from untaken.fix_first import Triage
 from untaken.present.numbers import counted
 
@@ -40,6 +41,7 @@ def draw(found: Triage) -> None:
             "p": tables.P_VALUE,
         },
     )
+    packets.control(cause_packet, found.causes, "causes", brief_cause)
     row = tables.picked("causes", len(found.causes)) if chosen is None else chosen
     if row is not None:
         state.open_run(found.causes[row].runs[0])

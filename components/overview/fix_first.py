@@ -8,9 +8,9 @@ from typing import Final
 import streamlit as st
 
 from components import figures
-from components.shared import options, state, tables, text
+from components.shared import options, packets, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import triage_table
+from untaken.answers import fix_packet, triage_table
 from untaken.answers.first_page import RunBehind, runs_behind, runs_behind_items
 from untaken.errors import Unscored, number
 from untaken.fix_first import ITEMS_SHOWN, FixItem, Triage
@@ -153,6 +153,7 @@ def _chosen(shown: Mapping[str, FixItem], found: Mapping[str | None, Triage]) ->
         agents = " · ".join(f"{text.label(agent, 40)} {n:,}" for agent, n in list(item.agents.items())[:8])
         st.caption(f"{counted(len(item.runs), 'run')}: {agents}")
         _links(_behind(item, found))
+        packets.control(fix_packet, [item], "fix")
 
 
 def _figures(item: FixItem) -> list[str]:

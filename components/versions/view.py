@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import cards, options, state, tables, text
+from components.shared import cards, options, packets, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import (
     discordant_pairs_table,
@@ -15,6 +15,7 @@ from untaken.answers import (
     version_changes_table,
     version_costs_table,
     versions_document,
+    versions_packet,
 )
 from untaken.answers.versions import cause_of, causes_of_versions, suspect_words, version_headline
 from untaken.corpus import Corpus
@@ -187,6 +188,7 @@ def pairs(found: VersionComparison, corpus: Corpus) -> None:
             with st.container(horizontal=True):
                 state.run_link(f"✗ {text.label(corpus.runs[lost].run_id, 60)}", lost)
                 state.run_link(f"✓ {text.label(corpus.runs[won].run_id, 60)}", won)
+                packets.control(versions_packet, [one], f"pair-{at}")
     tables.folded_table(
         "All pairs", lambda: discordant_pairs_table(found), key="discordant-pairs", name="Discordant pairs"
     )

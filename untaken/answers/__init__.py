@@ -97,6 +97,14 @@ if TYPE_CHECKING:
         memory_document as memory_document,
     )
     from untaken.answers.overview import Overview as Overview
+    from untaken.answers.packets import (
+        PacketDocument as PacketDocument,
+        audit_packet as audit_packet,
+        cause_packet as cause_packet,
+        fix_packet as fix_packet,
+        packet_markdown as packet_markdown,
+        versions_packet as versions_packet,
+    )
     from untaken.answers.plan_decisions import (
         plan_changes_table as plan_changes_table,
         statements_table as statements_table,

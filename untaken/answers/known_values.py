@@ -10,6 +10,7 @@ from typing import Final
 from untaken.answers.single_run import RunReport
 from untaken.corpus import Corpus
 from untaken.ledger import Run, ToolCall
+from untaken.plans import PlanGraph
 from untaken.subgoals import NodeScore
 from untaken.subgoals.differences import shown
 from untaken.subgoals.failed_calls import last_failed_call, unlike
@@ -37,7 +38,13 @@ class UnlikeSuccesses:
 
 def values_to_know(corpus: Corpus, report: RunReport, node: NodeScore) -> tuple[UnusedValue, ...]:
     """The expected values that a run did not use for a sub-goal, with where they could be known from."""
-    run, graph = report.run, report.graph
+    return values_of_run(corpus, report.run, report.graph, node)
+
+
+def values_of_run(
+    corpus: Corpus, run: Run, graph: PlanGraph | None, node: NodeScore
+) -> tuple[UnusedValue, ...]:
+    """The same without a report."""
     if graph is None or node.completed or run.integrity.broken:
         return ()
     others = (SeenTexts(other) for other in islice(_siblings(corpus, run), MOST_SIBLINGS))

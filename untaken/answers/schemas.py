@@ -33,6 +33,7 @@ from untaken.answers.memory import (
 from untaken.answers.mode_agreement import ModesAgreeDocument
 from untaken.answers.mode_analysis import ModesDocument
 from untaken.answers.modes import ModesNotesDocument, ModesOverview, ModesSuggestDocument
+from untaken.answers.packets import PacketDocument
 from untaken.answers.plans import (
     GraphCheckDocument,
     GraphDiffDocument,
@@ -103,6 +104,7 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     "causes": CausesDocument,
     "compare": CompareDocument,
     "versions": VersionsDocument,
+    "packet": PacketDocument,
     "gate": GateDocument,
     "judge": JudgeDocument,
     "agree": AgreeDocument,

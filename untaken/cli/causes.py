@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 
 from untaken.answers.causes import causes_document
+from untaken.answers.packets import cause_packet
 from untaken.causes import cause_words
 from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import Verbs, verb
+from untaken.cli.packet import print_packet
 from untaken.cli.score import evaluated_paths, print_rules
 from untaken.fix_first import triage
 from untaken.present.numbers import counted, p_value
@@ -24,12 +26,15 @@ def add_to(verbs: Verbs) -> None:
     parser.takes_memory()
     parser.takes_each("--agent", "NAME", "only runs of this agent; repeatable")
     parser.takes_top(TOP)
+    parser.takes_packet("cause")
 
 
 def run_causes(args: argparse.Namespace, console: Console) -> int:
     """Prints the causes; 1 where a ledger or graph is broken."""
     scored, corpus = evaluated_paths(args, console, resamples=0)
     found, top = triage(corpus, agents=args.agent), args.top or None
+    if args.packet is not None:
+        return print_packet(cause_packet, corpus, found.causes, args.packet, console)
     console.say(f"{found.headline}.")
     console.columns(
         found.causes[:top],

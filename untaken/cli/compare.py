@@ -61,6 +61,7 @@ def add_to(verbs: Verbs) -> None:
         "--by", choices=FIELDS, default="version", help="what the two are versions of (default version)"
     )
     parser.takes_flag("--discordant", "also list pairs of runs of which only one succeeded")
+    parser.takes_packet("pair of --versions")
 
 
 def compare(args: argparse.Namespace, console: Console) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from untaken.answers.packets import versions_packet
 from untaken.answers.versions import (
     causes_of_versions,
     suspect_words,
@@ -12,6 +13,7 @@ from untaken.answers.versions import (
     versions_document,
 )
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed
+from untaken.cli.packet import print_packet
 from untaken.cli.score import print_rules, scored_paths
 from untaken.corpus import evaluate_corpus
 from untaken.fix_first import triage
@@ -34,6 +36,8 @@ def run_versions(args: argparse.Namespace, console: Console) -> int:
     )
     first, second = args.versions
     found = version_changes(corpus, first, second, args.by)
+    if args.packet is not None:
+        return print_packet(versions_packet, corpus, found.discordant, args.packet, console)
     _print(found, console)
     if args.discordant:
         _print_pairs(found, console)

@@ -127,6 +127,11 @@ class Parser(argparse.ArgumentParser):
         """``--top``."""
         self.takes_one("--top", "N", f"{of} (default {default}; 0 for all)", type=count, default=default)
 
+    def takes_packet(self, of: str) -> None:
+        """``--packet``."""
+        words = f"print {of} N as a packet for a coding agent (Markdown, or JSON with --json), nothing else"
+        self.takes_one("--packet", "N", words, type=count)
+
     def takes_resamples(self) -> None:
         """``--resamples`` and ``--seed``."""
         self.takes_number("--resamples", 10_000, "task resamples", metavar=None, type=count)

@@ -6,10 +6,12 @@ import argparse
 from typing import Final
 
 from untaken.answers.audit import audit_corpus, audit_document, stranger_findings, writes_in_words
-from untaken.auditing import ALARMS, PlanAudit
+from untaken.answers.packets import audit_packet
+from untaken.auditing import ALARMS, NodeAudit, PlanAudit
 from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import read_graphs, read_ledgers
+from untaken.cli.packet import print_packet
 from untaken.corpus import evaluate_corpus
 from untaken.memory import PolicyMemory
 from untaken.present.statuses import STAR
@@ -25,6 +27,7 @@ def add_audit(verbs: Verbs) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="plan graph, or folder of plan graphs")
     parser.takes_one("--against", "LEDGERS", "ledgers, or folders of ledgers", nargs="+", required=True)
     parser.takes_top(TOP)
+    parser.takes_packet("sub-goal")
 
 
 def run_audit(args: argparse.Namespace, console: Console) -> int:
@@ -38,6 +41,8 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
         resamples=0,
     )
     found = audit_corpus(corpus)
+    if args.packet is not None:
+        return print_packet(audit_packet, corpus, _in_order(found), args.packet, console)
     console.say(f"{found.headline}.")
     _print(found, console, args.top or None)
     for warning in stranger_findings(found):
@@ -48,8 +53,12 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     return 1 if broken or found.alarms else 0
 
 
+def _in_order(found: PlanAudit) -> list[NodeAudit]:
+    return sorted(found.nodes, key=lambda one: FIRST.index(one.verdict))
+
+
 def _print(found: PlanAudit, console: Console, top: int | None) -> None:
-    nodes = sorted(found.nodes, key=lambda one: FIRST.index(one.verdict))
+    nodes = _in_order(found)
     several = len({one.graph for one in nodes}) > 1
     console.columns(
         nodes[:top],

@@ -6,8 +6,10 @@ import argparse
 
 from untaken.answers import triage_document
 from untaken.answers.advised import Advised, AdvisedChoice, CheaperOption, advised
+from untaken.answers.packets import fix_packet
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
 from untaken.cli.grammar import Verbs, verb
+from untaken.cli.packet import print_packet
 from untaken.cli.score import evaluated_paths, print_rules
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
@@ -28,12 +30,15 @@ def add_to(verbs: Verbs) -> None:
     parser.takes_weights()
     parser.takes_each("--agent", "NAME", "only runs of this agent; repeatable")
     parser.takes_top(TOP)
+    parser.takes_packet("item")
 
 
 def run_triage(args: argparse.Namespace, console: Console) -> int:
     """Prints the fix-first list and what belongs beside it; 1 where a ledger or graph is broken."""
     scored, corpus = evaluated_paths(args, console, resamples=0)
     found, top = triage(corpus, agents=args.agent), args.top or None
+    if args.packet is not None:
+        return print_packet(fix_packet, corpus, found.items, args.packet, console)
     whose = [d for d, run in corpus.runs.items() if not args.agent or run.agent in args.agent]
     choices = advised(corpus, whose)
     _print(found, choices, corpus, top, console)
