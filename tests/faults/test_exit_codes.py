@@ -122,6 +122,7 @@ LINES = {
     "workspace backup": "{out}/backup.zip --workspace {workspace}",
     "workspace restore": "{backup} --to {out}/restored",
     "workspace doctor": "--workspace {workspace} --rebuild {out}/rebuilt",
+    "mcp": "--skill",
     "schema": "",
     "completion": "bash",
 }

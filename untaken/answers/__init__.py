@@ -103,6 +103,7 @@ if TYPE_CHECKING:
         cause_packet as cause_packet,
         fix_packet as fix_packet,
         packet_markdown as packet_markdown,
+        run_packet as run_packet,
         versions_packet as versions_packet,
     )
     from untaken.answers.plan_decisions import (

@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -22,7 +22,7 @@ from untaken.answers.known_values import values_of_run
 from untaken.auditing import NodeAudit
 from untaken.causes import Cause, cause_words
 from untaken.corpus import Corpus
-from untaken.errors import Unscored, UntakenError
+from untaken.errors import Unscored, UntakenError, number
 from untaken.fix_first import FixItem
 from untaken.ledger import Run, as_mapping
 from untaken.plans import PlanGraph, export_graph
@@ -32,10 +32,11 @@ from untaken.subgoals.differences import ABSENT
 from untaken.subgoals.unused_values import UnusedValue
 from untaken.versions import DiscordantRuns
 
-PacketKind = Literal["fix", "cause", "plan", "versions"]
+PacketKind = Literal["fix", "cause", "plan", "versions", "run"]
 MOST_RUNS: Final = 3
 MOST_LINES: Final = 6
 LINE_CHARS: Final = 600
+Item = TypeVar("Item")
 _LEFT_OUT: Final = frozenset({"run_id", "prev", "v"})
 PLAN_FILE: Final = "packet.plan.yaml"
 
@@ -111,10 +112,23 @@ def fix_packet(corpus: Corpus, item: FixItem) -> PacketDocument:
     goals = item.goals or (None,) * len(item.runs)
     places = [_Place(*one) for one in zip(item.runs, goals, item.seqs, strict=True)]
     why = f"Fails first in {counted(item.failed_runs, 'failed run')} ({percent(item.share)})"
-    if isinstance(item.gain, float):
-        ends = interval(item.low, item.high, points)
-        why += f"; passing here as often as others do would gain {points(item.gain)} of success ({ends})"
+    gain, low, high = number(item.gain), number(item.low), number(item.high)
+    if gain is not None and low is not None and high is not None:
+        span = interval(100 * low, 100 * high, digits=1)
+        why += f"; gain in success if repaired: {points(gain, sign=False)} points ({span})"
     return _packet(corpus, "fix", f"{item.title}: {item.reason}", why, places)
+
+
+def run_packet(corpus: Corpus, run_id: str) -> PacketDocument:
+    """Of one run: where it failed first. Runs of several files may share an id; then of each.
+
+    Raises:
+        UntakenError: ``run-unknown``.
+    """
+    places = [_Place(digest) for digest, run in corpus.runs.items() if run.run_id == run_id]
+    if not places:
+        raise UntakenError("run-unknown", f"there is no run {run_id!r}")
+    return _packet(corpus, "run", run_id, "", places)
 
 
 def cause_packet(corpus: Corpus, cause: Cause) -> PacketDocument:
@@ -146,16 +160,16 @@ def versions_packet(corpus: Corpus, pair: DiscordantRuns) -> PacketDocument:
     return replace(found, reference=_run(corpus, _Place(won, pair.sub_goal or None)))
 
 
-def nth(items: Sequence[object], number: int) -> int:
-    """The place of the item with this number, as printed.
+def nth(items: Sequence[Item], place: int) -> Item:
+    """The item with this number, as printed.
 
     Raises:
         UntakenError: ``packet-unknown``.
     """
-    if not 1 <= number <= len(items):
+    if not 1 <= place <= len(items):
         there = f"There are 1 to {len(items):,}." if items else "There is nothing to fix here."
-        raise UntakenError("packet-unknown", f"there is no item {number}", hint=there)
-    return number - 1
+        raise UntakenError("packet-unknown", f"there is no item {place}", hint=there)
+    return items[place - 1]
 
 
 def _completes(score: RunScore, sub_goal: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from untaken.answers.causes import causes_document
-from untaken.answers.packets import cause_packet
+from untaken.answers.packets import cause_packet, nth
 from untaken.causes import cause_words
 from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import Verbs, verb
@@ -34,7 +34,7 @@ def run_causes(args: argparse.Namespace, console: Console) -> int:
     scored, corpus = evaluated_paths(args, console, resamples=0)
     found, top = triage(corpus, agents=args.agent), args.top or None
     if args.packet is not None:
-        return print_packet(cause_packet, corpus, found.causes, args.packet, console)
+        return print_packet(cause_packet(corpus, nth(found.causes, args.packet)), console)
     console.say(f"{found.headline}.")
     console.columns(
         found.causes[:top],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from untaken.answers.packets import versions_packet
+from untaken.answers.packets import nth, versions_packet
 from untaken.answers.versions import (
     causes_of_versions,
     suspect_words,
@@ -37,7 +37,7 @@ def run_versions(args: argparse.Namespace, console: Console) -> int:
     first, second = args.versions
     found = version_changes(corpus, first, second, args.by)
     if args.packet is not None:
-        return print_packet(versions_packet, corpus, found.discordant, args.packet, console)
+        return print_packet(versions_packet(corpus, nth(found.discordant, args.packet)), console)
     _print(found, console)
     if args.discordant:
         _print_pairs(found, console)

@@ -6,7 +6,7 @@ import argparse
 from typing import Final
 
 from untaken.answers.audit import audit_corpus, audit_document, stranger_findings, writes_in_words
-from untaken.answers.packets import audit_packet
+from untaken.answers.packets import audit_packet, nth
 from untaken.auditing import ALARMS, NodeAudit, PlanAudit
 from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import Verbs, verb
@@ -42,7 +42,7 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     )
     found = audit_corpus(corpus)
     if args.packet is not None:
-        return print_packet(audit_packet, corpus, _in_order(found), args.packet, console)
+        return print_packet(audit_packet(corpus, nth(_in_order(found), args.packet)), console)
     console.say(f"{found.headline}.")
     _print(found, console, args.top or None)
     for warning in stranger_findings(found):

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
-
-from untaken.answers.packets import PacketDocument, nth, packet_markdown
+from untaken.answers.packets import PacketDocument, packet_markdown
 from untaken.cli.console import Console
-from untaken.corpus import Corpus
-
-Item = TypeVar("Item")
 
 
-def print_packet(
-    make: Callable[[Corpus, Item], PacketDocument],
-    corpus: Corpus,
-    items: Sequence[Item],
-    number: int,
-    console: Console,
-) -> int:
-    """Prints the packet of the item with this number.
-
-    Raises:
-        UntakenError: ``packet-unknown``.
-    """
-    packet = make(corpus, items[nth(items, number)])
+def print_packet(packet: PacketDocument, console: Console) -> int:
+    """Prints a packet, and nothing else."""
     if not console.json:
         console.write(packet_markdown(packet))
     console.document(packet)

@@ -6,7 +6,7 @@ import argparse
 
 from untaken.answers import triage_document
 from untaken.answers.advised import Advised, AdvisedChoice, CheaperOption, advised
-from untaken.answers.packets import fix_packet
+from untaken.answers.packets import fix_packet, nth, run_packet
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.packet import print_packet
@@ -31,6 +31,7 @@ def add_to(verbs: Verbs) -> None:
     parser.takes_each("--agent", "NAME", "only runs of this agent; repeatable")
     parser.takes_top(TOP)
     parser.takes_packet("item")
+    parser.takes_one("--run", "ID", "print where this run failed first, as such a packet", dest="of_run")
 
 
 def run_triage(args: argparse.Namespace, console: Console) -> int:
@@ -38,7 +39,9 @@ def run_triage(args: argparse.Namespace, console: Console) -> int:
     scored, corpus = evaluated_paths(args, console, resamples=0)
     found, top = triage(corpus, agents=args.agent), args.top or None
     if args.packet is not None:
-        return print_packet(fix_packet, corpus, found.items, args.packet, console)
+        return print_packet(fix_packet(corpus, nth(found.items, args.packet)), console)
+    if args.of_run is not None:
+        return print_packet(run_packet(corpus, args.of_run), console)
     whose = [d for d, run in corpus.runs.items() if not args.agent or run.agent in args.agent]
     choices = advised(corpus, whose)
     _print(found, choices, corpus, top, console)

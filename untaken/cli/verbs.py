@@ -23,6 +23,7 @@ PURPOSES: Final = {
     "Compare agents and gate changes": {
         "rank": "rank agents by outcome and by sub-goals, and show where the two disagree",
         "gate": "check agents against requirements; exit 1 if one is not met",
+        "mcp": "serve the documents of other verbs to coding agents, read-only (Model Context Protocol)",
         "export": "write runs with their scores and verdicts for other tools",
     },
     "Review runs and name what goes wrong": {
@@ -66,7 +67,10 @@ EXAMPLES: Final = {
         "untaken score ledgers/ --graphs graphs/ --missing drop --verdicts 'human:*' --runs",
     ),
     "rank": ("untaken rank ledgers/ --graphs graphs/",),
-    "triage": ("untaken triage ledgers/ --graphs graphs/",),
+    "triage": (
+        "untaken triage ledgers/ --graphs graphs/",
+        "untaken triage ledgers/ --graphs graphs/ --packet 1",
+    ),
     "causes": ("untaken causes ledgers/ --graphs graphs/",),
     "compare": (
         "untaken compare ledgers/ --graphs graphs/ --task refund-01",
@@ -78,6 +82,7 @@ EXAMPLES: Final = {
         "untaken export ledgers/ --graphs graphs/ --to otel -o results.jsonl",
         "untaken export ledgers/ --graphs graphs/ --to xes -o runs.xes",
     ),
+    "mcp": ("untaken mcp ledgers/ --graphs graphs/", "untaken mcp --skill"),
     "judge": ("untaken judge ledgers/ --graphs graphs/ --model openai:gpt-4.1 --append",),
     "agree": ("untaken agree ledgers/ --a 'human:*' --b 'judge:*'",),
     "review": ("untaken review --workspace my-workspace",),
