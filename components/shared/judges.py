@@ -25,7 +25,7 @@ def standings() -> tuple[JudgeStanding, ...]:
     """Of the judges of the runs compared, by the passports that the workspace keeps."""
     file = _file()
     version = file.stat().st_mtime_ns if file.is_file() else 0
-    return state.derived(judges_worth, str(file), version)
+    return state.drawn(lambda: judges_worth(state.compared(), file), "judges", str(version))
 
 
 def mark(by: str, graph: str, sub_goal: str) -> None:
@@ -61,7 +61,9 @@ def _measure() -> None:
     with state.frame():
         measured = measure_corpus(state.compared(), datetime.now(UTC).date().isoformat())
         save_passports(measured, _file())
-    st.session_state[SAVED] = f"✓ Measured: {counted(len(measured), 'judge')}. `untaken gate` knows."
+    st.session_state[SAVED] = (
+        f"✓ Measured {counted(len(measured), 'judge')}; the workspace keeps the passports."
+    )
 
 
 def _words(one: JudgePassport) -> str:

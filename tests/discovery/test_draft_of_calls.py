@@ -6,6 +6,7 @@ import pytest
 from builders import RunBuilder, a_run
 
 from untaken.discovery import discover
+from untaken.discovery.calls import family_fit
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.subgoals import score_run
@@ -90,5 +91,20 @@ def test_a_draft_of_several_tasks_says_whether_they_are_one_plan(desc: str, tool
         for tool in tools(n % 4):  # type: ignore[operator]
             run.call(tool, ok=True)
         made.append(run.finish(True).run())
-    codes = [finding.code for finding in discover(made).findings if "one-plan" in finding.code]
-    assert codes == [code], desc
+    (found,) = [finding for finding in discover(made).findings if "one-plan" in finding.code]
+    assert found.code == code, desc
+    assert ("for 't0' it lacks pay_0" in found.message) is (code == "draft-not-one-plan")
+
+
+def test_a_plan_of_the_other_tasks_names_what_it_lacks_and_asks_in_vain() -> None:
+    made = []
+    for n in range(8):
+        tools = ("find", "skim") if n % 4 == 2 else ("find", "pay")
+        run = a_run(f"r{n}", task=f"t{n % 4}")
+        for tool in tools:
+            run.call(tool, ok=True)
+        made.append(run.finish(True).run())
+    fit = family_fit(made)
+    assert fit is not None
+    (odd,) = [one for one in fit.misfits if one.task_id == "t2"]
+    assert (odd.missing, odd.extra) == (("skim",), ("pay",))

@@ -66,6 +66,7 @@ LINES = {
         "{ledger} --graphs {graph} --to csv -o {out}/results.csv",
         "{ledger} --to otel -o {out}/results.jsonl",
         "{ledger} --to xes -o {out}/results.xes",
+        "{ledger} --to langfuse -o {out}/scores.jsonl",
         "{ledger} --to atif -o {out}/atif",
         "{ledger} --to parquet -o {out}/results.parquet",
         "{ledger} --to csv --decisions {out}/decisions.parquet",

@@ -168,12 +168,9 @@ def trusted_judges(corpus: Corpus) -> tuple[JudgeTrust, ...]:
     return judge_trust(corpus.runs.values())
 
 
-def judges_worth(corpus: Corpus, file: str, version: int) -> tuple[JudgeStanding, ...]:  # noqa: ARG001
-    """Which of the corpus's judges may speak by the passports in a file, if it is there.
-
-    `version` is that of the file: what was derived from an earlier one is not given again.
-    """
-    known = load_passports(file) if Path(file).is_file() else ()
+def judges_worth(corpus: Corpus, file: Path) -> tuple[JudgeStanding, ...]:
+    """Which of the corpus's judges may speak by the passports in a file, if it is there."""
+    known = load_passports(file) if file.is_file() else ()
     return judge_standings(corpus.runs.values(), corpus.graphs, known, verdicts=corpus.verdicts)
 
 

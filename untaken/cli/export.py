@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,9 +24,17 @@ from untaken.exporting import (
     atif_documents,
     csv_table,
     evaluated_run,
+    inspect_lines,
+    inspect_sample_of,
+    langfuse_lines,
     otlp_lines,
+    phoenix_lines,
+    send_lines,
+    trace_of,
     xes_log,
 )
+from untaken.exporting.sending import KEY, PATHS
+from untaken.ledger import Run
 from untaken.ledger.disk import replace, replacing_path
 from untaken.present.numbers import counted
 from untaken.scaling.places import find_ledgers
@@ -38,7 +46,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ONE_FILE: Final[Mapping[str, Callable[[Iterable[EvaluatedRun]], bytes]]] = {
-    "otel": lambda runs: "".join(f"{line}\n" for line in otlp_lines(runs)).encode(),
     "csv": csv_table,
     "xes": lambda runs: "".join(xes_log(runs)).encode(),
 }
@@ -46,6 +53,19 @@ ONE_FILE: Final[Mapping[str, Callable[[Iterable[EvaluatedRun]], bytes]]] = {
 
 `atif` is a folder with one a run, `parquet` a folder of tables.
 """
+LINES: Final[Mapping[str, Callable[[Iterable[EvaluatedRun]], Iterator[str]]]] = {
+    "otel": otlp_lines,
+    "langfuse": langfuse_lines,
+    "phoenix": phoenix_lines,
+    "inspect": inspect_lines,
+}
+"""The formats of which each line is a request, or an edit, of its own."""
+CAME_FROM: Final[Mapping[str, Callable[[Run], object]]] = {
+    "langfuse": trace_of,
+    "phoenix": trace_of,
+    "inspect": inspect_sample_of,
+}
+"""What of a run names its place in the tool that takes results back."""
 FOLDERS: Final = ("atif", "parquet")
 
 
@@ -54,8 +74,9 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(verbs, "export", export)
     parser.takes_graphs(required=False)
     parser.takes_weights()
-    parser.add_argument(
-        "--to", required=True, choices=("otel", "csv", "parquet", "xes", "atif"), help="the format"
+    parser.add_argument("--to", required=True, choices=(*LINES, *ONE_FILE, *FOLDERS), help="the format")
+    parser.takes_one(
+        "--send", "URL", f"also send it there (otel, langfuse, phoenix); the key is read from {KEY}"
     )
     parser.takes_out("OUT", "the file, of atif and parquet the folder; otherwise stdout")
     parser.takes_one("--decisions", "FILE", "also write every path not taken, as Parquet")
@@ -66,13 +87,18 @@ def export(args: argparse.Namespace, console: Console) -> int:
     """Writes the runs that are not broken, and names the others; 2 where there are no others.
 
     Raises:
-        UsageError: ``export-needs-out``, ``output-not-a-folder``.
+        UsageError: ``export-needs-out``, ``output-not-a-folder``, ``export-address``.
+        UntakenError: as `send_lines`.
     """
+    if args.send and args.to not in PATHS:
+        raise UsageError("export-address", f"--to {args.to} is a file: nothing takes it by request")
     needs_out = args.to in FOLDERS or console.json
     if needs_out and not args.out:
         what = "--json" if console.json else f"--to {args.to}"
         raise UsageError("export-needs-out", f"{what} cannot go to stdout", hint="Name it with -o OUT.")
     done = _tables(args, console) if args.to == "parquet" else _held(args, console)
+    if done.sent is not None:
+        console.say(f"{counted(done.sent, 'request')} sent")
     if args.out:
         found = counted(done.runs, "run"), counted(done.results, "result")
         console.say(plain(f"{', '.join(found)} → {args.out}"))
@@ -98,6 +124,7 @@ class Exported:
     results: int
     findings: tuple[Finding, ...]
     broken: bool
+    sent: int | None = None
 
 
 def _tables(args: argparse.Namespace, console: Console) -> Exported:
@@ -124,27 +151,57 @@ def _held(args: argparse.Namespace, console: Console) -> Exported:
     """Each run's results are made when it is its turn, and let go once they are written."""
     scored = scored_paths(args, console, detail=True)
     results: list[int] = []
+    strangers: list[str] = []
+    place = CAME_FROM.get(args.to)
 
     def evaluated() -> Iterator[EvaluatedRun]:
         for run in scored.ledgers.sound_runs:
             score = scored.scores.get(run.digest, Unscored("no plan graph"))
             if isinstance(score, RunScore):
                 score = structs.replace(score, detail=score.detail.apart())
+            if place is not None and place(run) is None:
+                strangers.append(run.run_id)
+                continue
             each = evaluated_run(run, score, verdicts=args.verdicts)
             results.append(len(each.evaluations))
             yield each
 
-    runs = evaluated()
-    files = _write(args.to, runs, Path(args.out)) if args.out else []
-    if not args.out:
-        console.write(ONE_FILE[args.to](runs).decode())
+    sent, files, refused = None, [], 0
+    if args.to in LINES:
+        lines = list(LINES[args.to](evaluated()))
+        content = "".join(f"{line}\n" for line in lines).encode()
+        if args.send:
+            sent, refused = send_lines(lines, args.send, args.to)
+    elif args.to in ONE_FILE:
+        content = ONE_FILE[args.to](evaluated())
+    else:
+        content, files = b"", _write_folder(evaluated(), Path(args.out))
+    if args.out and not files:
+        replace(Path(args.out), content, sync=False)
+        files = [Path(args.out)]
+    elif not args.out and not args.send:
+        console.write(content.decode())
     return Exported(
         files=files,
         runs=len(results),
         results=sum(results),
-        findings=scored.findings,
+        findings=(*scored.findings, *_not_taken(args.to, strangers, refused)),
         broken=scored.broken,
+        sent=sent,
     )
+
+
+def _not_taken(to: str, strangers: Sequence[str], refused: int) -> Iterator[Finding]:
+    """Runs that the tool knows nothing of, and results that it refused."""
+    if strangers:
+        named = ", ".join(strangers[:3])
+        yield Finding(
+            code="run-from-elsewhere",
+            message=f"{counted(len(strangers), 'run')} did not come from {to}: {named}",
+            hint="Results go back to the tool whose traces were converted.",
+        )
+    if refused:
+        yield Finding(code="results-refused", message=f"{to} refused {counted(refused, 'result')}")
 
 
 def _more_tables(args: argparse.Namespace, console: Console) -> list[Path]:
@@ -177,10 +234,7 @@ def _more_tables(args: argparse.Namespace, console: Console) -> list[Path]:
     return written
 
 
-def _write(to: str, runs: Iterable[EvaluatedRun], out: Path) -> list[Path]:
-    if to != "atif":
-        replace(out, ONE_FILE[to](runs), sync=False)
-        return [out]
+def _write_folder(runs: Iterable[EvaluatedRun], out: Path) -> list[Path]:
     if out.exists() and not out.is_dir():
         raise UsageError(
             "output-not-a-folder", "the output is a file", where=Where(file=str(out)), hint="Name a folder."

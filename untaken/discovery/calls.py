@@ -26,17 +26,28 @@ MIN_TASKS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFit:
+    """A task that the plan of all others does not fit: tools that it lacks, and tools too many."""
+
+    task_id: str
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyFit:
     """Does the plan of some tasks fit another one? Each task with two successes, left out in turn.
 
     Attributes:
         found: share of the tools that all successes of a task call, that all other tasks have in common.
         extra: share of the tools common to the others that this task does without.
+        misfits: the tasks behind what is missing from 1 and above 0, the worst first.
     """
 
     tasks: int
     found: float
     extra: float
+    misfits: tuple[TaskFit, ...] = ()
 
     @property
     def one_plan(self) -> bool:
@@ -100,18 +111,23 @@ def family_fit(runs: Iterable[Run]) -> FamilyFit | None:
     by_task: defaultdict[str, list[set[str]]] = defaultdict(list)
     for run in runs:
         by_task[run.task_id].append({tool for _, tool, _ in _calls(run).values()})
-    shared = [set.intersection(*sets) for sets in by_task.values() if len(sets) >= MIN_SUCCESSES]
+    shared = {task: set.intersection(*sets) for task, sets in by_task.items() if len(sets) >= MIN_SUCCESSES}
     if len(shared) < MIN_TASKS:
         return None
     found = wanted = extra = offered = 0
-    for at, own in enumerate(shared):
-        plan = set.intersection(*(other for place, other in enumerate(shared) if place != at))
+    misfits = []
+    for task, own in shared.items():
+        plan = set.intersection(*(other for name, other in shared.items() if name != task))
         found, wanted = found + len(plan & own), wanted + len(own)
         extra, offered = extra + len(plan - own), offered + len(plan)
+        if plan != own:
+            missing, without = tuple(sorted(own - plan)), tuple(sorted(plan - own))
+            misfits.append(TaskFit(task_id=task, missing=missing, extra=without))
     return FamilyFit(
         tasks=len(shared),
         found=found / wanted if wanted else 0.0,
         extra=extra / offered if offered else 0.0,
+        misfits=tuple(sorted(misfits, key=lambda one: -len(one.missing) - len(one.extra))),
     )
 
 

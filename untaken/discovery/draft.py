@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from untaken.discovery.alternatives import alternatives
-from untaken.discovery.calls import FamilyFit, family_fit, orders_by_calls, shared_calls
+from untaken.discovery.calls import FamilyFit, TaskFit, family_fit, orders_by_calls, shared_calls
 from untaken.discovery.first_attempts import (
     FirstAttempts,
     orders_by_graph,
@@ -36,6 +36,8 @@ from untaken.plans import PlanGraph, SubGoal, ancestors, topological, transitive
 from untaken.stats.rates import wilson
 
 LARGEST: Final = 1_000
+MOST_NAMED: Final = 3
+"""Tasks that a plan does not fit, and tools of one, that are named."""
 """Sub-goals of a draft: nobody could go through more."""
 
 
@@ -111,6 +113,9 @@ def _fit_finding(fit: FamilyFit) -> Finding:
         f"each of {fit.tasks} tasks against the others: {fit.found:.0%} of its shared steps found, "
         f"{fit.extra:.0%} not its own"
     )
+    rates += "".join(f"; {_misfit(one)}" for one in fit.misfits[:MOST_NAMED])
+    if len(fit.misfits) > MOST_NAMED:
+        rates += f"; and {len(fit.misfits) - MOST_NAMED} more"
     if fit.one_plan:
         return Finding(code="draft-one-plan", message=f"one plan fits these tasks ({rates})", severity="note")
     return Finding(
@@ -118,6 +123,13 @@ def _fit_finding(fit: FamilyFit) -> Finding:
         message=f"these tasks share no one plan ({rates}): read the draft as a list of steps",
         hint="Draft one task at a time: --from calls --task ID.",
     )
+
+
+def _misfit(one: TaskFit) -> str:
+    """What a plan of the other tasks lacks for this one, and what it would ask for in vain."""
+    parts = [("lacks", one.missing), ("asks in vain for", one.extra)]
+    lacking = [f"{words} {', '.join(tools[:MOST_NAMED])}" for words, tools in parts if tools]
+    return f"for {one.task_id!r} it {' and '.join(lacking)}"
 
 
 def _valid(limits: DraftThresholds) -> DraftThresholds:

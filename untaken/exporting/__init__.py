@@ -4,4 +4,12 @@ from untaken.exporting.atif import atif_documents as atif_documents
 from untaken.exporting.evaluations import EvaluatedRun as EvaluatedRun, evaluated_run as evaluated_run
 from untaken.exporting.otel import otlp_lines as otlp_lines
 from untaken.exporting.tabular import csv_table as csv_table
+from untaken.exporting.sending import send_lines as send_lines
+from untaken.exporting.write_back import (
+    inspect_lines as inspect_lines,
+    inspect_sample_of as inspect_sample_of,
+    langfuse_lines as langfuse_lines,
+    phoenix_lines as phoenix_lines,
+    trace_of as trace_of,
+)
 from untaken.exporting.xes import xes_log as xes_log

@@ -1,0 +1,190 @@
+"""Scores and verdicts go back to the tool a trace came from: as files, and sent where an address is given."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import a_graph, a_run
+
+from untaken.cli import main
+from untaken.exporting import evaluated_run, inspect_lines, langfuse_lines, phoenix_lines
+from untaken.exporting.sending import KEY
+from untaken.plans import save_graph
+from untaken.subgoals import score_run
+
+PLAN = a_graph({"id": "pay", "check": {"verdict": {}}}, graph_id="g")
+SECRET = "pk-1:sk-very-secret"
+
+
+def reviewed(run_id: str) -> Any:
+    run = a_run(run_id, graph="g").call("pay", ok=True).finish(True)
+    return run.verdict("pay", True, "human:ann", reason="Paid.").verdict("pay", False, "judge:m")
+
+
+def results(run_id: str) -> list[Any]:
+    run = reviewed(run_id).run()
+    return [evaluated_run(run, score_run(run, PLAN))]
+
+
+def test_langfuse_gets_scores_of_the_trace_with_ids_that_stay() -> None:
+    (line,) = langfuse_lines(results("langfuse/t1"))
+    found = {one["body"]["name"]: one["body"] for one in json.loads(line)["batch"]}
+    assert {one["type"] for one in json.loads(line)["batch"]} == {"score-create"}
+    assert found.keys() == {"completion", "diagnosis", "sub_goal:pay", "verdict:pay"}
+    assert {one["traceId"] for one in found.values()} == {"t1"}
+    assert (found["completion"]["dataType"], found["completion"]["value"]) == ("NUMERIC", 1.0)
+    assert (found["sub_goal:pay"]["dataType"], found["sub_goal:pay"]["value"]) == ("BOOLEAN", 1.0)
+    assert found["diagnosis"]["dataType"] == "CATEGORICAL"
+    assert list(langfuse_lines(results("langfuse/t1"))) == [line]
+
+
+def test_phoenix_gets_annotations_of_the_trace_by_who_says_so() -> None:
+    (line,) = phoenix_lines(results("otel/" + "a" * 32))
+    found = [one for one in json.loads(line)["data"] if one["name"] == "verdict:pay"]
+    assert [(one["annotator_kind"], one["result"]["score"], one["identifier"]) for one in found] == [
+        ("HUMAN", 1.0, "untaken/human:ann"),
+        ("LLM", 0.0, "untaken/judge:m"),
+    ]
+    assert {one["trace_id"] for one in json.loads(line)["data"]} == {"a" * 32}
+
+
+def test_inspect_gets_edits_with_their_author() -> None:
+    found = [json.loads(line) for line in inspect_lines(results("inspect/run7/a/b/2"))]
+    edit = next(one for one in found if one["score_name"] == "untaken/verdict:pay")
+    assert (edit["run_id"], edit["sample_id"], edit["epoch"]) == ("run7", "a/b", 2)
+    assert edit["edit"]["provenance"]["author"] == "human:ann"
+    assert (edit["edit"]["value"], edit["edit"]["explanation"]) == (1.0, "Paid.")
+
+
+@pytest.mark.parametrize("lines", [langfuse_lines, phoenix_lines, inspect_lines])
+def test_runs_that_came_from_elsewhere_are_left_out(lines: Any) -> None:
+    assert list(lines(results("r1"))) == []
+
+
+class Tool(BaseHTTPRequestHandler):
+    """Keeps what it gets; answers as it is told."""
+
+    got: list[tuple[str, str, Any]]
+    answer: tuple[int, bytes]
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        type(self).got.append((self.path, self.headers.get("Authorization", ""), json.loads(body)))
+        code, text = type(self).answer
+        self.send_response(code)
+        if code == 302:
+            self.send_header("Location", "http://127.0.0.1:9/elsewhere")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def tool() -> Iterator[tuple[type[Tool], str]]:
+    handler = type("Handler", (Tool,), {"got": [], "answer": (207, b'{"successes": [], "errors": []}')})
+    server = HTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield handler, f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    (tmp_path / "a.jsonl").write_bytes(reviewed("langfuse/t1").ledger() + b"")
+    save_graph(PLAN, tmp_path / "g.plan.yaml")
+    return tmp_path
+
+
+def export(desk: Path, *options: str) -> int:
+    return main(["export", str(desk / "a.jsonl"), "--graphs", str(desk / "g.plan.yaml"), *options])
+
+
+def test_what_is_sent_is_what_the_file_holds_and_the_key_is_told_to_nobody(
+    desk: Path,
+    tool: tuple[type[Tool], str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    handler, address = tool
+    monkeypatch.setenv(KEY, SECRET)
+    out = desk / "scores.jsonl"
+    assert export(desk, "--to", "langfuse", "-o", str(out), "--send", address) == 0
+    ((path, authorization, body),) = handler.got
+    assert path == "/api/public/ingestion"
+    assert authorization == "Basic cGstMTpzay12ZXJ5LXNlY3JldA=="
+    assert out.read_text("utf-8") == json.dumps(body, separators=(",", ":"), ensure_ascii=False) + "\n"
+    shown = capsys.readouterr()
+    assert "1 request sent" in shown.out
+    assert "secret" not in shown.out + shown.err + out.read_text("utf-8")
+
+
+@pytest.mark.parametrize(("to", "path"), [("phoenix", "/v1/trace_annotations"), ("otel", "/v1/traces")])
+def test_other_tools_get_theirs_with_a_bearer_key(
+    to: str, path: str, desk: Path, tool: tuple[type[Tool], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handler, address = tool
+    monkeypatch.setenv(KEY, "k")
+    assert export(desk, "--to", to, "--send", address) == 0
+    assert [(one[0], one[1]) for one in handler.got] == [(path, "Bearer k")]
+
+
+@pytest.mark.parametrize(
+    ("desc", "answer", "code"),
+    [
+        ("refused", (401, b"no"), "export-not-sent"),
+        ("somewhere else", (302, b""), "export-not-sent"),
+        ("results refused", (207, b'{"errors": [{"id": "x"}]}'), "results-refused"),
+    ],
+)
+def test_what_was_not_taken_is_said_without_the_key(
+    desc: str,
+    answer: tuple[int, bytes],
+    code: str,
+    desk: Path,
+    tool: tuple[type[Tool], str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    handler, address = tool
+    handler.answer = answer
+    monkeypatch.setenv(KEY, SECRET)
+    assert export(desk, "--to", "langfuse", "--send", address) == (2 if code == "export-not-sent" else 0)
+    shown = capsys.readouterr()
+    assert code in shown.err
+    assert "secret" not in shown.out + shown.err
+    assert len(handler.got) == 1
+
+
+@pytest.mark.parametrize(
+    ("desc", "address", "key", "code"),
+    [
+        ("in the clear", "http://example.org", "k", "export-address"),
+        ("a key in the address", "https://a:b@127.0.0.1:9", "", "export-address"),
+        ("a key of two lines", "http://127.0.0.1:9", "k\nX: y", "export-key"),
+        ("nobody there", "http://127.0.0.1:9", "k", "export-not-sent"),
+    ],
+)
+def test_a_key_goes_nowhere_it_should_not(
+    desc: str,
+    address: str,
+    key: str,
+    code: str,
+    desk: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv(KEY, key)
+    assert export(desk, "--to", "langfuse", "--send", address) == 2, desc
+    assert code in capsys.readouterr().err
