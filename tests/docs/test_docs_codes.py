@@ -14,6 +14,7 @@ from untaken.failure_modes import PRESETS
 from untaken.formats import formats
 
 NO_CODES = {
+    "score-create",
     *("node-link", *(info.name for info in formats())),
     *("memory-queue", "memory-preview", "memory-apply", "memory-verify"),  # schemas
     *("modes-list", "modes-notes", "modes-suggest", "modes-agree"),

@@ -68,7 +68,7 @@ def test_runs_that_came_from_elsewhere_are_left_out(lines: Any) -> None:
 
 
 class Tool(BaseHTTPRequestHandler):
-    """Keeps what it gets; answers as it is told."""
+    """Keeps what it gets, and gives `answer`."""
 
     got: list[tuple[str, str, Any]]
     answer: tuple[int, bytes]
