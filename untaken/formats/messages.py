@@ -2,7 +2,7 @@
 
 Chat Completions messages, items of the Responses API, messages of LangChain (dumped, with a ``data`` part, or
 as constructors), content blocks of the Messages API, Gemini and Bedrock, messages of AutoGen, events of
-Google's Agent Development Kit, and ShareGPT turns.
+Google's Agent Development Kit, ShareGPT turns, and those of other frameworks (`framework_messages`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from untaken.formats import framework_messages
 from untaken.formats.losses import Findings
 from untaken.formats.readings import items, mapping, objects, parsed, text
 from untaken.formats.spending import USAGE, Amounts, usage
@@ -77,11 +78,14 @@ FIELDS: Final = (
     *("isError", "tool_responses.**", "code", "queries.**", "summary.**", "response_metadata.model_name"),
     *(f"{usage}.{name}" for usage in (*USAGES, "response_metadata.token_usage")
       for names in USAGE.values() for name in names),
+    *framework_messages.FIELDS,
 )  # fmt: skip
 """Places of one message that reach a run."""
 PROMPTS: Final = ("prompt", "query", "question")
 """Names of what somebody asks an agent, where it is given as an argument."""
-_WRAPPED_IN: Final = frozenset(("kwargs", "data", "from", "source", "author", "speaker", "tool_responses"))
+_WRAPPED_IN: Final = framework_messages.MARKS | frozenset(
+    ("kwargs", "data", "from", "source", "author", "speaker", "tool_responses")
+)
 """Names of which a message has one that a library wraps in something."""
 _CONTENT_IN: Final = frozenset(("content", "parts", "tool_calls", "function_call"))
 _USED_IN: Final = frozenset((*USAGES, "response_metadata"))
@@ -96,6 +100,8 @@ def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """A message with its role and content by the usual names, without what a library wraps them in."""
     if _WRAPPED_IN.isdisjoint(message) and str(message.get("type")) not in AUTOGEN:
         return message
+    if (found := framework_messages.framework_message(message)) is not None:
+        return found
     if message.get("type") == "constructor" and isinstance(message.get("kwargs"), dict):
         kind = CONSTRUCTORS.get(str([None, *items(message.get("id"))][-1]), "unknown")
         return {"type": kind, **message["kwargs"]}

@@ -118,7 +118,8 @@ def recognise(sample: Sample) -> Confidence:
     first = sample.first
     if first.get("object") in ("response", "chat.completion") and ("output" in first or "choices" in first):
         return Confidence.LIKELY
-    inner = next((each for each in (_listed(_of_team(r)) for r in sample.records[:2]) if each), [])
+    whole = (each for record in sample.records[:2] for each in _of_store(record))
+    inner = next((each for each in map(_listed, whole) if each), [])
     if any(is_langchain(each) or mapping(each).get("object") == THREAD for each in (*sample.records, *inner)):
         return Confidence.LIKELY
     messages = sum(map(is_message, sample.records))
@@ -175,6 +176,16 @@ def _of_team(record: Any) -> Any:
     return record
 
 
+def _of_store(record: Any) -> Iterator[Any]:
+    """What LlamaIndex saves of its chats: a list of messages under the name of each."""
+    document = mapping(record)
+    store = mapping((mapping(document.get("chat_store")) or document).get("store"))
+    if "class_name" in document and store and all(isinstance(chat, list) for chat in store.values()):
+        yield from ({"session_id": name, "messages": chat} for name, chat in store.items())
+    else:
+        yield _of_team(record)
+
+
 def _updated(record: Any) -> list[dict[str, Any]]:
     """The messages that nodes of a graph added, of a record of its stream: ``{node: {"messages": …}}``."""
     nodes = mapping(record)
@@ -209,14 +220,15 @@ def _conversations(reader: JsonReader) -> Iterator[Any]:
         elif updates := [message for each in whole for message in _updated(each)]:
             loose.setdefault(None, []).extend(updates)
         else:
-            yield from map(_of_team, whole)
+            for each in whole:
+                yield from _of_store(each)
     for element in reader.values():
         if is_message(element.value):
             loose.setdefault(first_text([element.value], LINES), []).append(element.value)
         elif updates := _updated(element.value):
             loose.setdefault(None, []).extend(updates)
         else:
-            yield _of_team(element.value)
+            yield from _of_store(element.value)
     for session, messages in loose.items():
         yield messages if session is None else {"session_id": session, "messages": messages}
 

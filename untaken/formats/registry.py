@@ -56,6 +56,8 @@ BUILT_IN: Final = (
     "promptfoo",
     "chatgpt",
     "aider",
+    "vscode_chat",
+    "cline",
     "openai_messages",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""
