@@ -58,6 +58,8 @@ BUILT_IN: Final = (
     "aider",
     "vscode_chat",
     "cline",
+    "cursor",
+    "langchain_events",
     "openai_messages",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""

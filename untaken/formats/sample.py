@@ -21,6 +21,7 @@ from untaken import limits
 from untaken.errors import UntakenError
 from untaken.formats.jsontext import JsonReader, decode_text, decoded_pieces
 from untaken.formats.losses import Findings
+from untaken.formats.parquet import is_parquet
 from untaken.formats.sources import (
     HEAD_BYTES,
     ZIP,
@@ -144,6 +145,8 @@ def _sampled(name: str, start: bytes, archive: bytes | Path, pieces: Callable[[]
     """The sample of a file that begins so, with the bytes of it where it is an archive."""
     if start.startswith(ZIP):
         return Sample(name=name, head=start, shape="zip", members=_members(archive))
+    if is_parquet(start):
+        start = _beginning(pieces())
     if not start.strip():
         return Sample(name=name, head=start)
     if b"\0" in start and not start.startswith(UTF_16):
@@ -160,6 +163,17 @@ def _sampled(name: str, start: bytes, archive: bytes | Path, pieces: Callable[[]
         return Sample(name=name, head=start, text=text, shape=shape, records=tuple(found)) if found else None
 
     return Sample(name=name, head=start, text=text, shape=shape, records=records, outline=outline)
+
+
+def _beginning(pieces: Iterable[bytes]) -> bytes:
+    """The first bytes of some pieces; none where they cannot be had."""
+    start = bytearray()
+    with suppress(UntakenError):
+        for piece in pieces:
+            start += piece
+            if len(start) >= HEAD_BYTES:
+                break
+    return bytes(start[:HEAD_BYTES])
 
 
 def outline_of(pieces: Iterable[bytes]) -> list[Any]:

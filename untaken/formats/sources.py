@@ -19,6 +19,8 @@ from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.formats.archives import Archive
 from untaken.formats.losses import Findings, clip
+from untaken.formats.parquet import ENDING as PARQUET
+from untaken.formats.parquet import is_parquet, parquet_lines
 from untaken.ledger.source import require_path
 
 _GZIP: Final = b"\x1f\x8b"
@@ -187,7 +189,13 @@ def decompressed(stored: bytes, name: str, *, most: int | None = None) -> bytes:
 def decompressed_pieces(
     stored: Iterable[bytes], size: int, name: str, *, most: int | None = None
 ) -> Iterator[bytes]:
-    """The content of a gzip or zstd file, or the pieces as they are; `size` is that of all stored ones.
+    """The content of a gzip or zstd file, a table as lines, or the pieces as they are.
+
+    Args:
+        stored: the bytes.
+        size: the number of all of them.
+        name: of the file, for messages.
+        most: bytes of content; by default those of files that are imported.
 
     Raises:
         UntakenError: ``file-too-large``, ``compression-ratio`` or ``unreadable-file``.
@@ -195,12 +203,17 @@ def decompressed_pieces(
     most = limits.IMPORT_FILE_BYTES if most is None else most
     given = iter(stored)
     first = next(given, b"")
-    if not is_compressed(first):
-        yield from chain((first,), given)
+    whole = chain((first,), given)
+    if is_parquet(first):
+        unpacked = parquet_lines(whole, name)
+    elif is_compressed(first):
+        unpacked = (_gunzip if first.startswith(_GZIP) else _unzstd)(whole)
+    else:
+        yield from whole
         return
     length = 0
     try:
-        for piece in (_gunzip if first.startswith(_GZIP) else _unzstd)(chain((first,), given)):
+        for piece in unpacked:
             length += len(piece)
             if length > most:
                 raise _too_large(name, length, most)
@@ -403,7 +416,8 @@ def wanted(name: str, extensions: tuple[str, ...]) -> bool:
     for ending in COMPRESSED:
         lowered = lowered.removesuffix(ending)
     last = lowered.rsplit("/", 1)[-1]
-    return last.endswith(extensions) and not last.startswith(".")
+    is_lines = last.endswith(PARQUET) and ".jsonl" in extensions
+    return (is_lines or last.endswith(extensions)) and not last.startswith(".")
 
 
 def _too_large(name: str, size: int, most: int) -> UntakenError:

@@ -24,7 +24,7 @@ from untaken.formats.mapped.tables import is_table, table_rows
 from untaken.formats.registry import own_importers
 from untaken.formats.sources import Source, found_sources
 
-ENDINGS: Final = (".json", ".jsonl", ".ndjson", ".csv")
+ENDINGS: Final = (".json", ".jsonl", ".ndjson", ".csv", ".parquet")
 """Files that a mapping is drafted from."""
 PLACES: Final = 200
 """Lists named at most."""

@@ -12,7 +12,7 @@ from untaken.errors import UntakenError, Where
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.mapped.mapping_file import SUFFIX, FormatMapping, parse_mapping, read_mapping
-from untaken.formats.mapped.tables import is_table, table_rows
+from untaken.formats.mapped.tables import TABLES, is_table, table_rows
 from untaken.formats.mapped.terms import Scope
 from untaken.formats.message_transcript import with_answers
 from untaken.formats.outcome_fields import outcome_from
@@ -80,8 +80,11 @@ def _twice(format: str, name: str) -> UntakenError:
 
 def mapped_importer(format: FormatMapping) -> Importer:
     """An importer of the format that a mapping describes."""
+    tables_only = set(format.info.extensions) <= set(TABLES)
 
     def recognise(sample: Sample) -> Confidence:
+        if tables_only and not is_table(sample.name, TABLES):
+            return Confidence.NO
         return max((each.of(sample) for each in format.recognisers), default=Confidence.NO)
 
     def read(file: TraceFile) -> Iterator[TraceRun]:

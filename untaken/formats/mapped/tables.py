@@ -1,4 +1,4 @@
-"""Tables of a foreign program: CSV files, of which each row is a record."""
+"""Tables of a foreign program: CSV files, of which each row is a record. Parquet files are lines already."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
+from untaken.formats import parquet
 from untaken.formats.jsontext import decode_text
 from untaken.formats.losses import Findings, clip
 from untaken.formats.sample import Sample
 from untaken.formats.sources import COMPRESSED, Source
 
 ENDING: Final = ".csv"
+TABLES: Final = (ENDING, parquet.ENDING)
+"""Endings of tables; a format that has no other is of tables alone."""
 ROWS: Final = 5
 """Rows that a format is recognised by."""
 _CELL_CHARS: Final = 16 * 1024 * 1024
 
 
-def is_table(name: str) -> bool:
-    """Whether a file is a table, by its name."""
+def is_table(name: str, endings: tuple[str, ...] = (ENDING,)) -> bool:
+    """Whether a file is a CSV table, or one of another kind, by its name."""
     bare = name.lower()
     for ending in COMPRESSED:
         bare = bare.removesuffix(ending)
-    return bare.endswith(ENDING)
+    return bare.endswith(endings)
 
 
 def table_rows(source: Source, findings: Findings) -> Iterator[dict[str, Any]]:
