@@ -38,7 +38,7 @@ def own_format(workspace: Workspace) -> None:
         )
         sample = st.file_uploader(
             "Sample (JSON, JSON Lines or CSV, at most 1 MB)",
-            type=["json", "jsonl", "ndjson", "csv"],
+            type=["json", "jsonl", "ndjson", "csv", "parquet"],
             key="mapping-sample",
         )
         if sample is None:

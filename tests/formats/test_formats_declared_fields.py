@@ -15,7 +15,7 @@ from untaken.formats import importers
 from untaken.formats.format_info import RUN_FIELDS, RunField
 from untaken.ledger import Run
 
-OUTCOMES = (True, False, 1, 0, "C", "I")
+OUTCOMES = (True, False, 1, 0, 2, "C", "I")
 """Values that some format or other writes an outcome with."""
 PROBES: dict[str, tuple[Any, ...]] = {"tokens": (4321,), "cost": (7.25,), "outcome": OUTCOMES}
 FLAT = ("attributes", "trace_metadata", "tags")

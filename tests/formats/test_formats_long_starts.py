@@ -16,7 +16,9 @@ from untaken.formats.sample import OUTLINED_RECORDS
 from untaken.formats.sample import RECORDS as SAMPLED
 from untaken.formats.sources import HEAD_BYTES
 
-FILES = [(format, name) for format, files in RECORDS.items() for name in files if format != "aider"]
+FILES = [
+    (format, name) for format, files in RECORDS.items() for name in files if format not in ("aider", "cursor")
+]
 LISTS = [(format, name) for format, name in FILES if isinstance(RECORDS[format][name], list)]
 LONG = 'He said: "x"\\n' * HEAD_BYTES
 """Longer than what is read of a file first, with quotes and escapes in it."""

@@ -54,10 +54,6 @@ OTHERS: dict[str, tuple[Any, str, str]] = {
         "Bedrock", "invocations"),
     "a trace of Bedrock Agents in an event": (
         {"trace": {"trace": {"orchestrationTrace": {}}}}, "Bedrock", "invocations"),
-    "astream_events": (
-        [{"event": "on_chat_model_start", "run_id": "1", "name": "m", "data": {}}],
-        "astream_events", "LangSmith"),
-    "Cline's interface": ([{"ts": 1, "type": "say", "say": "text"}], "Cline", "api_conversation_history"),
 }  # fmt: skip
 
 

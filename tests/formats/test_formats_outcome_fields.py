@@ -82,7 +82,9 @@ def with_field(content: Any, name: str, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("value", [True, 0, "failed"], ids=str)
-@pytest.mark.parametrize("format", [each for each in RECORDS if each not in ("devai", "agentrx", "aider")])
+@pytest.mark.parametrize(
+    "format", [each for each in RECORDS if each not in ("devai", "agentrx", "aider", "cursor", "cline")]
+)
 def test_the_field_that_is_asked_for_is_the_outcome_in_every_format(
     tmp_path: Path, format: str, value: Any
 ) -> None:
@@ -100,6 +102,9 @@ def test_the_field_that_is_asked_for_is_the_outcome_in_every_format(
         }
     elif format == "terminal-bench":
         content = {**content, "results": [{**each, "verified": value} for each in content["results"]]}
+    elif format in ("adk-eval", "adk-evalset"):
+        cases = "eval_case_results" if format == "adk-eval" else "eval_cases"
+        content = {**content, cases: [{**each, "verified": value} for each in content[cases]]}
     elif format in ("mlflow", "opencode"):
         content = {**content, "info": {**content["info"], "verified": value}}
     else:

@@ -26,7 +26,7 @@ from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.spending import Amounts, spend, usage, with_cost
 from untaken.formats.task_texts import described
-from untaken.formats.tidy import Places, under
+from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, write_traces
 
@@ -63,11 +63,9 @@ _PROSE: Final = frozenset(("thinking", "task", "feedback", "environment_details"
 _FAILED: Final = ("Error executing", "The tool execution failed", "[ERROR]", "Error:")
 PLACES: Final = Places(
     kept=[
-        *under("messages[].", "role content.** ts modelInfo.modelId"),
-        *under("ui[].", "ts type say ask text.** modelInfo.modelId"),
-        *under("metadata.", "environment_history[].cline_version model_usage[].model_id"),
-    ],
-    dropped=["metadata.**", "ui[].**", "messages[].**"],
+        *("role", "content.**", "ts", "modelInfo.modelId", "type", "say", "ask", "text.**", "partial"),
+        *("environment_history[].cline_version", "model_usage[].model_id"),
+    ]
 )
 
 
@@ -119,13 +117,11 @@ def _tasks(sources: Sequence[Source]) -> dict[str, dict[str, Source]]:
 
 
 def _part(name: str, file: TraceFile) -> Any:
-    """The content of one file of a task, under the name by which its places are known."""
-    values = list(file.values())
+    """What one file of a task has: messages, or what describes the task."""
+    records = list(file.records())
     if name == METADATA:
-        return mapping(mapping(file.record({"metadata": next(iter(values), None)})).get("metadata"))
-    key = "messages" if name == API else "ui"
-    elements = [each for value in values for each in (value if isinstance(value, list) else [value])]
-    return objects(mapping(file.record({key: elements})).get(key))
+        return mapping(next(iter(records), None))
+    return objects([each for one in records for each in (one if isinstance(one, list) else [one])])
 
 
 def _first_time(parts: Mapping[str, Any]) -> str | None:
@@ -175,9 +171,12 @@ def _used(message: Mapping[str, Any], findings: Findings) -> Amounts:
 
 def _task(found: Iterable[Item]) -> str | None:
     """What the user asked first, without the tags around it."""
-    said = (item.content for item in found if isinstance(item, Utterance) and item.role == "user")
-    first = next((words for words in said if isinstance(words, str)), None)
-    return None if first is None else first.removeprefix("<task>").removesuffix("</task>").strip()
+    spoken = (item.content for item in found if isinstance(item, Utterance) and item.role == "user")
+    first = next((words for words in spoken if isinstance(words, str)), None)
+    if first is None:
+        return None
+    tagged = first.partition("<task>")[2].partition("</task>")[0]
+    return (tagged or first).strip()
 
 
 def _api_items(messages: Sequence[Mapping[str, Any]], findings: Findings) -> Iterator[Item]:
@@ -209,13 +208,13 @@ def _called_in_text(written: str, at: datetime | None, number: int) -> Iterator[
     """What the model said, and the tools that it called: a tag with the name, and a tag for each argument."""
     start = 0
     for tool, opened, inside, closed in _calls(list(_TAG.finditer(written))):
-        if said := written[start:opened].strip():
-            yield Utterance(role="assistant", content=said, at=at)
+        if spoken := written[start:opened].strip():
+            yield Utterance(role="assistant", content=spoken, at=at)
         arguments = {name: written[begin:end].strip("\n") for name, begin, end in inside}
         yield Called(tool=tool, arguments=arguments, source_id=f"{number}@{opened}", at=at)
         start = closed
-    if said := written[start:].strip():
-        yield Utterance(role="assistant", content=said, at=at)
+    if spoken := written[start:].strip():
+        yield Utterance(role="assistant", content=spoken, at=at)
 
 
 def _calls(
@@ -306,12 +305,8 @@ IMPORTER: Final = Importer(
         what="Task folders of Cline and Roo Code: one run a task, with its calls, answers, tokens and cost.",
         reads={
             "agent": ("(the model)",),
-            "model": (
-                "messages[].modelInfo.modelId",
-                "ui[].modelInfo.modelId",
-                "metadata.model_usage[].model_id",
-            ),
-            "version": ("metadata.environment_history[].cline_version",),
+            "model": ("modelInfo.modelId", "model_usage[].model_id"),
+            "version": ("environment_history[].cline_version",),
             "task": ("(the task's folder)",),
             "task text": ("(what the user said first)",),
             "tokens": ("(tokensIn, tokensOut, cacheReads, cacheWrites of api_req_started)",),

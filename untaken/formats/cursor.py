@@ -62,7 +62,7 @@ def _chats(written: str) -> Iterator[TraceRun]:
 
 def _run(title: str, version: str, lines: Sequence[str]) -> Iterator[TraceRun]:
     """The run of a chat; none where nobody said anything."""
-    found = list(_said(lines))
+    found = list(_spoken(lines))
     if not found:
         return
     name = title or sha256("\n".join(lines).encode(errors="replace")).hexdigest()[:16]
@@ -80,20 +80,20 @@ def _run(title: str, version: str, lines: Sequence[str]) -> Iterator[TraceRun]:
     )
 
 
-def _said(lines: Sequence[str]) -> Iterator[Utterance]:
+def _spoken(lines: Sequence[str]) -> Iterator[Utterance]:
     """Who said what: a rule, then the speaker on a line by itself, begin a turn."""
     role: str | None = None
     words: list[str] = []
     for number, line in enumerate(lines):
         above = next((each for each in reversed(lines[max(0, number - 2) : number]) if each.strip()), "")
         if line.strip() in SPEAKERS and above.strip() == RULE:
-            if role is not None and (said := _unruled(words)):
-                yield Utterance(role=role, content=said)
+            if role is not None and (spoken := _unruled(words)):
+                yield Utterance(role=role, content=spoken)
             role, words = SPEAKERS[line.strip()], []
         else:
             words.append(line)
-    if role is not None and (said := _unruled(words)):
-        yield Utterance(role=role, content=said)
+    if role is not None and (spoken := _unruled(words)):
+        yield Utterance(role=role, content=spoken)
 
 
 def _unruled(words: Sequence[str]) -> str:

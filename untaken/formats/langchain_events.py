@@ -14,7 +14,7 @@ from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.message_transcript import MessageTranscript
-from untaken.formats.messages import asked, message_items, replied, tokens_of, tool_reply
+from untaken.formats.messages import asked, message_items, replied, tokens_of, tool_reply, unwrapped
 from untaken.formats.readings import first_text, items, mapping, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import spend
@@ -30,12 +30,12 @@ NAMES: Final = ("graph_id", "assistant_id", "lc_agent_name")
 PLACES: Final = Places(
     kept=[
         *under(
-            "events[].",
+            "[].",
             "event name run_id parent_ids[] data.input.** data.output.** data.chunk.** data.error.**",
         ),
-        *under("events[].metadata.", f"ls_model_name thread_id task_id {' '.join(NAMES)}"),
+        *under("[].metadata.", f"ls_model_name thread_id task_id {' '.join(NAMES)}"),
     ],
-    dropped=["events[].metadata.**", "events[].tags[].**"],
+    dropped=["[].metadata.**", "[].tags[].**"],
 )
 
 
@@ -67,8 +67,7 @@ def _runs(file: TraceFile) -> Iterator[TraceRun]:
     if not groups:
         file.refuse("no event of astream_events is in it")
     for root, events in groups.items():
-        record = file.record({"events": events})
-        yield _run(root, objects(mapping(record).get("events")), file.findings)
+        yield _run(root, objects(file.record(events)), file.findings)
 
 
 def _root(event: Event, known: dict[str, list[Any]]) -> str:
@@ -87,7 +86,7 @@ def _run(root: str, events: Sequence[Event], findings: Findings) -> TraceRun:
     failed = [mapping(e.get("data")).get("error") for e in outer if e.get("event") == "on_chain_error"]
     replies = [reply for event in events for reply in _replies(event)]
     model = first_text(about, ("ls_model_name",)) or first_text(
-        (mapping(reply.get("response_metadata")) for reply in replies), ("model_name",)
+        (mapping(unwrapped(reply).get("response_metadata")) for reply in replies), ("model_name",)
     )
     run_id = f"langchain-events/{root}"
     return TraceRun(
@@ -95,7 +94,6 @@ def _run(root: str, events: Sequence[Event], findings: Findings) -> TraceRun:
         agent=first_text(about, NAMES) or first_text(outer, ("name",)) or "unknown-agent",
         task_id=first_text(about, ("task_id", "thread_id")) or root,
         record=list(events),
-        origin=given if isinstance(given, dict) else {},
         model=model,
         items=list(_items(events, given)),
         steps=sum(str(e.get("event")).startswith(MODELS) and _ends(e) for e in events) or None,
@@ -132,8 +130,8 @@ def _items(events: Sequence[Event], given: Any) -> Iterator[Item]:
         elif kind.startswith(MODELS) and _ends(event):
             yield from transcript.reply(replied(data.get("output")), None)
         elif kind.startswith(MODELS) and event.get("run_id") not in ended:
-            said = (item for message in replied(data.get("chunk")) for item in message_items(message))
-            words = [i.content for i in said if isinstance(i, Utterance) and isinstance(i.content, str)]
+            spoken = (item for message in replied(data.get("chunk")) for item in message_items(message))
+            words = [i.content for i in spoken if isinstance(i, Utterance) and isinstance(i.content, str)]
             pieces.setdefault(event.get("run_id"), []).extend(words)
     for reply in map("".join, pieces.values()):
         if reply:

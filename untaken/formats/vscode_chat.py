@@ -169,8 +169,8 @@ def _rounds(
     for each in rounds:
         if thought := text(mapping(each.get("thinking")).get("text")):
             yield Utterance(role="reasoning", content=thought, at=at)
-        if said := text(each.get("response")):
-            yield Utterance(role="assistant", content=said, at=at)
+        if spoken := text(each.get("response")):
+            yield Utterance(role="assistant", content=spoken, at=at)
         for call in objects(each.get("toolCalls")):
             call_id = text(call.get("id"))
             yield Called(tool=call.get("name"), arguments=call.get("arguments"), source_id=call_id, at=at)
@@ -194,12 +194,12 @@ def _written(result: Mapping[str, Any]) -> Any:
 
 def _parts(request: Mapping[str, Any], at: datetime | None) -> Iterator[Item]:
     """The parts of a response, where the rounds of its result are not recorded."""
-    said: list[str] = []
+    spoken: list[str] = []
     for part in objects(request.get("response")):
         kind = part.get("kind")
         if kind in CALLS:
-            yield from _said(said, at)
-            said = []
+            yield from _spoken(spoken, at)
+            spoken = []
             call_id = text(part.get("toolCallId"))
             shown = {"message": _words(part.get("invocationMessage"))}
             yield Called(tool=part.get("toolId"), arguments=shown, source_id=call_id, at=at)
@@ -210,11 +210,11 @@ def _parts(request: Mapping[str, Any], at: datetime | None) -> Iterator[Item]:
             if thought := _words(part.get("value")):
                 yield Utterance(role="reasoning", content=thought, at=at)
         elif kind in (None, "markdownContent") and (words := _words(part.get("value"))):
-            said.append(words)
-    yield from _said(said, at)
+            spoken.append(words)
+    yield from _spoken(spoken, at)
 
 
-def _said(parts: Sequence[str], at: datetime | None) -> Iterator[Item]:
+def _spoken(parts: Sequence[str], at: datetime | None) -> Iterator[Item]:
     if words := "".join(parts).strip():
         yield Utterance(role="assistant", content=words, at=at)
 
