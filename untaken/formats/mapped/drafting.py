@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from untaken.formats.losses import Findings
 from untaken.formats.messages import is_message
-from untaken.formats.outcome_fields import GOOD
-from untaken.formats.readings import mapping, objects
+from untaken.formats.outcome_fields import GOOD, outcome_from
+from untaken.formats.readings import mapping, moment, objects
+from untaken.formats.spending import USAGE
 from untaken.formats.task_texts import ANSWERS, QUESTIONS
 from untaken.plans.yaml_text import flow, text
 from untaken.present.numbers import counted
@@ -35,7 +37,10 @@ KINDS: Final = (
 """Members that say what an element is."""
 KINDS_SHOWN: Final = 20
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "id": ("run_id", "trace_id", "session_id", "conversation_id", "episode_id", "uuid", "id"),
+    "id": (
+        *("run_id", "trace_id", "session_id", "conversation_id", "thread_id", "chat_id", "episode_id"),
+        *("request_id", "uuid", "id"),
+    ),
     "agent": ("agent", "agent_name", "agent_id", "assistant", "bot", "pipeline_name", "app_name", "policy"),
     "model": ("model", "model_name", "model_id", "llm", "engine"),
     "version": ("agent_version", "version", "build", "commit"),
@@ -54,7 +59,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "success": GOOD,
     "cost": ("cost", "total_cost", "cost_usd", "usd", "total_cost_usd", "price"),
     "usage": ("usage", "token_usage", "tokens"),
-    "started": ("started_at", "start_time", "started", "created_at", "begin", "timestamp", "time"),
+    "started": ("started_at", "start_time", "started", "created_at", "begin", "timestamp", "time", "date"),
     "finished": ("ended_at", "finished_at", "end_time", "finished", "completed_at"),
     "error": ("error", "exception", "failure_reason"),
 }
@@ -71,16 +76,39 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
         "action_input",
         "kwargs",
     ),
-    "content": ("observation", "result", "output", "response", "tool_output", "return_value"),
-    "say": ("content", "text", "message", "thought", "utterance", "words", "response", "answer"),
-    "id": ("tool_call_id", "call_id", "id"),
-    "time": ("timestamp", "time", "at", "ts", "created_at"),
+    "content": (
+        *("observation", "tool_result", "result", "output", "response", "tool_output", "return_value"),
+        "tool_response",
+    ),
+    "say": (
+        *("content", "text", "message", "msg", "thought", "utterance", "words", "response", "answer"),
+        *("reply", "statement", "body"),
+    ),
+    "thought": ("thought", "thoughts", "thinking", "reasoning", "rationale"),
+    "asked": ("user", "human", "question", "query", "user_input", "user_message", "input", "prompt"),
+    "replied": (
+        *("assistant", "bot", "ai", "assistant_response", "bot_response", "agent_response", "response"),
+        *("model_response", "answer", "final_answer", "reply", "output", "completion", "prediction"),
+        *("solution", "article", "report", "result"),
+    ),
+    "id": ("tool_call_id", "call_id", "tool_use_id", "id"),
+    "time": ("timestamp", "time", "at", "ts", "created_at", "started_at", "start_time", "datetime", "date"),
 }
 """Names of the parts of an element."""
+SPEAKERS: Final = (
+    *("role", "who", "speaker", "source", "from", "sender", "author", "agent", "agent_name", "name"),
+)
+"""Members that say who speaks."""
+ENDS: Final = ("status", "outcome", "verdict", "final_status", "result")
+"""Members that may say how a run ended, where all that is in them does."""
+WHOLE: Final = ("metadata", "config", "settings", "environment", "usage")
+"""Members that no part of an element is looked for in."""
 DEFINED: Final = ("tools", "tool_definitions", "functions", "available_tools", "tool_schemas")
 """Lists of what an agent could call, not of what it called."""
+USER, ASSISTANT = "'user'", "'assistant'"
 WRAPPED: Final = ("message", "msg", "data", "payload", "item")
 """Members in which an element has a chat message."""
+TOKENS: Final = frozenset(name for names in USAGE.values() for name in names)
 NAME_CHARS: Final = 60
 _ACTING: Final = (
     "tool",
@@ -151,9 +179,19 @@ def _are_events(sample: Sequence[Any]) -> bool:
     """Whether the records of a file are what happened in its runs, not a run each."""
     if len(sample) == 1 or not all(isinstance(each, dict) for each in sample):
         return False
-    if not any(map(_lists, sample)):
-        return True
-    return any(len({e[n] for e in sample if isinstance(e.get(n), str)}) > 1 for n in KINDS if n != "name")
+    differ = any(len({e[n] for e in sample if isinstance(e.get(n), str)}) > 1 for n in KINDS if n != "name")
+    if any(map(_lists, sample)):
+        return differ
+    turns = sum(_turn(each) is not None for each in sample)
+    return differ or turns * 10 < len(sample) * 8 or _session(sample) is not None
+
+
+def _turn(element: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The members with what was asked and what was replied, where an element has both as texts."""
+    texts = {name: value for name, value in element.items() if isinstance(value, str) and value}
+    asked = _first([texts], PARTS["asked"])
+    replied = _first([{n: v for n, v in texts.items() if n != asked}], PARTS["replied"])
+    return (asked, replied) if asked and replied else None
 
 
 def _session(sample: Sequence[Mapping[str, Any]]) -> str | None:
@@ -209,21 +247,57 @@ def _name(name: str) -> str:
 
 def _run(sample: Sequence[Any], home: str) -> Iterator[str]:
     """The members of `run` that a name speaks for."""
-    fields = dict.fromkeys(path for each in sample for path in _fields(mapping(each)))
+    fields: dict[str, list[Any]] = {}
+    for path, value in (field for each in sample for field in _fields(mapping(each))):
+        fields.setdefault(path, []).append(value)
     for part, names in FIELDS.items():
-        found = next((path for name in names for path in _called(fields, name, part)), None)
+        fitting = [path for path, values in fields.items() if any(_fits(part, value) for value in values)]
+        found = next((path for name in names for path in _called(fitting, name, part)), None)
+        if found is None:
+            found = _by_content(part, fields)
         if found is None:
             if part == "agent":
                 yield """  agent: "'unknown-agent'"  # no member is called an agent"""
             continue
-        value: Any = {"first": f"{home}{found}"} if home else found
-        if part == "success" and home:
-            value = {"last": f"{home}{found}"}
-        yield f"  {part}: {flow(value)}"
+        which = "last" if part == "success" else "first"
+        yield f"  {part}: {flow({which: f'{home}{found}'} if home else found)}"
 
 
-def _fields(record: Mapping[str, Any]) -> Iterator[str]:
-    """The paths of members that are no lists."""
+def _fits(part: str, value: Any) -> bool:
+    """Whether a value may be that part of a run."""
+    if part in ("started", "finished"):
+        return moment(value, Findings(None), part) is not None
+    if part == "cost":
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if part == "usage":
+        return _is_usage(value)
+    return isinstance(value, str | int | float) and (part == "success" or not isinstance(value, bool))
+
+
+def _is_usage(value: Any) -> bool:
+    """Whether an object has tokens under a name that some library gives them."""
+    return isinstance(value, dict) and any(name in value for name in TOKENS)
+
+
+def _by_content(part: str, fields: Mapping[str, Sequence[Any]]) -> str | None:
+    """A member that what is in it speaks for; an agent without a name is called after its model."""
+    if part == "usage":
+        return next((path for path, values in fields.items() if any(map(_is_usage, values))), None)
+    if part == "agent":
+        models = (path for name in FIELDS["model"] for path in _called(fields, name, "model"))
+        return next((path for path in models if any(isinstance(v, str) for v in fields[path])), None)
+    if part != "success":
+        return None
+    ends = [path for path in fields if _like(path.rpartition(".")[2], ENDS)]
+    return next((path for path in ends if all(map(_is_outcome, fields[path]))), None)
+
+
+def _is_outcome(value: Any) -> bool:
+    return outcome_from(value, Findings(None), "")[0] is not None
+
+
+def _fields(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The paths of members that are no lists, and their values."""
     waiting: list[tuple[str, Any, int]] = [("", record, 0)]
     while waiting:
         path, value, depth = waiting.pop(0)
@@ -231,8 +305,8 @@ def _fields(record: Mapping[str, Any]) -> Iterator[str]:
             if each is None or isinstance(each, list) or not _plain(name):
                 continue
             place = f"{path}{_name(name)}"
-            if not isinstance(each, dict) or _like(name, FIELDS["usage"]):
-                yield place
+            if not isinstance(each, dict) or _is_usage(each):
+                yield place, each
             elif depth < DEEPEST:
                 waiting.append((f"{place}.", each, depth + 1))
 
@@ -311,9 +385,10 @@ def _kind(elements: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _first(elements: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | None:
-    """The first of the names that most of the elements which have any of them have."""
+    """The first of the names that elements have, as the last part of a path; the outermost first."""
     held = dict.fromkeys(n for each in elements for n, v in each.items() if v not in (None, "", [], {}))
-    return next((n for name in names for n in held if _like(n, (name,)) and _plain(n)), None)
+    plain = sorted((n for n in held if _plain(n)), key=lambda path: path.count("."))
+    return next((n for name in names for n in plain if _like(n.rpartition(".")[2], (name,))), None)
 
 
 def _rule(when: Mapping[str | None, Any], elements: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -334,17 +409,22 @@ def _rule(when: Mapping[str | None, Any], elements: Sequence[Mapping[str, Any]])
 
 def _acts(elements: Sequence[Mapping[str, Any]], when: Mapping[str | None, Any]) -> Iterator[str]:
     used = set(when)
-    free = [{name: value for name, value in each.items() if name not in used} for each in elements]
-    say, nested = (
-        _first(free, PARTS["say"]),
-        next((n for n in _CALLS if any(objects(e.get(n)) for e in free)), None),
-    )
-    arguments = _first(free, PARTS["arguments"])
-    content = _first(free, PARTS["content"])
+    free = [_flattened({name: value for name, value in e.items() if name not in used}) for e in elements]
+    nested = next((n for n in _CALLS if any(objects(e.get(n)) for e in free)), None)
+    arguments, content = _first(free, PARTS["arguments"]), _first(free, PARTS["content"])
     tool = _first(free, PARTS["tool"] if arguments else PARTS["tool"][:-1] if content else ())
-    role = next((n for n in ("role", "who", "speaker", "source") if n in used or _first(free, (n,))), None)
+    role = next((n for n in SPEAKERS[:4] if n in used), None) or _first(free, SPEAKERS)
     ids = {"id": found} if (found := _first(free, PARTS["id"])) else {}
-    answers = content and not say and not tool
+    turns = [turn for each in free if (turn := _turn(each))]
+    if turns and not tool and not _first(free, SPEAKERS[:4]) and not used - {None}:
+        asked, replied = turns[0]
+        yield f"- say: {flow({'role': USER, 'content': asked})}"
+        yield f"- say: {flow({'role': ASSISTANT, 'content': replied})}"
+        return
+    thought = _first(free, PARTS["thought"])
+    if tool and thought:
+        yield f"- say: {flow({'role': ASSISTANT, 'content': thought})}"
+    say = _first(free, PARTS["say"]) or (None if content else thought)
     if say and not tool:
         kind = str(next(iter(when.values()), ""))
         if "tool" in kind or "observation" in kind or "result" in kind:
@@ -355,24 +435,46 @@ def _acts(elements: Sequence[Mapping[str, Any]], when: Mapping[str | None, Any])
         given = {"arguments": arguments} if arguments else {}
         yield f"- call: {flow({'tool': tool, **given, **ids})}"
     if nested:
-        inner = [each for one in free for each in objects(one.get(nested))]
-        call = {
-            "tool": _first(inner, PARTS["tool"]) or "name",
-            "arguments": _first(inner, PARTS["arguments"]) or "arguments",
-        }
-        yield f"- {flow({'each': f'{nested}[]', 'call': call})}"
-    if answers or (content and tool):
+        yield f"- {flow(_nested(nested, [each for one in free for each in objects(one.get(nested))]))}"
+    if content and tool:
         answer = {"content": content, **ids}
-        yield (
-            f"- {flow({'when': {content: {'filled': True}}, 'answer': answer})}"
-            if tool
-            else f"- answer: {flow(answer)}"
-        )
+        yield f"- {flow({'when': {content: {'filled': True}}, 'answer': answer})}"
+    elif content and not say:
+        yield f"- answer: {flow({'content': content, **ids})}"
+
+
+def _nested(name: str, calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The rule for calls that are a list in an element."""
+    call = {
+        "tool": _first(calls, PARTS["tool"]) or "name",
+        "arguments": _first(calls, PARTS["arguments"]) or "arguments",
+    }
+    if content := _first(calls, PARTS["content"]):
+        answer = {"when": {content: {"filled": True}}, "answer": {"content": content}}
+        return {"each": f"{name}[]", "items": [{"call": call}, answer]}
+    return {"each": f"{name}[]", "call": call}
+
+
+def _flattened(element: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of an element by path, its own first; what is asked or given is a whole."""
+    whole = (*PARTS["arguments"], *PARTS["content"], *WHOLE)
+    found: dict[str, Any] = {}
+    waiting: list[tuple[str, Mapping[str, Any], int]] = [("", element, 0)]
+    while waiting:
+        path, value, depth = waiting.pop(0)
+        for name, each in value.items():
+            if not _plain(name):
+                continue
+            place = f"{path}{_name(name)}"
+            found[place] = each
+            if isinstance(each, dict) and depth < DEEPEST and not _like(name, whole):
+                waiting.append((f"{place}.", each, depth + 1))
+    return found
 
 
 def _spoken(kind: str) -> str:
     """Who speaks, where only the kind of an element may say it."""
-    return "'user'" if kind in ("user", "human", "question", "input") else "'assistant'"
+    return USER if kind in ("user", "human", "question", "input") else ASSISTANT
 
 
 def _names(elements: Sequence[Mapping[str, Any]]) -> str:
@@ -381,11 +483,7 @@ def _names(elements: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _alone(sample: Sequence[Any]) -> Iterator[str]:
-    """The rule for records without a list: what was asked and answered."""
-    record = mapping(sample[0])
-    asked = _first([record], FIELDS["task_text"])
-    answer = _first([record], ("response", "output", "answer", "completion", "result", "prediction"))
-    if asked:
-        yield f"  - say: {flow({'role': chr(39) + 'user' + chr(39), 'content': asked})}"
-    if answer and answer != asked:
-        yield f"  - say: {flow({'role': chr(39) + 'assistant' + chr(39), 'content': answer})}"
+    """The rules for records without a list: what was asked and replied."""
+    turn = next(filter(None, (_turn(_flattened(mapping(each))) for each in sample)), None)
+    for role, content in zip((USER, ASSISTANT), turn or (), strict=False):
+        yield f"  - say: {flow({'role': role, 'content': content})}"
