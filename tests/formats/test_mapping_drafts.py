@@ -28,6 +28,23 @@ CASES: list[tuple[str, Any, dict[str, int]]] = [
     ("an event a line, of two sessions", EVENTS, {"RUN_STARTED": 2, "MESSAGE": 4}),
     ("messages in events", [{"type": "u", "message": GO}, {"type": "a", "message": DONE}], {"MESSAGE": 2}),
     ("questions and answers", {"question": "Where?", "answer": "Here."}, {"RUN_STARTED": 1, "MESSAGE": 2}),
+    ("a question a record", [{"prompt": "A?", "solution": "a"}] * 2, {"RUN_STARTED": 2, "MESSAGE": 4}),
+    ("turns in a list", {"log": [{"user": "A?", "bot": "a"}] * 2}, {"RUN_STARTED": 1, "MESSAGE": 4}),
+    (
+        "parts inside of objects",
+        {"entries": [{"decision": {"action": "buy", "params": {"n": 1}, "reasoning": "Cheap."}}] * 2},
+        {"MESSAGE": 2, "TOOL_CALL": 2},
+    ),
+    (
+        "a tool in some elements only",
+        {"log": [{"step": "plan"}, {"tool": "look", "result": "seen"}]},
+        {"TOOL_CALL": 1, "OBSERVATION": 1},
+    ),
+    (
+        "calls in a list with their results",
+        {"steps": [{"text": "I look.", "tool_calls": [{"tool_name": "look", "args": {}, "result": "seen"}]}]},
+        {"MESSAGE": 1, "TOOL_CALL": 1, "OBSERVATION": 1},
+    ),
 ]
 
 
@@ -49,7 +66,21 @@ NAMES: list[tuple[dict[str, Any], str, Any]] = [
     ({"is_correct": True}, "success", "is_correct"),
     ({"result": {"token_usage": {"prompt_tokens": 1}}}, "usage", "result.token_usage"),
     ({"nothing": 1}, "agent", "'unknown-agent'"),
+    ({"model": "m"}, "agent", "model"),
+    ({"state": {"counter": {"prompt_tokens": 1}}}, "usage", "state.counter"),
+    ({"status": "failed"}, "success", "status"),
 ]
+MISLEADING: list[tuple[dict[str, Any], str]] = [
+    ({"status": "running"}, "success"),
+    ({"finished": True}, "finished"),
+    ({"question": "A?", "answer": "a"}, "target"),
+    ({"agent": "A reply of several sentences, which is nobody's name: " + "a " * 40}, "id"),
+]
+
+
+@pytest.mark.parametrize(("record", "part"), MISLEADING, ids=[case[1] for case in MISLEADING])
+def test_a_name_with_something_else_in_it_speaks_for_nothing(record: dict[str, Any], part: str) -> None:
+    assert part not in yaml.safe_load(draft_mapping([record], "mine"))["run"]
 
 
 @pytest.mark.parametrize(("record", "part", "want"), NAMES, ids=[case[1] for case in NAMES])

@@ -12,115 +12,30 @@ from itertools import islice
 from typing import Any, Final
 
 from untaken.formats.losses import Findings
+from untaken.formats.mapped.draft_names import (
+    ACTING,
+    CALLS,
+    DEFINED,
+    ENDS,
+    FIELDS,
+    KINDS,
+    PARTS,
+    SPEAKERS,
+    TOKENS,
+    WHOLE,
+    WRAPPED,
+)
 from untaken.formats.messages import is_message
-from untaken.formats.outcome_fields import GOOD, outcome_from
+from untaken.formats.outcome_fields import outcome_from
 from untaken.formats.readings import mapping, moment, objects
-from untaken.formats.spending import USAGE
-from untaken.formats.task_texts import ANSWERS, QUESTIONS
 from untaken.plans.yaml_text import flow, text
 from untaken.present.numbers import counted
 
 RECORDS: Final = 50
 DEEPEST: Final = 3
-KINDS: Final = (
-    "type",
-    "kind",
-    "event",
-    "event_type",
-    "role",
-    "who",
-    "speaker",
-    "source",
-    "action_type",
-    "name",
-)
-"""Members that say what an element is."""
-KINDS_SHOWN: Final = 20
-FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "id": (
-        *("run_id", "trace_id", "session_id", "conversation_id", "thread_id", "chat_id", "episode_id"),
-        *("request_id", "uuid", "id"),
-    ),
-    "agent": ("agent", "agent_name", "agent_id", "assistant", "bot", "pipeline_name", "app_name", "policy"),
-    "model": ("model", "model_name", "model_id", "llm", "engine"),
-    "version": ("agent_version", "version", "build", "commit"),
-    "task": (
-        "task_id",
-        "task",
-        "problem_id",
-        "instance_id",
-        "question_id",
-        "scenario_id",
-        "case_id",
-        "scenario",
-    ),
-    "task_text": ("instruction", "question", "query", "prompt", "goal", *QUESTIONS),
-    "target": ANSWERS,
-    "success": GOOD,
-    "cost": ("cost", "total_cost", "cost_usd", "usd", "total_cost_usd", "price"),
-    "usage": ("usage", "token_usage", "tokens"),
-    "started": ("started_at", "start_time", "started", "created_at", "begin", "timestamp", "time", "date"),
-    "finished": ("ended_at", "finished_at", "end_time", "finished", "completed_at"),
-    "error": ("error", "exception", "failure_reason"),
-}
-"""Names that feed a run, the likeliest first."""
-PARTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "tool": ("tool", "tool_name", "function", "function_name", "action", "command", "name"),
-    "arguments": (
-        "arguments",
-        "args",
-        "parameters",
-        "params",
-        "tool_input",
-        "input",
-        "action_input",
-        "kwargs",
-    ),
-    "content": (
-        *("observation", "tool_result", "result", "output", "response", "tool_output", "return_value"),
-        "tool_response",
-    ),
-    "say": (
-        *("content", "text", "message", "msg", "thought", "utterance", "words", "response", "answer"),
-        *("reply", "statement", "body"),
-    ),
-    "thought": ("thought", "thoughts", "thinking", "reasoning", "rationale"),
-    "asked": ("user", "human", "question", "query", "user_input", "user_message", "input", "prompt"),
-    "replied": (
-        *("assistant", "bot", "ai", "assistant_response", "bot_response", "agent_response", "response"),
-        *("model_response", "answer", "final_answer", "reply", "output", "completion", "prediction"),
-        *("solution", "article", "report", "result"),
-    ),
-    "id": ("tool_call_id", "call_id", "tool_use_id", "id"),
-    "time": ("timestamp", "time", "at", "ts", "created_at", "started_at", "start_time", "datetime", "date"),
-}
-"""Names of the parts of an element."""
-SPEAKERS: Final = (
-    *("role", "who", "speaker", "source", "from", "sender", "author", "agent", "agent_name", "name"),
-)
-"""Members that say who speaks."""
-ENDS: Final = ("status", "outcome", "verdict", "final_status", "result")
-"""Members that may say how a run ended, where all that is in them does."""
-WHOLE: Final = ("metadata", "config", "settings", "environment", "usage")
-"""Members that no part of an element is looked for in."""
-DEFINED: Final = ("tools", "tool_definitions", "functions", "available_tools", "tool_schemas")
-"""Lists of what an agent could call, not of what it called."""
 USER, ASSISTANT = "'user'", "'assistant'"
-WRAPPED: Final = ("message", "msg", "data", "payload", "item")
-"""Members in which an element has a chat message."""
-TOKENS: Final = frozenset(name for names in USAGE.values() for name in names)
+KINDS_SHOWN: Final = 20
 NAME_CHARS: Final = 60
-_ACTING: Final = (
-    "tool",
-    "tool_name",
-    "function",
-    "action",
-    "tool_calls",
-    "actions",
-    "observation",
-    "tool_input",
-)
-_CALLS: Final = ("tool_calls", "actions", "calls", "function_calls")
 
 
 def draft_mapping(records: Iterable[Any], name: str) -> str:
@@ -171,7 +86,7 @@ def _runs_inside(sample: Sequence[Any]) -> str | None:
 def _happened(elements: Sequence[Any]) -> bool:
     """Whether a list is of messages or actions."""
     found = objects(elements)
-    acting = sum(is_message(each) or any(_like(name, _ACTING) for name in each) for each in found)
+    acting = sum(is_message(each) or any(_like(name, ACTING) for name in each) for each in found)
     return bool(found) and acting * 2 > len(found)
 
 
@@ -259,6 +174,8 @@ def _run(sample: Sequence[Any], home: str) -> Iterator[str]:
             if part == "agent":
                 yield """  agent: "'unknown-agent'"  # no member is called an agent"""
             continue
+        if part == "target" and found in (_turn(mapping(sample[0])) or ()):
+            continue  # what the agent replied is not what was expected
         which = "last" if part == "success" else "first"
         yield f"  {part}: {flow({which: f'{home}{found}'} if home else found)}"
 
@@ -271,6 +188,8 @@ def _fits(part: str, value: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool)
     if part == "usage":
         return _is_usage(value)
+    if part in ("agent", "model", "version", "id") and len(str(value)) > NAME_CHARS:
+        return False
     return isinstance(value, str | int | float) and (part == "success" or not isinstance(value, bool))
 
 
@@ -370,7 +289,7 @@ def _best(listed: Sequence[tuple[str, list[Any]]]) -> str | None:
     sizes: Counter[str] = Counter()
     for path, found in listed:
         known = sum(map(is_message, objects(found)))
-        acts = sum(any(_like(name, _ACTING) for name in each) for each in objects(found))
+        acts = sum(any(_like(name, ACTING) for name in each) for each in objects(found))
         sizes[path] += len(found) * (10 if known * 10 >= len(found) * 9 else 1) + 10 * acts
     return max(sizes, key=lambda path: sizes[path], default=None)
 
@@ -410,7 +329,7 @@ def _rule(when: Mapping[str | None, Any], elements: Sequence[Mapping[str, Any]])
 def _acts(elements: Sequence[Mapping[str, Any]], when: Mapping[str | None, Any]) -> Iterator[str]:
     used = set(when)
     free = [_flattened({name: value for name, value in e.items() if name not in used}) for e in elements]
-    nested = next((n for n in _CALLS if any(objects(e.get(n)) for e in free)), None)
+    nested = next((n for n in CALLS if any(objects(e.get(n)) for e in free)), None)
     arguments, content = _first(free, PARTS["arguments"]), _first(free, PARTS["content"])
     tool = _first(free, PARTS["tool"] if arguments else PARTS["tool"][:-1] if content else ())
     role = next((n for n in SPEAKERS[:4] if n in used), None) or _first(free, SPEAKERS)
@@ -432,8 +351,9 @@ def _acts(elements: Sequence[Mapping[str, Any]], when: Mapping[str | None, Any])
         else:
             yield f"- say: {flow({'role': role or _spoken(kind), 'content': say})}"
     if tool:
-        given = {"arguments": arguments} if arguments else {}
-        yield f"- call: {flow({'tool': tool, **given, **ids})}"
+        call = {"call": {"tool": tool, **({"arguments": arguments} if arguments else {}), **ids}}
+        everywhere = all(each.get(tool) for each in free)
+        yield f"- {flow(call if everywhere else {'when': {tool: {'filled': True}}, **call})}"
     if nested:
         yield f"- {flow(_nested(nested, [each for one in free for each in objects(one.get(nested))]))}"
     if content and tool:
