@@ -35,6 +35,7 @@ ONE: Final[tuple[str, ...]] = (
 """Members of `run` that have one value."""
 NAMED: Final[tuple[str, ...]] = ("metrics", "metadata")
 """Members of `run` that have values by name."""
+TOTAL: Final = "total_tokens"
 SURE: Final = {name.lower(): Confidence[name] for name in ("POSSIBLE", "LIKELY", "CERTAIN")}
 READS: Final[Mapping[str, RunField]] = {
     "agent": "agent",
@@ -229,7 +230,12 @@ class _Reader:
     def _one(self, name: str, spec: Any, at: Path, home: str) -> Term:
         before, self._terms.places = self._terms.places, {}
         if name in ("usage", "calls.usage") and isinstance(spec, dict) and spec.keys() <= USAGE.keys():
-            term = _together({figure: self._terms.term(spec[figure], (*at, figure), home) for figure in spec})
+            terms: dict[str, Term] = {}
+            for figure in sorted(spec, key=lambda each: each != TOTAL):
+                terms[figure] = self._terms.term(spec[figure], (*at, figure), home)
+                if figure == TOTAL:  # it says what the others include, and feeds nothing itself
+                    before, self._terms.places = {**before, **self._terms.places}, {}
+            term = _together(terms)
         else:
             term = self._terms.term(
                 spec, at, home, whole=name in ("usage", "calls.usage", "task_text", "target")
