@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components.review import panel as review_panel
-from components.review import signing, writing
+from components.review import second_reading, signing, writing
 from components.run import run_list
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
@@ -134,6 +134,10 @@ def _around(shown: Sequence[Case], everything: Sequence[Case], digest: str) -> t
     return before, next((one for one in order[at + 1 :] if one in kept), None)
 
 
+def _cause(case: Case) -> str:
+    return f"{cards.KIND_ICONS[case.item.kind]}\u00a0{text.short(case.item.cause.headline, CAUSE_CHARS)}"
+
+
 @panel
 def queue(shown: Sequence[Case], digest: str | None) -> None:
     """The cases as a table; choosing a row looks at its run."""
@@ -142,13 +146,16 @@ def queue(shown: Sequence[Case], digest: str | None) -> None:
         st.caption(f"The first {MOST_ROWS:,} of {len(shown):,} runs; download the table to see all.")
     frame = cases_table(listed)
     frame["status"] = [review_panel.ICONS[one.review.status] for one in listed]
+    blind = second_reading.hides()  # causes count the verdicts of others
     frame["case"] = [
-        f"{cards.KIND_ICONS[one.item.kind]}\u00a0{text.short(one.item.cause.headline, CAUSE_CHARS)} · "
+        ("" if blind else f"{_cause(one)} · ")
         + text.short(f"{one.item.agent} on {one.item.task_id}", CAUSE_CHARS)
         + ("" if one.item.task_repeat is None else f" #{one.item.task_repeat}")
         for one in listed
     ]
     frame = frame[[*FIRST_SEEN, *(name for name in frame.columns if name not in FIRST_SEEN)]]
+    if blind:
+        frame = frame[list(FIRST_SEEN)]
     frame.insert(0, "here", [("▸" if one.item.digest == digest else "") for one in listed])
     tables.table(
         frame,
@@ -157,7 +164,7 @@ def queue(shown: Sequence[Case], digest: str | None) -> None:
         selectable=True,
         height=min(38 + ROW * max(len(shown), 1), MOST_HIGH),
         row_height=ROW,
-        whole=lambda: cases_table(shown),
+        whole=None if blind else lambda: cases_table(shown),
         columns={
             "here": st.column_config.TextColumn("▸", width=WIDTHS["here"], help="The run beside the queue"),
             "status": st.column_config.TextColumn(

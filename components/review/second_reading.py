@@ -41,6 +41,14 @@ def reader_of(run: Run) -> str | None:
     return None if has_read(run, reader) else reader
 
 
+def hides() -> bool:
+    """Whether the run that is selected is read blind now: what counts others' verdicts is hidden."""
+    digest = state.selected("run")
+    if state.selected("blind") != ON or digest not in state.corpus().runs:
+        return False
+    return reader_of(after_saves.corpus_with(digest).runs[digest]) is not None
+
+
 def report_on(digest: str) -> RunReport:
     """The report on a run as this reader may see it."""
     now = after_saves.corpus_with(digest).runs[digest]

@@ -370,6 +370,9 @@ def test_a_second_reader_sees_nothing_of_the_first_until_their_own_reading_is_sa
         assert "seen by ann" not in hidden
         assert "it was paid" not in hidden
         assert "decided by verdict:judge:m" in hidden  # scored without her, too
+        assert not any("Pay" in words or "pay" in words for words in app.dataframe[0].value["case"])
+        assert "Hidden until you have saved" in said(show_tab(app, "review_tabs", "Agreement"))
+        show_tab(app, "review_tabs", "Queue")
         shown = plain(press(app, "mark-not-met"))
         assert "seen by ann" in shown
         assert "it was paid" in shown
