@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sessions import go_to, said, session
+from sessions import said, session
 from streamlit.testing.v1 import AppTest
 
 from untaken.plans import PlanGraph, SubGoal
@@ -16,10 +16,7 @@ Patch = pytest.MonkeyPatch
 
 
 def opened(folder: Path, monkeypatch: Patch, name: str = "Ann", **address: str) -> AppTest:
-    app = session(folder, monkeypatch, "data")
-    for key, value in address.items():
-        app.query_params[key] = value
-    app = go_to(app, "annotate")
+    app = session(folder, monkeypatch, "annotate", **address)
     return signed(app, name) if name else app
 
 

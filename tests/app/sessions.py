@@ -25,12 +25,14 @@ class AfterTheFirstVisit(PagesManager):
         PagesManager.uses_pages_directory = False
 
 
-def session(folder: Path, monkeypatch: pytest.MonkeyPatch, page: str = "overview") -> AppTest:
-    """A new session on the workspace in `folder`, on one of its pages; nothing may have failed."""
+def session(folder: Path, monkeypatch: pytest.MonkeyPatch, page: str = "overview", **address: str) -> AppTest:
+    """A new session on the workspace in `folder`, by a link to one of its pages; nothing may have failed."""
     monkeypatch.setenv("UNTAKEN_WORKSPACE", str(folder))
     monkeypatch.delenv("UNTAKEN_DEMO", raising=False)
     monkeypatch.setattr("streamlit.testing.v1.app_test.PagesManager", AfterTheFirstVisit)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+    for name, value in address.items():
+        app.query_params[name] = value
     return go_to(app, page)
 
 

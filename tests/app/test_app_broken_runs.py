@@ -54,7 +54,7 @@ def test_every_broken_run_is_listed_on_the_data_page_and_logged_once(
 
 def test_the_page_of_a_broken_run_says_so_first(tmp_path: Path, monkeypatch: Patch) -> None:
     Workspace.open_folder(broken_folder(tmp_path / "source"), at=tmp_path / "workspace").close()
-    app = go_to(session(tmp_path / "workspace", monkeypatch), "run")
+    app = session(tmp_path / "workspace", monkeypatch, "run")
     (at,) = (n for n, run in enumerate(app.selectbox(key="run_picker").options) if "careful-2" in run)
     app.selectbox(key="run_picker").select_index(at).run()
     assert "ALTERED" in app.error[0].value

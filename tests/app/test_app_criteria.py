@@ -8,7 +8,7 @@ from typing import Any
 
 import desk
 import pytest
-from sessions import go_to, said, sent, session, show_tab
+from sessions import said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
@@ -31,10 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 def opened(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:
     monkeypatch.delenv("UNTAKEN_MODEL", raising=False)
-    app = session(folder, monkeypatch, "data")
-    for name, value in address.items():
-        app.query_params[name] = value
-    return go_to(app, "criteria")
+    return session(folder, monkeypatch, "criteria", **address)
 
 
 def field(fields: Any, name: str) -> Any:

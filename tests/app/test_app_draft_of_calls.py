@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from sessions import go_to, said, session, show_tab
+from sessions import said, session, show_tab
 
 from components.annotate.session import CURRENT
 from untaken.store import Workspace
@@ -19,7 +19,7 @@ def test_a_read_is_in_the_draft_only_if_it_is_ticked(tmp_path: Path, monkeypatch
             for n in range(3)
         ]
         store.add("runs.jsonl", b"".join(runs))
-    app = go_to(session(tmp_path, monkeypatch, "data"), "annotate")
+    app = session(tmp_path, monkeypatch, "annotate")
     show_tab(app, "suggest_source", "calls")
     assert "pay" in said(app)
     (read,) = [box for box in app.checkbox if box.label.startswith("find")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from sessions import go_to, session
+from sessions import session
 
 from untaken.store import Workspace
 
@@ -26,7 +26,7 @@ def test_a_misspelled_tool_is_reported_before_anybody_is_blamed(
         store.add("refund.plan.yaml", GRAPH)
         runs = [a_run(f"r{n}").call("search_orders").finish().ledger() for n in range(5)]
         store.add("runs.jsonl", b"".join(runs))
-    app = go_to(session(tmp_path, monkeypatch, "data"), page)
+    app = session(tmp_path, monkeypatch, page)
     shown = [text.value for text in app.text if "serch_orders" in text.value]
     assert len(shown) == 1
     assert shown[0].endswith("Did you mean 'search_orders'?")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import RunBuilder, a_run
-from sessions import go_to, said, session
+from sessions import said, session
 
 from untaken.store import Workspace
 
@@ -43,9 +43,7 @@ def failed(tmp_path: Path) -> str:
 
 
 def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, digest: str, sub_goal: str) -> str:
-    app = session(tmp_path, monkeypatch, "data")
-    app.query_params["run"], app.query_params["sub_goal"] = digest, sub_goal
-    app = go_to(app, "run")
+    app = session(tmp_path, monkeypatch, "run", run=digest, sub_goal=sub_goal)
     return "\n".join([said(app), *(text.value for text in app.text)])
 
 

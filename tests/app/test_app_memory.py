@@ -57,10 +57,7 @@ def table(app: AppTest, name: str) -> pd.DataFrame:
 
 def asked(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:
     """The page, opened by a link."""
-    app = session(folder, monkeypatch)
-    for name, value in address.items():
-        app.query_params[name] = value
-    return go_to(app, "memory")
+    return session(folder, monkeypatch, "memory", **address)
 
 
 def signals(folder: Path, monkeypatch: Patch) -> AppTest:

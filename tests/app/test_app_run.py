@@ -71,14 +71,7 @@ def open_app(folder: Path, monkeypatch: Patch, *ledgers: bytes, **link: str) -> 
     workspace.add("desk.plan.json", json.dumps(GRAPH).encode())
     for number, ledger in enumerate(ledgers):
         workspace.add(f"{number}.jsonl", ledger)
-    app = session(folder, monkeypatch, "run")
-    if link:
-        app.query_params.clear()
-        for name, value in link.items():
-            app.query_params[name] = value
-        app.run()
-    assert not app.exception
-    return app
+    return session(folder, monkeypatch, "run", **link)
 
 
 def texts(app: AppTest) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from sessions import SAMPLES, go_to, said, session, show_tab
+from sessions import SAMPLES, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from untaken.answers import planning_summary, terms_table
@@ -38,10 +38,7 @@ def workspace(folder: Path, *records: str) -> Path:
 
 
 def opened(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:
-    app = session(folder, monkeypatch)
-    for name, value in address.items():
-        app.query_params[name] = value
-    return go_to(app, "what_if_not")
+    return session(folder, monkeypatch, "what_if_not", **address)
 
 
 @pytest.fixture(scope="module")

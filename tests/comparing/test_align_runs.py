@@ -175,6 +175,13 @@ def test_at_most_so_many_are_chosen_and_those_differ_most() -> None:
     assert len(found.runs) == 3
 
 
+def test_a_run_that_differs_from_all_that_are_chosen_comes_before_one_that_is_like_one_of_them() -> None:
+    asked, like_it = bad(1), bad(1, "cy")
+    between = a(1, agent="di").call("search_x", ok=True).state(seen=True).finish(False)
+    found = side_by_side([good(1), asked, like_it, between], most=3, include=[asked.run().digest])
+    assert set(names(found)) == {"ann #1", "bob #1", "di #1"}
+
+
 def test_a_run_asked_for_is_among_those_chosen() -> None:
     many = [good(n) for n in range(1, 15)]
     asked = many[9].run().digest
