@@ -268,9 +268,9 @@ def test_every_public_name_is_listed_and_no_other() -> None:
     assert sorted(names(cells[0])[0] for cells in rows(PYTHON, "name")) == sorted(untaken.__all__)
 
 
-def test_every_table_is_listed_with_its_columns_in_order() -> None:
-    told = {names(cells[0])[0]: names(cells[2]) for cells in rows(PYTHON, "`untaken.answers`")}
-    assert told == {name: list(columns) for name, columns in TABLES.items()}
+def test_every_table_is_listed_and_no_other() -> None:
+    listed = [names(cells[0])[0] for cells in rows(PYTHON, "`untaken.answers`")]
+    assert sorted(listed) == sorted(TABLES)
 
 
 @pytest.mark.parametrize("name", TABLES)
