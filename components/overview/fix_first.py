@@ -18,6 +18,7 @@ from untaken.fix_first.findings import ORDERS, Order
 from untaken.present.numbers import counted, interval, percent, points
 from untaken.present.statuses import STAR
 
+RUNS_SHOWN: Final = 4
 ITEM: Final = "fix_first_item"
 AGENT: Final = "fix_first_agent"
 ORDER: Final = "fix_first_order"
@@ -152,7 +153,7 @@ def _chosen(shown: Mapping[str, FixItem], found: Mapping[str | None, Triage]) ->
         st.caption("  \n".join(_figures(item)))
         agents = " · ".join(f"{text.label(agent, 40)} {n:,}" for agent, n in list(item.agents.items())[:8])
         st.caption(f"{counted(len(item.runs), 'run')}: {agents}")
-        _links(_behind(item, found))
+        _links(_behind(item, found)[:RUNS_SHOWN])
         packets.control(fix_packet, [item], "fix")
 
 
