@@ -37,6 +37,7 @@ from untaken.store import Added, Incoming, KeptTrace, Workspace
 from untaken.store import sniff as sniff_native
 from untaken.store.batches import batches
 from untaken.store.content import digest_of, source_identity
+from untaken.working import step
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, name). What it raises cancels what is left."""
@@ -177,6 +178,7 @@ def _with_kinds(arrived: Iterable[IntakeFile]) -> list[IntakeFile]:
 
     def samples() -> Iterator[Sample]:
         for one in arrived:
+            step()
             sample = sample_of(one.name, one.data)
             files.append(one)
             own.append(_own_kind(sample))
@@ -207,6 +209,7 @@ def _unpacked(
         opened = Archive(data) if isinstance(data, Path) else Archive(Path(name), data)
         with closing(opened) as archive:
             for member in archive.members(noted):
+                step()
                 target: bytes | Path
                 try:
                     if member.file_size <= min(room, SMALL_BYTES):

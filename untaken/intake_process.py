@@ -30,6 +30,7 @@ from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.intake import Progress, UploadResult, take_in
 from untaken.store import Workspace
+from untaken.working import telling
 
 _TICK: Final = 0.2
 """Seconds between two looks at what the process does; `progress` is called as often."""
@@ -37,6 +38,7 @@ _GRACE: Final = 2.0
 """Seconds for a process to clean up after it is asked to end."""
 _LENGTH: Final = 4
 _AT: Final = struct.Struct("<QQQI")
+_TURN: Final = struct.Struct("<Q")
 _AT_BYTES: Final = 64 * limits.KIB
 """Size of the file, in the memory of both processes, that says how far the work is: it costs no message."""
 _ENTRY: Final = "from untaken.intake_process import work; work()"
@@ -70,6 +72,11 @@ class IntakeProgress:
         """Says how far the work is."""
         name = self.name.encode(errors="replace")[: len(shared) - _AT.size]
         shared[: _AT.size + len(name)] = _AT.pack(self.turn, self.done, self.total, len(name)) + name
+
+    @staticmethod
+    def step(turn: int, shared: mmap.mmap) -> None:
+        """Says that the work on the same file goes on."""
+        _TURN.pack_into(shared, 0, turn)
 
 
 class Rows(msgspec.Struct, frozen=True, tag=True):
@@ -159,13 +166,15 @@ def _attempt(
     arrived: list[UploadResult] = []
     with _running(job) as (process, messages, shared):
         at = IntakeProgress.read(shared)
-        reported_at, quiet_until = monotonic(), ends  # until the first step it is starting
+        reported_at, quiet_from = monotonic(), None  # until the first step it is starting
         while True:
             before, at = at, IntakeProgress.read(shared)
             now = monotonic()
+            worked = now - _kept_waiting(process.pid)
             if at.turn != before.turn:
-                quiet_until = min(ends, now + limits.INTAKE_FILE_SECONDS)
-            if now >= quiet_until:
+                quiet_from = worked
+            quiet = quiet_from is not None and worked - quiet_from >= limits.INTAKE_FILE_SECONDS
+            if quiet or now >= ends:
                 return Stopped(name=at.name, finding=_late(now >= ends))
             if progress and now >= reported_at + _TICK:
                 reported_at = now
@@ -189,11 +198,22 @@ def _attempt(
                     return Stopped(name=IntakeProgress.read(shared).name, finding=failed)
 
 
+def _kept_waiting(process: int) -> float:
+    """Seconds that a process was ready to work and had no processor; 0 where the system does not tell."""
+    try:
+        return int(Path(f"/proc/{process}/schedstat").read_bytes().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
 def _late(whole: bool) -> Finding:
-    seconds = limits.INTAKE_SECONDS if whole else limits.INTAKE_FILE_SECONDS
+    if whole:
+        message = f"reading took longer than {limits.INTAKE_SECONDS:g} seconds (all files together)"
+    else:
+        message = f"reading it did not come a step further in {limits.INTAKE_FILE_SECONDS:g} seconds"
     return Finding(
         code="intake-deadline",
-        message=f"reading took longer than {seconds:g} seconds{' (all files together)' if whole else ''}",
+        message=f"{message}; it was given up",
         hint="Split it, or convert it on the command line without a time limit: untaken convert.",
         severity="error",
     )
@@ -344,6 +364,7 @@ def _work(job: IntakeJob, workspace: Workspace, shared: mmap.mmap, send: Callabl
         send(Rows(rows))
 
     files = [(name, Path(path)) for name, path in job.files]
-    rows = take_in(workspace, files, agent=job.agent, progress=progress, each=each)
+    with telling(lambda: IntakeProgress.step(next(turns), shared)):
+        rows = take_in(workspace, files, agent=job.agent, progress=progress, each=each)
     places = {id(row): place for place, row in enumerate(sent)}
     return Ended([places[id(row)] for row in rows])

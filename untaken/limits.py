@@ -96,8 +96,8 @@ ARCHIVE_RATIO: Final = 200
 RATIO_FROM_BYTES: Final = 64 * MIB
 """Output up to which any ratio of compression is believed."""
 
-INTAKE_FILE_SECONDS: Final = 300.0
-"""Seconds that an uploaded file may take without progress."""
+INTAKE_FILE_SECONDS: Final = 10.0
+"""Seconds without a step forward after which an uploaded file is given up."""
 INTAKE_SECONDS: Final = 1_800.0
 """Seconds that all files of one upload may take."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -20,6 +21,7 @@ from untaken.intake_process import _end, take_in_apart
 from untaken.scaling.packing import pack, unpack
 from untaken.store import Workspace
 from untaken.store.content import digest_of
+from untaken.working import telling
 
 SOUND = {
     "1.jsonl": desk.careful(1).ledger(),
@@ -81,6 +83,22 @@ def test_a_file_that_holds_up_the_work_is_left_out_and_the_others_go_on(
         "intake-deadline", Where(file="endless.jsonl"), "error"
     )  # fmt: skip
     assert "5 seconds" in finding.message
+
+
+def test_long_work_on_one_file_comes_a_step_further_at_each_event(tmp_path: Path) -> None:
+    said = [{"role": "assistant", "content": f"{number}"} for number in range(500)]
+    trace = json.dumps([{"role": "user", "content": "Go."}, *said]).encode()
+    steps = 0
+
+    def told() -> None:
+        nonlocal steps
+        steps += 1
+
+    with Workspace(tmp_path / "w") as workspace, telling(told):
+        (row,) = take_in(workspace, [("trace.json", trace)])
+    assert row.runs == 1
+    assert steps > 3 * len(said)  # it is tidied, understood and written
+    assert limits.INTAKE_FILE_SECONDS <= 10
 
 
 def test_all_files_together_have_a_deadline(

@@ -18,6 +18,7 @@ from itertools import chain
 from typing import Any, Final
 
 from untaken.formats.losses import Findings, clip
+from untaken.working import step
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _OUTER: Final = re.compile(r"[,\]}]")
@@ -84,6 +85,7 @@ def decoded_pieces(pieces: Iterable[bytes], fault: Callable[[int, str], None] | 
     """
     decoder, seen = None, 0
     for piece in chain(pieces, (b"",)):
+        step()
         if decoder is None:
             marked = next((mark for mark in _ENCODINGS if piece.startswith(mark)), b"")
             encoding = _ENCODINGS.get(marked, "utf-8")
@@ -136,6 +138,7 @@ class JsonReader:
             Broken: if there is none; the cursor stays.
         """
         self.peek()
+        step()
         while True:
             try:
                 value, end = self._decoder.raw_decode(self.text, self.at)

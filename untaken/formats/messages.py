@@ -16,6 +16,7 @@ from untaken.formats.losses import Findings
 from untaken.formats.readings import items, mapping, objects, parsed, text
 from untaken.formats.spending import USAGE, Amounts, usage
 from untaken.formats.trace_run import Answered, Called, Item, Utterance
+from untaken.working import step
 
 ROLES: Final = {
     "human": "user",
@@ -191,6 +192,7 @@ def is_message(record: Any) -> bool:
 
 def message_items(message: Mapping[str, Any], at: datetime | None = None) -> Iterator[Item]:
     """What was said, thought, called and answered in one message."""
+    step()
     message = unwrapped(message)
     kind = _kind(message)
     role = text(message.get("role")) or kind or "unknown"

@@ -18,6 +18,7 @@ from untaken.formats.tidy import Tidier
 from untaken.ledger import events as e
 from untaken.ledger.context import context_hash
 from untaken.ledger.run import Draft
+from untaken.working import step
 
 EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """Where synthesised time begins: a date no agent ran on, so that nobody takes it for a recorded one."""
@@ -47,6 +48,7 @@ class RunDraft:
 
     def add(self, kind: type[e.AnyEvent], ts: datetime, /, **fields: Any) -> None:
         """Puts an event at the end."""
+        step()
         self.drafts.append(Draft(kind, fields, ts))
 
     @property

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from untaken import limits
 from untaken.formats.losses import FIRST_PLACES, KEY_CHARS, Findings, Held, clip
+from untaken.working import step
 
 DEPTH: Final = limits.JSON_DEPTH - 8
 """Levels of nesting kept in a value; an event wraps it in a few more."""
@@ -122,6 +123,7 @@ class Tidier:
                 elements.append(walk(item, inner, depth))
             path.pop()
             return elements
+        step()
         members = {}
         for name, item in value.items():
             path[-1] = name

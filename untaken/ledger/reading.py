@@ -13,6 +13,7 @@ from untaken.ledger.decoding import LineFault, decode_lines, run_of
 from untaken.ledger.events import AnyEvent, RunFinished
 from untaken.ledger.run import Integrity, Run
 from untaken.ledger.source import View
+from untaken.working import step
 
 _HINTS = {
     "ALTERED": "Do not use this run. Get the ledger again from its source.",
@@ -100,6 +101,7 @@ class Reading:
         before = offset = 0
         chain: Chain | None = None
         for lines in self._view.blocks():
+            step()
             events = decode_lines(lines)
             sizes = (len(line) + 1 for line in lines) if self._ended else ()
             begins = list(accumulate(sizes, initial=offset))

@@ -34,6 +34,7 @@ from untaken.ledger.run import Draft, Head
 from untaken.ledger.run_writer import RunWriter
 from untaken.ledger.source import View
 from untaken.ledger.unrecorded import ClosedFile, OnError, Unrecorded, run_ids, salvaged
+from untaken.working import step
 
 Clock = Callable[[], datetime]
 E = TypeVar("E", bound=Event)
@@ -234,6 +235,7 @@ class LedgerWriter:
             chain = self._chain(run_id).copy() if drafts[0].event is not RunStarted else self._begin(run_id)
             lines = BytesIO()  # the lines of a long run are in memory once
             for draft in drafts:
+                step()
                 event, line = self._compose(chain, draft)
                 lines.write(line)
                 lines.write(b"\n")
