@@ -9,7 +9,7 @@ _listener: Callable[[], None] | None = None
 
 
 def step() -> None:
-    """Says that the work has come a step further; without effect where nobody asked to be listener."""
+    """Says that the work has come a step further; without effect where nobody listens."""
     if _listener is not None:
         _listener()
 
