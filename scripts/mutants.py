@@ -144,7 +144,7 @@ def failure(tree: Path, tests: list[str], limit: float | None = None) -> str:
     """What these tests say where they fail in a copy of the checkout or take too long, else empty."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"--basetemp={tree}-tmp"]
     environment = os.environ | {"PYTHONPATH": str(tree)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else every mutant's tests are compiled anew
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else the tests of every mutant are compiled again
     environment.setdefault("UNTAKEN_REAL_DATA", str(ROOT.parent / "shared" / "data"))
     try:
         done = subprocess.run(
