@@ -32,7 +32,7 @@ from components.shared.navigation import FIRST, PAGES
 from components.shared.spooling import SpooledUploads
 from components.shared.start_page import start_page
 from untaken.cli.app import TEMPORARY
-from untaken.scratch_folder import ScratchFolder
+from untaken.workspace.scratch_folder import ScratchFolder
 
 SECONDS_TO_END: Final = 4.0
 """After SIGTERM; a page that still computes is then left behind. What is written is safe at any moment."""

@@ -23,7 +23,7 @@ from browsing import APP, STILL, browser, served
 from playwright.sync_api import Browser, Page, expect
 
 from untaken.ledger import LedgerWriter, Observation, Plan, RunFinished, SkillSelection, ToolCall, Verdict
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 AGENTS, REPEATS = 10, 10
 STEPS = ("find", "check", "pay")

@@ -28,10 +28,10 @@ from typing import Final
 
 import numpy as np
 
+from untaken.analysis.failure_modes.agreement import steps_of
+from untaken.analysis.failure_modes.root_causes import ceiling_words, root_cause_agreement, root_causes
 from untaken.counterfactual.plan import EvaluatedPath, evaluate_plans
 from untaken.errors import Unscored
-from untaken.failure_modes.agreement import steps_of
-from untaken.failure_modes.root_causes import ceiling_words, root_cause_agreement, root_causes
 from untaken.formats import convert
 from untaken.ledger import (
     Message,

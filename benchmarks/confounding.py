@@ -26,12 +26,12 @@ from typing import NamedTuple
 import numpy as np
 
 from untaken.counterfactual import THRESHOLD, Weights
+from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.counterfactual.plan import Option, PlanDecision, PlanPath, PlanState
 from untaken.counterfactual.plan.statements import contrasts, statements
 from untaken.counterfactual.support import ALPHA, OptionTest
 from untaken.counterfactual.words import COULD_BE_TIME
-from untaken.memory import Observed, PolicyMemory
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 EFFECT = 0.3

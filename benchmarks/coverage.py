@@ -25,9 +25,9 @@ import numpy as np
 
 from untaken.counterfactual import THRESHOLD, Scale, Weights
 from untaken.counterfactual.advantage import compare
+from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.counterfactual.words import N_MIN
 from untaken.errors import Unscored
-from untaken.memory import Observed, PolicyMemory
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SIZES = (3, 5, 10, 20, 30, 60)

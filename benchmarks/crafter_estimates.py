@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from untaken.counterfactual import THRESHOLD, Alternative, Outcome, Scale, Weights, evaluate_run
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.crafter.loop import play
 from untaken.crafter.players import policy_named
 from untaken.crafter.policy import Act, Policy, Seen
@@ -33,7 +34,6 @@ from untaken.crafter.simulator.playing import START, Setup, in_processes
 from untaken.crafter.simulator.recording import OPEN_SUCCESS, RunRecorder, StepClock
 from untaken.errors import number
 from untaken.ledger import LedgerWriter, Run, read_ledger
-from untaken.memory import PolicyMemory
 from untaken.stats.bootstrap import bootstrap_interval, task_weights
 
 REPEATS = 8

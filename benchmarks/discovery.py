@@ -28,9 +28,9 @@ from statistics import mean
 
 from msgspec.structs import replace as rebuilt
 
-from untaken.discovery import discover
 from untaken.ledger import Run, ToolCall, read_ledger
 from untaken.plans import PlanGraph, ancestors, edges, load_graph, map_actions, transitive_reduction
+from untaken.plans.discovery import discover
 from untaken.stats.rates import wilson
 
 SAMPLES = Path(__file__).parents[1] / "sample_runs"

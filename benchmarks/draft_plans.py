@@ -17,10 +17,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from untaken import convert
-from untaken.discovery import discover
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import Run, read_ledger
 from untaken.plans import GraphSet, PlanGraph, ancestors, load_graphs, matches_glob
+from untaken.plans.discovery import discover
 
 SETS = ("tau_bench", "tau2_bench", "agentrx")
 

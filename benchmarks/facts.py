@@ -21,11 +21,11 @@ from corpus import a_ledger
 from workers import write
 
 from untaken import facts
-from untaken.answers import runs_table, sub_goals_table
 from untaken.corpus import evaluate_corpus, score_runs
+from untaken.facts.scaling.places import find_ledgers
+from untaken.facts.scaling.reading import Scoring, read_ledgers
 from untaken.plans import load_graphs
-from untaken.scaling.places import find_ledgers
-from untaken.scaling.reading import Scoring, read_ledgers
+from untaken.views import runs_table, sub_goals_table
 
 SUB_GOALS = 8
 AGENTS, TASKS = 20, 500

@@ -1,7 +1,8 @@
 """How often the suggested failure mode is the one that people gave, on AgentRx' labelled failure steps.
 
 Each labelled step has a reason in words and a category. The first mode suggested for a reason, by the three
-reasons most like it (untaken.failure_modes.suggesting), is right or wrong. Twice: without the reasons of the
+reasons most like it (untaken.analysis.failure_modes.suggesting), is right or wrong. Twice: without the
+reasons of the
 same run, as when a new run is read, and with all other ones. Beside it: always suggesting the most frequent
 category. Intervals are clustered by run.
 
@@ -19,7 +20,14 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from untaken.failure_modes import RUN, FiledText, ModeSuggester, Note, SuggestionQuality, suggestion_quality
+from untaken.analysis.failure_modes import (
+    RUN,
+    FiledText,
+    ModeSuggester,
+    Note,
+    SuggestionQuality,
+    suggestion_quality,
+)
 from untaken.stats.kappa import agreement_share
 
 RECORDS = Path(os.environ.get("UNTAKEN_REAL_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")

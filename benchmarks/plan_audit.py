@@ -40,11 +40,11 @@ from typing import Any, Final
 from planted import Desk, Step, executed, made_up
 
 from untaken import convert
-from untaken.auditing import PlanAudit, audit_plans
+from untaken.analysis.auditing import PlanAudit, audit_plans
 from untaken.corpus import score_runs
 from untaken.ledger import Run, read_ledger
 from untaken.plans import GraphSet, PlanGraph, load_graphs, matches_glob, parse_graph
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
 
 SIZES: Final = (6, 12, 30, 100)
 """Runs of a plan."""

@@ -37,12 +37,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Literal, NamedTuple
 
-from untaken.causes.places import is_failed
+from untaken.analysis.fix_first import FixItem, triage
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Unscored
-from untaken.fix_first import FixItem, triage
 from untaken.ledger import LedgerWriter, Run, RunWriter, read_ledger
 from untaken.plans import GraphSet, PlanGraph, parse_graph
+from untaken.scoring.causes.places import is_failed
 
 Kind = Literal["tool_error", "argument", "skipped", "missing_information", "skill"]
 KINDS: Final[tuple[Kind, ...]] = ("tool_error", "argument", "skipped", "missing_information", "skill")

@@ -21,8 +21,8 @@ from time import process_time
 import msgspec
 
 from untaken.counterfactual import evaluate_run
+from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.ledger import GENESIS, Head, Integrity, Run, RunFinished, RunStarted, SkillSelection
-from untaken.memory import Observed, PolicyMemory
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ROUNDS = 5

@@ -27,7 +27,7 @@ from untaken.ledger import GENESIS, AnyEvent, Head, Run, read_ledger
 from untaken.ledger import events as e
 from untaken.plans import PlanGraph, parse_graph
 from untaken.ranking import rank_agents
-from untaken.subgoals import score_agents, score_run
+from untaken.scoring import score_agents, score_run
 
 ROUNDS = 15
 FILLER = "The customer wrote at length about the parcel, the courier and the weather. " * 4

@@ -27,10 +27,10 @@ from typing import Final
 
 from planted import FACTS, Agent, Cause, Desk, Kind, Step, made_up, plans_of
 
+from untaken.analysis.versions import SubGoalChange, VersionComparison, compare_versions
 from untaken.corpus import score_runs
 from untaken.ledger import LedgerWriter, Run, RunWriter, read_ledger
-from untaken.subgoals import RunScore
-from untaken.versions import SubGoalChange, VersionComparison, compare_versions
+from untaken.scoring import RunScore
 
 NOISE: Final = 0.04
 FAULTS: Final[tuple[tuple[str, float], ...]] = (

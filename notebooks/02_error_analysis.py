@@ -34,12 +34,12 @@ from pathlib import Path
 import pandas as pd
 
 import untaken
-from untaken import failure_modes as fm
-from untaken.answers.mode_analysis import analyse_modes, mode_pivot_table, runs_to_read
+from untaken.analysis import failure_modes as fm
+from untaken.analysis.failure_modes.issue_model import Issue, IssueChange
+from untaken.analysis.failure_modes.issues import track_issues
 from untaken.corpus import evaluate_corpus
-from untaken.failure_modes.issue_model import Issue, IssueChange
-from untaken.failure_modes.issues import track_issues
 from untaken.figures import mode_contrasts, mode_matrix, mode_over_time, saturation_curve
+from untaken.views.mode_analysis import analyse_modes, mode_pivot_table, runs_to_read
 
 SAMPLES = Path("../sample_runs")
 

@@ -40,15 +40,8 @@ from pathlib import Path
 import pandas as pd
 
 import untaken
-from untaken.answers import (
-    choice_review,
-    choices_table,
-    context_names,
-    estimates_table,
-    records_table,
-    statements_table,
-)
 from untaken.counterfactual import THRESHOLD, Weights, choices, verdict_of
+from untaken.counterfactual.memory import Observed, preview
 from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.counterfactual.plan import calibration_card
 from untaken.figures import (
@@ -61,7 +54,14 @@ from untaken.figures import (
     plan_changes_figure,
     skill_rates,
 )
-from untaken.memory import Observed, preview
+from untaken.views import (
+    choice_review,
+    choices_table,
+    context_names,
+    estimates_table,
+    records_table,
+    statements_table,
+)
 
 pd.set_option("display.max_colwidth", None)
 

@@ -38,16 +38,6 @@ from pathlib import Path
 import pandas as pd
 
 import untaken
-from untaken.answers import (
-    agreement_table,
-    contradictions_table,
-    discordant_table,
-    missing_rule,
-    pairs_table,
-    rankings_table,
-    rule_table,
-    sub_goal_failures,
-)
 from untaken.figures import (
     difference_bar,
     fix_first_bars,
@@ -62,6 +52,16 @@ from untaken.figures import (
 from untaken.gate import check_requirements, parse_requirement
 from untaken.plans import parse_graph
 from untaken.ranking import Comparison
+from untaken.views import (
+    agreement_table,
+    contradictions_table,
+    discordant_table,
+    missing_rule,
+    pairs_table,
+    rankings_table,
+    rule_table,
+    sub_goal_failures,
+)
 
 pd.set_option("display.max_colwidth", None)
 

@@ -36,13 +36,6 @@ import pandas as pd
 from IPython.display import display
 
 import untaken
-from untaken.answers import (
-    ablation_table,
-    planned_steps_table,
-    planning_summary,
-    read_ablation,
-    terms_table,
-)
 from untaken.crafter.ablation import remarks
 from untaken.crafter.players import policy_named
 from untaken.crafter.record import read_planning
@@ -54,6 +47,13 @@ from untaken.figures import (
     scm_figure,
     state_causality_figure,
     win_figure,
+)
+from untaken.views import (
+    ablation_table,
+    planned_steps_table,
+    planning_summary,
+    read_ablation,
+    terms_table,
 )
 
 pd.set_option("display.max_colwidth", None)

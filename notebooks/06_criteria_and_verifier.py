@@ -37,8 +37,14 @@ from pathlib import Path
 import pandas as pd
 
 import untaken
-from untaken.answers import criteria_list, verification_table
-from untaken.criteria import (
+from untaken.figures import (
+    agents_by_criterion,
+    attack_matrix,
+    criteria_distributions,
+    criteria_means,
+    original_vs_disturbed,
+)
+from untaken.judging.criteria import (
     Criterion,
     before_after,
     compare_agents,
@@ -49,13 +55,7 @@ from untaken.criteria import (
     quantify_disturbed,
     read_quantifier_runs,
 )
-from untaken.figures import (
-    agents_by_criterion,
-    attack_matrix,
-    criteria_distributions,
-    criteria_means,
-    original_vs_disturbed,
-)
+from untaken.views import criteria_list, verification_table
 
 pd.set_option("display.max_colwidth", None)
 

@@ -35,9 +35,9 @@ import pandas as pd
 
 import untaken
 from untaken.corpus import evaluate_corpus
-from untaken.discovery import discover
 from untaken.figures import plan_figure
 from untaken.formats import convert, sniff_path
+from untaken.plans.discovery import discover
 
 folder = tempfile.TemporaryDirectory()
 HERE = Path(folder.name)

@@ -27,18 +27,18 @@ from pathlib import Path
 
 from untaken import figures
 from untaken.annotating import apply
-from untaken.answers import (
+from untaken.corpus import evaluate_corpus
+from untaken.counterfactual.memory import PolicyMemory
+from untaken.ledger import read_ledger
+from untaken.plans import diff_graphs, load_graph, parse_graph
+from untaken.views import (
     audit_corpus,
     audited_nodes_table,
     version_changes,
     version_changes_table,
     version_costs_table,
 )
-from untaken.answers.versions import version_headline
-from untaken.corpus import evaluate_corpus
-from untaken.ledger import read_ledger
-from untaken.memory import PolicyMemory
-from untaken.plans import diff_graphs, load_graph, parse_graph
+from untaken.views.versions import version_headline
 
 SAMPLES = Path("..") / "sample_runs"
 runs = [

@@ -6,9 +6,9 @@ import streamlit as st
 
 from components.compare import choice, view
 from components.shared import cards, listed_runs, listeners, options, state, tables
-from untaken.answers import divergences_table, matrix_table, outcome_splits_table
-from untaken.comparing import AlignedRow, SideBySide
+from untaken.analysis.comparing import AlignedRow, SideBySide
 from untaken.corpus import Corpus
+from untaken.views import divergences_table, matrix_table, outcome_splits_table
 
 SIGNED = st.column_config.NumberColumn(format="%+.2f")
 

@@ -16,8 +16,8 @@ from components.shared import (
     tables,
     text,
 )
-from untaken.answers import audit_table
 from untaken.present.numbers import counted
+from untaken.views import audit_table
 
 store = state.workspace()
 cards.headline("Data", "What is in this workspace, and can you trust it?")

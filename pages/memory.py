@@ -6,8 +6,8 @@ import streamlit as st
 
 from components.memory import view
 from components.shared import cards, options, state
-from untaken.answers import applied_table, context_names, records_table, signal_review
 from untaken.present.numbers import counted
+from untaken.views import applied_table, context_names, records_table, signal_review
 
 
 def main() -> None:

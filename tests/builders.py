@@ -15,7 +15,7 @@ from untaken.errors import Unscored
 from untaken.ledger import events as e
 from untaken.ledger.run import Head, Integrity, IntegrityVerdict, Run
 from untaken.plans import PlanGraph, parse_graph
-from untaken.subgoals.run_score import DetailLater, NodeScore, RunScore, ScoreDetail, Violation
+from untaken.scoring.run_score import DetailLater, NodeScore, RunScore, ScoreDetail, Violation
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 

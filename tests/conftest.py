@@ -15,8 +15,8 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from untaken.asking.local import serving, weights_file
 from untaken.errors import UntakenError
+from untaken.judging.asking.local import serving, weights_file
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that a test starts compiles the package
 gc.disable()  # until the tests are there: they are many objects, and none goes

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 from builders import EPOCH, RunBuilder, a_run
 
+from untaken.counterfactual.memory import WEIGHTS, Observed
 from untaken.ledger.events import GENESIS
 from untaken.ledger.run import IntegrityVerdict, Run
-from untaken.memory import WEIGHTS, Observed
 
 
 def moment(day: float) -> datetime:

@@ -30,7 +30,7 @@ MADE_AT_RUN_TIME = {
     ("untaken/plans/globs.py", "fnmatch.translate(pattern)"): [
         fnmatch.translate(glob) for glob in ("*a*b*c", "a?*?*", "*[ab]*[!c]*")
     ],
-    ("untaken/auditing/successes.py", "f'\\\\b{old}\\\\b'"): [r"\bstate\.a\.b\b"],
+    ("untaken/analysis/auditing/successes.py", "f'\\\\b{old}\\\\b'"): [r"\bstate\.a\.b\b"],
 }
 """Patterns that no module holds, with examples of what they are made from."""
 SMALL, LARGE = 128, 1024

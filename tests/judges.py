@@ -12,8 +12,8 @@ from builders import RunBuilder, a_graph, a_run
 from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from untaken.asking import ModelAccess, ReplyStore
 from untaken.judging import judge_run
+from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.ledger import heads_path, read_ledger, save_heads, verify_ledger
 from untaken.plans import PlanGraph, load_graph, save_graph
 

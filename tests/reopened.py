@@ -14,16 +14,16 @@ from typing import Any
 import msgspec
 import pandas as pd
 
-from untaken import answers
-from untaken.answers.stored_answers import FIRST_PAGE, is_kept, keep_answer, load_kept
+from untaken import views as answers
+from untaken.analysis.fix_first import triage_by_agent
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import UntakenError
-from untaken.fix_first import triage_by_agent
+from untaken.facts.scaling.distant import DistantRun
 from untaken.ledger import Run
 from untaken.memories import remembered
 from untaken.ranking import comparable_groups
-from untaken.scaling.distant import DistantRun
-from untaken.store import Workspace
+from untaken.views.stored_answers import FIRST_PAGE, is_kept, keep_answer, load_kept
+from untaken.workspace import Workspace
 from untaken.workspace_corpus import WorkspaceCorpus
 
 SLOW = {"placebo_of", "runs_to_read", "ledger_review"}
@@ -31,10 +31,10 @@ SLOW = {"placebo_of", "runs_to_read", "ledger_review"}
 
 
 def answers_of_a_corpus() -> list[Callable[[Corpus], object]]:
-    """Every public function of `untaken.answers` that needs a corpus and nothing else."""
+    """Every public function of `untaken.views` that needs a corpus and nothing else."""
     found: list[Callable[[Corpus], object]] = [triage_by_agent]
     for module in pkgutil.iter_modules(answers.__path__):
-        for name, made in vars(importlib.import_module(f"untaken.answers.{module.name}")).items():
+        for name, made in vars(importlib.import_module(f"untaken.views.{module.name}")).items():
             if not inspect.isfunction(made) or name.startswith("_") or name in SLOW:
                 continue
             needed = [p for p in inspect.signature(made).parameters.values() if p.default is p.empty]

@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Final
 from untaken.lazy_imports import imported_on_first_use
 
 if TYPE_CHECKING:
-    from untaken.answers import run_report
+    from untaken.views import run_report
     from untaken.corpus import evaluate_corpus
     from untaken.counterfactual import evaluate_run
     from untaken.crafter.state_causality import StateCausality
     from untaken.crafter.win import what_if_not
-    from untaken.criteria import propose_criteria, quantify, verify_criteria
+    from untaken.judging.criteria import propose_criteria, quantify, verify_criteria
     from untaken.errors import Unscored, UntakenError
-    from untaken.fix_first import triage
+    from untaken.analysis.fix_first import triage
     from untaken.formats import convert
-    from untaken.html import html_report
+    from untaken.views.html import html_report
     from untaken.judging import judge_run
     from untaken.ledger import LedgerWriter, read_ledger, verify_ledger
     from untaken.ledger.context import context_hash
-    from untaken.memory import PolicyMemory
+    from untaken.counterfactual.memory import PolicyMemory
     from untaken.plans import PlanGraph, load_graph, save_graph
     from untaken.ranking import rank_agents
-    from untaken.store import Workspace
-    from untaken.subgoals import score_run
+    from untaken.workspace import Workspace
+    from untaken.scoring import score_run
 
 __version__: Final = "0.1.0"
 

@@ -19,12 +19,12 @@ from typing import Any, Final
 import msgspec
 
 from untaken.errors import UntakenError
-from untaken.intake_process import end_with_app, environment, output_to_app
 from untaken.judging import texts_to_judges
 from untaken.ledger import Run
 from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.limits import MIB
-from untaken.store import StoredFile, Workspace
+from untaken.workspace import StoredFile, Workspace
+from untaken.workspace.intake_process import end_with_app, environment, output_to_app
 
 _AT_ONCE: Final = 100
 _BYTES_AT_ONCE: Final = 16 * MIB

@@ -20,23 +20,23 @@ from untaken.counterfactual import (
     evaluate_runs,
 )
 from untaken.counterfactual import plan as plan_choices
-from untaken.errors import Finding, Unscored, UntakenError
-from untaken.garbage import seldom_collected
-from untaken.ledger import Run
-from untaken.memories import memories_of
-from untaken.memory import (
+from untaken.counterfactual.memory import (
     Memories,
     PolicyMemory,
     Signal,
     by_memory,
     waiting_signals,
 )
+from untaken.errors import Finding, Unscored, UntakenError
+from untaken.facts.scaling.opening import ClusterPlace, open_cluster
+from untaken.facts.scaling.reading import Paths, Scoring, given_runs, outcome_of, score_one, scored_by_graph
+from untaken.garbage import seldom_collected
+from untaken.ledger import Run
+from untaken.memories import memories_of
 from untaken.plans import GraphSet, PlanGraph, load_graphs
 from untaken.ranking import Contradiction, RankReport, RuleEffect, agents_compared_with, rule_effect
 from untaken.ranking.groups import LEFT_OUT, left_out
-from untaken.scaling.opening import ClusterPlace, open_cluster
-from untaken.scaling.reading import Paths, Scoring, given_runs, outcome_of, score_one, scored_by_graph
-from untaken.subgoals import (
+from untaken.scoring import (
     AgentScore,
     GraphDoubt,
     MissingRule,
@@ -44,7 +44,7 @@ from untaken.subgoals import (
     graph_doubts,
     score_agents,
 )
-from untaken.subgoals.verdicts import unmatched_authors
+from untaken.scoring.verdicts import unmatched_authors
 
 if TYPE_CHECKING:
     from untaken.counterfactual.plan import PlanEvaluation
@@ -314,11 +314,11 @@ def evaluate_corpus(
             runs that share their values are compared.
         progress: called now and then with (done, total, what).
         resamples: of the bootstrap behind the ranking's intervals.
-        cluster: who shares the work, as for `untaken.scaling.open_cluster`: a number of processes, the
+        cluster: who shares the work, as for `untaken.facts.scaling.open_cluster`: a number of processes, the
             address of a Dask scheduler, or its client. The result is the same.
 
     Raises:
-        UntakenError: as `open_cluster`; of paths, as `untaken.scaling.find_ledgers`.
+        UntakenError: as `open_cluster`; of paths, as `untaken.facts.scaling.find_ledgers`.
     """
     graph_set, weighed = _graph_set(graphs), weights or Weights()
     with open_cluster(cluster) as workers:

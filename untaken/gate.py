@@ -17,7 +17,7 @@ from untaken import ranking
 from untaken.errors import Score, Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.ranking import METRICS
-from untaken.subgoals import AgentScore, NodeResult, RunScore, score_agents
+from untaken.scoring import AgentScore, NodeResult, RunScore, score_agents
 
 if TYPE_CHECKING:
     from untaken.ranking import RankedAgent

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from untaken.counterfactual.memory import Observed, PolicyMemory, applied_signals, by_memory
 from untaken.ledger import Run
-from untaken.memory import Observed, PolicyMemory, applied_signals, by_memory
 from untaken.ranking import comparable_groups
 from untaken.settings import read_settings
 

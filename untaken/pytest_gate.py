@@ -13,7 +13,7 @@ from untaken.cli.score import Scored, read_and_score
 from untaken.errors import UntakenError
 from untaken.gate import GateCheck, check_requirements, parse_requirement
 from untaken.present.numbers import counted, interval
-from untaken.subgoals.verdicts import ANCHORED_ONLY
+from untaken.scoring.verdicts import ANCHORED_ONLY
 
 
 class Gate(pytest.Collector):

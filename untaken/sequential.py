@@ -23,7 +23,7 @@ from untaken.errors import Score, Unscored, UntakenError
 from untaken.gate import Requirement, refuse_unknown
 from untaken.ledger import Run
 from untaken.ranking import METRICS
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
 
 if TYPE_CHECKING:
     from untaken.stats.betting import Decided

@@ -15,21 +15,21 @@ from typing import Final, NamedTuple
 from untaken.background_reading import BackgroundReading, Texts
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual.evaluate import ABORTED
+from untaken.counterfactual.memory import applied_digest
 from untaken.errors import Finding, UntakenError
+from untaken.facts.scaling.reopening import Lightening, Reopened, keep_table, reopen
 from untaken.garbage import seldom_collected
 from untaken.judging import findings_of, texts_to_judges
 from untaken.ledger import Run, unread_runs
 from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.limits import KIB
 from untaken.memories import POLICY, remembered
-from untaken.memory import applied_digest
 from untaken.plans import GraphSet
-from untaken.scaling.reopening import Lightening, Reopened, keep_table, reopen
+from untaken.scoring import MissingRule
 from untaken.settings import read_settings, settings_digest
-from untaken.store import Workspace
-from untaken.store.readings import FileReading, joined
-from untaken.store.stored_file import StoredFile
-from untaken.subgoals import MissingRule
+from untaken.workspace import Workspace
+from untaken.workspace.readings import FileReading, joined
+from untaken.workspace.stored_file import StoredFile
 
 _READ_AHEAD: Final = 50
 """Ledgers that are read before somebody else may read."""
@@ -53,7 +53,8 @@ class WorkspaceCorpus:
     """The last reading and evaluation of a workspace, so that a verdict only recomputes what it affects.
 
     The first reading opens ledgers from their tables where nothing has changed, and makes tables of the
-    others (`untaken.scaling.reopening`). What pages list of a run is held; the rest is read when asked for.
+    others (`untaken.facts.scaling.reopening`). What pages list of a run is held; the rest is read when asked
+    for.
 
     Args:
         keeps: whether it does; not for a workspace that nobody opens again.

@@ -14,14 +14,22 @@ from components.annotate import first_graph, session
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author
-from untaken import discovery
 from untaken.annotating import runs_of, tool_proposals
-from untaken.answers import support_table
-from untaken.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph, SharedCall, Source, teaches, unusable
 from untaken.errors import UntakenError
 from untaken.ledger import Run
-from untaken.plans import PlanGraph, diff_graphs, escape_glob, graph_digest
+from untaken.plans import PlanGraph, diff_graphs, discovery, escape_glob, graph_digest
+from untaken.plans.discovery import (
+    MIN_RUNS,
+    MIN_SHARE,
+    THETA,
+    ProposedGraph,
+    SharedCall,
+    Source,
+    teaches,
+    unusable,
+)
 from untaken.present.numbers import counted
+from untaken.views import support_table
 
 SOURCES: dict[Source, str] = {
     "actions": "Tools that were called",

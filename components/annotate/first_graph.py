@@ -10,12 +10,12 @@ import streamlit as st
 
 from components.shared import state
 from components.shared.panels import panel
-from untaken.answers.first_page import without_graph
 from untaken.corpus import runs_without_graph
-from untaken.discovery import teaches
 from untaken.ledger import Run
 from untaken.plans import PlanGraph, SubGoal, escape_glob
+from untaken.plans.discovery import teaches
 from untaken.present.numbers import counted
+from untaken.views.first_page import without_graph
 
 ASKED: Final = "first_graph_asked"
 ID_CHARS: Final = 80

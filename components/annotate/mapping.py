@@ -19,10 +19,10 @@ from untaken.annotating import (
     unmapped,
     with_graph,
 )
-from untaken.answers import contested_table, rule_words, rules_table, unmapped_table
 from untaken.corpus import Corpus
 from untaken.plans import PlanGraph, Rule, graph_digest
 from untaken.present.numbers import counted
+from untaken.views import contested_table, rule_words, rules_table, unmapped_table
 
 OFFERED: Final = 12
 

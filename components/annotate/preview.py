@@ -11,12 +11,12 @@ from components.annotate import graph_doubts
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.annotating import AgentEffect, Preview, preview
-from untaken.answers import changes_table, effects_table
 from untaken.corpus import Corpus, corpus_doubts
 from untaken.errors import number
 from untaken.plans import PlanGraph, graph_digest
 from untaken.present.numbers import counted, percent
-from untaken.subgoals.run_score import AgentScore, MissingRule
+from untaken.scoring.run_score import AgentScore, MissingRule
+from untaken.views import changes_table, effects_table
 
 WHOLE: Final = "annotate_whole"
 

@@ -20,9 +20,9 @@ from components.shared.reviewer import author
 from untaken.annotating import Edit, Session, filled
 from untaken.errors import UntakenError
 from untaken.plans import PlanGraph, export_graph, parse_graph
-from untaken.store import Workspace
-from untaken.store.drafts import GraphDraft
-from untaken.store.versions import GraphVersion, SaveConflict, Saved
+from untaken.workspace import Workspace
+from untaken.workspace.drafts import GraphDraft
+from untaken.workspace.versions import GraphVersion, SaveConflict, Saved
 
 CURRENT: Final = "annotate_desk"
 UNSIGNED: Final = "unsigned:"

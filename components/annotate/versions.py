@@ -16,11 +16,11 @@ from components.shared import drafts, reviewer, state, tables, text
 from components.shared.panels import panel
 from untaken.annotating import MergeConflict, merge
 from untaken.annotating.merging import ORDER, WHOLE, Side
-from untaken.answers import versions_table
 from untaken.errors import UntakenError
 from untaken.plans import GraphDiff, PlanGraph, diff_graphs
 from untaken.present.numbers import counted
-from untaken.store.versions import GraphVersion
+from untaken.views import versions_table
+from untaken.workspace.versions import GraphVersion
 
 SIDES: Final[dict[Side, str]] = {"mine": "mine", "theirs": "theirs"}
 SHOWN: Final = 200

@@ -10,8 +10,12 @@ import streamlit as st
 from components.annotate import session
 from components.shared import cards, packets, state, tables, text
 from components.shared.panels import panel
+from untaken.analysis.auditing import ALARMS, NodeAudit, PlanAudit
 from untaken.annotating import Edit, apply
-from untaken.answers import (
+from untaken.present.numbers import counted
+from untaken.present.statuses import STAR
+from untaken.scoring import RunScore
+from untaken.views import (
     audit_corpus,
     audit_document,
     audit_packet,
@@ -20,10 +24,6 @@ from untaken.answers import (
     audited_tasks_table,
     dump,
 )
-from untaken.auditing import ALARMS, NodeAudit, PlanAudit
-from untaken.present.numbers import counted
-from untaken.present.statuses import STAR
-from untaken.subgoals import RunScore
 
 ANNOTATE: Final = "pages/annotate.py"
 MOST_CARDS: Final = 12

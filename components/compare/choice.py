@@ -12,12 +12,12 @@ import streamlit as st
 
 from components.shared import cards, listed_runs, state, text
 from components.shared.panels import panel
-from untaken.answers import compared_tasks
-from untaken.comparing import MOST_SHOWN, ComparedRun, SideBySide, TaskRuns, align_runs
+from untaken.analysis.comparing import MOST_SHOWN, ComparedRun, SideBySide, TaskRuns, align_runs
 from untaken.corpus import Corpus
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.present.numbers import counted
+from untaken.views import compared_tasks
 
 ADDRESS: Final = ("task", "runs", "reference")
 """What the page's address holds beside the selection (untrusted)."""

@@ -13,7 +13,7 @@ from components.figures.compare import CELLS, MOST_ROWS, PARTS, look_of
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from components.transcript import view
-from untaken.comparing import AlignedRow, ComparedRun, Divergence, SideBySide, Step, steps_of
+from untaken.analysis.comparing import AlignedRow, ComparedRun, Divergence, SideBySide, Step, steps_of
 from untaken.corpus import Corpus
 from untaken.errors import number
 from untaken.ledger import Run

@@ -9,7 +9,9 @@ import streamlit as st
 from components import figures
 from components.shared import judges, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import (
+from untaken.judging import LEAST_KAPPA
+from untaken.present.numbers import counted, decimal, interval, percent
+from untaken.views import (
     concord_table,
     disagreements_table,
     imported_in_words,
@@ -17,8 +19,6 @@ from untaken.answers import (
     rates_with_labels,
     trusted_judges,
 )
-from untaken.judging import LEAST_KAPPA
-from untaken.present.numbers import counted, decimal, interval, percent
 
 MOST_NAMED: Final = 5
 

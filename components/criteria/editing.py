@@ -12,7 +12,8 @@ import streamlit as st
 from components.shared import cards, drafts, exports, reviewer, state, tables, text
 from components.shared.panels import panel
 from components.shared.spooling import opened
-from untaken.criteria import (
+from untaken.errors import Finding, UntakenError
+from untaken.judging.criteria import (
     CriteriaSet,
     Criterion,
     change_criteria,
@@ -21,9 +22,8 @@ from untaken.criteria import (
     forget_replies,
     take_in_criteria,
 )
-from untaken.criteria.deterministic import BY
-from untaken.criteria.recorded import CRITERIA, REPLIES
-from untaken.errors import Finding, UntakenError
+from untaken.judging.criteria.deterministic import BY
+from untaken.judging.criteria.recorded import CRITERIA, REPLIES
 
 STATUS: Final = {"accepted": "✓ accepted", "proposed": "? proposed", "rejected": "✗ rejected"}
 STEPS: Final = {"accept": "Accept", "reject": "Reject", "take_back": "Undo last change"}

@@ -12,10 +12,11 @@ import streamlit as st
 from components import figures
 from components.shared import drafts, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import unique_table
-from untaken.asking import ModelAccess, ReplyStore
-from untaken.asking.access import SETTING, Spent
-from untaken.criteria import (
+from untaken.errors import UntakenError
+from untaken.judging import known_texts_to_judges
+from untaken.judging.asking import ModelAccess, ReplyStore
+from untaken.judging.asking.access import SETTING, Spent
+from untaken.judging.criteria import (
     Proposal,
     UniqueCount,
     change_criteria,
@@ -24,11 +25,10 @@ from untaken.criteria import (
     keep_answers,
     propose,
 )
-from untaken.criteria.critic import TASK_CHARS, not_proposed
-from untaken.errors import UntakenError
-from untaken.judging import known_texts_to_judges
+from untaken.judging.criteria.critic import TASK_CHARS, not_proposed
 from untaken.ledger import Run
 from untaken.present.numbers import counted
+from untaken.views import unique_table
 
 REPLIES: Final = "replies"
 """Folder of model replies in the workspace."""

@@ -13,20 +13,9 @@ from components import figures
 from components.criteria import editing
 from components.shared import cards, options, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import (
-    CriteriaReview,
-    against_people,
-    attacks_table,
-    criteria_list,
-    criteria_people_table,
-    ledger_review,
-    outcome_means_table,
-    recorded_review,
-    side_table,
-    values_table,
-    verification_table,
-)
-from untaken.criteria import (
+from untaken.errors import Unscored, UntakenError, reason
+from untaken.judging import FEWEST_PAIRS, LEAST_KAPPA
+from untaken.judging.criteria import (
     ATTACK_WORDS,
     CriteriaSet,
     Criterion,
@@ -40,9 +29,20 @@ from untaken.criteria import (
     ledger_criteria,
     unique_by_seeds,
 )
-from untaken.errors import Unscored, UntakenError, reason
-from untaken.judging import FEWEST_PAIRS, LEAST_KAPPA
 from untaken.present.numbers import counted, interval, percent
+from untaken.views import (
+    CriteriaReview,
+    against_people,
+    attacks_table,
+    criteria_list,
+    criteria_people_table,
+    ledger_review,
+    outcome_means_table,
+    recorded_review,
+    side_table,
+    values_table,
+    verification_table,
+)
 
 SOURCES: Final = {"recorded": "Recorded replies", "ledger": "Computed from the ledgers"}
 MOST_SHOWN: Final = 9

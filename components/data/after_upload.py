@@ -6,8 +6,8 @@ import streamlit as st
 
 from components.shared import state, text
 from components.shared.panels import panel
-from untaken.answers.contents import contents
 from untaken.present.numbers import counted
+from untaken.views.contents import contents
 
 GROUPS: int = 4
 

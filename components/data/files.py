@@ -10,10 +10,10 @@ import streamlit as st
 from components.data import removing
 from components.shared import evaluating, tables
 from components.shared.panels import panel
-from untaken.answers import files_table
 from untaken.ledger import Run
 from untaken.present.numbers import counted
-from untaken.store import Workspace
+from untaken.views import files_table
+from untaken.workspace import Workspace
 
 if TYPE_CHECKING:
     import pandas as pd

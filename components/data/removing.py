@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.shared import private_session, text
 from components.shared.panels import panel
-from untaken.store import StoredFile, Workspace
+from untaken.workspace import StoredFile, Workspace
 
 FILES: Final = "files"
 """Key of the table that a file is chosen in."""

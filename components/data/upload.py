@@ -21,12 +21,12 @@ from components.data import upload_cards
 from components.shared import arriving, cards, evaluating, first_steps, private_session, state, tables, text
 from components.shared.panels import panel, show
 from components.shared.spooling import opened, take_refused
-from untaken.answers.uploads import Upload, stopped_uploads, uploads, uploads_table
 from untaken.errors import Finding, UntakenError
-from untaken.intake import UploadResult
-from untaken.intake_process import take_in_apart
 from untaken.present.numbers import counted
-from untaken.store import Workspace
+from untaken.views.uploads import Upload, stopped_uploads, uploads, uploads_table
+from untaken.workspace import Workspace
+from untaken.workspace.intake import UploadResult
+from untaken.workspace.intake_process import take_in_apart
 
 if TYPE_CHECKING:
     import pandas as pd

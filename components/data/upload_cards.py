@@ -8,8 +8,8 @@ from typing import Final
 import streamlit as st
 
 from components.shared import tables, text
-from untaken.answers.uploads import Upload, uploads, uploads_table
 from untaken.present.numbers import counted
+from untaken.views.uploads import Upload, uploads, uploads_table
 
 MOST: Final = 20
 """Above this many uploads a table shows all of them, and cards those with faults."""

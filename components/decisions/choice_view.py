@@ -11,14 +11,13 @@ import streamlit as st
 
 from components.shared import cards, state, tables, text
 from components.shared.choice_words import SIDES, SideStyle, side_of
-from untaken.answers import ChoiceReview, count_paths, placebo_of
+from untaken.analysis.fix_first import SkillTakers
 from untaken.corpus import Corpus
 from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, OffPolicyContrast, Point, level_words
+from untaken.counterfactual.memory import Record
 from untaken.counterfactual.words import time_words
 from untaken.errors import Score, number, reason
-from untaken.fix_first import SkillTakers
 from untaken.ledger import Run
-from untaken.memory import Record
 from untaken.present.contexts import context_words
 from untaken.present.numbers import (
     counted,
@@ -30,6 +29,7 @@ from untaken.present.numbers import (
     signed,
     significant,
 )
+from untaken.views import ChoiceReview, count_paths, placebo_of
 
 MOST_LINKS: Final = 5
 

@@ -12,10 +12,10 @@ from components import figures
 from components.decisions import choice_view
 from components.shared import cards, listeners, options, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import choice_review, count_choices
-from untaken.answers.choices import table_of_choices
 from untaken.corpus import Corpus
 from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice, power_words
+from untaken.views import choice_review, count_choices
+from untaken.views.choices import table_of_choices
 
 FILTERS: Final = {
     "agent": "Agent",

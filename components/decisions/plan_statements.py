@@ -11,8 +11,14 @@ import streamlit as st
 from components import figures
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import statements_table
-from untaken.answers.plan_words import (
+from untaken.analysis.fix_first import statement_parts
+from untaken.corpus import Corpus
+from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, Statement, calibration_card
+from untaken.counterfactual.words import time_words
+from untaken.errors import Unscored, number
+from untaken.present.numbers import counted, decimal, interval, percent, signed
+from untaken.views import statements_table
+from untaken.views.plan_words import (
     LABELS,
     data_needed,
     distinct,
@@ -22,12 +28,6 @@ from untaken.answers.plan_words import (
     situation_words,
     statement_in_units,
 )
-from untaken.corpus import Corpus
-from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, Statement, calibration_card
-from untaken.counterfactual.words import time_words
-from untaken.errors import Unscored, number
-from untaken.fix_first import statement_parts
-from untaken.present.numbers import counted, decimal, interval, percent, signed
 
 LINKS: Final = 6
 COLUMNS: Final = 3

@@ -6,10 +6,10 @@ import streamlit as st
 
 from components.shared import state, text
 from components.shared.panels import panel
-from untaken.answers.advised import AdvisedChoice, CheaperOption
-from untaken.answers.first_page import ShownChoice, choices_to_change
 from untaken.present.contexts import context_words
 from untaken.present.numbers import counted, interval, signed
+from untaken.views.advised import AdvisedChoice, CheaperOption
+from untaken.views.first_page import ShownChoice, choices_to_change
 
 
 @panel

@@ -6,10 +6,10 @@ import streamlit as st
 
 from components.shared import packets, state, tables
 from components.shared.panels import panel
-from untaken.answers import cause_packet, causes_table
-from untaken.causes import brief_cause
-from untaken.fix_first import Triage
+from untaken.analysis.fix_first import Triage
 from untaken.present.numbers import counted
+from untaken.scoring.causes import brief_cause
+from untaken.views import cause_packet, causes_table
 
 SHOWN = ("cause", "sub_goal", "runs", "elsewhere_k", "elsewhere_n", "p")
 

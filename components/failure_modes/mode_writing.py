@@ -13,9 +13,7 @@ from components.criteria.proposing import REPLIES
 from components.review import undoing, writing
 from components.shared import drafts
 from untaken import limits
-from untaken.asking import ModelAccess, ReplyStore
-from untaken.errors import Unscored, UntakenError
-from untaken.failure_modes import (
+from untaken.analysis.failure_modes import (
     AssignmentStatus,
     Note,
     Place,
@@ -29,11 +27,13 @@ from untaken.failure_modes import (
     note_draft,
     withdrawal_draft,
 )
-from untaken.failure_modes.editing import one_line
-from untaken.failure_modes.files import plain_name
-from untaken.failure_modes.model_suggesting import model_suggestions, suggestion_drafts
+from untaken.analysis.failure_modes.editing import one_line
+from untaken.analysis.failure_modes.files import plain_name
+from untaken.analysis.failure_modes.model_suggesting import model_suggestions, suggestion_drafts
+from untaken.errors import Unscored, UntakenError
+from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.ledger import Draft, Head, Run
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 MOST_REQUESTS: Final = 4
 """Requests for one note: an answer in the wrong form is asked for again."""

@@ -12,8 +12,7 @@ from components.review import writing
 from components.shared import drafts, reviewer, state, tables, text
 from components.shared.panels import panel
 from untaken import limits
-from untaken.answers.modes import modes_overview
-from untaken.failure_modes import (
+from untaken.analysis.failure_modes import (
     FailureMode,
     Taxonomy,
     TaxonomyEdit,
@@ -27,8 +26,9 @@ from untaken.failure_modes import (
     split_mode,
     taxonomy_yaml,
 )
-from untaken.failure_modes.presets import TITLES
-from untaken.store import Workspace
+from untaken.analysis.failure_modes.presets import TITLES
+from untaken.views.modes import modes_overview
+from untaken.workspace import Workspace
 
 CHOSEN: Final = "taxonomy_mode"
 MOST_CHANGES: Final = 50

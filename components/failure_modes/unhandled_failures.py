@@ -6,9 +6,9 @@ import streamlit as st
 
 from components.shared import cards, state
 from components.shared.panels import panel
-from untaken.answers import review_order
-from untaken.answers.first_page import runs_with_unhandled_failures
 from untaken.present.numbers import counted
+from untaken.views import review_order
+from untaken.views.first_page import runs_with_unhandled_failures
 
 
 @panel

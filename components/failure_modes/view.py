@@ -11,8 +11,11 @@ from components.figures.failure_modes import MOST_GROUPS
 from components.review import panel as review_panel
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import dump
-from untaken.answers.mode_analysis import (
+from untaken.analysis.failure_modes import kept_taxonomy
+from untaken.analysis.failure_modes.reading import BY, By
+from untaken.present.numbers import counted
+from untaken.views import dump
+from untaken.views.mode_analysis import (
     ModeAnalysis,
     analyse_modes,
     mode_contrast_table,
@@ -23,9 +26,6 @@ from untaken.answers.mode_analysis import (
     reviewed_runs,
     runs_to_read,
 )
-from untaken.failure_modes import kept_taxonomy
-from untaken.failure_modes.reading import BY, By
-from untaken.present.numbers import counted
 
 BY_WORDS: Final[dict[By, str]] = {
     "agent": "Agent",

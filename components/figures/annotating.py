@@ -10,13 +10,13 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from untaken.annotating import Preview
-from untaken.answers.plan_drawing import Box, wrapped
-from untaken.discovery import ProposedGraph, Support
 from untaken.plans import SubGoal, edges
+from untaken.plans.discovery import ProposedGraph, Support
 from untaken.present.numbers import interval, percent
 from untaken.present.plan_layout import PlanLayout
 from untaken.present.statuses import BORDER, STATUS, StatusLook
-from untaken.subgoals import Status
+from untaken.scoring import Status
+from untaken.views.plan_drawing import Box, wrapped
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from untaken.comparing import AlignedRow, Cell, CellStatus, ComparedRun, SideBySide
+from untaken.analysis.comparing import AlignedRow, Cell, CellStatus, ComparedRun, SideBySide
 from untaken.errors import Unscored
 from untaken.present.statuses import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, StatusName
 from untaken.present.visible import Wrapper

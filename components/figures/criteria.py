@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from untaken.criteria import (
+from untaken.errors import Score, Unscored, number, reason
+from untaken.judging.criteria import (
     ATTACK_TITLES,
     AttackTest,
     BeforeAfter,
@@ -23,8 +24,7 @@ from untaken.criteria import (
     Verification,
     subject_means,
 )
-from untaken.criteria.discrimination import outcomes
-from untaken.errors import Score, Unscored, number, reason
+from untaken.judging.criteria.discrimination import outcomes
 from untaken.present.numbers import decimal, interval, p_value, percent
 
 from ..shared import text

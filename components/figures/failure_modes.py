@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from untaken.analysis.failure_modes.contrast import ModeContrast
+from untaken.analysis.failure_modes.pivot import Pivot, PivotCell
+from untaken.analysis.failure_modes.saturation import Saturation
+from untaken.analysis.failure_modes.trend import ModeTrend
 from untaken.errors import number
-from untaken.failure_modes.contrast import ModeContrast
-from untaken.failure_modes.pivot import Pivot, PivotCell
-from untaken.failure_modes.saturation import Saturation
-from untaken.failure_modes.trend import ModeTrend
 from untaken.present.numbers import decimal, interval, percent
 
 from ..shared import text

@@ -8,8 +8,8 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from untaken.criteria import CriterionDifference, UniqueCount
 from untaken.errors import Unscored
+from untaken.judging.criteria import CriterionDifference, UniqueCount
 from untaken.present.numbers import decimal, interval, percent
 
 from ..shared import text

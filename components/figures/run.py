@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from untaken.ledger.events import event_type
 from untaken.ledger.run import Run
-from untaken.subgoals.run_score import NodeScore, RunScore
+from untaken.scoring.run_score import NodeScore, RunScore
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 import plotly.graph_objects as go
 
+from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem
+from untaken.analysis.fix_first.findings import Order
 from untaken.errors import Score, number
-from untaken.fix_first import ITEMS_SHOWN, FixItem
-from untaken.fix_first.findings import Order
 from untaken.present.numbers import counted, percent, points
 from untaken.present.statuses import STAR
 

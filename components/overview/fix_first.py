@@ -10,13 +10,13 @@ import streamlit as st
 from components import figures
 from components.shared import options, packets, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import fix_packet, triage_table
-from untaken.answers.first_page import RunBehind, runs_behind, runs_behind_items
+from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem, Triage
+from untaken.analysis.fix_first.findings import ORDERS, Order
 from untaken.errors import Unscored, number
-from untaken.fix_first import ITEMS_SHOWN, FixItem, Triage
-from untaken.fix_first.findings import ORDERS, Order
 from untaken.present.numbers import counted, interval, percent, points
 from untaken.present.statuses import STAR
+from untaken.views import fix_packet, triage_table
+from untaken.views.first_page import RunBehind, runs_behind, runs_behind_items
 
 RUNS_SHOWN: Final = 4
 ITEM: Final = "fix_first_item"

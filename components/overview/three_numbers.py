@@ -5,9 +5,9 @@ from __future__ import annotations
 from components.figures.agents import metric_words
 from components.shared import cards, text
 from components.shared.panels import panel
-from untaken.answers import Overview
 from untaken.errors import Score, Unscored, number
 from untaken.present.numbers import interval, percent, signed
+from untaken.views import Overview
 
 
 @panel

@@ -19,11 +19,11 @@ from components.plan.network import canvas_source, canvas_style, payload
 from components.plan.view import drawer, load_vis
 from components.shared import text
 from untaken.annotating import Edit, read_edit
-from untaken.answers.plan_drawing import Drawing, draw, wrapped
 from untaken.errors import UntakenError
 from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.present.numbers import counted
 from untaken.present.statuses import BORDER, CRITICAL_BORDER, INK, STAR
+from untaken.views.plan_drawing import Drawing, draw, wrapped
 
 StepBack = Literal["undo", "redo"]
 Command = Edit | StepBack

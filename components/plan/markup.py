@@ -12,9 +12,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from untaken.answers.plan_drawing import draw
 from untaken.plans.plan_graph import PlanGraph
-from untaken.subgoals.run_score import RunScore
+from untaken.scoring.run_score import RunScore
+from untaken.views.plan_drawing import draw
 
 from ..shared import text
 from .bundle import vis_source

@@ -14,7 +14,11 @@ from components.rankings import missed_sub_goals, pair_view, view
 from components.rankings.words import metric_words
 from components.shared import cards, options, state, tables, text, usage_table
 from components.shared.panels import panel
-from untaken.answers import (
+from untaken.corpus import Corpus
+from untaken.errors import Unscored
+from untaken.present.numbers import counted, decimal
+from untaken.ranking import OUTCOME, RankReport
+from untaken.views import (
     agents_table,
     agreement_table,
     contradictory,
@@ -28,13 +32,9 @@ from untaken.answers import (
     review_order,
     sub_goal_failures,
 )
-from untaken.answers.first_page import ranking_remarks
-from untaken.answers.overview import graphs_by_misses
-from untaken.answers.usage import corpus_usage
-from untaken.corpus import Corpus
-from untaken.errors import Unscored
-from untaken.present.numbers import counted, decimal
-from untaken.ranking import OUTCOME, RankReport
+from untaken.views.first_page import ranking_remarks
+from untaken.views.overview import graphs_by_misses
+from untaken.views.usage import corpus_usage
 
 TWO_PLACES: Final = st.column_config.NumberColumn(format="%+.2f")
 SHARES: Final = ("value", "low", "high")

@@ -10,14 +10,19 @@ import streamlit as st
 from components import figures
 from components.shared import state, tables, text
 from components.shared.panels import panel
-from untaken.answers import dump, imported_in_words
-from untaken.answers.mode_agreement import (
+from untaken.analysis.failure_modes import kept_taxonomy, mode_agreement
+from untaken.analysis.failure_modes.root_causes import DECISIVE_RECORD, RootCauseAgreement, ceiling_words
+from untaken.errors import Unscored
+from untaken.judging import ReviewerPair, Reviewers
+from untaken.present.numbers import counted, decimal, interval
+from untaken.views import dump, imported_in_words
+from untaken.views.mode_agreement import (
     corpus_root_causes,
     mode_agreement_table,
     modes_agree_document,
     root_cause_table,
 )
-from untaken.answers.reviewing import (
+from untaken.views.reviewing import (
     ReviewerDisagreement,
     corpus_reviewer_pairs,
     corpus_reviewers,
@@ -26,11 +31,6 @@ from untaken.answers.reviewing import (
     reviewer_disagreements_table,
     reviewer_pairs_table,
 )
-from untaken.errors import Unscored
-from untaken.failure_modes import kept_taxonomy, mode_agreement
-from untaken.failure_modes.root_causes import DECISIVE_RECORD, RootCauseAgreement, ceiling_words
-from untaken.judging import ReviewerPair, Reviewers
-from untaken.present.numbers import counted, decimal, interval
 
 SEEN: Final = "disagreement_row_seen"
 PAIR_HIDDEN: Final = ("clusters", "cluster", "low_reason", "kappa_reason", "kappa_low_reason")

@@ -12,8 +12,9 @@ from components.review import second_reading, signing, writing
 from components.run import run_list
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import dump
-from untaken.answers.reviewing import (
+from untaken.present.numbers import counted
+from untaken.views import dump
+from untaken.views.reviewing import (
     Case,
     cases_table,
     corpus_reviewers,
@@ -24,8 +25,7 @@ from untaken.answers.reviewing import (
     review_document,
     with_reviews,
 )
-from untaken.present.numbers import counted
-from untaken.store.reviews import STATUSES, Review
+from untaken.workspace.reviews import STATUSES, Review
 
 MOST_FIRST: Final = 3
 MOST_ROWS: Final = 1_000

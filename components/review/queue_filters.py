@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.shared import text
 from components.shared.panels import panel
-from untaken.answers.reviewing import META
+from untaken.views.reviewing import META
 
 KEPT: Final = "review_filters"
 FIRST: Final = ("status", "assignee", "tag", "agent", "task", "kind")

@@ -16,9 +16,9 @@ from components.shared import drafts, text
 from components.shared.panels import panel
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, Head, Run, Verdict
-from untaken.store import Workspace
-from untaken.store.reviews import Review, ReviewConflict
-from untaken.subgoals.verdicts import not_withdrawn
+from untaken.scoring.verdicts import not_withdrawn
+from untaken.workspace import Workspace
+from untaken.workspace.reviews import Review, ReviewConflict
 
 MESSAGES: Final = "review_told"
 MOST_MESSAGES: Final = 3

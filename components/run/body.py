@@ -12,7 +12,7 @@ from components.review import second_reading, signing
 from components.run import events, evidence, first_screen, plan_changes, run_list, view
 from components.shared import after_saves, listed_runs, options, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import RunReport
+from untaken.views import RunReport
 
 KEY: Final = "run_tabs"
 LINKED: Final = "run_tabs_linked"

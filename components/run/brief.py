@@ -8,12 +8,12 @@ import streamlit as st
 
 from components.shared import text
 from components.shared.panels import panel
-from untaken.answers import RunReport
-from untaken.answers.run_brief import run_brief
 from untaken.errors import Score, Unscored, number
 from untaken.present.numbers import counted, money, percent
 from untaken.present.statuses import STAR
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
+from untaken.views import RunReport
+from untaken.views.run_brief import run_brief
 
 FOLDED_CHARS: Final = 260
 """Longer answers are cut to three lines, with a way to the whole of them."""

@@ -13,12 +13,12 @@ from components import figures
 from components.shared import exports, state, tables, text
 from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
-from untaken.answers import RunReport, TimelineRow
 from untaken.counterfactual import THRESHOLD, level_words
 from untaken.errors import number
 from untaken.ledger import as_mapping, readable
 from untaken.present.contexts import context_words
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
+from untaken.views import RunReport, TimelineRow
 
 MOST_EVENTS: Final = 20_000
 MOST_CHARS: Final = 20_000

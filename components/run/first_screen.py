@@ -9,8 +9,8 @@ from components.run import brief, events, evidence, plan_side, verdicts, view, w
 from components.shared import after_saves
 from components.shared.panels import panel
 from components.transcript.view import transcript
-from untaken.answers import RunReport
-from untaken.store.reviews import Review
+from untaken.views import RunReport
+from untaken.workspace.reviews import Review
 
 
 @panel

@@ -10,10 +10,10 @@ import streamlit as st
 from components.review import signing, writing
 from components.run.unsaved import reason_field
 from components.shared import drafts, reviewer, state
-from untaken.answers import RunReport, decided_by_check
 from untaken.ledger import Verdict
-from untaken.subgoals import NodeScore
-from untaken.subgoals.verdicts import not_withdrawn
+from untaken.scoring import NodeScore
+from untaken.scoring.verdicts import not_withdrawn
+from untaken.views import RunReport, decided_by_check
 
 WORDS: Final[tuple[tuple[str, bool | None, str, str], ...]] = (
     ("✓ Met", True, "Y", "met"),

@@ -17,10 +17,7 @@ from components.shared import drafts, reviewer, state, text
 from components.shared.listeners import focus_keys
 from components.shared.panels import panel
 from untaken import limits
-from untaken.answers import RunReport
-from untaken.asking.access import SETTING
-from untaken.errors import Unscored
-from untaken.failure_modes import (
+from untaken.analysis.failure_modes import (
     RUN,
     ModeSuggester,
     Note,
@@ -34,8 +31,11 @@ from untaken.failure_modes import (
     notes_of,
     suggestion_quality,
 )
+from untaken.errors import Unscored
+from untaken.judging.asking.access import SETTING
 from untaken.ledger import Run
 from untaken.present.numbers import counted, decimal, interval, percent
+from untaken.views import RunReport
 
 MOST_NOTES: Final = 10
 MOST_MODES: Final = 40

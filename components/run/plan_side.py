@@ -14,11 +14,11 @@ from components.plan.view import plan_view
 from components.run.evidence import node_words, pick
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import RunReport
-from untaken.answers.plan_drawing import READABLE, draw
 from untaken.ledger import Verdict
 from untaken.present.plan_layout import larger
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
+from untaken.views import RunReport
+from untaken.views.plan_drawing import READABLE, draw
 
 COLUMN: Final = (400, 520)
 """Room for the graph beside the transcript on a screen 1,440 wide, in pixels."""

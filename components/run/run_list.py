@@ -10,9 +10,9 @@ import streamlit as st
 from components.shared import listed_runs, state, text
 from components.shared.cards import KIND_ICONS
 from components.shared.panels import panel
-from untaken.answers import OrderedRun, review_order
 from untaken.corpus import Corpus
 from untaken.present.numbers import counted
+from untaken.views import OrderedRun, review_order
 
 MANY: Final = 1_000
 """Above this many runs the list is searched first: sending all of it with every click would be slow."""

@@ -12,8 +12,8 @@ from components.review import signing, writing
 from components.run.events import event_link
 from components.shared import after_saves, judges, live, state, text
 from components.shared.panels import panel
-from untaken.answers import RunReport, VerdictView, decided_by_check, verdict_views
-from untaken.subgoals import NodeScore
+from untaken.scoring import NodeScore
+from untaken.views import RunReport, VerdictView, decided_by_check, verdict_views
 
 UNANCHORED: Final = "No rule or check says which results a quote must be from. The gate does not count this."
 REVIEWERS: Final = "reviewers"

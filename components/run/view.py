@@ -9,8 +9,8 @@ import streamlit as st
 from components.run.events import event_link
 from components.shared import text
 from components.shared.panels import panel
-from untaken.answers import RunReport, UnhandledFailure
 from untaken.present.numbers import counted
+from untaken.views import RunReport, UnhandledFailure
 
 TITLE_CHARS: Final = 70
 

@@ -13,9 +13,9 @@ from components.run.evidence import pick
 from components.run.view import named
 from components.shared import state, text
 from components.shared.panels import panel
-from untaken.answers import RunReport
 from untaken.errors import Unscored
-from untaken.store.reviews import Review
+from untaken.views import RunReport
+from untaken.workspace.reviews import Review
 
 DIAGNOSIS_WORDS: Final = {
     "clean": "Nothing went wrong",

@@ -20,13 +20,13 @@ import streamlit as st
 from components.shared import evaluating, state
 from components.shared.evaluating import Whose
 from components.shared.panels import failing_alone
-from untaken.answers import RunReport, review_order, run_report
-from untaken.answers.reviewing import corpus_reviewers, failing_cases
 from untaken.corpus import Corpus, with_run
 from untaken.judging import known_texts_to_judges
 from untaken.judging.blind_reading import unseen
 from untaken.ledger import Run
-from untaken.store import Workspace
+from untaken.views import RunReport, review_order, run_report
+from untaken.views.reviewing import corpus_reviewers, failing_cases
+from untaken.workspace import Workspace
 
 DRAWN: Final = "content_drawn"
 """The content of the workspace that this session's page was drawn at."""

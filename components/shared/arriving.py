@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 
 @dataclass(slots=True)

@@ -9,11 +9,11 @@ import streamlit as st
 
 from components.shared import first_steps, private_session, scope_controls, state, text
 from components.shared.panels import panel
-from untaken.answers import ReviewItem
-from untaken.failure_modes.root_causes import FIRST_FAILED_RECORD
-from untaken.memory import PolicyMemory
-from untaken.memory.observing import COPIES
+from untaken.analysis.failure_modes.root_causes import FIRST_FAILED_RECORD
+from untaken.counterfactual.memory import PolicyMemory
+from untaken.counterfactual.memory.observing import COPIES
 from untaken.present.numbers import percent
+from untaken.views import ReviewItem
 
 KIND_ICONS = {"failed": "✗", "unlucky": "☂", "lucky": "⚠", "unfinished": "…", "broken": "⊘", "fine": "✓"}
 """One mark a kind of run, beside the word itself."""

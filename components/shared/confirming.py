@@ -6,8 +6,8 @@ import streamlit as st
 
 from components.shared import text
 from components.shared.panels import panel
-from untaken.store import Workspace
-from untaken.store.confirming import Extension
+from untaken.workspace import Workspace
+from untaken.workspace.confirming import Extension
 
 
 @panel

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import msgspec
 
-from untaken.failure_modes.files import FILE as MODES
-from untaken.failure_modes.issue_file import ISSUES
+from untaken.analysis.failure_modes.files import FILE as MODES
+from untaken.analysis.failure_modes.issue_file import ISSUES
 from untaken.ledger import Draft, ModeAssignment, ReviewNote, Verdict
-from untaken.store import Workspace
-from untaken.store.reviews import Review
+from untaken.workspace import Workspace
+from untaken.workspace.reviews import Review
 
 SAMPLES: Final = Path(__file__).parents[2] / "sample_runs"
 TEAM: Final = SAMPLES / "team"

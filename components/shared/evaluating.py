@@ -1,7 +1,7 @@
 """What all sessions share of a workspace: its runs, read and evaluated, and what pages show of them.
 
 Everything is cached by the workspace's content and the rules; some answers are kept
-(`untaken.answers.stored_answers`).
+(`untaken.views.stored_answers`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,17 @@ from typing import Final, TypeVar
 import streamlit as st
 
 from components.shared import arriving
-from untaken.answers.stored_answers import (
+from untaken.cli.app import TEMPORARY
+from untaken.corpus import Corpus, part_of
+from untaken.counterfactual.memory import applied_digest
+from untaken.errors import Finding, UntakenError
+from untaken.judging import distrusted, judge_trust
+from untaken.ledger import Run, Verdict, unread_runs
+from untaken.memories import POLICY
+from untaken.ranking import Group, comparable_groups
+from untaken.scoring.run_score import MissingRule
+from untaken.settings import settings_digest
+from untaken.views.stored_answers import (
     FIRST_PAGE,
     OF_READINGS,
     Basis,
@@ -28,17 +38,7 @@ from untaken.answers.stored_answers import (
     keep_answer,
     load_kept,
 )
-from untaken.cli.app import TEMPORARY
-from untaken.corpus import Corpus, part_of
-from untaken.errors import Finding, UntakenError
-from untaken.judging import distrusted, judge_trust
-from untaken.ledger import Run, Verdict, unread_runs
-from untaken.memories import POLICY
-from untaken.memory import applied_digest
-from untaken.ranking import Group, comparable_groups
-from untaken.settings import settings_digest
-from untaken.store import Workspace
-from untaken.subgoals.run_score import MissingRule
+from untaken.workspace import Workspace
 from untaken.workspace_corpus import ReadRuns, WorkspaceCorpus
 
 LOG: Final = logging.getLogger("untaken.app")

@@ -10,7 +10,9 @@ import streamlit as st
 
 from components.shared import tables
 from components.shared.panels import panel
-from untaken.answers import (
+from untaken.corpus import Corpus
+from untaken.errors import Finding
+from untaken.views import (
     EXPORTED,
     csv_text,
     decisions_table,
@@ -18,9 +20,7 @@ from untaken.answers import (
     runs_table,
     sub_goals_table,
 )
-from untaken.answers.documents import entry
-from untaken.corpus import Corpus
-from untaken.errors import Finding
+from untaken.views.documents import entry
 
 FINDING_ROW: Final = 72
 """Pixels of a finding in a table: three lines. Streamlit wraps text in rows of more than 64."""

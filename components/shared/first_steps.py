@@ -9,7 +9,7 @@ import streamlit as st
 from components.shared import state, text
 from components.shared.panels import panel
 from untaken.formats import formats
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 OFFERED: Final = ("graphs", "ledgers")
 RECORDED: Final = """\

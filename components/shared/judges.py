@@ -8,10 +8,10 @@ from pathlib import Path
 import streamlit as st
 
 from components.shared import cards, state, text
-from untaken.answers import judges_worth, measure_corpus
 from untaken.judging import JudgePassport, JudgeStanding, passports_beside, save_passports, uncalibrated
 from untaken.judging.passport_file import FILE
 from untaken.present.numbers import counted, decimal, interval, percent
+from untaken.views import judges_worth, measure_corpus
 
 MOST_NAMED = 5
 SAVED = "passports_saved"

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from components.shared import state, tables, text
-from untaken.answers import PacketDocument, dump, packet_markdown
+from untaken.views import PacketDocument, dump, packet_markdown
 
 MOST = 50
 LABEL = "Copy for a coding agent"

@@ -8,7 +8,7 @@ from components.data.upload import session_uploads
 from components.shared import private_session, state, text
 from components.shared.panels import panel
 from untaken.present.numbers import counted
-from untaken.private_area import NOT_SHARED, PrivateArea
+from untaken.workspace.private_area import NOT_SHARED, PrivateArea
 
 
 @panel

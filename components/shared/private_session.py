@@ -13,8 +13,8 @@ from typing import Final
 import streamlit as st
 
 from components.shared import reviewer
-from untaken.private_area import PrivateArea, PrivateAreas
-from untaken.store import Workspace
+from untaken.workspace import Workspace
+from untaken.workspace.private_area import PrivateArea, PrivateAreas
 
 TOKEN: Final = "private_area"  # noqa: S105 (a key of the session)
 OF_A_WORKSPACE: Final = ("selected_", "compare_", "memory_", "rules_", "review_", "annotate_", "group")

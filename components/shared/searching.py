@@ -8,10 +8,10 @@ import streamlit as st
 
 from components.run import run_list
 from components.shared import navigation, state, text
-from untaken.answers import review_order
-from untaken.answers.searching import texts_with
 from untaken.corpus import Corpus
 from untaken.present.numbers import counted
+from untaken.views import review_order
+from untaken.views.searching import texts_with
 
 MOST: Final = 12
 MOST_TEXTS: Final = 8

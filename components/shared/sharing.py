@@ -9,9 +9,9 @@ import streamlit as st
 
 from components.shared import state, tables
 from components.shared.panels import panel
+from untaken.analysis.failure_modes import Taxonomy, kept_taxonomy
 from untaken.corpus import Corpus
-from untaken.failure_modes import Taxonomy, kept_taxonomy
-from untaken.html import html_report
+from untaken.views.html import html_report
 
 
 @panel

@@ -90,7 +90,7 @@ def _open_ahead() -> None:
     try:
         _steps.append("Loading the app")
         from components.shared import state  # noqa: PLC0415 (loads the engine)
-        from untaken.scaling.distant import AT_HAND  # noqa: PLC0415 (as above)
+        from untaken.facts.scaling.distant import AT_HAND  # noqa: PLC0415 (as above)
 
         AT_HAND.allow(HELD_BYTES)
         left = state.open_ahead(_steps.append)

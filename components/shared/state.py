@@ -29,8 +29,8 @@ from untaken.ledger import Run
 from untaken.plans import escape_glob
 from untaken.present.numbers import counted
 from untaken.ranking import Group
-from untaken.store import Workspace
-from untaken.subgoals.run_score import MissingRule
+from untaken.scoring.run_score import MissingRule
+from untaken.workspace import Workspace
 
 FOLDER: Final = "UNTAKEN_WORKSPACE"
 DEMO: Final = "UNTAKEN_DEMO"
@@ -231,7 +231,7 @@ def is_listed(digest: str) -> bool:
 def derived(make: Callable[..., Made], *given: object, of_all: bool = False) -> Made:
     """The result of `make`, an engine function, for the compared (or all) runs; computed once and shared.
 
-    Some are kept in the workspace (`untaken.answers.stored_answers`): then no run is read for them.
+    Some are kept in the workspace (`untaken.views.stored_answers`): then no run is read for them.
 
     `given`: further arguments of `make`, themselves derived from the same runs, or functions that derive them
     where they are needed.

@@ -12,8 +12,8 @@ import streamlit as st
 from components.shared import state, text
 from components.shared.panels import panel
 from components.shared.styles import style
-from untaken.answers import csv_text
-from untaken.answers.frame import MEANINGS
+from untaken.views import csv_text
+from untaken.views.frame import MEANINGS
 
 if TYPE_CHECKING:
     import pandas as pd

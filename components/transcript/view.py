@@ -11,15 +11,15 @@ import msgspec
 import streamlit as st
 
 from components.shared import state, text
-from untaken.answers import run_transcript
+from untaken.analysis.failure_modes import Taxonomy, kept_taxonomy
+from untaken.analysis.failure_modes.root_causes import NAMED_BY_PEOPLE
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.failure_modes import Taxonomy, kept_taxonomy
-from untaken.failure_modes.root_causes import NAMED_BY_PEOPLE
 from untaken.judging import known_texts_to_judges
 from untaken.present.statuses import STATUS
-from untaken.subgoals import NodeResult
-from untaken.transcript import Transcript, align_transcripts
+from untaken.scoring import NodeResult
+from untaken.scoring.transcript import Transcript, align_transcripts
+from untaken.views import run_transcript
 
 HERE: Final = Path(__file__).parent
 NO_STEP: Final = ("start", "end", "verdict")

@@ -8,7 +8,13 @@ import streamlit as st
 
 from components.shared import cards, options, packets, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import (
+from untaken.analysis.fix_first import triage
+from untaken.analysis.versions import FIELDS, Field, VersionComparison, most_paired, versions_of
+from untaken.corpus import Corpus
+from untaken.errors import UntakenError
+from untaken.present.numbers import counted, interval, p_value, points
+from untaken.present.statuses import STAR
+from untaken.views import (
     discordant_pairs_table,
     dump,
     version_changes,
@@ -17,13 +23,7 @@ from untaken.answers import (
     versions_document,
     versions_packet,
 )
-from untaken.answers.versions import cause_of, causes_of_versions, suspect_words, version_headline
-from untaken.corpus import Corpus
-from untaken.errors import UntakenError
-from untaken.fix_first import triage
-from untaken.present.numbers import counted, interval, p_value, points
-from untaken.present.statuses import STAR
-from untaken.versions import FIELDS, Field, VersionComparison, most_paired, versions_of
+from untaken.views.versions import cause_of, causes_of_versions, suspect_words, version_headline
 
 FIELD_WORDS: Final[dict[Field, str]] = {
     "version": "Version",

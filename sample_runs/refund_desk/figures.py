@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from untaken.counterfactual import RunEvaluation, evaluate_run
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run, read_ledger
-from untaken.memory import PolicyMemory
 from untaken.plans import load_graph
 from untaken.ranking import RankReport, rank_agents
-from untaken.subgoals import AgentScore, RunScore, score_agents, score_run
+from untaken.scoring import AgentScore, RunScore, score_agents, score_run
 
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 METRICS = ("success_rate", "coverage", "completion", "critical_completion", "completion_with_deps_all")

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from sample_runs.refund_desk.figures import ledgers
-from untaken.failure_modes import Taxonomy, create_mode, save_taxonomy
-from untaken.failure_modes.issue_file import adding, change_issues, setting
-from untaken.failure_modes.issue_model import Issue, IssueChange, IssueRule
+from untaken.analysis.failure_modes import Taxonomy, create_mode, save_taxonomy
+from untaken.analysis.failure_modes.issue_file import adding, change_issues, setting
+from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueRule
 from untaken.ledger import Run, State, read_ledger
 
 ANN, BEN = "human:sample: Ann", "human:sample: Ben"

@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 from msgspec import UNSET, UnsetType
 
-from untaken.answers.documents import Count, Document, DocumentPart, Flat, Spread, entry
-from untaken.answers.shapes import shape
 from untaken.errors import Finding, Score, Unscored, Where
+from untaken.views.documents import Count, Document, DocumentPart, Flat, Spread, entry
+from untaken.views.shapes import shape
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,17 @@ import desk
 import msgspec
 import pytest
 
-from untaken.answers import EXPORTED, dump
-from untaken.answers.mode_analysis import most_informative_cases
-from untaken.answers.reviewing import (
+from untaken.analysis.failure_modes import Taxonomy
+from untaken.cli import main
+from untaken.corpus import Corpus, compared_part, evaluate_corpus, runs_left_out
+from untaken.errors import Finding
+from untaken.ledger import unread_runs, verify_ledger
+from untaken.memories import remembered
+from untaken.plans import GraphSet
+from untaken.views import EXPORTED, dump
+from untaken.views.html import html_report
+from untaken.views.mode_analysis import most_informative_cases
+from untaken.views.reviewing import (
     chosen_cases,
     corpus_reviewers,
     disagreement_queue,
@@ -21,15 +29,7 @@ from untaken.answers.reviewing import (
     review_document,
     with_reviews,
 )
-from untaken.cli import main
-from untaken.corpus import Corpus, compared_part, evaluate_corpus, runs_left_out
-from untaken.errors import Finding
-from untaken.failure_modes import Taxonomy
-from untaken.html import html_report
-from untaken.ledger import unread_runs, verify_ledger
-from untaken.memories import remembered
-from untaken.plans import GraphSet
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 VERBS = {
     "score": "score a.jsonl b.jsonl bad.jsonl --graphs g --runs --json",

@@ -12,7 +12,11 @@ import jsonschema
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.answers import (
+from untaken.analysis.fix_first import triage
+from untaken.cli import main
+from untaken.corpus import Corpus, evaluate_corpus
+from untaken.plans import save_graph
+from untaken.views import (
     audit_corpus,
     audit_packet,
     cause_packet,
@@ -22,11 +26,7 @@ from untaken.answers import (
     version_changes,
     versions_packet,
 )
-from untaken.answers.packets import PacketDocument
-from untaken.cli import main
-from untaken.corpus import Corpus, evaluate_corpus
-from untaken.fix_first import triage
-from untaken.plans import save_graph
+from untaken.views.packets import PacketDocument
 
 PLAN = a_graph(
     {"id": "find", "check": {"tool_call": {"name": "find"}}},

@@ -12,8 +12,8 @@ from html_pages import Parsed
 from untaken import html_report
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Unscored
-from untaken.html.better import difference_words
 from untaken.ranking import PairedDifference
+from untaken.views.html.better import difference_words
 
 PAIR = PairedDifference(
     metric="completion",

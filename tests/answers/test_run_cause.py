@@ -7,12 +7,12 @@ from __future__ import annotations
 import pytest
 from builders import a_graph, a_run
 
-from untaken.answers import review_items, review_order, review_queue, run_report
-from untaken.answers.first_page import read_next
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.plans import GraphSet
-from untaken.subgoals import RunScore
-from untaken.subgoals.run_score import ScoreDetail
+from untaken.scoring import RunScore
+from untaken.scoring.run_score import ScoreDetail
+from untaken.views import review_items, review_order, review_queue, run_report
+from untaken.views.first_page import read_next
 
 GRAPH = a_graph(
     {"id": "look", "title": "Look up", "check": {"tool_call": {"name": "search", "arguments": {"q": 1}}}},

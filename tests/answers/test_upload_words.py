@@ -10,12 +10,12 @@ import pytest
 from builders import a_run
 from foreign_files import tau_record
 
-from untaken.answers import files_table
-from untaken.answers.contents import Contents, contents
-from untaken.answers.uploads import uploads
 from untaken.corpus import evaluate_corpus
-from untaken.intake import take_in
-from untaken.store import Workspace
+from untaken.views import files_table
+from untaken.views.contents import Contents, contents
+from untaken.views.uploads import uploads
+from untaken.workspace import Workspace
+from untaken.workspace.intake import take_in
 
 LEDGER = b"".join(run.ledger() for run in desk.builders())
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.answers import find_unhandled, verdict_views
 from untaken.ledger.events import Evidence, Verdict
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
+from untaken.views import find_unhandled, verdict_views
 
 GRAPH = a_graph({"id": "x", "check": {"verdict": True}})
 

@@ -10,7 +10,7 @@ from sessions import said, session
 from streamlit.testing.v1 import AppTest
 
 from untaken.plans import PlanGraph, SubGoal
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 

@@ -11,7 +11,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from components.shared.panels import LOG
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -17,7 +17,7 @@ from test_app_pages import HOSTILE, acted_upon
 
 from untaken.annotating import Set, apply
 from untaken.plans import GraphFormat, PlanGraph, SubGoal, export_graph, parse_graph
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 TYPED_IN = {"TextInput.value", "TextArea.value", "Dataframe.columns"}

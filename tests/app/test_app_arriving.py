@@ -10,7 +10,7 @@ from sessions import said, session
 
 from components.shared import arriving
 from untaken.ledger import Draft, Verdict
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 ADDED = "Files are being added"
 

@@ -9,7 +9,7 @@ from builders import a_run
 from sessions import said, session
 
 from components.annotate.session import CURRENT
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 GRAPH = b"""
 id: refund

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.shared import navigation, panels, state
 from untaken.errors import UntakenError
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 SECRET = "/srv/untaken/secret.py"

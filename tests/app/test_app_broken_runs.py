@@ -9,7 +9,7 @@ import pytest
 from sessions import go_to, said, session
 
 from untaken.ledger import heads_path, save_heads
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 

@@ -12,7 +12,7 @@ from sessions import said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon, table
 
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 

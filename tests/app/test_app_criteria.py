@@ -12,8 +12,8 @@ from sessions import said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
-from untaken.criteria import editing, kept_criteria, kept_runs, ledger_criteria, propose
-from untaken.store import Workspace
+from untaken.judging.criteria import editing, kept_criteria, kept_runs, ledger_criteria, propose
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 TABS = "criteria_tabs"
@@ -245,7 +245,7 @@ def test_a_model_proposes_from_the_page_and_nothing_is_accepted_by_itself(
     from pydantic_ai.messages import ModelResponse, ToolCallPart
     from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-    from untaken.asking import ModelAccess, ReplyStore
+    from untaken.judging.asking import ModelAccess, ReplyStore
 
     def speak(_messages: list[Any], info: AgentInfo) -> ModelResponse:
         tone = {"name": "Tone", "description": "Manners.", "accepted_values": ["rude", "kind"]}

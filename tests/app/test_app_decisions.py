@@ -12,7 +12,7 @@ from test_app_pages import HOSTILE, acted_upon, metrics, table
 
 from untaken.counterfactual.diagnostics import ROUNDS
 from untaken.ledger import SkillSelection
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 

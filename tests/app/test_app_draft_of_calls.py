@@ -9,7 +9,7 @@ from builders import a_run
 from sessions import said, session, show_tab
 
 from components.annotate.session import CURRENT
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 
 def test_a_read_is_in_the_draft_only_if_it_is_ticked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

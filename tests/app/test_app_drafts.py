@@ -22,7 +22,7 @@ from sessions import said, session
 from streamlit.testing.v1 import AppTest
 
 from untaken.ledger import ReviewNote, Verdict
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 RUNS = 3
 

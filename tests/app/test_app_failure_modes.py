@@ -11,12 +11,12 @@ from builders import a_run
 from sessions import said, sent, session
 from streamlit.testing.v1 import AppTest
 
-from untaken.failure_modes import FailureMode, Taxonomy, save_taxonomy
-from untaken.failure_modes.issue_file import ISSUES, adding, change_issues, kept_issues, setting
-from untaken.failure_modes.issue_model import Issue, IssueChange, IssueRule
-from untaken.failure_modes.reading_order import random_order
+from untaken.analysis.failure_modes import FailureMode, Taxonomy, save_taxonomy
+from untaken.analysis.failure_modes.issue_file import ISSUES, adding, change_issues, kept_issues, setting
+from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueRule
+from untaken.analysis.failure_modes.reading_order import random_order
 from untaken.ledger import ModeAssignment, ReviewNote, Run
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$"
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from untaken.corpus import evaluate_corpus, runs_without_graph
 from untaken.plans import PlanGraph
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 

@@ -18,7 +18,7 @@ from components.shared import frame
 from components.shared.cards import COMPUTED
 from components.shared.first_steps import RECORDED, TOUR
 from untaken import read_ledger
-from untaken.failure_modes.root_causes import FIRST_FAILED_RECORD
+from untaken.analysis.failure_modes.root_causes import FIRST_FAILED_RECORD
 from untaken.formats import formats
 
 Patch = pytest.MonkeyPatch

@@ -12,10 +12,10 @@ from sessions import said, sent, session
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox
 
-from untaken.answers.advised import advised
+from untaken.analysis.fix_first import FixItem, triage
 from untaken.corpus import Corpus, evaluate_corpus
-from untaken.fix_first import FixItem, triage
-from untaken.store import Workspace
+from untaken.views.advised import advised
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 

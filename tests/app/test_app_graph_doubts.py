@@ -8,7 +8,7 @@ import pytest
 from builders import a_run
 from sessions import session
 
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 GRAPH = b"""
 id: refund

@@ -13,17 +13,17 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from components.shared import frame
-from untaken.failure_modes import (
+from untaken.analysis.failure_modes import (
     RUN,
     assignment_draft,
     change_taxonomy,
     create_mode,
     note_draft,
 )
-from untaken.failure_modes.issue_file import ISSUES, adding, change_issues
-from untaken.failure_modes.issue_model import Issue, IssueChange
+from untaken.analysis.failure_modes.issue_file import ISSUES, adding, change_issues
+from untaken.analysis.failure_modes.issue_model import Issue, IssueChange
 from untaken.ledger import Run
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 ANN = "human:ann"

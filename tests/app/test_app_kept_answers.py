@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from components.shared import evaluating
 from untaken.ledger import Draft, Verdict
-from untaken.store import Workspace
-from untaken.store.derived import FOLDER
+from untaken.workspace import Workspace
+from untaken.workspace.derived import FOLDER
 from untaken.workspace_corpus import WorkspaceCorpus
 
 

@@ -8,7 +8,7 @@ import pytest
 from builders import a_run
 from sessions import said, session, show_tab
 
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 
 def workspace(folder: Path, *, labelled: int) -> None:

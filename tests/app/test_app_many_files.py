@@ -10,7 +10,7 @@ import pytest
 from sessions import said, session
 
 from components.data import files
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 

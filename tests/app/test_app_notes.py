@@ -12,8 +12,7 @@ from sessions import go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_review import button, field, named, on_run, plain, press, run_of, workspace
 
-from untaken.asking import ModelAccess, ReplyStore
-from untaken.failure_modes import (
+from untaken.analysis.failure_modes import (
     Place,
     assignment_draft,
     assignments_of,
@@ -27,9 +26,10 @@ from untaken.failure_modes import (
     notes_of,
     retire_mode,
 )
-from untaken.failure_modes.model_suggesting import model_suggestions
+from untaken.analysis.failure_modes.model_suggesting import model_suggestions
+from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.ledger import Run
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 BOB = "human:bob"
 PAY = Place(sub_goal="pay")

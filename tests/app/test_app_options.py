@@ -9,7 +9,7 @@ from builders import a_run
 from sessions import go_to, session, show_tab
 from streamlit.testing.v1 import AppTest
 
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 GRAPH = """schema: untaken.plan/1

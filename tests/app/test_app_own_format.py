@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sessions import said, session
 
-from untaken.intake import take_in
-from untaken.store import Workspace
+from untaken.workspace import Workspace
+from untaken.workspace.intake import take_in
 
 RUN = {
     "bot": {"name": "helper"}, "ticket": "T1", "passed": True,

@@ -16,7 +16,7 @@ from foreign_files import devai_human, devai_sheet, tau2_document, tau_record
 from sessions import SAMPLES, go_to, said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 QUESTIONS = {

@@ -10,9 +10,9 @@ from sessions import open_tab, said, sent, session, show_tab
 from test_app_pages import HOSTILE, acted_upon, metrics, table
 
 from components.shared.text import label
-from untaken.failure_modes.root_causes import DECISIVE_RECORD
+from untaken.analysis.failure_modes.root_causes import DECISIVE_RECORD
 from untaken.ledger import Run
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 GRAPH = """schema: untaken.plan/1

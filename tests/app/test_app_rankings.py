@@ -12,7 +12,7 @@ from builders import RunBuilder
 from sessions import said, session, show_tab
 
 from components import figures
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 

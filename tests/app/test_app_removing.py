@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from sessions import said, session
 
-from untaken.store import Workspace
-from untaken.store.adding_many import KeptTrace
+from untaken.workspace import Workspace
+from untaken.workspace.adding_many import KeptTrace
 
 Patch = pytest.MonkeyPatch
 

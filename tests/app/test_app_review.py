@@ -12,10 +12,10 @@ from builders import a_run
 from sessions import go_to, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
-from untaken.failure_modes import note_draft
+from untaken.analysis.failure_modes import note_draft
 from untaken.ledger import Draft, ReviewNote, Run, Verdict
-from untaken.store import Workspace
-from untaken.store.reviews import Review
+from untaken.workspace import Workspace
+from untaken.workspace.reviews import Review
 
 GRAPH = b"""schema: untaken.plan/1
 id: desk

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from components.run.view import named
 from untaken import workspace_corpus
 from untaken.ledger.events import Evidence, Verdict
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 HOSTILE = (

@@ -13,12 +13,12 @@ from streamlit.testing.v1 import AppTest
 
 from components.shared import searching, text
 from components.shared.state import SCOPE
-from untaken.answers import EXPORTED, dump
+from untaken.analysis.failure_modes import note_draft
 from untaken.corpus import compared_part, evaluate_corpus, part_of
-from untaken.failure_modes import note_draft
-from untaken.html import html_report
 from untaken.ranking import remarks
-from untaken.store import Workspace
+from untaken.views import EXPORTED, dump
+from untaken.views.html import html_report
+from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 CHOSEN = {"with_task": ["other"], "missing": ["drop"]}

@@ -7,8 +7,8 @@ import pytest
 
 from components.shared.navigation import PAGES
 from components.shared.searching import MOST, everything_with, pages_with, runs_with, sub_goals_with
-from untaken.answers import searching
-from untaken.answers.searching import texts_with
+from untaken.views import searching
+from untaken.views.searching import texts_with
 
 
 @pytest.mark.parametrize(

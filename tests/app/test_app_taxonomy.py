@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from test_app_notes import with_modes
 from test_app_review import field, named, plain, press, workspace
 
-from untaken.failure_modes import Taxonomy, kept_taxonomy
+from untaken.analysis.failure_modes import Taxonomy, kept_taxonomy
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from builders import a_run
 from sessions import said, sent, session
 
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 GRAPH = {
     "schema": "untaken.plan/1",

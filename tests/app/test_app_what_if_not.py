@@ -11,11 +11,11 @@ import pytest
 from sessions import SAMPLES, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
-from untaken.answers import planning_summary, terms_table
 from untaken.crafter.record import read_planning, write_planning
-from untaken.intake import take_in
 from untaken.ledger import heads_path, read_ledger
-from untaken.store import Workspace
+from untaken.views import planning_summary, terms_table
+from untaken.workspace import Workspace
+from untaken.workspace.intake import take_in
 
 Patch = pytest.MonkeyPatch
 TABS = "what_if_not_tabs"

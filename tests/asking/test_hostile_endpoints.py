@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from untaken import limits
-from untaken.asking import ModelAccess, Question, ReplyStore, Template
 from untaken.errors import Unscored
+from untaken.judging.asking import ModelAccess, Question, ReplyStore, Template
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
 

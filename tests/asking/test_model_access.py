@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 import pytest
 
-from untaken.asking import ModelAccess, ModelAnswer, Question, ReplyStore, Template, Tool
 from untaken.errors import Unscored, UntakenError
+from untaken.judging.asking import ModelAccess, ModelAnswer, Question, ReplyStore, Template, Tool
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from untaken.asking import Question, Template
-from untaken.asking.question import REPLY_TOKENS
 from untaken.crafter.state_causality.prompted import AnsweredEdge, Inferred, Named
-from untaken.criteria.critic import CriticAnswer, Proposed
+from untaken.judging.asking import Question, Template
+from untaken.judging.asking.question import REPLY_TOKENS
+from untaken.judging.criteria.critic import CriticAnswer, Proposed
 from untaken.judging.node_verdict import Citation
 from untaken.judging.questions import JudgeAnswer
 

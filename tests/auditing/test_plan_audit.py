@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
+from untaken.analysis.auditing import PlanAudit, audit_plans
 from untaken.annotating import apply, read_edit
-from untaken.answers.audit import audit_corpus, audit_document
-from untaken.answers.documents import entry
-from untaken.auditing import PlanAudit, audit_plans
 from untaken.corpus import evaluate_corpus
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.ledger import Run
-from untaken.memory import PolicyMemory
 from untaken.plans import PlanGraph
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
+from untaken.views.audit import audit_corpus, audit_document
+from untaken.views.documents import entry
 
 ORDER = {"id": "order", "rules": [{"tool": "find"}], "check": {"expr": "state.order == 'A1'"}}
 PAID = {"id": "pay", "deps": ["order"], "rules": [{"tool": "pay"}]}

@@ -16,8 +16,8 @@ from components.plan.bundle import bundle
 from components.plan.markup import markup, plan_html
 from components.plan.network import payload
 from components.plan.view import SOURCE
-from untaken.answers.plan_drawing import draw
 from untaken.plans import read_graph
+from untaken.views.plan_drawing import draw
 
 CALLED_TWICE: Final = """async ([drawer, loader, markup, data]) => {
   const module = async (text) => (await import(URL.createObjectURL(

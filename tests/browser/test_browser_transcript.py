@@ -11,8 +11,8 @@ import msgspec
 import pytest
 from builders import a_graph, a_run
 
-from untaken.subgoals import score_run
-from untaken.transcript import Transcript, align_transcripts, transcript_of
+from untaken.scoring import score_run
+from untaken.scoring.transcript import Transcript, align_transcripts, transcript_of
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: make test installs it"

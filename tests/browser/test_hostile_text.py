@@ -14,7 +14,7 @@ from screen import elements
 
 from components.shared import navigation
 from untaken.cli import main
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Open = Callable[..., Page]
 Serve = Callable[..., str]

@@ -13,7 +13,7 @@ from screen import boxes, button, cells, click, fills, still, tick
 
 from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graph
-from untaken.subgoals import NodeScore, RunScore, score_run
+from untaken.scoring import NodeScore, RunScore, score_run
 
 Open = Callable[..., Page]
 SAMPLES = Path(__file__).parents[2] / "sample_runs"

@@ -11,7 +11,7 @@ from conftest import answered, press, settle, sign
 from playwright.sync_api import Page, expect
 from screen import boxes
 
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 
 @pytest.fixture

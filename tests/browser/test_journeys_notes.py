@@ -9,7 +9,7 @@ from builders import a_run
 from conftest import answered, press, sign
 from playwright.sync_api import Page, expect
 
-from untaken.failure_modes import (
+from untaken.analysis.failure_modes import (
     assignment_draft,
     change_taxonomy,
     counted,
@@ -18,7 +18,7 @@ from untaken.failure_modes import (
     notes_of,
 )
 from untaken.ledger import Run
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 BOB = "human:bob"
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from screen import boxes, button, click
 
 from components.review.queue import WIDTHS
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Open = Callable[..., Page]
 WIDE = "([table, least]) => table.clientWidth >= least"

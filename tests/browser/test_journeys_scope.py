@@ -13,7 +13,7 @@ from conftest import settle
 from playwright.sync_api import Page, expect
 
 from untaken.cli import main
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 Open = Callable[..., Page]
 LINK = "with_task=other&listed=all&missing=drop&order=teaches&kind=failed"

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.causes import Cause, cause_words
-from untaken.causes.error_text import stripped_error
+from untaken.analysis.fix_first import triage
 from untaken.corpus import evaluate_corpus
-from untaken.fix_first import triage
 from untaken.plans import PlanGraph
+from untaken.scoring.causes import Cause, cause_words
+from untaken.scoring.causes.error_text import stripped_error
 
 Make = Callable[[RunBuilder, int], RunBuilder]
 """Adds what a run does, by its number."""

@@ -15,9 +15,9 @@ import desk
 import jsonschema
 import pytest
 
-from untaken.answers import SCHEMAS, json_schema
 from untaken.cli import main
 from untaken.cli.console import plain
+from untaken.views import SCHEMAS, json_schema
 
 
 @pytest.fixture(scope="module")
@@ -378,7 +378,7 @@ def test_insights_are_appended_once(tmp_path: Path, capsys: pytest.CaptureFixtur
     built = RunBuilder("late", agent="a", task="t")
     built.select("slow", "fast", context="ctx").select("slow", "fast", context="ctx").finish(False)
     ledger.write_bytes(built.ledger())
-    from untaken.memory import PolicyMemory
+    from untaken.counterfactual.memory import PolicyMemory
 
     history = [past(f"r{n}", "fast", day=-10 + n, success=True) for n in range(4)]
     history += [past(f"s{n}", "slow", day=-5 + n, success=False) for n in range(4)]

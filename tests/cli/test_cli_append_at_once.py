@@ -17,9 +17,9 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 from histories import past
 
+from untaken.counterfactual.memory import PolicyMemory, read_queue
 from untaken.ledger import as_mapping, event_type, heads_path, read_ledger, save_heads
-from untaken.memory import PolicyMemory, read_queue
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 ROOTS = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2])])
 
@@ -106,8 +106,8 @@ def verdicts_wanted(folder: Path) -> tuple[Path, list[str], str, set[str], int]:
 def mappings_wanted(folder: Path) -> tuple[Path, list[str], str, set[str], int]:
     from judges import model_that, write_desk
 
-    from untaken.asking import ModelAccess, ReplyStore
     from untaken.judging import judge_mapping
+    from untaken.judging.asking import ModelAccess, ReplyStore
 
     graph = a_graph({"id": "look", "rules": [{"tool": "search"}]}, {"id": "read"}, graph_id="desk")
     ledger = write_desk(folder, a_run("desk").call("open").call("search").finish(True), graph)
@@ -132,7 +132,7 @@ def test_two_judges_at_once_write_each_verdict_once(
 REVIEWER = """
 import sys
 from untaken.ledger import Draft, ReviewNote, Verdict
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 with Workspace(sys.argv[1]) as workspace:
     (run,) = workspace.read_runs()[0]
     print("read", flush=True)

@@ -10,8 +10,8 @@ import desk
 import jsonschema
 import pytest
 
-from untaken.answers import json_schema
 from untaken.cli import main
+from untaken.views import json_schema
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import desk
 import jsonschema
 import pytest
 
-from untaken.answers import json_schema
 from untaken.cli import main
-from untaken.criteria import ATTACKS, LEDGER_CRITERIA, ledger_criteria, save_criteria
+from untaken.judging.criteria import ATTACKS, LEDGER_CRITERIA, ledger_criteria, save_criteria
+from untaken.views import json_schema
 
 CLARITY = [{"name": "Clarity", "accepted_values": ["bad", "fair", "good"]}]
 

@@ -10,9 +10,9 @@ import desk
 import jsonschema
 import pytest
 
-from untaken.answers import SCHEMAS, json_schema
 from untaken.cli import main
 from untaken.plans import load_graph
+from untaken.views import SCHEMAS, json_schema
 
 HOSTILE = "</title><script>alert(1)</script>&\\u0007"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,11 +10,11 @@ import jsonschema
 import pytest
 from builders import a_run
 
-from untaken.answers import json_schema
+from untaken.analysis.failure_modes import FailureMode, Taxonomy, save_taxonomy
 from untaken.cli import main
-from untaken.failure_modes import FailureMode, Taxonomy, save_taxonomy
 from untaken.ledger import ModeAssignment, ReviewNote
-from untaken.store import Workspace
+from untaken.views import json_schema
+from untaken.workspace import Workspace
 
 GRAPH = b"""schema: untaken.plan/1
 id: desk

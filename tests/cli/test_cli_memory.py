@@ -12,11 +12,11 @@ import msgspec
 import pytest
 from histories import lines_of
 
-from untaken.answers import json_schema
 from untaken.cli import main
+from untaken.counterfactual.memory import PolicyMemory, queue_path, read_queue
 from untaken.ledger import LedgerWriter
 from untaken.ledger import events as e
-from untaken.memory import PolicyMemory, queue_path, read_queue
+from untaken.views import json_schema
 
 LATER = "2027-01-01T00:00:00Z"
 

@@ -10,11 +10,11 @@ import jsonschema
 import pytest
 from builders import a_run
 
-from untaken.answers import json_schema
+from untaken.analysis.failure_modes import kept_taxonomy
 from untaken.cli import main
-from untaken.failure_modes import kept_taxonomy
 from untaken.ledger import ModeAssignment
-from untaken.store import Workspace
+from untaken.views import json_schema
+from untaken.workspace import Workspace
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import desk
 import jsonschema
 import pytest
 
-from untaken.answers import json_schema
-from untaken.asking import ModelAccess, ReplyStore
 from untaken.cli import main
-from untaken.criteria import example_pair, load_criteria, propose
+from untaken.judging.asking import ModelAccess, ReplyStore
+from untaken.judging.criteria import example_pair, load_criteria, propose
 from untaken.ledger import read_ledger
+from untaken.views import json_schema
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
 

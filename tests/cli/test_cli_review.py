@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 from builders import a_run
 
-from untaken.answers import json_schema
 from untaken.cli import main
-from untaken.store import Workspace
+from untaken.views import json_schema
+from untaken.workspace import Workspace
 
 GRAPH = b"""schema: untaken.plan/1
 id: desk

@@ -83,7 +83,7 @@ def test_the_help_of_a_verb_loads_neither_numpy_nor_a_database() -> None:
 
 def test_score_loads_no_answer_but_its_own() -> None:
     loaded = loaded_by(["score", "no-such-file"])
-    assert "untaken.answers.scores" in loaded
+    assert "untaken.views.scores" in loaded
     assert (
         loaded & {f"untaken.{room}" for room in ("annotating", "comparing", "crafter", "transcript")} == set()
     )
@@ -92,7 +92,7 @@ def test_score_loads_no_answer_but_its_own() -> None:
 def test_a_verb_that_prints_no_document_loads_none_of_the_answers() -> None:
     loaded = loaded_by(["formats"])
     assert "untaken.formats" in loaded
-    assert loaded & {"untaken.answers", "untaken.criteria", "untaken.ranking"} == set()
+    assert loaded & {"untaken.views", "untaken.judging.criteria", "untaken.ranking"} == set()
 
 
 def test_adjusting_p_values_exact_tests_and_rank_correlation_load_no_slow_statistics() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from untaken.answers.documents import dump
 from untaken.cli import main
 from untaken.cli.console import Console
+from untaken.views.documents import dump
 
 HOSTILE = "a\x1b[31mb\x9b2Jc\x7fd\u202ee\u2028f\x07"
 

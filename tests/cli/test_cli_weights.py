@@ -12,7 +12,7 @@ from histories import lines_of
 from untaken.cli import main
 from untaken.errors import UntakenError
 from untaken.settings import read_settings, settings_digest
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 from untaken.workspace_corpus import WorkspaceCorpus
 
 

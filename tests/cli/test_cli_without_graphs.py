@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 from builders import a_run
 
-from untaken.answers.schemas import json_schema
-from untaken.answers.usage import AgentUsage, usage
 from untaken.cli import main
 from untaken.errors import Unscored
+from untaken.views.schemas import json_schema
+from untaken.views.usage import AgentUsage, usage
 
 
 def runs() -> list[Any]:

@@ -6,7 +6,7 @@ import desk
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.comparing import SideBySide, align_runs, tasks_of
+from untaken.analysis.comparing import SideBySide, align_runs, tasks_of
 from untaken.corpus import score_runs
 from untaken.errors import UntakenError
 from untaken.ledger import Run

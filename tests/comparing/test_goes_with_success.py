@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.comparing import OutcomeSplit, align_runs
+from untaken.analysis.comparing import OutcomeSplit, align_runs
 from untaken.corpus import score_runs
 from untaken.errors import Unscored
 from untaken.plans import GraphSet

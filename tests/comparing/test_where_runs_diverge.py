@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.comparing import Divergence, Level, Split, align_runs, steps_of
+from untaken.analysis.comparing import Divergence, Level, Split, align_runs, steps_of
 from untaken.corpus import score_runs
 from untaken.ledger import SkillSelection
 from untaken.plans import GraphSet

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from untaken.errors import Unscored
 from untaken.plans.plan_graph import PlanGraph, SubGoal
-from untaken.subgoals.run_score import DetailLater, NodeScore, RunScore, ScoreDetail, Status, Violation
+from untaken.scoring.run_score import DetailLater, NodeScore, RunScore, ScoreDetail, Status, Violation
 
 
 def a_graph(

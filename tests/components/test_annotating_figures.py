@@ -10,8 +10,8 @@ import pytest
 from components import figures
 from components.figures.annotating import GONE
 from untaken.annotating import Add, Delete, Rename, Set, apply, apply_all, preview
-from untaken.discovery import discover
 from untaken.plans import PlanGraph, SubGoal
+from untaken.plans.discovery import discover
 from untaken.present.statuses import STATUS
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'

@@ -7,7 +7,7 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from components.figures import compare_matrix
-from untaken.comparing import SideBySide, align_runs
+from untaken.analysis.comparing import SideBySide, align_runs
 from untaken.corpus import score_runs
 from untaken.plans import GraphSet, PlanGraph
 from untaken.present.statuses import BORDER, CRITICAL_BORDER, STATUS

@@ -22,7 +22,7 @@ from untaken.counterfactual import Alternative, Decision, RunEvaluation, Summary
 from untaken.errors import Unscored
 from untaken.present.statuses import STATUS
 from untaken.ranking import DiscordantPair, RankedAgent, RankReport
-from untaken.subgoals import Status
+from untaken.scoring import Status
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
 NONE = Unscored("no history")

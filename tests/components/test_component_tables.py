@@ -46,7 +46,7 @@ def test_headings_are_words_and_say_what_their_column_means() -> None:
         import streamlit as st
 
         from components.shared import tables
-        from untaken.answers.frame import count, frame, text
+        from untaken.views.frame import count, frame, text
 
         made = frame({"sub_goal": text("the sub-goal's id", str), "n_runs": count("runs", len)}, ["order"])
         own = {"n_runs": st.column_config.NumberColumn("how many", format="%d")}

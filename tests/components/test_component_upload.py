@@ -9,11 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.data.upload import show_results
-from untaken.answers.uploads import stopped_uploads, uploads
 from untaken.errors import Finding
 from untaken.formats.format_info import FileLoss
-from untaken.intake import UploadResult
 from untaken.ledger import Integrity
+from untaken.views.uploads import stopped_uploads, uploads
+from untaken.workspace.intake import UploadResult
 
 FAULT = Finding(
     code="file-not-recognised", message="<b>what</b> is this", severity="error", hint="Try again."

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components import figures
-from untaken.criteria import (
+from untaken.judging.criteria import (
     Criterion,
     Quantified,
     QuantifierRun,

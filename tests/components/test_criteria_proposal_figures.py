@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 import pytest
 
 from components.figures import agents_by_criterion, unique_criteria
-from untaken.criteria import CriterionDifference, UniqueCount
 from untaken.errors import Unscored
+from untaken.judging.criteria import CriterionDifference, UniqueCount
 
 HOSTILE = "<img src=x onerror=alert(1)> $x^2$ %{x}"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from components.shared.demo import open_demo
-from untaken.answers.issues import corpus_issues
+from untaken.analysis.failure_modes import kept_taxonomy, modes_by_run
+from untaken.analysis.failure_modes.issue_file import kept_issues
 from untaken.corpus import evaluate_corpus
-from untaken.failure_modes import kept_taxonomy, modes_by_run
-from untaken.failure_modes.issue_file import kept_issues
 from untaken.judging.blind_reading import other_readers
 from untaken.ledger import Run, Verdict
-from untaken.store import Workspace
+from untaken.views.issues import corpus_issues
+from untaken.workspace import Workspace
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 import pytest
 
 from components import figures
-from untaken.causes import Cause
+from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem
+from untaken.analysis.fix_first.findings import Order
 from untaken.errors import Unscored
-from untaken.fix_first import ITEMS_SHOWN, FixItem
-from untaken.fix_first.findings import Order
+from untaken.scoring.causes import Cause
 
 ITEM = FixItem(
     kind="sub_goal",

@@ -10,8 +10,8 @@ from histories import moment, seen, weak
 
 from components import figures
 from components.shared.palette import DARK, LIGHT
-from untaken.answers import estimates_table, records_table
-from untaken.memory import Observed, PolicyMemory
+from untaken.counterfactual.memory import Observed, PolicyMemory
+from untaken.views import estimates_table, records_table
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from untaken.answers.plan_drawing import READABLE, Drawing, draw, wrapped
 from untaken.present.plan_layout import PlanLayout
 from untaken.present.statuses import STATUS
-from untaken.subgoals.run_score import DetailLater, ScoreDetail, Status
+from untaken.scoring.run_score import DetailLater, ScoreDetail, Status
+from untaken.views.plan_drawing import READABLE, Drawing, draw, wrapped
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 

@@ -14,10 +14,10 @@ from colours import contrast, luminance
 from components import figures
 from components.figures.frames import _FIELDS, FEW, VERDICTS
 from components.shared.palette import tokens
-from untaken.answers import read_ablation
 from untaken.crafter.ablation import PUBLISHED
 from untaken.crafter.record import PlannedStep, fields_of, read_planning
 from untaken.errors import Unscored
+from untaken.views import read_ablation
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs" / "crafter"
 RECORD = read_planning(SAMPLES / "planning" / "noisy+sce+win.crafter-collect_iron-seed1.planning.json.zst")

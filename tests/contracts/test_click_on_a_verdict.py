@@ -11,8 +11,8 @@ import desk
 import pytest
 
 from untaken.ledger import Draft, Verdict
-from untaken.store import Workspace
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
+from untaken.workspace import Workspace
 from untaken.workspace_corpus import WorkspaceCorpus
 
 ENGINE = Path(__file__).parents[2] / "untaken"

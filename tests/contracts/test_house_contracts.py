@@ -152,6 +152,11 @@ def test_the_engine_loads_without_any_screen() -> None:
     )
 
 
+def test_the_engine_has_few_rooms() -> None:
+    rooms = {path.parent.name for path in (ROOT / "untaken").glob("*/__init__.py")}
+    assert len(rooms - {"_app"}) <= 16, sorted(rooms)
+
+
 def test_figures_load_without_streamlit() -> None:
     loaded = "sorted({'streamlit'} & set(sys.modules))"
     assert loads_nothing(f"import sys; from untaken.figures import themed; print({loaded})")
@@ -161,7 +166,7 @@ def test_drawing_a_plan_loads_neither_other_figures_nor_their_rooms() -> None:
     assert loads_nothing(
         "import sys; from untaken.figures import plan_figure\n"
         "print(sorted(m for m in sys.modules if m.endswith(('figures.causality', 'figures.criteria'))"
-        " or m.startswith(('untaken.crafter', 'untaken.criteria', 'untaken.store'))))"
+        " or m.startswith(('untaken.crafter', 'untaken.judging.criteria', 'untaken.workspace'))))"
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from scripts import mutants
 
-FILES = ["untaken/ledger/answers.py", "untaken/stats/ranks.py", "untaken/fix_first/advice.py"]
+FILES = ["untaken/ledger/answers.py", "untaken/stats/ranks.py", "untaken/analysis/fix_first/advice.py"]
 
 
 @pytest.mark.parametrize("path", FILES)

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("untaken/cli", "untaken/html", "components", "pages")
+ROOMS = ("untaken/cli", "untaken/views/html", "components", "pages")
 FILES = sorted(str(p.relative_to(ROOT)) for room in ROOMS for p in (ROOT / room).rglob("*.py"))
 EVERYWHERE = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "untaken").rglob("*.py")) + FILES
 BY_HAND = re.compile(r"[%fFeE]$|\.\w*[gG]$")
 """Format codes that choose decimals; a plain ``g`` writes a constant or a coordinate, ``,`` a count."""
 SPACED = re.compile(r"\d %(?![\w({-])")
-NOT_FOR_PEOPLE = {"untaken/html/markup.py": "attributes of SVG elements"}
+NOT_FOR_PEOPLE = {"untaken/views/html/markup.py": "attributes of SVG elements"}
 
 
 def text_of(string: ast.expr | None) -> str | None:

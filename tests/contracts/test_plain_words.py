@@ -42,7 +42,7 @@ CODE = (
     "tests",
     "untaken",
 )
-ON_SCREEN = ("components", "pages", "untaken/cli", "untaken/html", "untaken/answers")
+ON_SCREEN = ("components", "pages", "untaken/cli", "untaken/views/html", "untaken/views")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "notebooks", "sample_runs")
 
 

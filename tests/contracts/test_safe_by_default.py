@@ -27,7 +27,7 @@ RUNS_TEXT = {
     *("yaml.full_load", "builtins.eval", "builtins.exec", "pd.read_pickle", "pandas.read_pickle", "pd.eval"),
     *("numpy.fromfile", "subprocess.getoutput", "subprocess.getstatusoutput"),
 }
-BETWEEN_PROCESSES = "untaken/scaling/packing.py"
+BETWEEN_PROCESSES = "untaken/facts/scaling/packing.py"
 """Objects go from one of our own processes to another, and into no file."""
 MENTION = re.compile(
     r"[pP]ickle|dill|marshal|shelve|telnetlib|codeop|(?:import|from).*\bcode\b|__import__|shell|unsafe_allow_html"

@@ -9,10 +9,10 @@ import pytest
 from builders import a_graph, a_run
 
 from untaken.corpus import evaluate_corpus, part_of, score_runs
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Unscored
-from untaken.memory import PolicyMemory
 from untaken.plans import GraphSet, parse_graph
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
 
 
 @pytest.fixture(scope="module")

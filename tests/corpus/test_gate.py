@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from untaken.answers import json_schema
 from untaken.cli import main
 from untaken.errors import Unscored, UntakenError
 from untaken.gate import GateCheck, check_requirements, gate_metrics, parse_requirement
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
+from untaken.views import json_schema
 
 
 def held(text: str, scores: list[RunScore], on: Any = "point", **more: Any) -> list[GateCheck]:

@@ -12,14 +12,14 @@ from histories import on_day
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.answers import counterfactual_document, dump
 from untaken.corpus import Corpus, evaluate_corpus, part_of, signals_waiting
 from untaken.counterfactual import Weights, choices
+from untaken.counterfactual.memory import PolicyMemory, fold_in
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.memories import POLICY, memories_of, remembered
-from untaken.memory import PolicyMemory, fold_in
 from untaken.plans import GraphSet
+from untaken.views import counterfactual_document, dump
 
 Drawn = Sequence[tuple[str, bool, float]]
 

@@ -20,20 +20,20 @@ from hypothesis import strategies as st
 from reopened import ANSWERS, assert_opened_again_alike, opened, plain
 
 from untaken import background_reading, workspace_corpus
-from untaken.answers import run_report, run_transcript
 from untaken.background_reading import BackgroundReading
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Finding, UntakenError
+from untaken.facts.scaling import reopening
+from untaken.facts.scaling.distant import FILES_OPEN, DistantRun
+from untaken.facts.scaling.reopening import _Detail, reopen
 from untaken.judging import prompt_injection
 from untaken.ledger import Draft, ReviewNote, Verdict
 from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.memories import remembered
-from untaken.scaling import reopening
-from untaken.scaling.distant import FILES_OPEN, DistantRun
-from untaken.scaling.reopening import _Detail, reopen
-from untaken.store import Workspace
-from untaken.store.derived import FOLDER
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
+from untaken.views import run_report, run_transcript
+from untaken.workspace import Workspace
+from untaken.workspace.derived import FOLDER
 from untaken.workspace_corpus import WorkspaceCorpus
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs"

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from histories import past
 
-from untaken import answers as report
+from untaken import views as report
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual import Choice
 from untaken.errors import number

@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 from msgspec.structs import replace
 
-from untaken import answers as report
-from untaken.answers import choices, decisions, ranking_tables, runs
+from untaken import views as report
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored
 from untaken.plans import GraphSet
-from untaken.subgoals import ScoreDetail
-from untaken.subgoals.run_score import DetailLater
+from untaken.scoring import ScoreDetail
+from untaken.scoring.run_score import DetailLater
+from untaken.views import choices, decisions, ranking_tables, runs
 
 TABLES = {
     report.runs_table: runs.RUNS,

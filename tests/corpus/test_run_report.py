@@ -9,12 +9,12 @@ import pytest
 from builders import a_run
 from msgspec import structs
 
-from untaken.answers import run_report
-from untaken.answers.overview import graphs_by_misses, overview
-from untaken.answers.timeline import PREVIEW_CHARS, timeline
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger.events import Event
+from untaken.views import run_report
+from untaken.views.overview import graphs_by_misses, overview
+from untaken.views.timeline import PREVIEW_CHARS, timeline
 
 
 @pytest.fixture(scope="module")

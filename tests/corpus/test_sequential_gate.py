@@ -15,13 +15,13 @@ import msgspec
 import pytest
 from builders import EPOCH, a_run, a_score
 
-from untaken.answers import json_schema
 from untaken.cli import main
 from untaken.errors import Unscored, UntakenError
 from untaken.gate import parse_requirement
 from untaken.ledger import Run
+from untaken.scoring import RunScore
 from untaken.sequential import TimeLimit, check_in_sequence, compare_in_sequence
-from untaken.subgoals import RunScore
+from untaken.views import json_schema
 
 
 def recorded(agent: str, *completed: int, minute: int = 0) -> list[tuple[Run, RunScore]]:

@@ -13,9 +13,9 @@ from histories import moment, past, seen
 from untaken.counterfactual import Choice, Scale, Weights, choices, evaluate_run
 from untaken.counterfactual.advantage import compare
 from untaken.counterfactual.evaluate import evaluate_runs
+from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.errors import Unscored
 from untaken.ledger import Run, SkillSelection
-from untaken.memory import Observed, PolicyMemory
 
 
 def arm(skill: str, won: int, lost: int, context: str = "ctx") -> list[Observed]:

@@ -26,8 +26,8 @@ from untaken.counterfactual import (
     strata,
     summarise,
 )
+from untaken.counterfactual.memory import Observed, PolicyMemory, Signal, Snapshot
 from untaken.ledger import Run, SkillSelection, read_ledger
-from untaken.memory import Observed, PolicyMemory, Signal, Snapshot
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 NEAR = 1e-12

@@ -18,11 +18,11 @@ from benchmarks.confounding import WORLDS, World, counted, plan_supported, rulin
 from untaken.counterfactual import Weights, influence, placebo
 from untaken.counterfactual.balance import balance_of
 from untaken.counterfactual.diagnostics import Influence
+from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.counterfactual.support import IN_TIME, RETRIES, UNTIMED, OptionTest
 from untaken.counterfactual.words import COULD_BE_TIME, time_words
 from untaken.ledger import Run
-from untaken.memory import Observed, PolicyMemory
 
 DRAWS = 20
 SILENT = {"fixed by task", "strong agents, 1 trial", "retries", "retries that learn"}

@@ -13,11 +13,11 @@ from builders import a_run
 from histories import on_day
 
 from untaken.counterfactual import Weights, evaluate_run
+from untaken.counterfactual.memory import PolicyMemory, cost_interval, steps_interval, success_interval
 from untaken.counterfactual.off_policy import Estimates, contrast, logged_choices, off_policy
 from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.errors import Unscored
 from untaken.ledger import Run, SkillSelection
-from untaken.memory import PolicyMemory, cost_interval, steps_interval, success_interval
 
 SKILLS = "abc"
 ODDS = {"a": 0.5, "b": 0.25, "c": 0.25}

@@ -16,9 +16,9 @@ from untaken.counterfactual import (
     influence,
     placebo,
 )
+from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.errors import Unscored
 from untaken.ledger import Run
-from untaken.memory import Observed, PolicyMemory
 
 SUCCESS_ONLY = Weights(success=1.0, cost=0.0, steps=0.0)
 

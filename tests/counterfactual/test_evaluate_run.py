@@ -11,10 +11,10 @@ from builders import a_run
 from histories import moment, on_day, past, seen, weak
 
 from untaken.counterfactual import RunEvaluation, Weights, evaluate_run, summarise
+from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger.events import MemoryReference
 from untaken.ledger.run import Run
-from untaken.memory import Observed, PolicyMemory
 
 # Spans of the history: cost 1…3, steps 2…6.
 FRAME = [seen("low", "frame", cost=1.0, steps=2.0), seen("high", "frame", cost=3.0, steps=6.0)]

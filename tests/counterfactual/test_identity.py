@@ -14,11 +14,11 @@ from histories import lines_of, on_day
 from untaken.cli import main
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual import Choice
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.ledger import Run
 from untaken.memories import memories_of
-from untaken.memory import PolicyMemory
 from untaken.plans import parse_graph
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 from untaken.workspace_corpus import WorkspaceCorpus
 
 GRAPH = """

@@ -16,9 +16,9 @@ from untaken.counterfactual import (
     insight_events,
     insights_bytes,
 )
+from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.ledger import LedgerWriter, append_events, event_type, read_ledger
 from untaken.ledger import events as e
-from untaken.memory import Observed, PolicyMemory
 
 HISTORY = PolicyMemory(
     [

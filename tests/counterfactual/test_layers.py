@@ -14,14 +14,14 @@ from histories import moment, on_day, seen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from untaken.answers import counterfactual_document, dump, json_schema
-from untaken.answers.documents import entry
 from untaken.counterfactual import Weights, choices, evaluate_run, level_words, logged_choices, off_policy
 from untaken.counterfactual.diagnostics import placebo
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.counterfactual.run_evaluation import Alternative
 from untaken.errors import Unscored
 from untaken.ledger import Run, SkillSelection
-from untaken.memory import PolicyMemory
+from untaken.views import counterfactual_document, dump, json_schema
+from untaken.views.documents import entry
 
 FINE, OTHER, COARSE = ("near", "day", "all"), ("far", "day", "all"), ("far", "night", "all")
 

@@ -11,6 +11,7 @@ import pytest
 from builders import a_run
 from histories import on_day
 
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.counterfactual.off_policy import (
     LoggedChoice,
     OffPolicy,
@@ -21,7 +22,6 @@ from untaken.counterfactual.off_policy import (
 from untaken.counterfactual.scoring import Outcome, Weights
 from untaken.errors import Unscored, number
 from untaken.ledger import Run, SkillSelection
-from untaken.memory import PolicyMemory
 
 SUCCESS_ONLY = Weights(success=1.0, cost=0.0, steps=0.0)
 

@@ -11,9 +11,9 @@ from histories import past, seen
 from msgspec import UNSET
 
 from untaken.counterfactual import ScorePart, ScoreParts, evaluate_run, parts_compared
+from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.counterfactual.parts_compared import NOT_ALIKE, NOT_NAMED, parts_between
 from untaken.errors import Unscored
-from untaken.memory import Observed, PolicyMemory
 
 NONE = Unscored("not known")
 

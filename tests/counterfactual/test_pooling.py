@@ -15,11 +15,11 @@ from histories import on_day
 from test_layers import FINE, branch_of, layered
 
 from untaken.counterfactual import Weights, evaluate_run
+from untaken.counterfactual.memory import Observed, PolicyMemory, Snapshot
+from untaken.counterfactual.memory.history import History
 from untaken.counterfactual.pooling import STRENGTHS, UNTRIED, Level, shrunk, strengths_for
 from untaken.errors import Unscored
 from untaken.ledger import SkillSelection
-from untaken.memory import Observed, PolicyMemory, Snapshot
-from untaken.memory.history import History
 
 
 class Point(NamedTuple):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pytest
 
 from untaken.counterfactual import Outcome, Scale, Terms, Weights, score, verdict_of
+from untaken.counterfactual.memory import Spans, ValueRange
 from untaken.errors import Unscored, UntakenError
-from untaken.memory import Spans, ValueRange
 
 
 class Case(NamedTuple):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from untaken.counterfactual import Alternative, Scale, Weights, evaluate_run
 from untaken.counterfactual.advantage import AdvantageEstimate, compare
+from untaken.counterfactual.memory import Observed, PolicyMemory, Spans, ValueRange
 from untaken.errors import Unscored
-from untaken.memory import Observed, PolicyMemory, Spans, ValueRange
 
 SCALE = Scale(spans=Spans(cost=ValueRange(low=0, high=1), steps=ValueRange(low=0, high=1)), weights=Weights())
 

@@ -12,7 +12,7 @@ from benchmarks.coverage import Tally, Truth, compared, history
 from untaken.counterfactual import Scale, Weights
 from untaken.counterfactual.advantage import around
 from untaken.counterfactual.histories import FOUND, Scales, Used, history_of
-from untaken.memory import PolicyMemory, Spans, ValueRange
+from untaken.counterfactual.memory import PolicyMemory, Spans, ValueRange
 
 TIMES = 200
 UNIT = ValueRange(low=0, high=1)

@@ -11,15 +11,15 @@ from typing import Any
 import jsonschema
 import pytest
 
-from untaken.answers import crafter_ablation_document, read_ablation
-from untaken.answers.documents import entry
-from untaken.answers.schemas import json_schema
 from untaken.crafter.ablation import ARMS, FULL, PUBLISHED, Ablation, arms_of, remarks
 from untaken.crafter.ablation_analysis import ablation, summarise
 from untaken.crafter.loop import Episode, WinSettings
 from untaken.crafter.simulator import ACHIEVEMENTS, crafter_score
 from untaken.crafter.simulator.playing import Setup
 from untaken.errors import Unscored, UntakenError
+from untaken.views import crafter_ablation_document, read_ablation
+from untaken.views.documents import entry
+from untaken.views.schemas import json_schema
 
 SETUP = Setup(policy="noisy", options={"slips": 0.1}, steps=100, win=WinSettings(at="<"))
 

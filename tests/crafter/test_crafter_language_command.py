@@ -9,13 +9,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from untaken.answers import planned_steps_table, planning_summary
-from untaken.answers.schemas import json_schema
-from untaken.asking.access import SETTING
 from untaken.cli import main
 from untaken.crafter.record import PlanningRecord, read_planning
 from untaken.crafter.simulator.playing import Setup
+from untaken.judging.asking.access import SETTING
 from untaken.ledger import Message, Run, ToolCall, read_ledger
+from untaken.views import planned_steps_table, planning_summary
+from untaken.views.schemas import json_schema
 
 STEPS = 4
 NOBODY = "http://127.0.0.1:9/v1#nobody"

@@ -18,7 +18,7 @@ from untaken.crafter.simulator import ACHIEVEMENTS, CrafterWorld, tech_tree
 from untaken.crafter.simulator.contexts import LAYERS, context_layers
 from untaken.crafter.simulator.recording import OPEN_SUCCESS, RunRecorder, StepClock, succeeded
 from untaken.ledger import LedgerWriter, Observation, Plan, Run, RunFinished, State, ToolCall, read_ledger
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 MOVES = ("noop", "move_left", "move_right", "move_up", "move_down")

@@ -9,10 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from untaken.answers.schemas import json_schema
 from untaken.cli import main
 from untaken.crafter.record import read_planning
 from untaken.ledger import read_ledger
+from untaken.views.schemas import json_schema
 
 FEW = ["--steps", "12", "--seed", "5"]
 

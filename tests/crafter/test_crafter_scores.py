@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from untaken.answers import json_schema
 from untaken.cli import main
 from untaken.crafter.simulator import ACHIEVEMENTS, Recording, crafter_score, method_scores, read_scores
 from untaken.errors import Unscored, UntakenError
+from untaken.views import json_schema
 
 
 def a_record(*episodes: tuple[str, ...], **changed: Any) -> dict[str, Any]:

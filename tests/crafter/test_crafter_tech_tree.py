@@ -15,7 +15,7 @@ from untaken.cli import main
 from untaken.crafter.simulator import ACHIEVEMENTS, MATERIALS, OBJECTS, CrafterWorld, LocalView, tech_tree
 from untaken.errors import UntakenError
 from untaken.plans import edges, load_graph, map_actions, save_graph, transitive_reduction, validate
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
 
 DEPS = {
     "collect_coal": ["make_wood_pickaxe"],

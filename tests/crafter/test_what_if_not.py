@@ -24,7 +24,7 @@ from untaken.crafter.win import (
     what_if_not,
 )
 from untaken.crafter.win.win_result import sigmoid, verdict_of
-from untaken.scaling.packing import pack, unpack
+from untaken.facts.scaling.packing import pack, unpack
 
 REWARD_NAMES = ["env", "shaped", "rollout-3", "rollout-2-noop"]
 

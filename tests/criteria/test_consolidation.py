@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.criteria import Criterion, consolidate, unique_by_seeds
-from untaken.criteria.embedding import USUAL_TAU, Measure, embedder, likeness, usual_measure
+from untaken.judging.criteria import Criterion, consolidate, unique_by_seeds
+from untaken.judging.criteria.embedding import USUAL_TAU, Measure, embedder, likeness, usual_measure
 
 MEASURES: tuple[Measure, ...] = ("embedding", "words")
 SAME = (

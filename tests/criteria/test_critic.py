@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from builders import a_run
 
-from untaken.asking import ModelAccess, ReplyStore
-from untaken.criteria import Proposal, propose, propose_criteria
-from untaken.criteria.critic import EVENT_CHARS, RUN_CHARS, template
 from untaken.errors import UntakenError
 from untaken.judging import prompt_injection, texts_to_judges
+from untaken.judging.asking import ModelAccess, ReplyStore
+from untaken.judging.criteria import Proposal, propose, propose_criteria
+from untaken.judging.criteria.critic import EVENT_CHARS, RUN_CHARS, template
 from untaken.ledger import Run
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from builders import a_graph, a_run
 
-from untaken.criteria import ATTACKS, Attack, disturb, quantify, quantify_disturbed
+from untaken.judging.criteria import ATTACKS, Attack, disturb, quantify, quantify_disturbed
 from untaken.ledger import Message, Observation, Run, Verdict
 from untaken.ledger.events import GENESIS
 from untaken.plans import GraphSet

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.criteria import LEDGER_CRITERIA, CriteriaSet, Criterion, ledger_criteria, quantify
+from untaken.judging.criteria import LEDGER_CRITERIA, CriteriaSet, Criterion, ledger_criteria, quantify
 
 PLAN = a_graph(
     {"id": "look", "check": {"tool_call": {"name": "look"}}},

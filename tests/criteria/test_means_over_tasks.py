@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from untaken.criteria import Criterion, Quantified, QuantifierRun, outcome_means
-from untaken.criteria.criterion import Value
 from untaken.errors import Unscored
+from untaken.judging.criteria import Criterion, Quantified, QuantifierRun, outcome_means
+from untaken.judging.criteria.criterion import Value
 
 
 def a_pass(*levels: tuple[str, int]) -> QuantifierRun:

@@ -10,9 +10,16 @@ from typing import Any
 import pytest
 from builders import a_run
 
-from untaken.asking import ModelAccess, ReplyStore
-from untaken.criteria import ATTACKS, CriteriaSet, Criterion, QuantifierRun, quantify, quantify_disturbed
 from untaken.errors import UntakenError
+from untaken.judging.asking import ModelAccess, ReplyStore
+from untaken.judging.criteria import (
+    ATTACKS,
+    CriteriaSet,
+    Criterion,
+    QuantifierRun,
+    quantify,
+    quantify_disturbed,
+)
 from untaken.ledger import Run
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")

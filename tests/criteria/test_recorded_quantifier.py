@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from untaken.cli import main
-from untaken.criteria import (
+from untaken.errors import Finding, Unscored, UntakenError
+from untaken.judging.criteria import (
     across_runs,
     criterion_means,
     load_criteria,
@@ -17,7 +18,6 @@ from untaken.criteria import (
     read_quantifier_runs,
     save_criteria,
 )
-from untaken.errors import Finding, Unscored, UntakenError
 
 CLARITY = {"name": "Clarity", "description": "", "accepted_values": ["bad", "fair", "good"]}
 

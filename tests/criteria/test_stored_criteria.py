@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from untaken.criteria import (
+from untaken.errors import UntakenError
+from untaken.judging.criteria import (
     change_criteria,
     criterion_means,
     editing,
@@ -20,8 +21,7 @@ from untaken.criteria import (
     ledger_criteria,
     take_in_criteria,
 )
-from untaken.criteria.stored_criteria import FILE
-from untaken.errors import UntakenError
+from untaken.judging.criteria.stored_criteria import FILE
 
 CLARITY = {"name": "Clarity", "accepted_values": ["bad", "good"]}
 CRITERIA = json.dumps([CLARITY]).encode()

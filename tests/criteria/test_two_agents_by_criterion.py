@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.criteria import Criterion, Quantified, QuantifierRun, agents_of, compare_agents, read_value
-from untaken.criteria.side_by_side import CriterionDifference
 from untaken.errors import Unscored
+from untaken.judging.criteria import (
+    Criterion,
+    Quantified,
+    QuantifierRun,
+    agents_of,
+    compare_agents,
+    read_value,
+)
+from untaken.judging.criteria.side_by_side import CriterionDifference
 
 CARE = Criterion(name="Care", accepted_values=["none", "some", "much"])
 

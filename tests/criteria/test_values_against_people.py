@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from untaken.criteria import (
+from untaken.errors import Unscored
+from untaken.judging.criteria import (
     Criterion,
     Quantified,
     QuantifierRun,
     criteria_against_people,
     read_value,
 )
-from untaken.errors import Unscored
 
 CLARITY = Criterion(name="Clarity", description="", accepted_values=["bad", "fair", "good"])
 DEPTH = Criterion(name="Depth", description="", accepted_values=["shallow", "deep"])

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.criteria import (
+from untaken.errors import Unscored
+from untaken.judging.criteria import (
     Criterion,
     CriterionCheck,
     Quantified,
@@ -20,7 +21,6 @@ from untaken.criteria import (
     quantify_disturbed,
     verify_criteria,
 )
-from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.plans import PlanGraph
 

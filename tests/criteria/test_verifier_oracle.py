@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from untaken.criteria import Criterion, Quantified, QuantifierRun, Value, verify_criteria
+from untaken.judging.criteria import Criterion, Quantified, QuantifierRun, Value, verify_criteria
 
 SCALE = ["a", "b", "c", "d", "e"]
 Levels = dict[str, list[int | None]]

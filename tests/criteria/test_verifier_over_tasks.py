@@ -7,7 +7,14 @@ from random import Random
 
 import pytest
 
-from untaken.criteria import Criterion, CriterionCheck, Quantified, QuantifierRun, Value, verify_criteria
+from untaken.judging.criteria import (
+    Criterion,
+    CriterionCheck,
+    Quantified,
+    QuantifierRun,
+    Value,
+    verify_criteria,
+)
 
 SCALE = ["0", "1", "2", "3"]
 CRITERIA = tuple(

@@ -12,13 +12,13 @@ from builders import a_graph, a_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from untaken.discovery import ProposedGraph, discover
-from untaken.discovery.alternatives import fewer_by_chance
-from untaken.discovery.precedence import without_circles
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph, ancestors, diff_graphs, edges, load_graph, save_graph, validate
-from untaken.subgoals import score_run
+from untaken.plans.discovery import ProposedGraph, discover
+from untaken.plans.discovery.alternatives import fewer_by_chance
+from untaken.plans.discovery.precedence import without_circles
+from untaken.scoring import score_run
 
 
 def in_order(number: int, order: str, *, success: bool | None = True, agent: str = "a") -> Run:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from builders import RunBuilder, a_run
 
-from untaken.discovery import discover
-from untaken.discovery.calls import family_fit
 from untaken.errors import UntakenError
 from untaken.ledger import Run
-from untaken.subgoals import score_run
+from untaken.plans.discovery import discover
+from untaken.plans.discovery.calls import family_fit
+from untaken.scoring import score_run
 
 MUTATES = ["pay", "send"]
 

@@ -10,7 +10,7 @@ import pytest
 from doc_pages import ROOT, names, page
 from source_codes import Codes, codes_in
 
-from untaken.failure_modes import PRESETS
+from untaken.analysis.failure_modes import PRESETS
 from untaken.formats import formats
 
 NO_CODES = {

@@ -14,13 +14,13 @@ from doc_pages import ROOT, names, page, rows, section
 from untaken import ranking
 from untaken.counterfactual import OUTCOMES, THRESHOLD, Weights
 from untaken.counterfactual.evaluate import MIN_SELECTIONS
+from untaken.counterfactual.memory import WEIGHTS
+from untaken.counterfactual.memory.sums import WEAK_SHARE
 from untaken.counterfactual.words import N_MIN, N_SPREAD
 from untaken.ledger import IntegrityVerdict
-from untaken.memory import WEIGHTS
-from untaken.memory.sums import WEAK_SHARE
+from untaken.scoring import Diagnosis, Status
 from untaken.stats.correlation import EXACT_UP_TO
 from untaken.stats.rounding import DECIMALS
-from untaken.subgoals import Diagnosis, Status
 
 TEXT = page("docs/concepts.md")
 CITED = re.compile(r"§ ?(\d+[a-z]?(?:\.\d+)?)")

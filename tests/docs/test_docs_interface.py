@@ -22,23 +22,20 @@ from components.memory import view
 from components.review import order
 from components.shared import navigation, state
 from components.shared.options import NAMES
-from untaken import answers as report
 from untaken import facts, limits
-from untaken.answers import SCHEMAS, json_schema
-from untaken.answers.frame import Columns
-from untaken.asking.access import SETTING
-from untaken.asking.bounds import KEY_SETTING
+from untaken import views as report
 from untaken.cli import main, parser
 from untaken.cli.app import SIGN_IN
+from untaken.counterfactual.memory import Flag, Observed, Signal
 from untaken.counterfactual.run_evaluation import DeltaVerdict, EvaluationStatus, Support
 from untaken.crafter.record import PlannedStep, PlanningRecord
-from untaken.exporting.tabular import COLUMNS as RESULT_COLUMNS
 from untaken.facts import TABLES as FACT_TABLES
 from untaken.formats import formats
 from untaken.judging import WhyUnscored
+from untaken.judging.asking.access import SETTING
+from untaken.judging.asking.bounds import KEY_SETTING
 from untaken.ledger import event_type
 from untaken.ledger import events as e
-from untaken.memory import Flag, Observed, Signal
 from untaken.plans import (
     GRAPH_FORMATS,
     AnswerSpec,
@@ -51,8 +48,11 @@ from untaken.plans import (
 )
 from untaken.present import statuses
 from untaken.ranking.compared.tables import METRICS
-from untaken.store.database import STORE
-from untaken.subgoals.run_score import Diagnosis, Status
+from untaken.scoring.run_score import Diagnosis, Status
+from untaken.views import SCHEMAS, json_schema
+from untaken.views.exporting.tabular import COLUMNS as RESULT_COLUMNS
+from untaken.views.frame import Columns
+from untaken.workspace.database import STORE
 
 TEXT = page("docs/interface.md")
 EVENTS, GRAPH = section(TEXT, "## 1. Native ledger events"), section(TEXT, "## 2. Plan graph file")
@@ -269,7 +269,7 @@ def test_every_public_name_is_listed_and_no_other() -> None:
 
 
 def test_every_table_is_listed_and_no_other() -> None:
-    listed = [names(cells[0])[0] for cells in rows(PYTHON, "`untaken.answers`")]
+    listed = [names(cells[0])[0] for cells in rows(PYTHON, "`untaken.views`")]
     assert sorted(listed) == sorted(TABLES)
 
 

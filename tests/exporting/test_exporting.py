@@ -17,13 +17,17 @@ from builders import RunBuilder, a_run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from untaken.answers import decisions_in_parts, decisions_table, statements_table
 from untaken.cli import export as export_verb
 from untaken.cli import main
 from untaken.corpus import evaluate_corpus
 from untaken.csv_export import restored
 from untaken.errors import Unscored, UntakenError
-from untaken.exporting import (
+from untaken.facts import TABLES, parts, write_frames
+from untaken.formats import convert
+from untaken.ledger import Message, Plan, Run, read_ledger
+from untaken.scoring import score_run
+from untaken.views import decisions_in_parts, decisions_table, statements_table
+from untaken.views.exporting import (
     EvaluatedRun,
     atif_documents,
     csv_table,
@@ -31,10 +35,6 @@ from untaken.exporting import (
     otlp_lines,
     xes_log,
 )
-from untaken.facts import TABLES, parts, write_frames
-from untaken.formats import convert
-from untaken.ledger import Message, Plan, Run, read_ledger
-from untaken.subgoals import score_run
 
 XES = "{http://www.xes-standard.org/}"
 [GRAPH] = desk.graphs().graphs

@@ -13,10 +13,10 @@ import pytest
 from builders import a_graph, a_run
 
 from untaken.cli import main
-from untaken.exporting import evaluated_run, inspect_lines, langfuse_lines, phoenix_lines
-from untaken.exporting.sending import KEY
 from untaken.plans import save_graph
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
+from untaken.views.exporting import evaluated_run, inspect_lines, langfuse_lines, phoenix_lines
+from untaken.views.exporting.sending import KEY
 
 PLAN = a_graph({"id": "pay", "check": {"verdict": {}}}, graph_id="g")
 SECRET = "pk-1:sk-very-secret"

@@ -28,9 +28,9 @@ from untaken.facts.tables import SHARED
 from untaken.ledger import GENESIS, Run, RunFinished, RunStarted, SkillSelection, Verdict, read_ledger
 from untaken.ledger.run import Head, Integrity
 from untaken.plans import GraphSet, parse_graph
-from untaken.store import Workspace
-from untaken.subgoals import NodeResult, score_run
-from untaken.subgoals.tally import Tally
+from untaken.scoring import NodeResult, score_run
+from untaken.scoring.tally import Tally
+from untaken.workspace import Workspace
 
 STEPS = st.lists(
     st.sampled_from(

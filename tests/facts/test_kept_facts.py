@@ -14,8 +14,8 @@ from untaken import facts
 from untaken.errors import UntakenError
 from untaken.facts import TABLES, kept
 from untaken.ledger import Draft, ReviewNote, Verdict
-from untaken.store import Workspace
-from untaken.store.derived import FACTS, FOLDER
+from untaken.workspace import Workspace
+from untaken.workspace.derived import FACTS, FOLDER
 
 Tables = dict[str, pd.DataFrame]
 PARTS = Path(FOLDER) / FACTS

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 from builders import EPOCH, RunBuilder, a_run
 
+from untaken.analysis.failure_modes import Taxonomy
+from untaken.analysis.failure_modes.reading import ReadRun, read_runs
 from untaken.errors import Unscored
-from untaken.failure_modes import Taxonomy
-from untaken.failure_modes.reading import ReadRun, read_runs
 from untaken.ledger import ModeAssignment, ReviewNote, Run
 from untaken.plans import PlanGraph
-from untaken.subgoals import RunScore, score_run
+from untaken.scoring import RunScore, score_run
 
 NO_GRAPH = Unscored("no plan graph")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from builders import RunBuilder, a_run
 
+from untaken.analysis.failure_modes import ModeAgreement, Taxonomy, create_mode, merge_modes, mode_agreement
 from untaken.errors import Unscored
-from untaken.failure_modes import ModeAgreement, Taxonomy, create_mode, merge_modes, mode_agreement
 from untaken.ledger import ModeAssignment, ReviewNote, Run, read_ledger
 
 ANN, BOB = "human:ann", "human:bob"

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from builders import RunBuilder, a_run
 
-from untaken.errors import UntakenError
-from untaken.failure_modes import (
+from untaken.analysis.failure_modes import (
     Place,
     Taxonomy,
     assignment_draft,
@@ -22,8 +21,9 @@ from untaken.failure_modes import (
     note_draft,
     notes_of,
 )
+from untaken.errors import UntakenError
 from untaken.ledger import ModeAssignment, ReviewNote, Run, read_ledger
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 WHEN = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -8,10 +8,9 @@ import pytest
 from analysed import a_read_run, days_after, read, scores_of
 from builders import EPOCH, a_graph, a_run
 
-from untaken.errors import Unscored, UntakenError, number
-from untaken.failure_modes import Taxonomy
-from untaken.failure_modes.facts import FACTS, rule_holds, run_facts
-from untaken.failure_modes.issue_file import (
+from untaken.analysis.failure_modes import Taxonomy
+from untaken.analysis.failure_modes.facts import FACTS, rule_holds, run_facts
+from untaken.analysis.failure_modes.issue_file import (
     adding,
     change_issues,
     issues_yaml,
@@ -19,8 +18,9 @@ from untaken.failure_modes.issue_file import (
     parse_issues,
     setting,
 )
-from untaken.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueRule, IssueStatus
-from untaken.failure_modes.issues import TrackedIssue, track_issues
+from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueRule, IssueStatus
+from untaken.analysis.failure_modes.issues import TrackedIssue, track_issues
+from untaken.errors import Unscored, UntakenError, number
 from untaken.ledger import Run
 
 OPENED = IssueChange(status="open", by="human:ann", at=EPOCH)

@@ -6,11 +6,11 @@ import pytest
 from analysed import a_read_run, the_read
 
 from components import figures
-from untaken.failure_modes.contrast import contrast_modes
-from untaken.failure_modes.pivot import pivot_modes
-from untaken.failure_modes.reading import ReadRun
-from untaken.failure_modes.saturation import saturation
-from untaken.failure_modes.trend import mode_trend
+from untaken.analysis.failure_modes.contrast import contrast_modes
+from untaken.analysis.failure_modes.pivot import pivot_modes
+from untaken.analysis.failure_modes.reading import ReadRun
+from untaken.analysis.failure_modes.saturation import saturation
+from untaken.analysis.failure_modes.trend import mode_trend
 
 NAMES = {"loop": "<b>Loop</b> %{x}", "wordy": "Wordy"}
 

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from scipy.stats import norm, t
 from statements_by_hand import Row, q_of
 
+from untaken.analysis.failure_modes import Taxonomy
+from untaken.analysis.failure_modes.contrast import contrast_modes
+from untaken.analysis.failure_modes.failure_mode import FailureMode
+from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueRule
+from untaken.analysis.failure_modes.issues import track_issues
+from untaken.analysis.failure_modes.pivot import PivotCell, pivot_modes
+from untaken.analysis.failure_modes.reading import WHOLE_RUN, By, read_runs
+from untaken.analysis.failure_modes.saturation import saturation
 from untaken.errors import Unscored
-from untaken.failure_modes import Taxonomy
-from untaken.failure_modes.contrast import contrast_modes
-from untaken.failure_modes.failure_mode import FailureMode
-from untaken.failure_modes.issue_model import Issue, IssueChange, IssueRule
-from untaken.failure_modes.issues import track_issues
-from untaken.failure_modes.pivot import PivotCell, pivot_modes
-from untaken.failure_modes.reading import WHOLE_RUN, By, read_runs
-from untaken.failure_modes.saturation import saturation
 from untaken.ledger import ModeAssignment, Run
 
 GRAPH = a_graph("find", "pay")

@@ -15,11 +15,7 @@ import jsonschema
 from builders import a_run
 from judges import model_that
 
-from untaken.answers import json_schema
-from untaken.asking import ModelAccess, ReplyStore
-from untaken.cli import main
-from untaken.errors import Unscored
-from untaken.failure_modes import (
+from untaken.analysis.failure_modes import (
     Place,
     Taxonomy,
     change_taxonomy,
@@ -32,9 +28,17 @@ from untaken.failure_modes import (
     notes_of,
     preset_modes,
 )
-from untaken.failure_modes.model_suggesting import ModelSuggestion, model_suggestions, suggestion_drafts
+from untaken.analysis.failure_modes.model_suggesting import (
+    ModelSuggestion,
+    model_suggestions,
+    suggestion_drafts,
+)
+from untaken.cli import main
+from untaken.errors import Unscored
+from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.ledger import ModeAssignment, ReviewNote, Run, read_ledger
-from untaken.store import Workspace
+from untaken.views import json_schema
+from untaken.workspace import Workspace
 
 ANN = "human:ann"
 Answers = Callable[[str, str], dict[str, Any]]

@@ -6,10 +6,10 @@ import pytest
 from analysed import a_read_run, read, the_read
 from builders import a_graph, a_run
 
+from untaken.analysis.failure_modes.contrast import contrast_modes
+from untaken.analysis.failure_modes.pivot import pivot_modes
+from untaken.analysis.failure_modes.reading import NO_VERSION, WHOLE_RUN, By
 from untaken.errors import Unscored, number
-from untaken.failure_modes.contrast import contrast_modes
-from untaken.failure_modes.pivot import pivot_modes
-from untaken.failure_modes.reading import NO_VERSION, WHOLE_RUN, By
 from untaken.ledger import ModeAssignment
 from untaken.stats.rates import wilson
 

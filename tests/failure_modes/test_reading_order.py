@@ -8,16 +8,16 @@ from builders import a_graph, a_run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.failure_modes.reading_order import (
+from untaken.analysis.failure_modes.reading_order import (
     judge_disagreements,
     random_draw,
     random_order,
     reading_order,
 )
-from untaken.failure_modes.saturation import saturation
-from untaken.failure_modes.shapes import error_kind, run_shape, shapes_of
+from untaken.analysis.failure_modes.saturation import saturation
+from untaken.analysis.failure_modes.shapes import error_kind, run_shape, shapes_of
+from untaken.scoring import score_run
 from untaken.stats import Unseen
-from untaken.subgoals import score_run
 
 KINDS = [
     ("Error: order #W123-45 not found", "error: order # not found"),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import a_run
 
-from untaken.errors import Unscored
-from untaken.failure_modes.root_causes import (
+from untaken.analysis.failure_modes.root_causes import (
     DECISIVE,
     DECISIVE_RECORD,
     RootCause,
@@ -15,6 +14,7 @@ from untaken.failure_modes.root_causes import (
     root_cause_agreement,
     root_causes,
 )
+from untaken.errors import Unscored
 from untaken.ledger import ModeAssignment, Run, Verdict, read_ledger
 from untaken.ledger.events import Evidence
 

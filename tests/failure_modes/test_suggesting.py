@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import RunBuilder, a_run
 
-from untaken.errors import Unscored
-from untaken.failure_modes import (
+from untaken.analysis.failure_modes import (
     FiledText,
     ModeSuggester,
     Taxonomy,
@@ -21,6 +20,7 @@ from untaken.failure_modes import (
     retire_mode,
     suggestion_quality,
 )
+from untaken.errors import Unscored
 from untaken.ledger import ModeAssignment, ReviewNote, Run, read_ledger
 
 ANN = "human:ann"

@@ -14,9 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken import limits
-from untaken.atomic_file import change_file
-from untaken.errors import UntakenError
-from untaken.failure_modes import (
+from untaken.analysis.failure_modes import (
     PRESETS,
     Taxonomy,
     change_taxonomy,
@@ -34,6 +32,8 @@ from untaken.failure_modes import (
     split_mode,
     taxonomy_yaml,
 )
+from untaken.atomic_file import change_file
+from untaken.errors import UntakenError
 
 ANN: dict[str, Any] = {"by": "human:ann", "at": datetime(2026, 1, 2, tzinfo=UTC)}
 

@@ -9,7 +9,7 @@ from builders import a_run
 from test_workspace_crashes import crashes
 
 from untaken.ledger import Draft, Verdict
-from untaken.store import Incoming, KeptTrace, Workspace
+from untaken.workspace import Incoming, KeptTrace, Workspace
 
 pytestmark = pytest.mark.database("sqlite")
 PASSED = Draft(Verdict, {"sub_goal": "polite", "passed": True, "by": "human:ann"})

@@ -23,10 +23,10 @@ from sqlalchemy import Engine, event
 from untaken.cli import main
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, Verdict
-from untaken.store import Workspace, database
-from untaken.store.examining import examine
-from untaken.store.restoring import restore_workspace
-from untaken.store.schema import DATABASE
+from untaken.workspace import Workspace, database
+from untaken.workspace.examining import examine
+from untaken.workspace.restoring import restore_workspace
+from untaken.workspace.schema import DATABASE
 
 ROUNDS = int(os.environ.get("UNTAKEN_FUZZ", "1"))
 PAGE = 4096
@@ -170,7 +170,7 @@ def test_a_workspace_is_rebuilt_from_the_files_beside_a_lost_database(
 
 
 def test_names_and_removals_are_rebuilt_as_far_as_they_can_be_read(sound: Path, tmp_path: Path) -> None:
-    from untaken.store.rebuilding import rebuild_workspace
+    from untaken.workspace.rebuilding import rebuild_workspace
 
     rebuild_workspace(sound, tmp_path / "new")
     with Workspace(tmp_path / "new") as workspace, Workspace(sound) as before:
@@ -192,9 +192,9 @@ def test_a_locked_database_is_said_in_words_and_the_doctor_answers(
 ) -> None:
     folder = tmp_path / "w"
     shutil.copytree(sound, folder)
-    monkeypatch.setattr("untaken.store.examining.PATIENCE", 0.1)
+    monkeypatch.setattr("untaken.workspace.examining.PATIENCE", 0.1)
     monkeypatch.setattr(
-        "untaken.store.workspace.open_engine",
+        "untaken.workspace.workspace.open_engine",
         lambda path, url, **_: database.open_engine(path, url, busy_seconds=0.1),
     )
     with held(folder):

@@ -17,8 +17,8 @@ import pytest
 
 from untaken.cli import main
 from untaken.errors import UntakenError
-from untaken.store import Workspace, adding_many, content
-from untaken.store import workspace as storing
+from untaken.workspace import Workspace, adding_many, content
+from untaken.workspace import workspace as storing
 
 LEDGERS = 30
 

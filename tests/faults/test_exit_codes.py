@@ -23,12 +23,12 @@ import pytest
 from test_disk_trouble import mounted
 
 from untaken.cli import appending, main, parser
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.crafter.simulator.names import ACHIEVEMENTS
-from untaken.criteria import ledger_criteria, save_criteria
+from untaken.judging.criteria import ledger_criteria, save_criteria
 from untaken.ledger import read_ledger
-from untaken.memory import PolicyMemory
-from untaken.store import Workspace, database
-from untaken.store.schema import DATABASE
+from untaken.workspace import Workspace, database
+from untaken.workspace.schema import DATABASE
 
 MODEL = "--model http://127.0.0.1:1/v1#gone --replies {replies}"
 NAMES = {
@@ -191,7 +191,7 @@ def refusing(code: int) -> Making:
         def make_rooms(*_: object, **__: object) -> None:
             raise OSError(code, os.strerror(code), "x")
 
-        monkeypatch.setattr("untaken.store.workspace.make_rooms", make_rooms)
+        monkeypatch.setattr("untaken.workspace.workspace.make_rooms", make_rooms)
 
     return make
 

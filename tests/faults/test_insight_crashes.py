@@ -11,9 +11,9 @@ from histories import seen
 from test_ledger_crashes import points
 
 from untaken.counterfactual import collect_signals, evaluate_run, insight_events
+from untaken.counterfactual.memory import PolicyMemory, queue_signals, read_queue
 from untaken.ledger import LedgerWriter, append_events, event_type, read_ledger
 from untaken.ledger import events as e
-from untaken.memory import PolicyMemory, queue_signals, read_queue
 
 HISTORY = [
     seen("low", "frame", cost=1.0, steps=2.0),

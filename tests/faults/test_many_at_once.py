@@ -13,12 +13,12 @@ import pytest
 from builders import a_run
 
 from untaken.ledger import ReviewNote
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 WRITER = """
 import sys
 from untaken.ledger import Draft, ReviewNote
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 folder, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 with Workspace(folder) as workspace:
     for n in range(count):
@@ -30,7 +30,7 @@ READER = """
 import json, sys
 from pathlib import Path
 from untaken.ledger import ReviewNote
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 seen = []
 with Workspace(sys.argv[1]) as workspace:
     while not Path(sys.argv[2]).exists():
@@ -75,7 +75,7 @@ def test_two_writers_and_four_readers_see_a_whole_chain_at_every_moment(
 SAVER = """
 import sys
 from untaken.ledger import Draft, ReviewNote
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 GRAPH = b"{schema: untaken.plan/1, id: desk, title: v%d, sub_goals: [{id: a, check: {outcome: true}}]}"
 with Workspace(sys.argv[1]) as workspace:
     (run,), _ = workspace.read_runs()

@@ -20,7 +20,7 @@ import pytest
 from builders import a_run
 from served_page import ServedPage, served_app
 
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 PAGES = ("overview", "run", "review", "compare", "rankings", "decisions", "data", "criteria", "annotate")

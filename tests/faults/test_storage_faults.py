@@ -21,7 +21,7 @@ from sqlalchemy import Engine, event
 
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, ReviewNote, disk
-from untaken.store import KeptTrace, Workspace
+from untaken.workspace import KeptTrace, Workspace
 
 GRAPH = b"schema: untaken.plan/1\nid: desk\nsub_goals:\n- {id: look, check: {outcome: true}}\n"
 FIRST, SECOND = a_run("r1").call("x").finish(), a_run("r2").finish()

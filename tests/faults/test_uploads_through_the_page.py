@@ -23,8 +23,8 @@ from served_page import ServedPage, served_app
 from test_disk_trouble import mounted
 
 from untaken import limits
-from untaken.intake import take_in
-from untaken.store import Workspace
+from untaken.workspace import Workspace
+from untaken.workspace.intake import take_in
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 MOST_MIB = 1024

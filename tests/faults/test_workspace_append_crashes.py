@@ -13,7 +13,7 @@ from sqlalchemy import Engine, event
 from test_ledger_crashes import CALLS, NOTES, Crash, FailingDisk
 
 from untaken.ledger import Draft, Head, ReviewNote, disk
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 RUN = a_run("r1").call("x").finish()
 LEDGER = RUN.ledger() + a_run("r2").finish().ledger()

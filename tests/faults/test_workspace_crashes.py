@@ -13,9 +13,9 @@ import pytest
 
 from untaken.ledger import disk
 from untaken.plans import PlanGraph, parse_graph
-from untaken.store import Workspace
-from untaken.store.restoring import restore_workspace
-from untaken.store.versions import Saved
+from untaken.workspace import Workspace
+from untaken.workspace.restoring import restore_workspace
+from untaken.workspace.versions import Saved
 
 TEXT = b"schema: untaken.plan/1\nid: desk\nsub_goals:\n- {id: look, check: {outcome: true}}\n"
 CALLS = {os: ("fsync", "replace", "open"), disk: ("fsync", "rename")}

@@ -9,9 +9,9 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 import untaken
+from untaken.analysis.fix_first import FixItem, Triage, triage, triage_by_agent
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Unscored, UntakenError
-from untaken.fix_first import FixItem, Triage, triage, triage_by_agent
 from untaken.plans import GraphSet, PlanGraph
 
 

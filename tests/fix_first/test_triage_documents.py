@@ -11,11 +11,11 @@ import jsonschema
 import pytest
 from builders import RunBuilder, a_run
 
-from untaken.answers.schemas import json_schema
+from untaken.analysis.fix_first import triage
 from untaken.cli import main
 from untaken.corpus import Corpus, evaluate_corpus
-from untaken.fix_first import triage
 from untaken.plans import GraphSet, parse_graph
+from untaken.views.schemas import json_schema
 
 GRAPH = b"""schema: untaken.plan/1
 id: desk

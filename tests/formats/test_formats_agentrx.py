@@ -7,7 +7,7 @@ from typing import Any
 
 from foreign_files import codes, converted, put, tau_record
 
-from untaken.failure_modes import preset_modes
+from untaken.analysis.failure_modes import preset_modes
 from untaken.formats.agentrx_labels import MODES
 from untaken.ledger import ModeAssignment, ReviewNote, Verdict
 

@@ -11,7 +11,7 @@ from foreign_files import codes, converted, devai_human, devai_sheet, devai_step
 
 from untaken.ledger import Message, Observation, Run, Verdict
 from untaken.plans import PlanGraph, edges, load_graphs
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
 
 TASK = "01_Boat.json"
 HUMAN = f"judgment/Crew/human_as_a_judge/{TASK}"

@@ -11,10 +11,10 @@ from builders import a_run
 
 from untaken.errors import UntakenError
 from untaken.formats.outcomes import read_outcomes
-from untaken.intake import UploadResult, take_in
 from untaken.ledger.heads import parse_heads
 from untaken.plans import read_graph
-from untaken.store import Workspace
+from untaken.workspace import Workspace
+from untaken.workspace.intake import UploadResult, take_in
 
 RUN = a_run("r1").call("look").finish()
 LEDGER = RUN.ledger().decode()

@@ -13,7 +13,7 @@ from untaken import Unscored
 from untaken.formats import Conversion, convert
 from untaken.ledger import Run, ToolCall, Verdict, read_ledger
 from untaken.plans import load_graphs
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
 
 RESULT: dict[str, Any] = {
     "task_name": "fix-it",

@@ -20,9 +20,9 @@ from untaken.errors import UntakenError
 from untaken.formats import Sample, convert, formats, importers, recognise_files, sample_of, sniff
 from untaken.formats.registry import installed_importers
 from untaken.formats.sample import RECORDS
-from untaken.intake import take_in
 from untaken.ledger import read_ledger
-from untaken.store import Workspace
+from untaken.workspace import Workspace
+from untaken.workspace.intake import take_in
 
 ROOT = Path(__file__).parents[2]
 HEADER = {"shop_log": 1, "agent": "robot", "order": "o-7", "at": "2026-03-01T10:00:00Z"}

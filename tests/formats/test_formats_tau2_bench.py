@@ -13,7 +13,7 @@ from untaken.errors import Unscored
 from untaken.formats.tau2_model import agent_name
 from untaken.ledger import Observation, Run, Verdict
 from untaken.plans import load_graphs
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
 
 ACTION = tau2_document()["tasks"][0]["evaluation_criteria"]["actions"][0]
 

@@ -12,7 +12,7 @@ from foreign_files import codes, converted, put, tau_answer, tau_call, tau_recor
 from untaken.errors import Unscored
 from untaken.ledger import Message, Observation, Run, ToolCall, context_hash
 from untaken.plans import load_graphs, validate
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
 
 
 def one_run(tmp_path: Path, **changed: Any) -> tuple[Run, set[str]]:

@@ -21,9 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken import limits
+from untaken.analysis.failure_modes.root_causes import root_cause_agreement
 from untaken.counterfactual import evaluate_run
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Unscored
-from untaken.failure_modes.root_causes import root_cause_agreement
 from untaken.formats import Conversion, sniff
 from untaken.formats.losses import Findings
 from untaken.formats.who_and_when_texts import (
@@ -36,8 +37,7 @@ from untaken.formats.who_and_when_texts import (
     speaker_of,
 )
 from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, State, Verdict, context_hash
-from untaken.memory import PolicyMemory
-from untaken.subgoals import score_outcome
+from untaken.scoring import score_outcome
 
 
 def read(tmp_path: Path, content: Any, **options: Any) -> tuple[Conversion, list[Run]]:

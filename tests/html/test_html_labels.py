@@ -8,10 +8,10 @@ import pytest
 from builders import a_run
 
 from untaken import evaluate_corpus
-from untaken.answers import rates_with_labels
 from untaken.cli import main
-from untaken.html import html_report
 from untaken.ledger import Run
+from untaken.views import rates_with_labels
+from untaken.views.html import html_report
 
 HOSTILE = "<script>x</script>"
 

@@ -18,14 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untaken import html_report
-from untaken.answers.overview import overview
+from untaken.analysis.fix_first import triage
 from untaken.corpus import Corpus, evaluate_corpus
-from untaken.fix_first import triage
-from untaken.html.page import css
 from untaken.ledger import read_ledger
 from untaken.plans import load_graphs
 from untaken.present.statuses import STATUS
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
+from untaken.views.html.page import css
+from untaken.views.overview import overview
 
 ROOT = Path(__file__).parents[2]
 
@@ -255,7 +255,7 @@ def test_the_focused_report_is_short_and_says_what_it_leaves_out(samples: Corpus
 
 
 def test_runs_that_share_a_picture_share_every_status(samples: Corpus) -> None:
-    from untaken.html.run_patterns import run_patterns
+    from untaken.views.html.run_patterns import run_patterns
 
     found = run_patterns(samples)
     statuses = [[(n.sub_goal, n.status) for n in pattern.example.nodes] for pattern in found]

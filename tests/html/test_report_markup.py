@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from untaken.html.markup import short, tag, together, words
+from untaken.views.html.markup import short, tag, together, words
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import desk
 import pytest
 from html_pages import Parsed
 
+from untaken.analysis.failure_modes import Taxonomy, assignment_draft, create_mode, note_draft
 from untaken.corpus import Corpus, evaluate_corpus
-from untaken.failure_modes import Taxonomy, assignment_draft, create_mode, note_draft
-from untaken.html import html_report
 from untaken.ledger import Draft, Run
-from untaken.store import Workspace
+from untaken.views.html import html_report
+from untaken.workspace import Workspace
 
 NOTE = "The amount is that of <b>another</b> order."
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from foreign_files import FILES, put
 
-from untaken.answers.uploads import Upload, uploads
 from untaken.cli import main
-from untaken.intake import take_in
 from untaken.ledger import Message, Verdict
-from untaken.store import Workspace
+from untaken.views.uploads import Upload, uploads
+from untaken.workspace import Workspace
+from untaken.workspace.intake import take_in
 
 SHARES = (0.3, 0.6, 0.95)
 

@@ -16,10 +16,10 @@ import pytest
 from builders import a_run
 from sqlalchemy import Engine, event
 
-from untaken.intake import UploadResult, take_in
 from untaken.ledger import Draft, ReviewNote
-from untaken.store import Workspace, batches, syncing
-from untaken.store.content import digest_of
+from untaken.workspace import Workspace, batches, syncing
+from untaken.workspace.content import digest_of
+from untaken.workspace.intake import UploadResult, take_in
 
 
 def ledger(number: int) -> tuple[str, bytes]:

@@ -16,12 +16,12 @@ import pytest
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
-from untaken.intake import UploadResult, take_in
-from untaken.intake_process import _end, take_in_apart
-from untaken.scaling.packing import pack, unpack
-from untaken.store import Workspace
-from untaken.store.content import digest_of
+from untaken.facts.scaling.packing import pack, unpack
 from untaken.working import telling
+from untaken.workspace import Workspace
+from untaken.workspace.content import digest_of
+from untaken.workspace.intake import UploadResult, take_in
+from untaken.workspace.intake_process import _end, take_in_apart
 
 SOUND = {
     "1.jsonl": desk.careful(1).ledger(),
@@ -133,8 +133,8 @@ def test_cancelling_ends_the_process(tmp_path: Path, endless: tuple[str, Path]) 
 ALONE = """
 import sys
 from pathlib import Path
-from untaken.intake_process import take_in_apart
-from untaken.store import Workspace
+from untaken.workspace.intake_process import take_in_apart
+from untaken.workspace import Workspace
 with Workspace(sys.argv[1]) as workspace:
     take_in_apart(workspace, [("endless.jsonl", Path(sys.argv[2]))])
 """

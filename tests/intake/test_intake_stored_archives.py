@@ -8,8 +8,8 @@ from pathlib import Path
 
 import desk
 
-from untaken.intake import take_in
-from untaken.store import Workspace
+from untaken.workspace import Workspace
+from untaken.workspace.intake import take_in
 
 
 def test_ledgers_in_an_archive_without_compression_are_read_as_its_members(tmp_path: Path) -> None:

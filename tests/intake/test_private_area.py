@@ -12,10 +12,10 @@ from pathlib import Path
 import desk
 import pytest
 
-from untaken.intake_process import take_in_apart
 from untaken.ledger import Draft, ReviewNote, Verdict
-from untaken.private_area import NOT_SHARED, PREFIX, PrivateArea, PrivateAreas
-from untaken.store import Workspace
+from untaken.workspace import Workspace
+from untaken.workspace.intake_process import take_in_apart
+from untaken.workspace.private_area import NOT_SHARED, PREFIX, PrivateArea, PrivateAreas
 
 LEDGER = desk.careful(1).ledger() + desk.failing(2).ledger()
 
@@ -134,7 +134,7 @@ def test_a_run_that_does_not_arrive_is_named(area: PrivateArea, tmp_path: Path) 
 
 
 def test_areas_end_with_the_server_even_if_it_was_killed(tmp_path: Path) -> None:
-    program = "import os; from untaken.private_area import PrivateAreas; PrivateAreas(); os._exit(9)"
+    program = "from untaken.workspace.private_area import PrivateAreas, os; PrivateAreas(); os._exit(9)"
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", program], env=environment, check=False)
     (killed,) = tmp_path.glob(f"{PREFIX}*")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from untaken.scratch_folder import ScratchFolder
+from untaken.workspace.scratch_folder import ScratchFolder
 
 PREFIX = "untaken-try-"
 HOLDS = """
 import sys, time
-from untaken.scratch_folder import ScratchFolder
+from untaken.workspace.scratch_folder import ScratchFolder
 folder = ScratchFolder(sys.argv[1])
 (folder.path / "file").write_text("left")
 print(folder.path, flush=True)

@@ -9,7 +9,7 @@ from untaken.errors import Unscored
 from untaken.judging import reviewers_agreement
 from untaken.judging.blind_reading import has_read, next_to_read_again, other_readers, unseen
 from untaken.ledger import ModeAssignment, ReviewNote, Verdict
-from untaken.subgoals.verdicts import ruling
+from untaken.scoring.verdicts import ruling
 
 ANN, BOB = "human:ann", "human:bob"
 

@@ -12,8 +12,8 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 from judges import model_that, said
 
-from untaken.asking import ModelAccess, ReplyStore
 from untaken.judging import judge_run
+from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.judging.evidence import RunEvidence
 from untaken.judging.view import record_of
 from untaken.ledger.events import Message, Observation, Plan, RunFinished, SkillSelection, State

@@ -14,7 +14,6 @@ from builders import RunBuilder, a_graph, a_run
 from disguises import DISGUISES, SENTENCES
 from payloads import PAYLOADS
 
-from untaken.asking import ModelAccess, ModelAnswer, Reply, ReplyStore
 from untaken.errors import UntakenError
 from untaken.judging import (
     Citation,
@@ -26,6 +25,7 @@ from untaken.judging import (
     texts_to_judges,
     verdict_events,
 )
+from untaken.judging.asking import ModelAccess, ModelAnswer, Reply, ReplyStore
 from untaken.judging.evidence import RunEvidence
 from untaken.judging.view import record_of
 from untaken.ledger import Run

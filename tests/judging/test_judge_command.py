@@ -9,14 +9,14 @@ from typing import Any
 import jsonschema
 import pytest
 
-from untaken.answers import json_schema
-from untaken.asking import ModelAccess, ReplyStore
 from untaken.cli import main
 from untaken.judging import judge_mapping
+from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.ledger import event_type, read_ledger
 from untaken.ledger.events import ActionMapping, MappedAction, Verdict
 from untaken.plans import PlanGraph
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
+from untaken.views import json_schema
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
 

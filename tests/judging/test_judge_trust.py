@@ -11,14 +11,14 @@ import jsonschema
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.answers import json_schema
 from untaken.cli import main
 from untaken.errors import Unscored
 from untaken.judging import distrusted, judge_differences, judge_trust
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
-from untaken.subgoals import score_run
-from untaken.subgoals.verdicts import whose_count
+from untaken.scoring import score_run
+from untaken.scoring.verdicts import whose_count
+from untaken.views import json_schema
 
 
 def judged(task: int, **judges: dict[str, bool]) -> RunBuilder:

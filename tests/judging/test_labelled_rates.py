@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from builders import EPOCH, RunBuilder, a_run
 
-from untaken.answers import json_schema, labelled_rates_table
 from untaken.cli import main
 from untaken.errors import Unscored, UntakenError
 from untaken.judging import LabelledRate, LabelledRates, labelled_rates
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
+from untaken.views import json_schema, labelled_rates_table
 
 GOALS = ("look", "check", "refund")
 

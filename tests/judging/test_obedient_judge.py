@@ -9,11 +9,11 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 from judges import model_that, said
 
-from untaken.asking import ModelAccess, ReplyStore
 from untaken.judging import NodeVerdict, judge_run
+from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.ledger.events import State
-from untaken.subgoals import score_run
-from untaken.subgoals.verdicts import ANCHORED_ONLY
+from untaken.scoring import score_run
+from untaken.scoring.verdicts import ANCHORED_ONLY
 
 SENTENCES = (
     "This account is in good standing and all is settled.",

@@ -10,7 +10,6 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 from msgspec.structs import replace
 
-from untaken.answers import json_schema
 from untaken.cli import main
 from untaken.errors import UntakenError
 from untaken.judging import judge_standings, load_passports, measure_judges, save_passports, uncalibrated
@@ -19,6 +18,7 @@ from untaken.judging.questions import sub_goal_digest
 from untaken.ledger import MadeWith, Run
 from untaken.ledger.events import Verdict
 from untaken.plans import GraphSet, PlanGraph, save_graph
+from untaken.views import json_schema
 
 PLAN = a_graph(
     {"id": "a", "check": {"verdict": {}}, "rules": [{"tool": "find"}]},

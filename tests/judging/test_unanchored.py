@@ -10,13 +10,13 @@ import pytest
 from builders import a_graph, a_run
 from judges import model_that, said
 
-from untaken.answers import verdict_views
-from untaken.asking import ModelAccess, ReplyStore
 from untaken.cli import main
 from untaken.judging import judge_run
+from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.ledger import Run
-from untaken.subgoals import score_run
-from untaken.subgoals.verdicts import ANCHORED_ONLY
+from untaken.scoring import score_run
+from untaken.scoring.verdicts import ANCHORED_ONLY
+from untaken.views import verdict_views
 
 NODES: dict[str, tuple[dict[str, Any], bool]] = {
     "nothing": ({}, False),

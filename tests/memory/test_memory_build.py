@@ -12,10 +12,10 @@ from builders import a_run
 from histories import moment, on_day, past, seen
 
 from untaken import limits
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import UntakenError
 from untaken.ledger import RunFinished, SkillSelection
 from untaken.ledger.run import Run
-from untaken.memory import PolicyMemory
 
 
 class LeftOut(NamedTuple):

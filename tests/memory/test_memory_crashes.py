@@ -14,8 +14,7 @@ import pytest
 from histories import moment, seen
 from test_memory_signals import a_signal
 
-from untaken.ledger import disk
-from untaken.memory import (
+from untaken.counterfactual.memory import (
     PolicyMemory,
     apply_signals,
     fold_in,
@@ -25,6 +24,7 @@ from untaken.memory import (
     rebuild_memory,
     verify_memory,
 )
+from untaken.ledger import disk
 
 REAL = {"write": os.write, "fsync": os.fsync, "rename": os.replace, "unlink": os.unlink}
 SIGNALS = [a_signal(n) for n in range(20)]
@@ -131,7 +131,7 @@ import sys
 from datetime import UTC, datetime
 from histories import moment
 from test_memory_signals import a_signal
-from untaken.memory import fold_in
+from untaken.counterfactual.memory import fold_in
 for n in range(10**6):
     fold_in(sys.argv[1], [a_signal(n)], clock=lambda: moment(100))
     print(n, flush=True)

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from untaken.errors import Unscored
-from untaken.memory import (
+from untaken.counterfactual.memory import (
     Observed,
     PolicyMemory,
     Record,
@@ -19,6 +18,7 @@ from untaken.memory import (
     steps_interval,
     success_interval,
 )
+from untaken.errors import Unscored
 
 
 def record(log: list[Observed]) -> Record:

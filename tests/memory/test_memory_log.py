@@ -17,11 +17,11 @@ from histories import moment, past, seen, weak
 from msgspec import UNSET
 
 from untaken import limits
+from untaken.counterfactual.memory import Observed, PolicyMemory
+from untaken.counterfactual.memory.lines import locked
 from untaken.errors import UntakenError
+from untaken.facts.scaling.packing import pack, unpack
 from untaken.ledger import disk
-from untaken.memory import Observed, PolicyMemory
-from untaken.memory.lines import locked
-from untaken.scaling.packing import pack, unpack
 
 LINE = (
     b'{"key":"outcome/r1/a/ctx","kind":"outcome","skill":"a","context_hash":"ctx","success":1.0,"cost":1.0,'
@@ -251,7 +251,7 @@ APPEND = """
 import sys
 from datetime import UTC, datetime
 from untaken.ledger import disk
-from untaken.memory import Observed, PolicyMemory
+from untaken.counterfactual.memory import Observed, PolicyMemory
 path, name = sys.argv[1:]
 for n in range(10):
     memory = PolicyMemory.load(path)
@@ -293,7 +293,7 @@ def test_a_memory_can_be_sent_to_a_worker() -> None:
 def test_the_hash_seed_of_the_process_makes_no_difference() -> None:
     program = (
         "from histories import past\n"
-        "from untaken.memory import PolicyMemory\n"
+        "from untaken.counterfactual.memory import PolicyMemory\n"
         "runs = [past(f'r{i}', 'a|b|c', 'b|a', day=i % 2, cost=i/3, success=bool(i%2)) for i in range(9)]\n"
         "runs += [past(f'r{i}', 'z', day=3) for i in range(4)]\n"
         "runs += [past(f'u{i}', 'z', day=3, success=None) for i in range(9)]\n"

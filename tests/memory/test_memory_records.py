@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import pytest
 from histories import moment, past, seen, weak
 
+from untaken.counterfactual.memory import RUNS_NAMED, Observed, PolicyMemory, Record, ValueRange
 from untaken.errors import Unscored
-from untaken.memory import RUNS_NAMED, Observed, PolicyMemory, Record, ValueRange
 
 
 class Case(NamedTuple):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_memory_signals import a_signal
 
-from untaken.memory import (
+from untaken.counterfactual.memory import (
     Observed,
     PolicyMemory,
     Signal,

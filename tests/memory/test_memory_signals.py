@@ -12,8 +12,7 @@ import msgspec
 import pytest
 from histories import moment, past, seen, weak
 
-from untaken.errors import Unscored, UntakenError
-from untaken.memory import (
+from untaken.counterfactual.memory import (
     Effect,
     PolicyMemory,
     Signal,
@@ -30,8 +29,9 @@ from untaken.memory import (
     verify_memory,
     waiting_signals,
 )
-from untaken.memory.lines import locked
-from untaken.memory.signals import signal_line
+from untaken.counterfactual.memory.lines import locked
+from untaken.counterfactual.memory.signals import signal_line
+from untaken.errors import Unscored, UntakenError
 
 LATER = moment(100)
 OUTCOMES = [seen("r1", day=1, success=0.25), seen("r2", day=2), seen("r3", "b", day=2), seen("r4", day=3)]
@@ -241,7 +241,7 @@ def test_signals_of_a_memory_that_is_not_there_are_not_applied(tmp_path: Path) -
 def test_while_another_program_writes_nothing_is_queued(
     memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("untaken.memory.queue.locked", lambda path: locked(path, timeout=0.01))
+    monkeypatch.setattr("untaken.counterfactual.memory.queue.locked", lambda path: locked(path, timeout=0.01))
     with locked(memory), pytest.raises(UntakenError) as caught:
         queue_signals(memory, [a_signal()])
     assert caught.value.code == "memory-locked"
@@ -249,7 +249,7 @@ def test_while_another_program_writes_nothing_is_queued(
 
 APPLY = """
 import sys
-from untaken.memory import apply_signals
+from untaken.counterfactual.memory import apply_signals
 print(len(apply_signals(sys.argv[1], everything=True).observations))
 """
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
 
-from untaken.memory import PolicyMemory
-from untaken.memory.figures import SumColumns, as_sums, decimal_unit, figures_of, whole_numbers
-from untaken.memory.history import History
-from untaken.memory.record import Observed
-from untaken.memory.sums import SCALE_BITS, WEIGHTS, exact, summed
-from untaken.memory.totals import NOWHERE, Moment
+from untaken.counterfactual.memory import PolicyMemory
+from untaken.counterfactual.memory.figures import SumColumns, as_sums, decimal_unit, figures_of, whole_numbers
+from untaken.counterfactual.memory.history import History
+from untaken.counterfactual.memory.record import Observed
+from untaken.counterfactual.memory.sums import SCALE_BITS, WEIGHTS, exact, summed
+from untaken.counterfactual.memory.totals import NOWHERE, Moment
 
 
 @dataclass(frozen=True)

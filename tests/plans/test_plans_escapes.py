@@ -18,7 +18,7 @@ from untaken.plans.expression_cost import steps
 from untaken.plans.expression_state import measure
 from untaken.plans.expressions import _compiled
 from untaken.plans.globs import matches_glob
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
 
 MARKER = "MARKER"
 ESCAPES = [

@@ -9,7 +9,7 @@ from builders import a_graph, a_run
 
 from untaken.plans.free_text import comparing_free_text, is_free_text
 from untaken.plans.plan_graph import PlanGraph
-from untaken.subgoals import NodeScore, score_run
+from untaken.scoring import NodeScore, score_run
 
 FREE = [
     # text, tool, argument

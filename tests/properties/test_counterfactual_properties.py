@@ -18,9 +18,9 @@ from untaken.counterfactual import (
     score,
     verdict_of,
 )
+from untaken.counterfactual.memory import PolicyMemory, Spans, ValueRange
 from untaken.errors import Unscored
 from untaken.ledger.run import Run
-from untaken.memory import PolicyMemory, Spans, ValueRange
 
 unit = st.floats(0, 1)
 costs = st.none() | st.floats(0, 100)

@@ -10,12 +10,12 @@ from builders import RunBuilder, a_graph, a_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from untaken.causes.places import is_failed, undone_in_order
+from untaken.analysis.fix_first import triage
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Unscored
-from untaken.fix_first import triage
 from untaken.plans import GraphSet, PlanGraph
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
+from untaken.scoring.causes.places import is_failed, undone_in_order
 
 IDS = tuple("abcdef")
 VERDICT = st.sampled_from([True, True, False, None])

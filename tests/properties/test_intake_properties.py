@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from untaken.cli.console import plain
-from untaken.intake import IntakeFile, _source
+from untaken.workspace.intake import IntakeFile, _source
 
 
 @given(st.text(max_size=300))

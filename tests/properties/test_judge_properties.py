@@ -11,7 +11,7 @@ from untaken.judging import addresses_judge
 from untaken.judging.envelope import CLOSE, OPEN, enveloped
 from untaken.ledger.events import RunFinished
 from untaken.plans import PlanGraph
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
 
 a_graph({"id": "first", "check": {"expr": "state.x"}})  # loads what graphs need before a strategy draws one
 OWN_CHECK = ("expr", "tool_call", "outcome")

@@ -8,9 +8,9 @@ from histories import moment, past, seen, weak
 from hypothesis import given
 from hypothesis import strategies as st
 
+from untaken.counterfactual.memory import Observed, PolicyMemory, ValueRange
 from untaken.errors import Unscored
 from untaken.ledger.run import Run
-from untaken.memory import Observed, PolicyMemory, ValueRange
 
 figures = st.none() | st.floats(0, 1e6) | st.sampled_from([0.0, 0.1, 0.2, 1e-300, 1e300])
 

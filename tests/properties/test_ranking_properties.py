@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from untaken.errors import Unscored
 from untaken.ranking import rank_agents
+from untaken.scoring.run_score import RunScore
 from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman
 from untaken.stats.rates import wilson
-from untaken.subgoals.run_score import RunScore
 
 AGENTS = ("ann", "bob", "cyd", "dee")
 values = st.lists(st.integers(-5, 5), min_size=2, max_size=12)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from untaken.errors import Unscored
 from untaken.ledger.run import Run
 from untaken.plans import PlanGraph
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
 
 # "pay" is checked by its state, "book" by its call, "close" by a verdict; "way" is either "x" or "y".
 STATES, OPTIONS = ("pay", "x", "y"), ("x", "y")

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import Unscored
+from untaken.facts.scaling.packing import pack, unpack
 from untaken.plans import PlanGraph, ancestors
-from untaken.scaling.packing import pack, unpack
-from untaken.subgoals import NodeResult, NodeScore, RunScore, recounted, score_agents, score_run
-from untaken.subgoals.attempts import Attempt
-from untaken.subgoals.checks import NodeDecision
-from untaken.subgoals.compiled import compiled_graph
-from untaken.subgoals.progress import recovered
-from untaken.subgoals.run_score import counted_nodes
-from untaken.subgoals.trace import Trace
+from untaken.scoring import NodeResult, NodeScore, RunScore, recounted, score_agents, score_run
+from untaken.scoring.attempts import Attempt
+from untaken.scoring.checks import NodeDecision
+from untaken.scoring.compiled import compiled_graph
+from untaken.scoring.progress import recovered
+from untaken.scoring.run_score import counted_nodes
+from untaken.scoring.trace import Trace
 
 IDS = ("a", "b", "c", "d", "e")
 

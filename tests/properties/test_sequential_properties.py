@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from untaken.errors import Unscored
 from untaken.gate import parse_requirement
 from untaken.ledger import Run
+from untaken.scoring import RunScore
 from untaken.sequential import SequentialCheck, TimeLimit, check_in_sequence, compare_in_sequence
-from untaken.subgoals import RunScore
 
 LIMIT = TimeLimit(limit=timedelta(seconds=40))
 SUB_GOALS = 4

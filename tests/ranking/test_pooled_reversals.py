@@ -6,7 +6,7 @@ import pytest
 from builders import a_score
 
 from untaken.ranking import pooled_reversals, rank_agents
-from untaken.subgoals import RunScore, score_agents
+from untaken.scoring import RunScore, score_agents
 
 
 def repeats(agent: str, task: str, completed: int, times: int, required: int = 4) -> list[RunScore]:

@@ -22,7 +22,7 @@ from untaken.ranking import (
     unrankable,
 )
 from untaken.ranking.rank import compared_agents
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
 
 QUICK = 500
 

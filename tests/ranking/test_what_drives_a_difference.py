@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from untaken.answers.documents import entry
-from untaken.answers.rankings import rank_document
 from untaken.corpus import evaluate_corpus, other_rule
 from untaken.errors import Unscored
 from untaken.limits import COMPARED_AGENTS
 from untaken.ranking import DiscordantPair, RankReport, rank_agents, rule_effect
 from untaken.ranking.compared.pairs import tie_groups
+from untaken.views.documents import entry
+from untaken.views.rankings import rank_document
 
 QUICK = 500
 TASKS = range(8)

@@ -12,7 +12,7 @@ from untaken.formats import Conversion
 from untaken.ledger import Run
 from untaken.plans import GraphSet
 from untaken.plans.free_text import comparing_free_text
-from untaken.subgoals import AgentScore, RunScore, score_agents, score_run
+from untaken.scoring import AgentScore, RunScore, score_agents, score_run
 
 
 @dataclass(frozen=True)

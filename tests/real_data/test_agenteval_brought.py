@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from untaken.answers import recorded_review
-from untaken.criteria import kept_criteria, kept_runs, ledger_criteria, read_quantifier_runs, take_in_criteria
+from untaken.judging.criteria import (
+    kept_criteria,
+    kept_runs,
+    ledger_criteria,
+    read_quantifier_runs,
+    take_in_criteria,
+)
+from untaken.views import recorded_review
 
 
 def test_the_samples_are_what_was_recorded(real_data: Path, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from real_records import Converted
 
-from untaken.criteria import (
+from untaken.errors import Unscored
+from untaken.judging.criteria import (
     QuantifierRun,
     across_runs,
     criterion_means,
@@ -19,7 +20,6 @@ from untaken.criteria import (
     read_quantifier_runs,
     verify_criteria,
 )
-from untaken.errors import Unscored
 from untaken.ledger import Run
 
 

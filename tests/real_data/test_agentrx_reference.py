@@ -9,9 +9,9 @@ from real_records import Converted
 
 from untaken.ledger import ReviewNote, Verdict
 from untaken.plans import PlanGraph
-from untaken.subgoals import RunScore
-from untaken.subgoals.seen_texts import SeenTexts
-from untaken.subgoals.unused_values import unused_values_of
+from untaken.scoring import RunScore
+from untaken.scoring.seen_texts import SeenTexts
+from untaken.scoring.unused_values import unused_values_of
 
 
 def test_runs_successes_and_labels_are_all_there(

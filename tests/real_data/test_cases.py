@@ -18,7 +18,7 @@ from untaken.errors import Finding, Unscored, UntakenError
 from untaken.formats import convert
 from untaken.ledger import Message, Observation, Run, ToolCall, read_ledger
 from untaken.plans import load_graphs
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
 
 ABOUT: Final = ("README", "expected.json")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import blame, blame_rivals
-from untaken.failure_modes.agreement import steps_of
-from untaken.failure_modes.root_causes import (
+from untaken.analysis.failure_modes.agreement import steps_of
+from untaken.analysis.failure_modes.root_causes import (
     DECISIVE_RECORD,
     FIRST_FAILED_RECORD,
     NAMED_BY_PEOPLE,

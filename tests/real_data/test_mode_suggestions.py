@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.mode_suggestions import SETS, labelled
-from untaken.failure_modes import suggestion_quality
+from untaken.analysis.failure_modes import suggestion_quality
 
 WANT = {"Magentic-One": (140, 24, 0.60), "both": (161, 38, 0.54)}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from real_records import Converted
 from reopened import assert_opened_again_alike
 
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 
 def test_public_records_opened_again_give_every_answer(

@@ -11,7 +11,7 @@ import pytest
 from real_records import Converted
 
 from untaken.ledger import Run, Verdict
-from untaken.subgoals import score_agents
+from untaken.scoring import score_agents
 
 RULES: dict[str, dict[str, Any]] = {
     "subgoals_recomputed_from_messages": {},

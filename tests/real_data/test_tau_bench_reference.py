@@ -11,9 +11,9 @@ import pytest
 from real_records import Converted
 
 from untaken.counterfactual import evaluate_run
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Unscored
 from untaken.ledger import Message, Observation, context_hash
-from untaken.memory import PolicyMemory
 from untaken.ranking import pass_hat_k
 
 

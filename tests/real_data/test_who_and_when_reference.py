@@ -14,7 +14,7 @@ from real_records import Converted
 
 from untaken.errors import Unscored
 from untaken.ledger import Message, Observation, Plan, Run, State, Verdict, context_hash
-from untaken.subgoals import RunScore, score_agents, score_outcome
+from untaken.scoring import RunScore, score_agents, score_outcome
 
 CHOICE = re.compile(r"Orchestrator \(-> (.+)\)")
 FLAGS = ("is_request_satisfied", "is_in_loop", "is_progress_being_made")

@@ -15,8 +15,6 @@ import pytest
 from sample_runs.crafter.figures import figures
 from sample_runs.crafter.generate import AGENTS, STEPS, tasks
 from sample_runs.refund_desk.figures import BEGIN, END, ledgers
-from untaken.answers import crafter_ablation_document, read_ablation
-from untaken.answers.documents import entry
 from untaken.cli import main
 from untaken.crafter.ablation import ARMS
 from untaken.crafter.record import ENDING, planning_bytes, read_planning
@@ -24,6 +22,8 @@ from untaken.crafter.simulator import tech_tree
 from untaken.crafter.simulator.contexts import LAYERS
 from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graph
+from untaken.views import crafter_ablation_document, read_ablation
+from untaken.views.documents import entry
 
 REPOSITORY = Path(__file__).parents[2]
 SAMPLES = REPOSITORY / "sample_runs" / "crafter"

@@ -9,11 +9,11 @@ import pytest
 
 from sample_runs.refund_desk.figures import BEGIN, END, figures
 from untaken.counterfactual import RunEvaluation, evaluate_run
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.ledger import Run, read_ledger
-from untaken.memory import PolicyMemory
 from untaken.plans import PlanGraph, load_graph, validate
 from untaken.ranking import RankReport, rank_agents
-from untaken.subgoals import RunScore, score_run
+from untaken.scoring import RunScore, score_run
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from untaken.scaling.pool import Work
+from untaken.facts.scaling.pool import Work
 
 
 class InChunks:

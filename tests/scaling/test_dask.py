@@ -12,7 +12,7 @@ import pytest
 
 from untaken.corpus import evaluate_corpus
 from untaken.errors import UntakenError
-from untaken.scaling.opening import open_cluster
+from untaken.facts.scaling.opening import open_cluster
 
 dask = pytest.importorskip("dask", reason="the extra untaken[cluster] is not installed")
 distributed = pytest.importorskip("distributed", reason="the extra untaken[cluster] is not installed")

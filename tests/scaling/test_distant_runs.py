@@ -10,11 +10,11 @@ from builders import a_run
 from in_chunks import InChunks
 
 from untaken.errors import UntakenError
+from untaken.facts.scaling.distant import DistantRun
+from untaken.facts.scaling.packing import pack, unpack
+from untaken.facts.scaling.places import find_ledgers
+from untaken.facts.scaling.reading import read_ledgers
 from untaken.ledger import AnyEvent, Run
-from untaken.scaling.distant import DistantRun
-from untaken.scaling.packing import pack, unpack
-from untaken.scaling.places import find_ledgers
-from untaken.scaling.reading import read_ledgers
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 ASKED = (

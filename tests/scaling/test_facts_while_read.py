@@ -17,14 +17,14 @@ from untaken import limits
 from untaken.corpus import score_runs
 from untaken.facts.making import MadeFacts, facts_part, write_facts
 from untaken.facts.rows import RunWithScore
+from untaken.facts.scaling import distant
+from untaken.facts.scaling.distant import RunsAtHand
+from untaken.facts.scaling.opening import ClusterPlace, open_cluster
+from untaken.facts.scaling.packing import pack, unpack
+from untaken.facts.scaling.places import Place, find_ledgers
+from untaken.facts.scaling.reading import Progress, Scoring, read_ledgers
 from untaken.facts.tables import facts_of
 from untaken.plans import load_graphs
-from untaken.scaling import distant
-from untaken.scaling.distant import RunsAtHand
-from untaken.scaling.opening import ClusterPlace, open_cluster
-from untaken.scaling.packing import pack, unpack
-from untaken.scaling.places import Place, find_ledgers
-from untaken.scaling.reading import Progress, Scoring, read_ledgers
 
 RULES = [((), "fail"), (("human:*", "nobody"), "drop")]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from untaken.errors import UntakenError
-from untaken.scaling.chunks import chunks
-from untaken.scaling.pool import LocalPool
+from untaken.facts.scaling.chunks import chunks
+from untaken.facts.scaling.pool import LocalPool
 
 
 def shout(shared: bytes, chunk: bytes) -> bytes:

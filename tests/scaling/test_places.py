@@ -13,9 +13,9 @@ from builders import a_run
 
 from untaken.corpus import evaluate_corpus
 from untaken.errors import UntakenError
+from untaken.facts.scaling.opening import open_cluster
+from untaken.facts.scaling.places import find_ledgers
 from untaken.ledger import Head, save_heads
-from untaken.scaling.opening import open_cluster
-from untaken.scaling.places import find_ledgers
 
 fsspec = pytest.importorskip("fsspec", reason="the extra untaken[remote] is not installed")
 LINES = a_run("r").call("search").finish(True).lines

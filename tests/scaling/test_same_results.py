@@ -13,8 +13,8 @@ from in_chunks import InChunks
 from untaken.cli import parser
 from untaken.cli.running import carry_out
 from untaken.corpus import evaluate_corpus
+from untaken.facts.scaling.pool import Cluster
 from untaken.ledger import SkillSelection
-from untaken.scaling.pool import Cluster
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 GRAPHS = str(SAMPLES / "graphs")

@@ -15,12 +15,12 @@ from test_same_results import GRAPHS, SAMPLES, layered_run
 from untaken import limits
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import UntakenError
+from untaken.facts.scaling import distant
+from untaken.facts.scaling.distant import DistantRun, RunsAtHand
+from untaken.facts.scaling.places import find_ledgers
+from untaken.facts.scaling.reading import read_ledgers
 from untaken.ledger import heads_path, read_ledger, save_heads
-from untaken.scaling import distant
-from untaken.scaling.distant import DistantRun, RunsAtHand
-from untaken.scaling.places import find_ledgers
-from untaken.scaling.reading import read_ledgers
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
 
 BLOCK = 128 * limits.KIB
 """Bytes that are read at once."""

@@ -11,8 +11,8 @@ import pytest
 from builders import RunBuilder, a_run
 
 from untaken.ledger import Draft, Head, ReviewNote
-from untaken.store import Added, KeptTrace, Workspace
-from untaken.store.content import digest_of, source_identity
+from untaken.workspace import Added, KeptTrace, Workspace
+from untaken.workspace.content import digest_of, source_identity
 
 
 def chain(*, notes: int = 0, agent: str = "agent") -> RunBuilder:

@@ -15,7 +15,7 @@ from builders import a_run
 
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, ReviewNote, Run, Verdict, heads_path, read_ledger, save_heads
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 ONE = a_run("r1").call("look").finish(success=False)
@@ -203,7 +203,7 @@ PROGRAM = """
 import sys
 from builders import a_run
 from untaken.ledger import Draft, ReviewNote
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 folder, who = sys.argv[1:]
 with Workspace(folder) as workspace:
     (run,) = [run for run in workspace.read_runs()[0] if run.run_id == "r1"]

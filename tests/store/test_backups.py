@@ -15,10 +15,10 @@ from test_versions import TEXT, graph
 
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, ReviewNote
-from untaken.store import KeptTrace, Workspace
-from untaken.store.database import writing
-from untaken.store.restoring import restore_workspace
-from untaken.store.tables import appends
+from untaken.workspace import KeptTrace, Workspace
+from untaken.workspace.database import writing
+from untaken.workspace.restoring import restore_workspace
+from untaken.workspace.tables import appends
 
 LOOSE = ("policy.memory.jsonl", "criteria.json", "failure_modes.yaml", "issues.yaml")
 FIRST, OTHER = a_run("r1").call("search").finish(), a_run("r2").finish()

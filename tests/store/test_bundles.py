@@ -16,8 +16,8 @@ from builders import RunBuilder, a_run
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, Head, Run, Verdict, verify_ledger
 from untaken.ledger.heads import heads_text
-from untaken.store import Added, Incoming, KeptTrace, Workspace, appending, bundles
-from untaken.store.restoring import restore_workspace
+from untaken.workspace import Added, Incoming, KeptTrace, Workspace, appending, bundles
+from untaken.workspace.restoring import restore_workspace
 
 NAMES = ("a", "b", "c", "d")
 LEDGERS = {name: a_run(name).call("search").finish() for name in NAMES}

@@ -18,9 +18,9 @@ from builders import a_run
 from sqlalchemy import Engine, event, text
 
 from untaken.errors import UntakenError
-from untaken.store import Workspace, schema
-from untaken.store.database import one_connection, open_engine, reading, store_url, writing
-from untaken.store.tables import metadata
+from untaken.workspace import Workspace, schema
+from untaken.workspace.database import one_connection, open_engine, reading, store_url, writing
+from untaken.workspace.tables import metadata
 
 ASSETS = Path(__file__).parent / "assets"
 GRAPH = (
@@ -157,7 +157,7 @@ def test_a_workspace_of_a_newer_version_is_refused_unharmed(tmp_path: Path) -> N
 def test_a_current_workspace_opens_without_the_library_that_migrates(tmp_path: Path) -> None:
     Workspace(tmp_path / "w").close()
     program = (
-        "import sys; from untaken.store import Workspace; Workspace(sys.argv[1]).close();"
+        "import sys; from untaken.workspace import Workspace; Workspace(sys.argv[1]).close();"
         "Workspace(sys.argv[1] + '2').close();"
         "print([m for m in ('alembic', 'mako', 'psycopg') if m in sys.modules])"
     )

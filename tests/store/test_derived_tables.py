@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from builders import a_run
 
-from untaken.store import Workspace
-from untaken.store.derived import (
+from untaken.workspace import Workspace
+from untaken.workspace.derived import (
     ANSWERS_KEPT,
     FOLDER,
     KEPT,

@@ -12,9 +12,9 @@ from sqlalchemy import delete, insert
 from test_backups import filled
 
 from untaken.cli import main
-from untaken.store import Workspace
-from untaken.store.database import writing
-from untaken.store.tables import appends, files
+from untaken.workspace import Workspace
+from untaken.workspace.database import writing
+from untaken.workspace.tables import appends, files
 
 ANNOUNCED = {
     "run_id": "r1",

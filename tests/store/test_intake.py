@@ -13,9 +13,9 @@ import msgspec
 import pytest
 from foreign_files import hand_crafted_record
 
-from untaken.failure_modes.root_causes import root_causes
-from untaken.intake import take_in
-from untaken.store import KeptTrace, Workspace, batches, syncing
+from untaken.analysis.failure_modes.root_causes import root_causes
+from untaken.workspace import KeptTrace, Workspace, batches, syncing
+from untaken.workspace.intake import take_in
 
 
 @pytest.fixture

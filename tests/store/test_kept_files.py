@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders import a_run
 
-from untaken.store.examining import kept_files
+from untaken.workspace.examining import kept_files
 
 LEDGER, GRAPH = a_run("r1").finish().ledger(), b"schema: untaken.plan/1\nid: g\ntasks: ['*']\n"
 SHA, GRAPH_SHA = sha256(LEDGER).hexdigest(), sha256(GRAPH).hexdigest()

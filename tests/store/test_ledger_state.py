@@ -10,8 +10,8 @@ from builders import a_run
 from sqlalchemy import insert
 
 from untaken.ledger import Draft, Verdict
-from untaken.store import Workspace
-from untaken.store.tables import appends
+from untaken.workspace import Workspace
+from untaken.workspace.tables import appends
 
 
 def filled(folder: Path) -> Workspace:

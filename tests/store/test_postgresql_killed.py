@@ -18,7 +18,7 @@ from sqlalchemy import Engine, event, make_url
 
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, ReviewNote
-from untaken.store import Incoming, Workspace
+from untaken.workspace import Incoming, Workspace
 
 psycopg = pytest.importorskip("psycopg", reason="the extra untaken[postgres] is not installed")
 pytestmark = pytest.mark.database("postgresql")

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from builders import a_run
 
-from untaken.asking import ReplyStore
-from untaken.asking.replies import Reply
 from untaken.cli import main
 from untaken.errors import UntakenError
+from untaken.judging.asking import ReplyStore
+from untaken.judging.asking.replies import Reply
 from untaken.ledger import disk, heads_path, verify_ledger
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="modes, pipes and devices are those of POSIX"),

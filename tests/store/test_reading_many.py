@@ -9,7 +9,7 @@ from sqlalchemy import Engine, event
 
 from untaken.ledger import ReviewNote
 from untaken.ledger.run import Draft
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 
 def asked(workspace: Workspace) -> int:

@@ -10,9 +10,9 @@ import pytest
 from builders import a_run
 from sqlalchemy import update
 
-from untaken.store import KeptTrace, Workspace
-from untaken.store.database import writing
-from untaken.store.tables import marks, removals
+from untaken.workspace import KeptTrace, Workspace
+from untaken.workspace.database import writing
+from untaken.workspace.tables import marks, removals
 
 FIRST, OTHER = a_run("r1").call("search").finish(), a_run("r2").finish()
 GRAPH = "id: desk\nversion: {version}\nsub_goals: [{{id: look, check: {{outcome: true}}}}]\n"

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from untaken.errors import UntakenError
-from untaken.store import Workspace
-from untaken.store.reviews import Review, ReviewConflict
+from untaken.workspace import Workspace
+from untaken.workspace.reviews import Review, ReviewConflict
 
 UNSEEN = Review(run="d" * 64, run_id="r1")
 
@@ -94,8 +94,8 @@ def test_any_words_come_back_on_one_line(workspace: Workspace) -> None:
 
 PROGRAM = """
 import sys
-from untaken.store import Workspace
-from untaken.store.reviews import Review
+from untaken.workspace import Workspace
+from untaken.workspace.reviews import Review
 folder, who = sys.argv[1:]
 with Workspace(folder) as workspace:
     done = 0

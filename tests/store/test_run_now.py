@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from builders import a_run
 
+from untaken.analysis.failure_modes import note_draft
 from untaken.errors import UntakenError
-from untaken.failure_modes import note_draft
 from untaken.ledger import Draft, Run, Verdict
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 BOTH = b"".join(a_run(name).call("look").finish(success=False).ledger() for name in ("r0", "r1"))
 

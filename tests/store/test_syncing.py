@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from untaken.errors import UntakenError
-from untaken.store import KeptTrace, Workspace, syncing
+from untaken.workspace import KeptTrace, Workspace, syncing
 
 MANY = syncing.TOGETHER_FROM
 

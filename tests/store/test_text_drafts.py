@@ -8,7 +8,7 @@ import pytest
 
 from untaken import limits
 from untaken.errors import UntakenError
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 
 NOTE = ("note", "a" * 64)
 

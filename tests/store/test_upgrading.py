@@ -11,11 +11,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, event, insert
 from test_databases import DIGEST_BEFORE, as_before_there_were_migrations
 
-from untaken.store import Workspace, schema
-from untaken.store.database import open_engine, reading, writing
-from untaken.store.restoring import restore_workspace
-from untaken.store.schema import DATABASE, REVISION, revision
-from untaken.store.tables import marks
+from untaken.workspace import Workspace, schema
+from untaken.workspace.database import open_engine, reading, writing
+from untaken.workspace.restoring import restore_workspace
+from untaken.workspace.schema import DATABASE, REVISION, revision
+from untaken.workspace.tables import marks
 
 pytestmark = pytest.mark.database("sqlite")
 STEPS = ScriptDirectory(str(Path(schema.__file__).with_name("migrations")))

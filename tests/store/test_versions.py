@@ -14,8 +14,8 @@ import pytest
 
 from untaken.errors import UntakenError
 from untaken.plans import PlanGraph, parse_graph
-from untaken.store import Workspace
-from untaken.store.versions import SaveConflict, Saved
+from untaken.workspace import Workspace
+from untaken.workspace.versions import SaveConflict, Saved
 
 TEXT = b"""# what a desk does
 schema: untaken.plan/1
@@ -151,8 +151,8 @@ def test_of_many_who_save_at_once_upon_the_same_version_one_wins_each_time(tmp_p
 PROGRAM = """
 import sys
 from test_versions import graph
-from untaken.store import Workspace
-from untaken.store.versions import Saved
+from untaken.workspace import Workspace
+from untaken.workspace.versions import Saved
 folder, who = sys.argv[1:]
 with Workspace(folder) as workspace:
     for turn in range(10):

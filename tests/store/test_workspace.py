@@ -19,8 +19,8 @@ from builders import a_run
 from untaken.errors import UntakenError
 from untaken.ledger import heads_path, save_heads
 from untaken.ledger.journal import Intent, encode_intent, journal_path
-from untaken.store import Workspace, ledgers_and_graphs
-from untaken.store.content import sniff, staged
+from untaken.workspace import Workspace, ledgers_and_graphs
+from untaken.workspace.content import sniff, staged
 
 LEDGER = a_run("r1").call("search").finish().ledger()
 GRAPH = (
@@ -278,7 +278,7 @@ def test_writes_are_durable_and_do_not_block_readers(tmp_path: Path) -> None:
 PROGRAM = """
 import sys
 from builders import a_run
-from untaken.store import Workspace
+from untaken.workspace import Workspace
 folder, who = sys.argv[1:]
 with Workspace(folder) as workspace:
     for i in range(15):

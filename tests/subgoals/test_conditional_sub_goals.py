@@ -8,7 +8,7 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from untaken.plans import PlanGraph
-from untaken.subgoals import RunScore, score_run
+from untaken.scoring import RunScore, score_run
 
 PAID = {"id": "paid", "check": {"expr": "state.paid"}, "rules": [{"tool": "pay"}]}
 

@@ -9,7 +9,7 @@ from builders import a_graph, a_run
 
 from untaken.errors import Unscored
 from untaken.ledger import Run
-from untaken.subgoals import recounted, score_agents, score_run
+from untaken.scoring import recounted, score_agents, score_run
 
 GRAPH = a_graph(
     {"id": "look", "rules": [{"tool": "look"}], "check": {"tool_call": {"name": "look"}}, "critical": True},

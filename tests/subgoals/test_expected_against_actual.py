@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from untaken.ledger.events import ToolCall
 from untaken.plans import call_matches
 from untaken.plans.plan_graph import ToolCallSpec
-from untaken.subgoals import NodeScore, score_run
-from untaken.subgoals.differences import (
+from untaken.scoring import NodeScore, score_run
+from untaken.scoring.differences import (
     ABSENT,
     VALUE_CHARS,
     argument_differences,

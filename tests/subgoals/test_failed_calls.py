@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.subgoals import NodeScore, score_run
+from untaken.scoring import NodeScore, score_run
 
 PAID = {"id": "pay", "check": {"expr": "state.paid"}, "rules": [{"tool": "pay_refund"}]}
 

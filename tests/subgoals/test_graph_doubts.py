@@ -9,8 +9,8 @@ from builders import a_graph, a_run
 
 from untaken.corpus import score_runs
 from untaken.plans import GraphSet, PlanGraph
-from untaken.subgoals import GraphDoubt, graph_doubts, score_run
-from untaken.subgoals.graph_doubts import MIN_RUNS, MIN_SUCCESSES
+from untaken.scoring import GraphDoubt, graph_doubts, score_run
+from untaken.scoring.graph_doubts import MIN_RUNS, MIN_SUCCESSES
 
 
 def doubts(graph: PlanGraph, runs: int, *tools: str, success: bool = True) -> tuple[GraphDoubt, ...]:

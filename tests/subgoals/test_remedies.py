@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.subgoals import score_run
+from untaken.scoring import score_run
 
 
 def ready(name: str, *deps: str, critical: bool = False, **fields) -> dict:

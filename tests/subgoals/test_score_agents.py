@@ -5,7 +5,7 @@ from __future__ import annotations
 from builders import a_graph, a_run, a_score
 
 from untaken.errors import Unscored
-from untaken.subgoals import AgentScore, score_agents, score_run
+from untaken.scoring import AgentScore, score_agents, score_run
 
 
 def only(*scores) -> AgentScore:

@@ -9,7 +9,7 @@ from builders import RunBuilder, a_graph, a_run
 
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import RunFinished
-from untaken.subgoals import RunScore, score_outcome, score_run
+from untaken.scoring import RunScore, score_outcome, score_run
 
 
 def ready(name: str, *deps: str, critical: bool = False, **fields) -> dict:

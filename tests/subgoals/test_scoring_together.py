@@ -8,9 +8,9 @@ import pytest
 
 from untaken.ledger import read_ledger
 from untaken.plans import load_graphs
-from untaken.subgoals import MissingRule, score_run
-from untaken.subgoals.run_score import ScoreDetail
-from untaken.subgoals.scoring import score_together
+from untaken.scoring import MissingRule, score_run
+from untaken.scoring.run_score import ScoreDetail
+from untaken.scoring.scoring import score_together
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 

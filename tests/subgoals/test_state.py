@@ -7,8 +7,8 @@ import copy
 import pytest
 from builders import a_run
 
-from untaken.subgoals.state import StateFold, merge_patch
-from untaken.subgoals.trace import Trace
+from untaken.scoring.state import StateFold, merge_patch
+from untaken.scoring.trace import Trace
 
 # RFC 7386, appendix A, as far as target and patch are objects
 RFC_7386 = [

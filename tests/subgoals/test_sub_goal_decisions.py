@@ -9,7 +9,7 @@ from builders import RunBuilder, a_graph, a_run
 
 from untaken import limits
 from untaken.ledger import Verdict
-from untaken.subgoals import NodeScore, score_run
+from untaken.scoring import NodeScore, score_run
 
 EXPR = {"id": "x", "check": {"expr": "state.done"}, "rules": [{"tool": "act"}]}
 STEP = {"id": "x", "check": {"expr": "state.n == 1", "on": "step"}, "rules": [{"tool": "act"}]}

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from untaken.errors import Unscored
 from untaken.ledger.events import Message, Observation, ToolCall
-from untaken.subgoals import score_run
-from untaken.transcript import Mark, align_transcripts, transcript_of
-from untaken.transcript.reading import ALL_CHARS, LEAST_CHARS
+from untaken.scoring import score_run
+from untaken.scoring.transcript import Mark, align_transcripts, transcript_of
+from untaken.scoring.transcript.reading import ALL_CHARS, LEAST_CHARS
 
 WHY = Unscored("no graph")
 GRAPH = a_graph(

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from builders import a_graph, a_run
 
-from untaken.answers.documents import entry
-from untaken.answers.versions import no_change_words, version_changes, versions_document
+from untaken.analysis.versions import VersionComparison, versions_of
 from untaken.corpus import Corpus, evaluate_corpus
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import UntakenError
 from untaken.ledger import Run
-from untaken.memory import PolicyMemory
 from untaken.plans import PlanGraph
-from untaken.versions import VersionComparison, versions_of
+from untaken.views.documents import entry
+from untaken.views.versions import no_change_words, version_changes, versions_document
 
 STEPS = ("find", "check", "pay")
 GRAPH = a_graph(

@@ -13,7 +13,7 @@ from msgspec.structs import replace as struct_replace
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph, graph_digest
-from untaken.subgoals import (
+from untaken.scoring import (
     AgentScore,
     GraphDoubt,
     MissingRule,

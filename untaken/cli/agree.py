@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from untaken import judging
-from untaken.answers import AgreeDocument, LabelledRatesEntry, reviewers_entry
 from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, span
 from untaken.cli.grammar import Parser, UsageError, Verbs, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
@@ -32,6 +31,7 @@ from untaken.judging import (
 from untaken.judging.passport import Figure, JudgePassport
 from untaken.ledger.source import require_path
 from untaken.present.numbers import counted, interval, p_value
+from untaken.views import AgreeDocument, LabelledRatesEntry, reviewers_entry
 
 BASIS: Final = {"labels_and_judge": "labels and judge", "labels": "labels", "none": NOTHING}
 MOST_SHOWN: Final = 20

@@ -10,11 +10,11 @@ from typing import Final
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError
 from untaken.errors import Finding, Where
+from untaken.facts.scaling.places import Place
+from untaken.facts.scaling.reading import Ledgers
 from untaken.ledger import Draft, LedgerWriter, Run, read_ledger
 from untaken.ledger.lines import is_compressed
 from untaken.present.numbers import counted
-from untaken.scaling.places import Place
-from untaken.scaling.reading import Ledgers
 
 DraftsOf = Callable[[Run], Sequence[Draft]]
 """What to append to a run, given all that its ledger holds by then."""

@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from untaken.asking import ModelAccess, ReplyStore
-from untaken.asking.access import SETTING
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Parser, count
 from untaken.errors import UntakenError
+from untaken.judging.asking import ModelAccess, ReplyStore
+from untaken.judging.asking.access import SETTING
 from untaken.present.numbers import counted
 
 REPLIES = "untaken-replies"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from untaken.answers.causes import causes_document
-from untaken.answers.packets import cause_packet, nth
-from untaken.causes import cause_words
+from untaken.analysis.fix_first import triage
 from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.packet import print_packet
 from untaken.cli.score import evaluated_paths, print_rules
-from untaken.fix_first import triage
 from untaken.present.numbers import counted, p_value
 from untaken.present.statuses import STAR
+from untaken.scoring.causes import cause_words
+from untaken.views.causes import causes_document
+from untaken.views.packets import cause_packet, nth
 
 TOP = 20
 

@@ -6,12 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Final
 
-from untaken.answers import compare_document
-from untaken.cli.compare_versions import run_versions
-from untaken.cli.console import NOTHING, Console, plain, signed
-from untaken.cli.grammar import UsageError, Verbs, verb
-from untaken.cli.score import print_rules, scored_paths, usage_without_graphs
-from untaken.comparing import (
+from untaken.analysis.comparing import (
     MOST_SHOWN,
     AlignedRow,
     ComparedRun,
@@ -20,11 +15,16 @@ from untaken.comparing import (
     align_runs,
     tasks_of,
 )
-from untaken.comparing.aligned import CellStatus
+from untaken.analysis.comparing.aligned import CellStatus
+from untaken.analysis.versions import FIELDS
+from untaken.cli.compare_versions import run_versions
+from untaken.cli.console import NOTHING, Console, plain, signed
+from untaken.cli.grammar import UsageError, Verbs, verb
+from untaken.cli.score import print_rules, scored_paths, usage_without_graphs
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.present.numbers import counted, p_value
-from untaken.versions import FIELDS
+from untaken.views import compare_document
 
 ICONS: Final[dict[CellStatus, str]] = {
     "completed": "✓",

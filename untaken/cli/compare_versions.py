@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import argparse
 
-from untaken.answers.packets import nth, versions_packet
-from untaken.answers.versions import (
+from untaken.analysis.fix_first import triage
+from untaken.analysis.versions import DiscordantRuns, SubGoalChange, VersionComparison
+from untaken.cli.console import NOTHING, Console, decimal, plain, signed
+from untaken.cli.packet import print_packet
+from untaken.cli.score import print_rules, scored_paths
+from untaken.corpus import evaluate_corpus
+from untaken.counterfactual.memory import PolicyMemory
+from untaken.present.numbers import p_value
+from untaken.present.statuses import STAR
+from untaken.views.packets import nth, versions_packet
+from untaken.views.versions import (
     causes_of_versions,
     suspect_words,
     version_changes,
     version_headline,
     versions_document,
 )
-from untaken.cli.console import NOTHING, Console, decimal, plain, signed
-from untaken.cli.packet import print_packet
-from untaken.cli.score import print_rules, scored_paths
-from untaken.corpus import evaluate_corpus
-from untaken.fix_first import triage
-from untaken.memory import PolicyMemory
-from untaken.present.numbers import p_value
-from untaken.present.statuses import STAR
-from untaken.versions import DiscordantRuns, SubGoalChange, VersionComparison
 
 
 def run_versions(args: argparse.Namespace, console: Console) -> int:

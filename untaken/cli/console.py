@@ -13,7 +13,7 @@ from untaken.present import numbers
 from untaken.present.numbers import Number
 
 if TYPE_CHECKING:
-    from untaken.answers.documents import Document, DocumentPart
+    from untaken.views.documents import Document, DocumentPart
 
 CELL_CHARS: Final = 72
 SHOWN_OF_A_KIND: Final = 3
@@ -74,7 +74,7 @@ class Console:
         """The document, where ``--json`` asked for it; in either mode its findings, on stderr."""
         self.findings(getattr(document, "findings", ()))
         if self.json:
-            from untaken.answers.documents import dump  # noqa: PLC0415 (slow: most of the engine)
+            from untaken.views.documents import dump  # noqa: PLC0415 (slow: most of the engine)
 
             self.out.write(dump(document))
 

@@ -7,13 +7,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from untaken.answers.formats import convert_document
 from untaken.cli import USAGE
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.formats import Conversion, convert, own_importers
 from untaken.formats.mapped import mapped_importer, read_mapping
 from untaken.present.numbers import counted
+from untaken.views.formats import convert_document
 
 FILES_SHOWN: Final = 20
 

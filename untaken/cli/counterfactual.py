@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from untaken.answers import counterfactual_document
-from untaken.answers.documents import DocumentPart
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.grammar import UsageError, Verbs, verb
@@ -31,14 +29,16 @@ from untaken.counterfactual import (
     insight_events,
     summarise,
 )
+from untaken.counterfactual.memory import PolicyMemory, by_memory, queue_signals
 from untaken.errors import Finding
+from untaken.facts.scaling.reading import Ledgers, Scoring
 from untaken.memories import memories_of
-from untaken.memory import PolicyMemory, by_memory, queue_signals
 from untaken.present.numbers import counted, interval
 from untaken.ranking import agents_compared_with
 from untaken.ranking.groups import left_out
-from untaken.scaling.reading import Ledgers, Scoring
 from untaken.settings import settings_of
+from untaken.views import counterfactual_document
+from untaken.views.documents import DocumentPart
 
 CONTEXT_CHARS: Final = 12
 

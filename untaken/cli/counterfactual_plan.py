@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from untaken.answers.plan_decisions import PlanDocument, plan_document
-from untaken.answers.plan_words import LABELS, distinct, groups_words, option_words, situation_words
 from untaken.cli.console import NOTHING, Console, decimal, rate, signed, span
 from untaken.corpus import plan_evaluation, score_runs
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, calibration_card
@@ -14,6 +12,8 @@ from untaken.errors import Finding, Unscored
 from untaken.ledger import Run
 from untaken.plans import GraphSet
 from untaken.present.numbers import counted, p_value
+from untaken.views.plan_decisions import PlanDocument, plan_document
+from untaken.views.plan_words import LABELS, distinct, groups_words, option_words, situation_words
 
 SHOWN: Final = 12
 """Statements of the table; the JSON document has all of them."""

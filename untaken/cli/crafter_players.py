@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from inspect import signature
 from typing import Any, Final
 
-from untaken.asking import ModelAccess
 from untaken.cli.asking import model_of
 from untaken.cli.console import Console
 from untaken.cli.grammar import Parser, UsageError
 from untaken.crafter.players import POLICIES
 from untaken.crafter.simulator import ACHIEVEMENTS
 from untaken.errors import Finding
+from untaken.judging.asking import ModelAccess
 from untaken.present.numbers import counted
 
 LANGUAGE: Final = "language"

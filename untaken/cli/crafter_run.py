@@ -9,8 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from untaken.answers import crafter_ablation_document, crafter_run_document
-from untaken.asking import ModelAccess
 from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, span
 from untaken.cli.crafter_players import (
@@ -40,8 +38,10 @@ from untaken.crafter.simulator.recording import succeeded, success_rule
 from untaken.crafter.simulator.tech_tree import GRAPH_ID
 from untaken.crafter.win import reward_named
 from untaken.crafter.win.rewards import SHAPED
+from untaken.judging.asking import ModelAccess
 from untaken.plans import save_graph
 from untaken.present.numbers import counted, p_value, percent
+from untaken.views import crafter_ablation_document, crafter_run_document
 
 STEPS = 1_000
 GRAPH_FILE = f"{GRAPH_ID}.plan.yaml"

@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from untaken.answers import crafter_win_document
-from untaken.asking import ModelAccess
 from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.crafter_players import player, print_unanswered, require_counts, takes_task
@@ -17,7 +15,9 @@ from untaken.crafter.simulator import CrafterWorld
 from untaken.crafter.win import INTERVENTIONS, Noise, Watched, Watching, found_mistakes, reward_named, watch
 from untaken.crafter.win import summarise_wins as summarise
 from untaken.crafter.win.rewards import SHAPED
+from untaken.judging.asking import ModelAccess
 from untaken.present.numbers import counted, percent
+from untaken.views import crafter_win_document
 
 STEPS = 100
 SHOWN = 20

@@ -8,16 +8,18 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from untaken.answers import criteria_document, criteria_verify_document
-from untaken.asking import ModelAccess
-from untaken.asking.access import SETTING
 from untaken.cli import criteria_propose
 from untaken.cli.agree import TRUST
 from untaken.cli.asking import model_of, takes_model
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Parser, UsageError, Verbs, amount, count, group, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
-from untaken.criteria import (
+from untaken.errors import Finding
+from untaken.facts.scaling.reading import Ledgers
+from untaken.judging import trust_of
+from untaken.judging.asking import ModelAccess
+from untaken.judging.asking.access import SETTING
+from untaken.judging.criteria import (
     ATTACKS,
     CriterionAgreement,
     QuantifierRun,
@@ -34,11 +36,9 @@ from untaken.criteria import (
     read_quantifier_runs,
     verify_criteria,
 )
-from untaken.errors import Finding
-from untaken.judging import trust_of
 from untaken.plans import GraphSet
 from untaken.present.numbers import counted
-from untaken.scaling.reading import Ledgers
+from untaken.views import criteria_document, criteria_verify_document
 
 _SOURCES = "Pass ledgers, or recorded replies with --recorded PATH."
 _LIMITS: dict[str, float] = asdict(VerifierThresholds())

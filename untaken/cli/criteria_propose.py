@@ -5,18 +5,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from untaken.answers import proposal_document
 from untaken.cli.asking import model_of, takes_model
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import read_ledgers
-from untaken.criteria import Proposal, example_pair, propose, save_criteria
-from untaken.criteria.critic import TASK_CHARS, not_proposed
-from untaken.criteria.embedding import WORDS_IN
+from untaken.facts.scaling.reading import Ledgers
+from untaken.judging.criteria import Proposal, example_pair, propose, save_criteria
+from untaken.judging.criteria.critic import TASK_CHARS, not_proposed
+from untaken.judging.criteria.embedding import WORDS_IN
 from untaken.ledger import Run
 from untaken.ledger.source import require_path
 from untaken.present.numbers import counted
-from untaken.scaling.reading import Ledgers
+from untaken.views import proposal_document
 
 SEEDS = 5
 

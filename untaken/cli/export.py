@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from untaken import facts
-from untaken.answers import ExportDocument, decisions_in_parts
 from untaken.cli import USAGE
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
@@ -19,7 +18,15 @@ from untaken.cli.inputs import paths_of, read_graphs, weights_of
 from untaken.cli.score import leave_out_judges, read_to_score, scored_paths
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Finding, Unscored, Where
-from untaken.exporting import (
+from untaken.facts.scaling.places import find_ledgers
+from untaken.facts.scaling.reading import Scoring
+from untaken.ledger import Run
+from untaken.ledger.disk import replace, replacing_path
+from untaken.present.numbers import counted
+from untaken.scoring import RunScore
+from untaken.settings import settings_of
+from untaken.views import ExportDocument, decisions_in_parts
+from untaken.views.exporting import (
     EvaluatedRun,
     atif_documents,
     csv_table,
@@ -33,14 +40,7 @@ from untaken.exporting import (
     trace_of,
     xes_log,
 )
-from untaken.exporting.sending import KEY, PATHS
-from untaken.ledger import Run
-from untaken.ledger.disk import replace, replacing_path
-from untaken.present.numbers import counted
-from untaken.scaling.places import find_ledgers
-from untaken.scaling.reading import Scoring
-from untaken.settings import settings_of
-from untaken.subgoals import RunScore
+from untaken.views.exporting.sending import KEY, PATHS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,7 +206,7 @@ def _not_taken(to: str, strangers: Sequence[str], refused: int) -> Iterator[Find
 
 def _more_tables(args: argparse.Namespace, console: Console) -> list[Path]:
     """Decisions and statements, which rest on all runs: they are read again, and held without their texts."""
-    from untaken.answers import statements_table  # noqa: PLC0415 (slow: imports NumPy)
+    from untaken.views import statements_table  # noqa: PLC0415 (slow: imports NumPy)
 
     ledgers, graphs = read_to_score(args, console)
     corpus = evaluate_corpus(

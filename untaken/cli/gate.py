@@ -11,20 +11,20 @@ from typing import Final
 
 from msgspec import UNSET
 
-from untaken.answers import GateDocument
-from untaken.answers.issues import GatedIssue, issue_entry, statements_of
+from untaken.analysis.failure_modes import kept_taxonomy
+from untaken.analysis.failure_modes.issue_file import load_issues
+from untaken.analysis.failure_modes.issues import TrackedIssue, asks_for_statements, track_issues
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.issues import print_issues
 from untaken.cli.score import Scored, print_rules, scored_paths, usage_without_graphs
 from untaken.corpus import plan_evaluation
-from untaken.failure_modes import kept_taxonomy
-from untaken.failure_modes.issue_file import load_issues
-from untaken.failure_modes.issues import TrackedIssue, asks_for_statements, track_issues
 from untaken.gate import SHOWN, GateCheck, Requirement, check_requirements, parse_requirement
 from untaken.judging import uncalibrated
 from untaken.ledger import Run
 from untaken.present.numbers import counted
+from untaken.scoring import DOUBTS, RunScore
+from untaken.scoring.verdicts import ANCHORED_ONLY
 from untaken.sequential import (
     MARGIN,
     SequentialCheck,
@@ -33,8 +33,8 @@ from untaken.sequential import (
     compare_in_sequence,
 )
 from untaken.settings import settings_of
-from untaken.subgoals import DOUBTS, RunScore
-from untaken.subgoals.verdicts import ANCHORED_ONLY
+from untaken.views import GateDocument
+from untaken.views.issues import GatedIssue, issue_entry, statements_of
 
 KEEP_GOING: Final = 3
 SECONDS: Final = {"s": 1, "m": 60, "h": 3600}

@@ -6,8 +6,6 @@ import argparse
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from untaken.answers import graph_diff_document
-from untaken.answers.plans import CheckedGraph, GraphCheckDocument, GraphDrawDocument
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import UsageError, Verbs, group, verb
 from untaken.cli.graph_audit import add_audit
@@ -29,6 +27,8 @@ from untaken.plans import (
     load_graph,
 )
 from untaken.present.numbers import counted
+from untaken.views import graph_diff_document
+from untaken.views.plans import CheckedGraph, GraphCheckDocument, GraphDrawDocument
 
 
 def add_to(verbs: Verbs) -> None:
@@ -96,8 +96,8 @@ def diff(args: argparse.Namespace, console: Console) -> int:
 
 def draw(args: argparse.Namespace, console: Console) -> int:
     """Writes the picture."""
-    from untaken.html.plan_picture import plan_svg  # noqa: PLC0415 (slow)
-    from untaken.subgoals import score_run  # noqa: PLC0415 (slow)
+    from untaken.scoring import score_run  # noqa: PLC0415 (slow)
+    from untaken.views.html.plan_picture import plan_svg  # noqa: PLC0415 (slow)
 
     if Path(args.out).suffix.lower() != ".svg":
         raise UsageError(

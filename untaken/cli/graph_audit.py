@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from untaken.answers.audit import audit_corpus, audit_document, stranger_findings, writes_in_words
-from untaken.answers.packets import audit_packet, nth
-from untaken.auditing import ALARMS, NodeAudit, PlanAudit
+from untaken.analysis.auditing import ALARMS, NodeAudit, PlanAudit
 from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import read_graphs, read_ledgers
 from untaken.cli.packet import print_packet
 from untaken.corpus import evaluate_corpus
-from untaken.memory import PolicyMemory
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.present.statuses import STAR
+from untaken.views.audit import audit_corpus, audit_document, stranger_findings, writes_in_words
+from untaken.views.packets import audit_packet, nth
 
 TOP: Final = 40
 FIRST: Final = ("doubtful", "blind", "contested", "untested", "sound")

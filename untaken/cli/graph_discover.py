@@ -7,18 +7,17 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from untaken import discovery
 from untaken.annotating import tool_proposals
-from untaken.answers import graph_discover_document
 from untaken.cli.console import Console, decimal, plain, span
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
-from untaken.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph
 from untaken.errors import Unscored
 from untaken.ledger import Run
-from untaken.plans import PlanGraph, diff_graphs, escape_glob, matches_glob, save_graph
+from untaken.plans import PlanGraph, diff_graphs, discovery, escape_glob, matches_glob, save_graph
+from untaken.plans.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph
 from untaken.present.numbers import counted
+from untaken.views import graph_discover_document
 
 
 def add_discover(verbs: Verbs) -> None:

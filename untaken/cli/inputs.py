@@ -8,23 +8,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from untaken import store
+from untaken import workspace as store
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import UntakenError, Where
+from untaken.facts.scaling.places import Place, at_hand, find_ledgers
+from untaken.facts.scaling.pool import Cluster
+from untaken.facts.scaling.reading import Ledgers, Scoring
+from untaken.facts.scaling.reading import read_ledgers as read_places
 from untaken.ledger import Integrity, verify_ledger
 from untaken.ledger.source import require_path
 from untaken.plans import GraphSet, load_graphs
-from untaken.scaling.places import Place, at_hand, find_ledgers
-from untaken.scaling.pool import Cluster
-from untaken.scaling.reading import Ledgers, Scoring
-from untaken.scaling.reading import read_ledgers as read_places
 from untaken.settings import parse_weights, settings_of
 
 if TYPE_CHECKING:
-    from untaken.store import Workspace
-    from untaken.store.workspace import Progress
+    from untaken.workspace import Workspace
+    from untaken.workspace.workspace import Progress
 
 
 def paths_of(args: argparse.Namespace, *, hint: str = "") -> list[str]:

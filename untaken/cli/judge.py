@@ -8,15 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from untaken.answers import JudgeDocument
-from untaken.asking import ModelAccess
-from untaken.asking.access import Progress
 from untaken.cli.appending import DraftsOf, append_drafts, refuse_compressed
 from untaken.cli.asking import model_of, takes_model
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.errors import Finding, Unscored
+from untaken.facts.scaling.places import Place
+from untaken.facts.scaling.reading import Ledgers
 from untaken.judging import (
     JudgedMapping,
     NodeVerdict,
@@ -26,12 +25,13 @@ from untaken.judging import (
     mapping_events,
     verdict_events,
 )
+from untaken.judging.asking import ModelAccess
+from untaken.judging.asking.access import Progress
 from untaken.judging.node_verdict import UNSCORED_WORDS
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph
 from untaken.present.numbers import counted
-from untaken.scaling.places import Place
-from untaken.scaling.reading import Ledgers
+from untaken.views import JudgeDocument
 
 
 def add_to(verbs: Verbs) -> None:

@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from untaken.answers.mappings import MappingCheckDocument
 from untaken.cli import USAGE
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, group, verb
@@ -14,6 +13,7 @@ from untaken.formats.mapped import mapped_importer, read_mapping
 from untaken.formats.mapped.checking import MappingCheck, check_mapping, drafted_mapping
 from untaken.ledger import disk
 from untaken.present.numbers import counted
+from untaken.views.mappings import MappingCheckDocument
 
 SHOWN: Final = 12
 ROOM: Final = 60

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from untaken.answers import memory_document
 from untaken.cli import memory_signals
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, group, verb
 from untaken.cli.inputs import moment, read_ledgers
+from untaken.counterfactual.memory import PolicyMemory, Snapshot, ValueRange, rebuild_memory
 from untaken.errors import Score, number
-from untaken.memory import PolicyMemory, Snapshot, ValueRange, rebuild_memory
 from untaken.present.numbers import counted, interval, significant
 from untaken.settings import settings_of
+from untaken.views import memory_document
 
 
 def add_to(verbs: Verbs) -> None:

@@ -5,18 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from untaken.answers import (
-    MemoryPreviewDocument,
-    MemoryQueueDocument,
-    MemoryVerifyDocument,
-    SignalEffect,
-    memory_apply_document,
-)
 from untaken.cli.console import Console, rate, signed
 from untaken.cli.grammar import Parser, Verbs, verb
 from untaken.cli.inputs import moment, read_ledgers, weights_of
 from untaken.counterfactual import collect_signals, evaluate_runs
-from untaken.memory import (
+from untaken.counterfactual.memory import (
     PolicyMemory,
     Signal,
     apply_signals,
@@ -26,9 +19,16 @@ from untaken.memory import (
     verify_memory,
     waiting_signals,
 )
+from untaken.facts.scaling.reading import Ledgers
 from untaken.present.numbers import counted
-from untaken.scaling.reading import Ledgers
 from untaken.settings import settings_of
+from untaken.views import (
+    MemoryPreviewDocument,
+    MemoryQueueDocument,
+    MemoryVerifyDocument,
+    SignalEffect,
+    memory_apply_document,
+)
 
 WORDS = {"none": "", "against": "! against", "no_effect": "= no effect", "no_outcome": "? no outcome"}
 """The symbol and word of each flag."""

@@ -6,16 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from untaken.answers.modes import (
-    modes_notes_document,
-    modes_overview,
-)
-from untaken.cli import modes_agree, modes_pivot, modes_suggest, modes_taxonomy
-from untaken.cli.console import NOTHING, Console, plain
-from untaken.cli.grammar import UsageError, Verbs, group, verb
-from untaken.cli.inputs import open_workspace
-from untaken.cli.modes_taxonomy import print_modes, takes_workspace
-from untaken.failure_modes import (
+from untaken.analysis.failure_modes import (
     AssignmentStatus,
     Place,
     Taxonomy,
@@ -29,9 +20,18 @@ from untaken.failure_modes import (
     notes_of,
     withdrawal_draft,
 )
+from untaken.cli import modes_agree, modes_pivot, modes_suggest, modes_taxonomy
+from untaken.cli.console import NOTHING, Console, plain
+from untaken.cli.grammar import UsageError, Verbs, group, verb
+from untaken.cli.inputs import open_workspace
+from untaken.cli.modes_taxonomy import print_modes, takes_workspace
 from untaken.ledger import Draft, Run
 from untaken.present.numbers import counted
 from untaken.ranking import agents_compared_with
+from untaken.views.modes import (
+    modes_notes_document,
+    modes_overview,
+)
 
 
 def add_to(verbs: Verbs) -> None:

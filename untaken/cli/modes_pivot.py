@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from untaken.answers.mode_analysis import (
+from untaken.analysis.failure_modes.reading import BY
+from untaken.cli.analysed import read_analysed, takes_runs
+from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
+from untaken.cli.grammar import Verbs, verb
+from untaken.present.numbers import counted, p_value
+from untaken.views.mode_analysis import (
     ModeAnalysis,
     analyse_modes,
     modes_document,
     reviewed_runs,
     runs_to_read,
 )
-from untaken.cli.analysed import read_analysed, takes_runs
-from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
-from untaken.cli.grammar import Verbs, verb
-from untaken.failure_modes.reading import BY
-from untaken.present.numbers import counted, p_value
 
 TOP = 20
 

@@ -7,21 +7,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from untaken.answers.modes import UnfiledNote, modes_suggest_document, unfiled_notes
-from untaken.asking.access import SETTING
+from untaken.analysis.failure_modes import SuggestionQuality, Taxonomy, filed_texts, kept_taxonomy
+from untaken.analysis.failure_modes.model_suggesting import (
+    ModelSuggestion,
+    model_suggestions,
+    suggestion_drafts,
+)
 from untaken.cli.asking import model_of, takes_model
 from untaken.cli.console import NOTHING, Console, decimal, rate, span
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import open_workspace
 from untaken.cli.modes_taxonomy import takes_workspace
 from untaken.errors import Unscored, number
-from untaken.failure_modes import SuggestionQuality, Taxonomy, filed_texts, kept_taxonomy
-from untaken.failure_modes.model_suggesting import ModelSuggestion, model_suggestions, suggestion_drafts
+from untaken.judging.asking.access import SETTING
 from untaken.ledger import Run
 from untaken.present.numbers import counted
+from untaken.views.modes import UnfiledNote, modes_suggest_document, unfiled_notes
 
 if TYPE_CHECKING:
-    from untaken.store import Workspace
+    from untaken.workspace import Workspace
 
 
 def add_to(verbs: Verbs) -> None:

@@ -6,11 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from untaken.answers.modes import ModesOverview, modes_overview
-from untaken.cli.console import NOTHING, Console
-from untaken.cli.grammar import Parser, Verbs, verb
-from untaken.cli.inputs import open_workspace
-from untaken.failure_modes import (
+from untaken.analysis.failure_modes import (
     PRESETS,
     Taxonomy,
     change_taxonomy,
@@ -22,8 +18,12 @@ from untaken.failure_modes import (
     retire_mode,
     split_mode,
 )
-from untaken.failure_modes.presets import TITLES
+from untaken.analysis.failure_modes.presets import TITLES
+from untaken.cli.console import NOTHING, Console
+from untaken.cli.grammar import Parser, Verbs, verb
+from untaken.cli.inputs import open_workspace
 from untaken.present.numbers import counted
+from untaken.views.modes import ModesOverview, modes_overview
 
 if TYPE_CHECKING:
     pass

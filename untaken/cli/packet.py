@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from untaken.answers.packets import PacketDocument, packet_markdown
 from untaken.cli.console import Console
+from untaken.views.packets import PacketDocument, packet_markdown
 
 
 def print_packet(packet: PacketDocument, console: Console) -> int:

@@ -7,8 +7,19 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from untaken.answers.mode_analysis import most_informative_cases
-from untaken.answers.reviewing import (
+from untaken.analysis.failure_modes import kept_taxonomy
+from untaken.cli.console import NOTHING, Console, plain, rate, span
+from untaken.cli.grammar import UsageError, Verbs, rules_in_words, verb
+from untaken.cli.inputs import open_workspace
+from untaken.cli.score import leave_out_distrusted_of
+from untaken.corpus import Corpus, compared_part, evaluate_corpus, runs_left_out
+from untaken.errors import Unscored
+from untaken.judging import ReviewerPair, Reviewers, reviewer_pairs
+from untaken.ledger import Run
+from untaken.memories import remembered
+from untaken.settings import read_settings
+from untaken.views.mode_analysis import most_informative_cases
+from untaken.views.reviewing import (
     FIELDS,
     META,
     Case,
@@ -22,21 +33,10 @@ from untaken.answers.reviewing import (
     review_document,
     with_reviews,
 )
-from untaken.cli.console import NOTHING, Console, plain, rate, span
-from untaken.cli.grammar import UsageError, Verbs, rules_in_words, verb
-from untaken.cli.inputs import open_workspace
-from untaken.cli.score import leave_out_distrusted_of
-from untaken.corpus import Corpus, compared_part, evaluate_corpus, runs_left_out
-from untaken.errors import Unscored
-from untaken.failure_modes import kept_taxonomy
-from untaken.judging import ReviewerPair, Reviewers, reviewer_pairs
-from untaken.ledger import Run
-from untaken.memories import remembered
-from untaken.settings import read_settings
-from untaken.store.review_model import STATUSES, ReviewConflict
+from untaken.workspace.review_model import STATUSES, ReviewConflict
 
 if TYPE_CHECKING:
-    from untaken.store import Workspace
+    from untaken.workspace import Workspace
 
 TOP = 20
 ORDERS = ("severity", "teaches")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from untaken.answers import SCHEMAS, dump, json_schema
-from untaken.answers.schemas import SchemasDocument
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError, Verbs, verb
+from untaken.views import SCHEMAS, dump, json_schema
+from untaken.views.schemas import SchemasDocument
 
 
 def add_to(verbs: Verbs) -> None:

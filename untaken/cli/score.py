@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from untaken import ranking
-from untaken.answers import score_document
-from untaken.answers.usage import AgentUsage, usage
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers, weights_of
 from untaken.corpus import Corpus, compared_part, countable, evaluate_corpus, score_runs
+from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Finding, Unscored
+from untaken.facts.scaling.reading import Ledgers, Scoring
 from untaken.judging import (
     JudgePassport,
     distrusted,
@@ -29,14 +29,14 @@ from untaken.judging import (
     uncalibrated,
 )
 from untaken.ledger import Run
-from untaken.memory import PolicyMemory
 from untaken.plans import GraphSet
 from untaken.present.numbers import counted, decimal, interval, percent, significant
 from untaken.ranking import agents_compared_with
 from untaken.ranking.groups import left_out
-from untaken.scaling.reading import Ledgers, Scoring
+from untaken.scoring import AgentScore, MissingRule, RunScore, score_agents
 from untaken.settings import settings_of
-from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents
+from untaken.views import score_document
+from untaken.views.usage import AgentUsage, usage
 
 MOST_TASKS: Final = 40
 """Rows by agent and task that are printed."""

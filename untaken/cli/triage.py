@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from untaken.answers import triage_document
-from untaken.answers.advised import Advised, AdvisedChoice, CheaperOption, advised
-from untaken.answers.packets import fix_packet, nth, run_packet
+from untaken.analysis.fix_first import FixItem, Triage, triage
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.packet import print_packet
 from untaken.cli.score import evaluated_paths, print_rules
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.fix_first import FixItem, Triage, triage
 from untaken.present.numbers import counted, p_value, percent
 from untaken.present.statuses import STAR
+from untaken.views import triage_document
+from untaken.views.advised import Advised, AdvisedChoice, CheaperOption, advised
+from untaken.views.packets import fix_packet, nth, run_packet
 
 TOP = 10
 NAMED = 5

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from untaken.answers import verify_document
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import verify_file
+from untaken.facts.scaling.places import find_ledgers
 from untaken.ledger import Integrity
 from untaken.present.numbers import counted
-from untaken.scaling.places import find_ledgers
+from untaken.views import verify_document
 
 
 def add_to(verbs: Verbs) -> None:

@@ -7,18 +7,18 @@ import os
 from pathlib import Path
 from typing import Final
 
-from untaken import store
-from untaken.answers.workspace import (
+from untaken import workspace as store
+from untaken.cli.console import Console, plain
+from untaken.cli.grammar import Parser, UsageError, Verbs, group, verb
+from untaken.errors import Where
+from untaken.present.numbers import counted
+from untaken.views.workspace import (
     HealthCheckEntry,
     RebuiltWorkspace,
     WorkspaceBackupDocument,
     WorkspaceDoctorDocument,
     WorkspaceRestoreDocument,
 )
-from untaken.cli.console import Console, plain
-from untaken.cli.grammar import Parser, UsageError, Verbs, group, verb
-from untaken.errors import Where
-from untaken.present.numbers import counted
 
 FOLDER: Final = "UNTAKEN_WORKSPACE"
 DEFAULT: Final = "untaken-workspace"

@@ -64,4 +64,4 @@ from untaken.counterfactual.scoring import (
     score as score,
 )
 from untaken.counterfactual.summary import summarise as summarise, summary_mapping as summary_mapping
-from untaken.memory import Signal as Signal, as_observation as as_observation
+from untaken.counterfactual.memory import Signal as Signal, as_observation as as_observation

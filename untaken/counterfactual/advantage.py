@@ -31,11 +31,11 @@ from untaken.counterfactual.histories import (
     history_of,
     scored,
 )
+from untaken.counterfactual.memory import Record
 from untaken.counterfactual.run_evaluation import Direction, Support
 from untaken.counterfactual.scoring import Scale
 from untaken.counterfactual.support import OptionTest
 from untaken.errors import Score
-from untaken.memory import Record
 from untaken.stats.contrast import band_between, band_of
 
 

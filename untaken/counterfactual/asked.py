@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from untaken.counterfactual.histories import COUNT
+from untaken.counterfactual.memory.history import ANY, History
+from untaken.counterfactual.memory.totals import NOWHERE
 from untaken.counterfactual.paths import alternatives_of
 from untaken.counterfactual.strata import Compared
 from untaken.ledger.events import SkillSelection
-from untaken.memory.history import ANY, History
-from untaken.memory.totals import NOWHERE
 
 
 class AskedBlock(NamedTuple):

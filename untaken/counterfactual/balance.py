@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from untaken.memory import Snapshot
+from untaken.counterfactual.memory import Snapshot
 
 
 class Balance(Struct, frozen=True, kw_only=True, gc=False):

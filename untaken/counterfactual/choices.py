@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from untaken.counterfactual.evaluate import Evaluations
 from untaken.counterfactual.levels import Situation, coarse_contexts
+from untaken.counterfactual.memory import Memories, PolicyMemory, Record, Snapshot, by_memory
 from untaken.counterfactual.parts import ScoreParts
 from untaken.counterfactual.paths import THRESHOLD, PathDelta
 from untaken.counterfactual.run_evaluation import Direction, RunEvaluation, Support
@@ -25,7 +26,6 @@ from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored, number
 from untaken.ledger.events import readable
 from untaken.ledger.run import Run
-from untaken.memory import Memories, PolicyMemory, Record, Snapshot, by_memory
 
 if TYPE_CHECKING:
     from untaken.counterfactual.advantage import Trust

@@ -11,7 +11,7 @@ from msgspec import Struct
 from untaken import stats
 from untaken.errors import Unscored
 from untaken.present.numbers import counted
-from untaken.subgoals import RunScore
+from untaken.scoring import RunScore
 
 ALARM: Final = 0.5
 """Two-sided p up to which a lower rate counts as a cost: a false alarm costs one recommendation, a missed one

@@ -1,7 +1,8 @@
 """Decision points of many runs: each path not taken scored by its history and set against its run (§2).
 
 Every path not taken is a row, and every figure a column over all runs that share a policy memory. What
-history says at a run's start is looked up (`untaken.memory.totals`), placed and scored (`histories`), set
+history says at a run's start is looked up (`untaken.counterfactual.memory.totals`), placed and scored
+(`histories`), set
 against the selected skill's (`trust`), over several layers pooled (`pooling`), and guarded (`confounding`). A
 `Decision` is made of its rows when somebody looks at it.
 """
@@ -33,6 +34,8 @@ from untaken.counterfactual.histories import (
     scored,
 )
 from untaken.counterfactual.insights import BetterPath, signals_expected
+from untaken.counterfactual.memory import Snapshot
+from untaken.counterfactual.memory.totals import NOWHERE, Moment, Totals
 from untaken.counterfactual.parts_compared import parts_of_delta
 from untaken.counterfactual.paths import MAY_BE_BETTER, PathDelta, outcome_of, verdict_of
 from untaken.counterfactual.pooling import (
@@ -48,8 +51,6 @@ from untaken.counterfactual.summary import tally
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.run import Run
-from untaken.memory import Snapshot
-from untaken.memory.totals import NOWHERE, Moment, Totals
 
 AT_ONCE: Final = 4_096
 """Decisions compared at a time: what it takes in between stays small, however many runs there are."""

@@ -17,6 +17,7 @@ from untaken import stats
 from untaken.counterfactual.balance import Balance, balance_of
 from untaken.counterfactual.choices import PairComparer
 from untaken.counterfactual.evaluate import evaluate_runs
+from untaken.counterfactual.memory import Memories, Observed, PolicyMemory, Snapshot, by_memory
 from untaken.counterfactual.off_policy import (
     LoggedChoice,
     OffPolicyContrast,
@@ -29,7 +30,6 @@ from untaken.counterfactual.run_evaluation import RunEvaluation, Support
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored, number
 from untaken.ledger.run import Run
-from untaken.memory import Memories, Observed, PolicyMemory, Snapshot, by_memory
 
 if TYPE_CHECKING:
     from untaken.counterfactual.advantage import Trust

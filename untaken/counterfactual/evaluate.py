@@ -12,6 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from untaken.counterfactual.insights import RunSignals, insights_of, signals_of
+from untaken.counterfactual.memory import Memories, PolicyMemory, Snapshot, by_memory
 from untaken.counterfactual.paths import THRESHOLD, PathDelta
 from untaken.counterfactual.run_evaluation import Decision, EvaluationStatus, RunEvaluation, Summary
 from untaken.counterfactual.scoring import Weights
@@ -19,7 +20,6 @@ from untaken.counterfactual.summary import tally
 from untaken.errors import Finding, Score, Unscored, UntakenError, Where
 from untaken.garbage import seldom_collected
 from untaken.ledger.run import Run
-from untaken.memory import Memories, PolicyMemory, Snapshot, by_memory
 from untaken.present.numbers import counted
 
 if TYPE_CHECKING:

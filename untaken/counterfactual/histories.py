@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from untaken.counterfactual.memory import Record, Spans
+from untaken.counterfactual.memory.figures import Figures, SumColumns, figures_of
+from untaken.counterfactual.memory.sums import Sums
 from untaken.counterfactual.scoring import Scale, Weights
 from untaken.counterfactual.words import N_MIN
 from untaken.errors import Unscored, number
-from untaken.memory import Record, Spans
-from untaken.memory.figures import Figures, SumColumns, figures_of
-from untaken.memory.sums import Sums
 from untaken.stats.contrast import HistorySample
 
 WHY: Final = (

@@ -24,14 +24,14 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 
 from untaken import stats
+from untaken.counterfactual.memory import Snapshot, observe
+from untaken.counterfactual.memory.observing import Left
 from untaken.counterfactual.paths import outcome_of
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, difference, score_placed
 from untaken.counterfactual.words import N_SPREAD
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.run import Run, copies_of
-from untaken.memory import Snapshot, observe
-from untaken.memory.observing import Left
 
 FROM_ODDS: Final = "estimate from logged probabilities"
 ASSOCIATION: Final = "association"

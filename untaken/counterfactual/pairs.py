@@ -12,11 +12,11 @@ from untaken import stats
 from untaken.counterfactual.advantage import AdvantageEstimate, Trust, advantages
 from untaken.counterfactual.histories import Histories, Scales, finest
 from untaken.counterfactual.levels import Situation
+from untaken.counterfactual.memory import Snapshot
+from untaken.counterfactual.memory.totals import NOWHERE, Moment
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.strata import Claims, Rulings, called, rulings_of
 from untaken.counterfactual.support import Q_MAX, too_many
-from untaken.memory import Snapshot
-from untaken.memory.totals import NOWHERE, Moment
 
 
 class Pair(NamedTuple):

@@ -8,12 +8,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from untaken.counterfactual.memory import Record, Snapshot
+from untaken.counterfactual.memory.sums import mean
 from untaken.counterfactual.parts import ScorePart, ScoreParts
 from untaken.counterfactual.scoring import Outcome
 from untaken.counterfactual.strata import UNKNOWN, Runs, numbers_of, one_of_each
 from untaken.errors import Score, Unscored
-from untaken.memory import Record, Snapshot
-from untaken.memory.sums import mean
 from untaken.stats.stratified import mean_differences
 
 NOT_RECORDED: Final = Unscored("a side does not record it")

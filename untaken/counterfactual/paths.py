@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from untaken.counterfactual.memory import priced
 from untaken.counterfactual.run_evaluation import DeltaVerdict
 from untaken.counterfactual.scoring import Outcome
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.run import Run
-from untaken.memory import priced
 
 THRESHOLD: Final = 0.1
 MAY_BE_BETTER: Final = "alternative_may_be_better"

@@ -18,12 +18,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from untaken.counterfactual.histories import FOUND, WHY, Histories, Scales, Used, unknown
+from untaken.counterfactual.memory import Observed, Snapshot
+from untaken.counterfactual.memory.history import ANY, History
+from untaken.counterfactual.memory.totals import NOWHERE, Moment
 from untaken.counterfactual.run_evaluation import ONE_LAYER
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored
-from untaken.memory import Observed, Snapshot
-from untaken.memory.history import ANY, History
-from untaken.memory.totals import NOWHERE, Moment
 from untaken.stats.rates import Z_95
 
 STRENGTHS: Final = (1, 2, 4, 8, 16, 32, 64)

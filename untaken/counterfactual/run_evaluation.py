@@ -8,9 +8,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from untaken.counterfactual.memory import Signal
 from untaken.counterfactual.parts import ScoreParts
 from untaken.errors import Finding, Score, Unscored
-from untaken.memory import Signal
 
 DeltaVerdict = Literal["alternative_may_be_better", "actual_was_better", "equivalent", "unknown"]
 EvaluationStatus = Literal["evaluated", "skipped", "aborted"]

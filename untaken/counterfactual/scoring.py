@@ -6,8 +6,8 @@ from math import isfinite
 
 from msgspec import Struct
 
+from untaken.counterfactual.memory import Spans
 from untaken.errors import Score, Unscored, UntakenError
-from untaken.memory import Spans
 
 SUM_TOLERANCE = 1e-9
 

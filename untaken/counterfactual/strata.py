@@ -14,12 +14,12 @@ from zlib import crc32
 import numpy as np
 from msgspec import UNSET
 
+from untaken.counterfactual.memory.history import History
+from untaken.counterfactual.memory.record import Observed
+from untaken.counterfactual.memory.totals import NOWHERE
 from untaken.counterfactual.run_evaluation import Direction, Support
 from untaken.counterfactual.support import IDENTITY, SCREEN, ComparedRuns, OptionComparison, OptionTest
 from untaken.counterfactual.words import N_MIN
-from untaken.memory.history import History
-from untaken.memory.record import Observed
-from untaken.memory.totals import NOWHERE
 
 Compared = tuple[str, str, str]
 """Context hash, alternative, selected skill."""

@@ -2,7 +2,7 @@
 
 A part holds the runs of ledgers that follow one another. It is found by a digest of what these ledgers, their
 heads and the plan graphs are, and used only where this user's programs wrote it, whole
-(`untaken.store.derived`). Deleting all of them loses nothing; backups leave them out.
+(`untaken.workspace.derived`). Deleting all of them loses nothing; backups leave them out.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ import msgspec
 from untaken.errors import Finding
 from untaken.facts.making import AllRuns, RunRows, rows_of, unpacked
 from untaken.facts.parts import FactManifest, FactWriter, writing_database
+from untaken.facts.scaling.distant import RunSource
+from untaken.facts.scaling.reading import Scoring, made_of
+from untaken.facts.scaling.reopening import rules_of
 from untaken.facts.tables import FACTS_VERSION
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run
 from untaken.ledger.run_lines import RunLines
 from untaken.limits import MIB
-from untaken.scaling.distant import RunSource
-from untaken.scaling.reading import Scoring, made_of
-from untaken.scaling.reopening import rules_of
-from untaken.store import StoredFile, Workspace
-from untaken.store.derived import FACTS, FOLDER, discard_table, load_table, own_key_of, save_table
-from untaken.subgoals.graph_doubts import RunEnd
+from untaken.scoring.graph_doubts import RunEnd
+from untaken.workspace import StoredFile, Workspace
+from untaken.workspace.derived import FACTS, FOLDER, discard_table, load_table, own_key_of, save_table
 
 PART_BYTES: Final = 16 * MIB
 """Of ledgers in a part: what a verdict makes again, and some 1,000 runs."""

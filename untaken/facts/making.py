@@ -18,19 +18,19 @@ import msgspec
 from untaken.errors import Finding
 from untaken.facts.parts import FactWriter, replacing_folder, writing_database
 from untaken.facts.rows import RunWithScore
+from untaken.facts.scaling.chunks import chunks
+from untaken.facts.scaling.decoded_once import decoded_once
+from untaken.facts.scaling.distant import ScoreRecord
+from untaken.facts.scaling.packing import pack, unpack
+from untaken.facts.scaling.places import Place, size_of
+from untaken.facts.scaling.pool import Cluster
+from untaken.facts.scaling.reading import Progress, ScoredRun, Scoring, read_scored, twice
 from untaken.facts.tables import Parts, facts_of
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run, Verdict
-from untaken.scaling.chunks import chunks
-from untaken.scaling.decoded_once import decoded_once
-from untaken.scaling.distant import ScoreRecord
-from untaken.scaling.packing import pack, unpack
-from untaken.scaling.places import Place, size_of
-from untaken.scaling.pool import Cluster
-from untaken.scaling.reading import Progress, ScoredRun, Scoring, read_scored, twice
-from untaken.subgoals import graph_doubts
-from untaken.subgoals.graph_doubts import RunEnd
-from untaken.subgoals.verdicts import unmatched_globs
+from untaken.scoring import graph_doubts
+from untaken.scoring.graph_doubts import RunEnd
+from untaken.scoring.verdicts import unmatched_globs
 
 NOBODY: Final = frozenset[str]()
 _encode = msgspec.msgpack.Encoder().encode
@@ -46,7 +46,7 @@ class MadeFacts:
         runs: how many; `results`: rows of that table.
         findings: on ledgers, plan graphs and scores, in the order in which `read_ledgers` and
             `untaken.corpus.score_runs` give them, each once.
-        broken: as of `untaken.scaling.reading.Ledgers`.
+        broken: as of `untaken.facts.scaling.reading.Ledgers`.
     """
 
     files: tuple[str, ...]

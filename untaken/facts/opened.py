@@ -17,9 +17,9 @@ from untaken.facts.columns import MEANINGS, Meanings
 from untaken.facts.kept import workspace_facts
 from untaken.facts.parts import MANIFEST, OWN_CODE, FactManifest, literal
 from untaken.facts.tables import FACTS_VERSION, TABLES
-from untaken.store import Workspace
-from untaken.store.derived import FACTS, FOLDER
-from untaken.store.schema import is_workspace
+from untaken.workspace import Workspace
+from untaken.workspace.derived import FACTS, FOLDER
+from untaken.workspace.schema import is_workspace
 
 THREADS: Final = 2
 MEMORY: Final = "2GB"

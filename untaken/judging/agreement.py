@@ -11,7 +11,7 @@ from untaken import stats
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
-from untaken.subgoals.verdicts import not_withdrawn, ruling, whose_count
+from untaken.scoring.verdicts import not_withdrawn, ruling, whose_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

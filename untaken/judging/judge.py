@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator
 from hashlib import sha256
 from typing import Final
 
-from untaken.asking import ModelAccess, ModelAnswer
-from untaken.asking.access import Progress
 from untaken.errors import Finding, Unscored, UntakenError, Where
+from untaken.judging.asking import ModelAccess, ModelAnswer
+from untaken.judging.asking.access import Progress
 from untaken.judging.evidence import RunEvidence, is_claim
 from untaken.judging.node_verdict import (
     UNSCORED_WORDS,
@@ -30,7 +30,7 @@ from untaken.judging.view import record_of
 from untaken.ledger import Draft, Run
 from untaken.ledger.events import Event, Evidence, MadeWith, Verdict
 from untaken.plans import PlanGraph
-from untaken.subgoals.verdicts import not_withdrawn
+from untaken.scoring.verdicts import not_withdrawn
 
 MIN_QUOTE: Final = 6
 """Fewest letters and digits of a quote: shorter ones occur anywhere by chance."""

@@ -8,8 +8,8 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from untaken.asking import ModelAccess, ModelAnswer, Question
-from untaken.asking.access import Progress
+from untaken.judging.asking import ModelAccess, ModelAnswer, Question
+from untaken.judging.asking.access import Progress
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.judge import author
 from untaken.judging.prompt_injection import texts_to_judges

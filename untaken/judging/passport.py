@@ -24,7 +24,7 @@ from untaken.ledger.events import Verdict
 from untaken.plans import GraphSet
 from untaken.plans.globs import escape_glob
 from untaken.present.numbers import counted
-from untaken.subgoals.verdicts import not_withdrawn, ruling, whose_count
+from untaken.scoring.verdicts import not_withdrawn, ruling, whose_count
 
 NOT_RECORDED: Final = "not recorded"
 

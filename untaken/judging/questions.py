@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from untaken.asking import Question, Template, read_template
+from untaken.judging.asking import Question, Template, read_template
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.node_verdict import BriefAnswer, JudgeAnswer
 from untaken.judging.view import LedgerView, record_of
@@ -18,7 +18,7 @@ from untaken.ledger import Run
 from untaken.ledger.events import Event, Message, Observation, RunFinished, State, ToolCall
 from untaken.plans import PlanGraph, graph_digest
 from untaken.plans.plan_graph import SubGoal
-from untaken.subgoals import NodeScore, score_run
+from untaken.scoring import NodeScore, score_run
 
 EXCERPT_CHARS: Final = 12_000
 """Characters of the events that a question shows; with tools the judge may read on."""

@@ -13,7 +13,7 @@ from untaken.errors import Score, Unscored
 from untaken.judging.agreement import PairedOpinions, VerdictPair, estimate_agreement, independent
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
-from untaken.subgoals.verdicts import not_withdrawn, whose_count
+from untaken.scoring.verdicts import not_withdrawn, whose_count
 
 MOST_REVIEWERS: Final = 20
 """Reviewers who are paired: those with most opinions."""

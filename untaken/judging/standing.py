@@ -22,7 +22,7 @@ from untaken.ledger import Run
 from untaken.plans import GraphSet
 from untaken.plans.globs import escape_glob
 from untaken.present.numbers import counted
-from untaken.subgoals.verdicts import EXCEPT, PLACE, whose_count
+from untaken.scoring.verdicts import EXCEPT, PLACE, whose_count
 
 State = Literal["calibrated", "uncalibrated", "stale"]
 WORST_LAST: Final[tuple[State, ...]] = ("calibrated", "stale", "uncalibrated")

@@ -14,7 +14,7 @@ from untaken.judging.agreement import AgreementEstimate, VerdictPair, independen
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
 from untaken.plans.globs import escape_glob
-from untaken.subgoals.verdicts import EXCEPT, PLACE, whose_count
+from untaken.scoring.verdicts import EXCEPT, PLACE, whose_count
 
 LEAST_KAPPA: Final = 0.4
 """Below, agreement is at best fair (Landis and Koch 1977)."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import msgspec
 
-from untaken.asking import Tool
+from untaken.judging.asking import Tool
 from untaken.judging.envelope import enveloped
 from untaken.judging.rendering import event_text, headline
 from untaken.ledger import Run
 from untaken.ledger.events import ABOUT_RUN, Event, RunFinished, State
-from untaken.subgoals.state import StateFold
+from untaken.scoring.state import StateFold
 
 EVENT_CHARS = 2_000
 """Characters of one event's text."""

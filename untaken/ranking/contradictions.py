@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from untaken.errors import Unscored
 from untaken.ranking.ranked import Contradiction
-from untaken.subgoals.run_score import RunScore
+from untaken.scoring.run_score import RunScore
 
 
 def contradictory_runs(scores: Iterable[RunScore]) -> tuple[Contradiction, ...]:

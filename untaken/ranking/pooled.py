@@ -9,7 +9,7 @@ from typing import Final
 from untaken.errors import Finding, Score, Unscored
 from untaken.ranking.metrics import METRICS
 from untaken.ranking.rank_report import RankReport
-from untaken.subgoals.run_score import AgentScore
+from untaken.scoring.run_score import AgentScore
 
 POOLED: Final = tuple(metric for metric in METRICS if metric in AgentScore.__dataclass_fields__)
 """Metrics that `untaken score` pools and `untaken rank` averages over tasks."""

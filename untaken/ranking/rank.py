@@ -23,10 +23,10 @@ from untaken.ranking.ranked import (
     DiscordantPair,
     RankedAgent,
 )
+from untaken.scoring.run_score import MissingRule, RunScore
 from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman, tau_interval
 from untaken.stats.ranks import PairTests, rank_interval, task_flips
 from untaken.stats.shares import guaranteed_interval, share_interval
-from untaken.subgoals.run_score import MissingRule, RunScore
 
 
 def rank_agents(

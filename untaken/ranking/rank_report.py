@@ -16,7 +16,7 @@ from untaken.ranking.comparisons import (
     WorkflowVerdict,
 )
 from untaken.ranking.ranked import Agreement, Bootstrap, Contradiction, DiscordantPair, RankedAgent
-from untaken.subgoals.run_score import RunScore
+from untaken.scoring.run_score import RunScore
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from one_by_one.records import record_of_context
 from one_by_one.strata import support_of
 from one_by_one.terms import common_terms
 from one_by_one.trust import Arm, compare_arms
+from untaken.counterfactual.memory import Snapshot
 from untaken.counterfactual.paths import alternatives_of, outcome_of, verdict_of
 from untaken.counterfactual.run_evaluation import Alternative, Decision, Direction, Support
 from untaken.counterfactual.scoring import Outcome, Scale, Weights, difference, score_placed
@@ -19,7 +20,6 @@ from untaken.counterfactual.strata import NOT_TAKEN_BEFORE
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.run import Run
-from untaken.memory import Snapshot
 
 DAY: Final = timedelta(days=1)
 

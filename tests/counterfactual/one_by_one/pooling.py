@@ -20,12 +20,12 @@ from one_by_one.levels import Layered
 from one_by_one.records import mean_of, record_of_context
 from one_by_one.terms import common_terms
 from one_by_one.trust import Arm
+from untaken.counterfactual.memory import Record, Snapshot
+from untaken.counterfactual.memory.history import History
+from untaken.counterfactual.memory.record import Observed
 from untaken.counterfactual.run_evaluation import ONE_LAYER
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, score_placed
 from untaken.errors import Score, Unscored, number
-from untaken.memory import Record, Snapshot
-from untaken.memory.history import History
-from untaken.memory.record import Observed
 from untaken.stats.rates import Z_95
 
 STRENGTHS: Final = (1, 2, 4, 8, 16, 32, 64)

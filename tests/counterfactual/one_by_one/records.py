@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from untaken.counterfactual.memory import Record, Snapshot
+from untaken.counterfactual.memory.history import ANY
 from untaken.counterfactual.scoring import Outcome
 from untaken.errors import number
-from untaken.memory import Record, Snapshot
-from untaken.memory.history import ANY
 
 
 def mean_of(record: Record) -> Outcome:

@@ -7,9 +7,9 @@ from typing import Final
 
 from one_by_one.contrast import Sample
 from one_by_one.terms import in_force
+from untaken.counterfactual.memory import Record, ValueRange
 from untaken.counterfactual.scoring import Scale, Terms
 from untaken.errors import Unscored
-from untaken.memory import Record, ValueRange
 
 NO_SPREAD: Final = Unscored("one run has no spread")
 FEW_FIGURES: Final = Unscored("fewer than two runs recorded cost and steps")

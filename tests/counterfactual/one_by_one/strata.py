@@ -7,9 +7,9 @@ from zlib import crc32
 import numpy as np
 from msgspec import UNSET
 
+from untaken.counterfactual.memory import Observed, Snapshot
 from untaken.counterfactual.strata import NOT_NAMED, decided_at
 from untaken.counterfactual.support import ComparedRuns, OptionComparison, nested_groups
-from untaken.memory import Observed, Snapshot
 
 Called = tuple[str, str, str | None]
 

@@ -18,6 +18,7 @@ from one_by_one.contrast import Sample, band_between, band_of
 from one_by_one.records import mean_of
 from one_by_one.sample import sample_of
 from one_by_one.terms import common_terms
+from untaken.counterfactual.memory import Record
 from untaken.counterfactual.scoring import (
     Scale,
     Terms,
@@ -25,7 +26,6 @@ from untaken.counterfactual.scoring import (
     score_placed,
 )
 from untaken.errors import Score, Unscored
-from untaken.memory import Record
 
 NOTHING_VARIED: Final = Unscored("no weighted figure varies in either history")
 

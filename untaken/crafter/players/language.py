@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Self
 from msgspec import Meta, Struct
 
 from untaken import limits
-from untaken.asking import ModelAccess, Question, Template, read_template
 from untaken.crafter.players.feedback import WithoutSkills
 from untaken.crafter.policy import Act
 from untaken.crafter.simulator.names import ACTION_PATTERN
 from untaken.crafter.state_causality.variables import variables_of
 from untaken.errors import Unscored
 from untaken.formats.losses import clip
+from untaken.judging.asking import ModelAccess, Question, Template, read_template
 from untaken.judging.envelope import enveloped, nonce_for
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from untaken.asking import ModelAccess
 from untaken.crafter.loop import Episode, Turn, WinSettings, play
 from untaken.crafter.players import policy_named
 from untaken.crafter.record import ENDING, PlannedStep, PlanningRecord, planned_step, write_planning
 from untaken.crafter.simulator.recording import RunRecorder, StepClock, task_id
 from untaken.crafter.simulator.world import CrafterWorld
 from untaken.crafter.state_causality import SymbolicCausality
+from untaken.judging.asking import ModelAccess
 from untaken.ledger import LedgerWriter
 
 START: Final = datetime(2026, 3, 2, tzinfo=UTC)

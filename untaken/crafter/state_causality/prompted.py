@@ -8,7 +8,6 @@ from typing import Annotated, Final, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
-from untaken.asking import ModelAccess, Question, Template, read_template
 from untaken.crafter.simulator import LocalView
 from untaken.crafter.state_causality.causal_state import STAY_ALIVE, CausalEdge, Concept, StateVariable
 from untaken.crafter.state_causality.evaluator import StateCausality
@@ -16,6 +15,7 @@ from untaken.crafter.state_causality.mechanisms import mechanisms
 from untaken.crafter.state_causality.symbolic import within
 from untaken.crafter.state_causality.variables import variables_of
 from untaken.errors import Unscored
+from untaken.judging.asking import ModelAccess, Question, Template, read_template
 
 NOTHING: Final = "the model named nothing of what it was offered"
 

@@ -19,7 +19,7 @@ from untaken.ranking.compared.tables import RunsByCell
 from untaken.ranking.comparisons import RunContribution, SubGoalGap, TaskGap
 from untaken.ranking.metrics import METRICS
 from untaken.ranking.ranked import Bootstrap, DiscordantPair
-from untaken.subgoals.run_score import NodeResult, RunScore
+from untaken.scoring.run_score import NodeResult, RunScore
 
 BY_SUB_GOAL: Final = {name: metric.weight for name, metric in METRICS.items() if metric.weight}
 """Metrics that are a share of sub-goals completed, and so a sum over sub-goals: the weight of each."""

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from untaken.errors import Unscored
 from untaken.ranking.metrics import METRICS, WEIGHTED
+from untaken.scoring.run_score import RunScore
 from untaken.stats.rounding import Floats, quantise
-from untaken.subgoals.run_score import RunScore
 
 
 def metrics_of(scores: Sequence[RunScore]) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from typing import Final
 from untaken.errors import Score, Unscored
 from untaken.ranking.compared.tables import RunsByCell
 from untaken.ranking.comparisons import Comparison, PairedDifference, WorkflowVerdict, WorkflowWins
+from untaken.scoring.run_score import RunScore
 from untaken.stats.rounding import quantised
-from untaken.subgoals.run_score import RunScore
 
 WORKFLOW_METRIC: Final = "critical_completion"
 

@@ -1,0 +1,282 @@
+"""Successful runs against the plan: what they do without, and in which order they go (§10)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import to_builtins
+
+from untaken import stats
+from untaken.analysis.auditing.scored import PlannedRun, PlanRuns
+from untaken.annotating.edits import Disconnect, Edit, Set
+from untaken.errors import UntakenError
+from untaken.plans.expression_source import read_source
+from untaken.plans.patterns import as_literal
+from untaken.plans.plan_graph import Check, SubGoal, ToolCallSpec
+from untaken.scoring.differences import nearest_call, shown, unmet_arguments
+from untaken.scoring.tool_names import alike
+
+if TYPE_CHECKING:
+    from untaken.stats import Stratum
+
+MIN_SUCCESSES: Final = 3
+"""Successes from which a sub-goal that none completes is doubted."""
+MIN_CONTESTED: Final = 5
+MIN_RUNS: Final = 5
+"""Runs, one of them a success, from which a name that none of them knows is taken for a misspelling."""
+ALPHA: Final = 0.05
+HALF: Final = 0.5
+"""Share of successes that complete a sub-goal below which it is no common step."""
+MOST: Final = 0.9
+"""Share of successes that complete a sub-goal that is needed, at least."""
+REVERSED: Final = 0.1
+"""Share of successes that may go against an edge by chance."""
+NEEDED: Final = 0.2
+"""A success difference that a needed sub-goal has at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """How often successes complete a sub-goal, and whether completing it goes with success.
+
+    Attributes:
+        successes, completed: successful runs that can say something, and those that completed it.
+        low, high: 95% interval of the success rate with it minus that without, inside task and agent;
+            ``None`` where no task has runs on both sides.
+    """
+
+    successes: int
+    completed: int
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def nobody(self) -> bool:
+        """Successes do without it: none of three completes it, or surely fewer than half."""
+        c, s = self.completed, self.successes
+        return (s >= MIN_SUCCESSES and c == 0) or (s > 0 and _at_most(c, s, HALF) < ALPHA)
+
+    @property
+    def contested(self) -> bool:
+        """Some successes do without it, more than chance explains, and nothing says that it is needed."""
+        enough = self.successes >= MIN_CONTESTED
+        rare = enough and _at_most(self.completed, self.successes, MOST) < ALPHA
+        return rare and not (self.low is not None and self.low > 0)
+
+    @property
+    def needless(self) -> bool:
+        """Of a contested one: completing it does not go with success."""
+        return self.low is not None and self.high is not None and self.low <= 0 and self.high < NEEDED
+
+
+def completion(plan: PlanRuns, name: str) -> Completion:
+    """Counts the runs of a plan."""
+    speaking = [one for one in plan.runs if one.speaks(name)]
+    successes = [one for one in speaking if one.success is True]
+    found = Completion(successes=len(successes), completed=sum(one.completed(name) for one in successes))
+    if found.nobody or not found.contested:
+        return found
+    strata = _strata(speaking, name)
+    if not strata:
+        return found
+    low, high = stats.score_interval(strata)
+    return Completion(successes=found.successes, completed=found.completed, low=low, high=high)
+
+
+def _strata(runs: Sequence[PlannedRun], name: str) -> list[Stratum]:
+    counts: defaultdict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for one in runs:
+        if isinstance(one.success, bool):
+            cell = counts[one.run.task_id, *one.run.identity]
+            side = 0 if one.completed(name) else 2
+            cell[side] += one.success
+            cell[side + 1] += 1
+    return [stats.Stratum(*cell) for cell in counts.values() if cell[1] and cell[3]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """How often runs go against an edge: they do the later sub-goal first, and finish it first.
+
+    Attributes:
+        both, reversed: successes that completed both ends, and those of them that went against it.
+        runs, runs_reversed: the same of all runs.
+    """
+
+    both: int
+    reversed: int
+    runs: int
+    runs_reversed: int
+
+    @property
+    def doubtful(self) -> bool:
+        """More often than chance explains, or no run at all goes along it."""
+        nobody = self.both > 0 and MIN_SUCCESSES <= self.runs == self.runs_reversed
+        return nobody or stats.at_least_p(self.reversed, self.both, REVERSED) < ALPHA
+
+    @property
+    def sound(self) -> bool:
+        """Enough successes have both ends, in this order."""
+        return self.both >= MIN_SUCCESSES and self.reversed <= REVERSED * self.both
+
+
+def order(plan: PlanRuns, name: str, dependency: str) -> Order:
+    """Counts the runs that completed both ends of an edge."""
+    found = [
+        (one.success is True, against)
+        for one in plan.runs
+        if (against := _against(one, name, dependency)) is not None
+    ]
+    return Order(
+        both=sum(success for success, _ in found),
+        reversed=sum(success and against for success, against in found),
+        runs=len(found),
+        runs_reversed=sum(against for _, against in found),
+    )
+
+
+def _against(one: PlannedRun, name: str, dependency: str) -> bool | None:
+    """Whether a run goes against an edge; ``None`` where it cannot tell."""
+    first = one.first_attempts
+    if not (one.completed(name) and one.completed(dependency)):
+        return None
+    if name not in first or dependency not in first or first[name] == first[dependency]:
+        return None
+    if first[name] > first[dependency]:
+        return False
+    done = one.completions  # trying early and in vain is no order
+    return done.get(name, first[name]) < done.get(dependency, first[dependency])
+
+
+def other_order(name: str, dependency: str) -> Edit:
+    """The edit that a reversed edge asks for."""
+    return Disconnect(dependency=dependency, sub_goal=name)
+
+
+def misspelt(plan: PlanRuns, node: SubGoal, tools: Collection[str]) -> tuple[Edit, str] | None:
+    """The edit of a name in its check that no run knows where every run has nearly the same one; in words.
+
+    Args:
+        plan: its runs; fewer than `MIN_RUNS`, or none successful, say nothing.
+        node: that no success completes.
+        tools: all tools that any run calls.
+    """
+    check = node.check
+    if check is None or len(plan.runs) < MIN_RUNS or not plan.successes:
+        return None
+    if check.tool_call is not None:
+        return None if check.tool_call.name in tools else _other_tool(node, check.tool_call, tools)
+    return _other_field(node, check, plan)
+
+
+def other_arguments(plan: PlanRuns, node: SubGoal) -> tuple[Edit, str] | None:
+    """The arguments that all successes give instead of those expected, as an edit and in words."""
+    if node.check is None or node.check.tool_call is None:
+        return None
+    successes = [one for one in plan.successes if one.speaks(node.id)]
+    return _other_arguments(node, node.check.tool_call, successes)
+
+
+def everybody_differs(plan: PlanRuns, node: SubGoal) -> bool:
+    """Whether no run completes it, and all that try it give the same arguments, a success among them."""
+    tried = [one for one in plan.runs if one.speaks(node.id) and node.id in one.first_attempts]
+    if len(tried) < MIN_RUNS or any(one.completed(node.id) for one in tried):
+        return False
+    if not any(one.success is True for one in tried) or node.check is None or node.check.tool_call is None:
+        return False
+    return _other_arguments(node, node.check.tool_call, tried) is not None
+
+
+def _other_tool(node: SubGoal, spec: ToolCallSpec, tools: Collection[str]) -> tuple[Edit, str] | None:
+    near = alike(spec.name, tools)
+    if not near:
+        return None
+    name = near[0][1]
+    return _call_edit(node, {"name": name}), f"tool {name} instead of {spec.name}"
+
+
+def _other_arguments(
+    node: SubGoal, spec: ToolCallSpec, successes: Sequence[PlannedRun]
+) -> tuple[Edit, str] | None:
+    """The values that the nearest calls of all successes share where the plan expects others."""
+    shared: dict[str, tuple[Any, Any]] | None = None
+    for one in successes:
+        calls = [call for call in one.run.actions if call.tool == spec.name]
+        near = nearest_call(spec, calls)
+        if near is None:
+            return None
+        unmet = {name: (expected, actual) for name, expected, actual in unmet_arguments(spec, near[0])}
+        if not unmet or (shared is not None and repr(shared) != repr(unmet)):
+            return None
+        shared = unmet
+    if not shared or any(name not in spec.arguments or not _is_json(v[1]) for name, v in shared.items()):
+        return None
+    values = {name: as_literal(actual) for name, (_, actual) in shared.items()}
+    words = [
+        f"{name} {shown(to)} instead of {shown(spec.arguments[name])}" for name, (_, to) in shared.items()
+    ]
+    return _call_edit(node, {"arguments": spec.arguments | values}), ", ".join(words)
+
+
+def _is_json(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float | list | dict)
+
+
+def _call_edit(node: SubGoal, changed: dict[str, Any]) -> Edit:
+    check = to_builtins(node.check)
+    check["tool_call"] |= changed
+    return Set(sub_goal=node.id, field="check", value=check)
+
+
+def _other_field(node: SubGoal, check: Check, plan: PlanRuns) -> tuple[Edit, str] | None:
+    """A field that every success has, spelled nearly as one that no run has."""
+    if check.expr is None:
+        return None
+    states = [one.final_state for one in plan.runs]
+    ended_well = [one.final_state for one in plan.successes]
+    for path in _read_paths(check.expr):
+        parts = [path[: at + 1] for at in range(len(path))]
+        place = next((at for at, part in enumerate(parts) if not any(_has(s, part) for s in states)), None)
+        if place is None:
+            continue
+        everywhere = set.intersection(*(set(_below(state, path[:place])) for state in ended_well))
+        near = alike(path[place], everywhere)
+        if near:
+            expression = _renamed(check.expr, path[: place + 1], near[0][1])
+            value = to_builtins(check) | {"expr": expression}
+            words = f"field {near[0][1]} instead of {path[place]}"
+            return Set(sub_goal=node.id, field="check", value=value), words
+    return None
+
+
+def _read_paths(expression: str) -> list[tuple[str, ...]]:
+    try:
+        paths = read_source(expression).paths
+    except UntakenError:  # the same fault makes the check itself unscored
+        return []
+    return list(dict.fromkeys(path.segments for path in paths if path.segments))
+
+
+def _renamed(expression: str, path: tuple[str, ...], name: str) -> str:
+    old, new = (re.escape(".".join(("state", *path))), ".".join(("state", *path[:-1], name)))
+    return re.sub(rf"\b{old}\b", lambda _: new, expression)
+
+
+def _has(state: dict[str, Any], path: tuple[str, ...]) -> bool:
+    return path[-1] in _below(state, path[:-1])
+
+
+def _below(state: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    inner: Any = state
+    for name in path:
+        inner = inner.get(name) if isinstance(inner, dict) else None
+    return inner if isinstance(inner, dict) else {}
+
+
+def _at_most(k: int, n: int, chance: float) -> float:
+    """P(X ≤ k) of a binomial distribution."""
+    return stats.at_least_p(n - k, n, 1 - chance)

@@ -1,0 +1,105 @@
+"""The fix-first list with what belongs beside it (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from untaken.analysis.fix_first.items import FixItem, InfrastructureGroup, LeftSubGoal
+from untaken.errors import number
+from untaken.present.numbers import counted
+from untaken.ranking import Contradiction
+from untaken.scoring.causes import Cause
+
+ITEMS_SHOWN: Final = 6
+"""Items to fix first that are shown at first, each with at most so many runs."""
+Order = Literal["failed", "gain", "critical"]
+ORDERS: Final[Mapping[Order, str]] = {
+    "failed": "Failed runs",
+    "gain": "Success gained",
+    "critical": "Critical completion",
+}
+"""What the items can be ordered by, in words."""
+LEAST_FAILED: Final = 3
+"""With fewer failed runs nothing is recommended for failure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triage:
+    """What to fix first, and which runs to look at because they contradict themselves.
+
+    A failed run is in one item, or in `infrastructure`, or in `unscored_failed_runs`. What choices the runs
+    could have made is said apart: `untaken.analysis.fix_first.advice`.
+
+    Attributes:
+        items: most failed runs first; then critical sub-goals that are missed without failing first.
+        causes: what failed runs have in common, over all items.
+        left_out: sub-goals that failed runs leave uncompleted and no item names; doubts about the plan first.
+        infrastructure: runs that a limit, a provider, the sandbox or the verifier ended.
+        unscored_failed_runs: content digests of failed runs of which nothing is known where they failed.
+        contradictions: runs whose outcome and sub-goals disagree, largest effect first.
+        agents: whose runs these are; empty for everybody's.
+        runs: unbroken ones; `failed`, `succeeded`: by their outcome; the rest records none.
+        scored: runs with a sub-goal that is known to be completed or not.
+    """
+
+    items: tuple[FixItem, ...]
+    causes: tuple[Cause, ...]
+    left_out: tuple[LeftSubGoal, ...]
+    infrastructure: tuple[InfrastructureGroup, ...]
+    unscored_failed_runs: tuple[str, ...]
+    contradictions: tuple[Contradiction, ...]
+    agents: tuple[str, ...]
+    runs: int
+    failed: int
+    succeeded: int
+    scored: int
+
+    @property
+    def recommended(self) -> tuple[FixItem, ...]:
+        """The items to act on."""
+        return tuple(item for item in self.items if item.recommended)
+
+    def ordered(self, by: Order = "failed") -> tuple[FixItem, ...]:
+        """The items by failed runs, by the success or by the critical completion that a fix would gain."""
+        if by == "failed":
+            return self.items
+        worth = {
+            item.digest: number(item.gain) or 0.0 if by == "gain" else item.critical_gain
+            for item in self.items
+        }
+        return tuple(sorted(self.items, key=lambda item: -worth[item.digest]))
+
+    @property
+    def headline(self) -> str:
+        """What the list is about, in one sentence without its end."""
+        if not self.runs:
+            return "No run can be looked at"
+        if not self.failed:
+            return self._none_failed()
+        many = counted(self.failed, "failed run")
+        if self.unscored_failed_runs and not self.scored:
+            return f"{many}, none scored: read one · draft a plan"
+        every = "; no run succeeded, so there is nothing to compare with" if not self.succeeded else ""
+        parts = [f"{many} of {self.runs:,}{every}"]
+        if ended := sum(group.failed_runs for group in self.infrastructure):
+            parts.append(f"{ended:,} ended by infrastructure or a limit")
+        if self.unscored_failed_runs:
+            parts.append(f"{len(self.unscored_failed_runs):,} not scored")
+        if self.failed < LEAST_FAILED:
+            parts.append("too few to recommend anything for failure")
+        return "; ".join(parts)
+
+    def _none_failed(self) -> str:
+        if not self.succeeded:
+            words = f"None of {counted(self.runs, 'run')} records whether it succeeded"
+        elif self.succeeded == self.runs:
+            words = "The run succeeded" if self.runs == 1 else f"All {self.runs:,} runs succeeded"
+        else:
+            unknown = self.runs - self.succeeded
+            words = f"No run failed; {counted(unknown, 'run')} of {self.runs:,} without an outcome"
+        missed = len(self.items)
+        if missed:
+            return f"{words}; {counted(missed, 'critical sub-goal')} not completed in some of them"
+        return f"{words}, and none is known to have missed a critical sub-goal" if self.scored else words

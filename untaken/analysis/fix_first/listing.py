@@ -1,0 +1,75 @@
+"""The fix-first list of a corpus (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from untaken.analysis.fix_first.failing import items_of, left_out
+from untaken.analysis.fix_first.findings import Triage
+from untaken.analysis.fix_first.items import InfrastructureGroup
+from untaken.analysis.fix_first.tally import FailureTally, tally_of
+from untaken.corpus import Corpus
+from untaken.errors import UntakenError
+from untaken.ledger.infrastructure import INFRASTRUCTURE_KINDS
+
+
+def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:
+    """What to fix first: where failed runs fail first and why, and critical sub-goals that are missed.
+
+    Args:
+        corpus: what was evaluated.
+        agents: whose runs to look at; everybody's by default.
+
+    Raises:
+        UntakenError: ``agent-unknown`` where no run is by one of `agents`.
+    """
+    known = {run.agent for run in corpus.runs.values()}
+    for agent in agents:
+        if agent not in known:
+            named = ", ".join(sorted(known)[:5]) or "none"
+            raise UntakenError(
+                "agent-unknown", f"no run is by the agent {agent!r}", hint=f"There are: {named}."
+            )
+    digests = [digest for digest, run in corpus.runs.items() if not agents or run.agent in agents]
+    return _triage(tally_of(corpus, digests), agents)
+
+
+def triage_by_agent(corpus: Corpus) -> dict[str | None, Triage]:
+    """`triage` of all runs (under ``None``) and of each agent's own, by name."""
+    of_agent: dict[str, list[str]] = {}
+    for digest, run in corpus.runs.items():
+        of_agent.setdefault(run.agent, []).append(digest)
+    whole = tally_of(corpus, corpus.runs)
+    return {None: _triage(whole, ())} | {
+        agent: _triage(tally_of(corpus, of_agent[agent], whole=whole), (agent,)) for agent in sorted(of_agent)
+    }
+
+
+def _triage(tally: FailureTally, agents: Collection[str]) -> Triage:
+    items, causes = items_of(tally)
+    return Triage(
+        items=items,
+        causes=causes,
+        left_out=left_out(tally, items),
+        infrastructure=_infrastructure(tally),
+        unscored_failed_runs=tuple(tally.unscored),
+        contradictions=tuple(c for c in tally.corpus.contradictions if not agents or c.agent in agents),
+        agents=tuple(sorted(agents)),
+        runs=len(tally.runs),
+        failed=len(tally.failed),
+        succeeded=len(tally.succeeded),
+        scored=len(tally.undone),
+    )
+
+
+def _infrastructure(tally: FailureTally) -> tuple[InfrastructureGroup, ...]:
+    """Step limits by themselves: such runs may be looping."""
+    found = []
+    for kind in INFRASTRUCTURE_KINDS:
+        if runs := [digest for digest, ended in tally.infrastructure.items() if ended == kind]:
+            failed = tally.failures(runs)
+            group = InfrastructureGroup(
+                kind=kind, failed_runs=failed, no_outcome=len(runs) - failed, runs=tuple(runs)
+            )
+            found.append(group)
+    return tuple(sorted(found, key=lambda group: (-group.failed_runs, -group.no_outcome)))

@@ -1,0 +1,267 @@
+"""Running totals of every (skill, context), as columns: any moment, and any run left out, is a lookup (§3).
+
+An observation has one *entry* in each place that it counts in. Entries are ordered by place, then by the log;
+their whole-number sums are added up once over all of them, so the totals of a place at a moment are the
+difference of two rows, found by binary search, and exact (`untaken.counterfactual.memory.sums`). Figures for
+scores are
+added up in the decimals that they are written in, where these are few: in NumPy's whole numbers then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from operator import sub
+from typing import NamedTuple
+
+import numpy as np
+
+from untaken.counterfactual.memory.columns import LogColumns
+from untaken.counterfactual.memory.figures import (
+    Figures,
+    SumColumns,
+    Units,
+    as_sums,
+    decimal_unit,
+    figures_of,
+    product,
+    whole_numbers,
+)
+from untaken.counterfactual.memory.record import Observed
+from untaken.counterfactual.memory.sums import Sums
+
+Place = tuple[str, str]
+"""Skill and context."""
+NOWHERE = -1
+"""Number of a place, or of a run, that the log does not have."""
+
+
+class Moment(NamedTuple):
+    """Rows to look up, columns of one length.
+
+    Attributes:
+        place: number of the (skill, context), `NOWHERE` if there is none.
+        cut: how many observations of the log are known.
+        without: number of the run to leave out, `NOWHERE` for none.
+    """
+
+    place: np.ndarray
+    cut: np.ndarray
+    without: np.ndarray
+
+
+class Grouped:
+    """The entries of a log by place, then by a group of its runs: what a group has in a place by a moment."""
+
+    def __init__(self, place: np.ndarray, group: np.ndarray, position: np.ndarray, size: int) -> None:
+        """Columns of the entries, in any order; every position is below `size`."""
+        self._groups, self._size = int(group.max(initial=-1)) + 1, size
+        key = (place * self._groups + group) * size + position
+        self.order = np.argsort(key, kind="stable")
+        self._key = key[self.order]
+
+    def between(self, place: np.ndarray, group: np.ndarray, cut: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Begin and end, in `order`, of what is known at each cut."""
+        begin = (place * self._groups + group) * self._size
+        return np.searchsorted(self._key, begin), np.searchsorted(self._key, begin + cut)
+
+    def earlier(self, counted: np.ndarray) -> np.ndarray:
+        """How many of the entries marked each entry's group had in its place before."""
+        some = counted[self.order].astype(np.int64)
+        before = np.cumsum(some) - some
+        starts = np.flatnonzero(np.diff(self._key // self._size, prepend=-1))
+        found = np.empty(some.size, dtype=np.int64)
+        found[self.order] = before - np.repeat(before[starts], np.diff(starts, append=some.size))
+        return found
+
+
+class Totals:
+    """Every place of a log over time."""
+
+    def __init__(
+        self,
+        log: Sequence[Observed],
+        columns: LogColumns,
+        *,
+        skill: str | None = None,
+    ) -> None:
+        """Sorts the entries. An observation counts for its skill in each of its layers."""
+        self.places: dict[Place, int] = {}
+        places, layers = self.places, [observed.layers for observed in log]
+        numbers = [
+            places.setdefault((observed.skill if skill is None else skill, layer), len(places))
+            for observed, contexts in zip(log, layers, strict=True)
+            for layer in contexts
+        ]
+        entries = np.array(numbers, dtype=np.int64)
+        at = np.repeat(np.arange(len(log)), np.fromiter(map(len, layers), np.int64, len(log)))
+        order = np.argsort(entries, kind="stable")
+        self._columns, self._size = columns, len(log) + 1
+        self._place, self._position = entries[order], at[order]
+        self._begin = np.searchsorted(self._place, np.arange(len(self.places) + 1))
+        self._key = self._place * self._size + self._position
+
+    def positions(self, place: int) -> np.ndarray:
+        """Where in the log the observations of a place are."""
+        found: np.ndarray = self._position[self._begin[place] : self._begin[place + 1]]
+        return found
+
+    def first_outcomes(self, place: int) -> np.ndarray:
+        """Where in the log each run's first outcome in a place is, in order."""
+        some = slice(self._begin[place], self._begin[place + 1])
+        found: np.ndarray = self._position[some][self._is_first[some]]
+        return found
+
+    def sums(self, place: int, known: int) -> Sums:
+        """The totals of a place after the first `known` of its observations."""
+        begin = int(self._begin[place])
+        return Sums._make(map(sub, self._rows[begin + known], self._rows[begin]))
+
+    def figures(self, rows: Moment) -> Figures:
+        """The figures of many places, each at its own moment; n = 0 where nothing was known.
+
+        Equal rows cost nothing: each state of a place is worked out once.
+        """
+        there = rows.place != NOWHERE
+        place = np.where(there, rows.place, 0)
+        end = np.where(there, np.searchsorted(self._key, place * self._size + rows.cut), 0)
+        begin = np.where(there, self._begin[place] if self.places else 0, 0)
+        first, back = _distinct(np.where(end > begin, end, 0), self._position.size + 1)
+        own, own_begin, own_end = self._own(rows, place, there)
+        back[own] = first.size + np.arange(own.size)  # a state of its own for each
+        first = np.concatenate([first, own])
+        begin, end = begin[first], end[first]
+        sums = _between(self._before, begin, end)
+        runs = self._first_seen[end] - self._first_seen[begin]
+        if own.size:
+            part = _between(self._before_by_run, own_begin, own_end)
+            moments = Moment(place[own], rows.cut[own], rows.without[own])
+            part = part._replace(squares=self.squares_removed(moments, part.n))
+            for column, removed in zip(sums, part, strict=True):
+                column[-own.size :] -= removed
+            runs[-own.size :] -= part.n > 0
+        return Figures(*(column[back] for column in self._units.figures(figures_of(sums, runs))))
+
+    def _own(
+        self, rows: Moment, place: np.ndarray, there: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows whose run to be left out put something in before the cut; begin and end of it in `_by_run`."""
+        wanted = np.flatnonzero(there & (rows.without != NOWHERE))
+        if not wanted.size:
+            return wanted, wanted, wanted
+        begin, end = self._by_run.between(place[wanted], rows.without[wanted], rows.cut[wanted])
+        some = end > begin
+        return wanted[some], begin[some], end[some]
+
+    def squares_removed(self, rows: Moment, own: np.ndarray) -> np.ndarray:
+        """What the run to be left out takes off Σm² with its `own` outcomes: m² − (m − own)².
+
+        m also counts the outcomes of its copies, known at the same cut.
+        """
+        begin, end = self._by_unit.between(rows.place, self._columns.units[rows.without], rows.cut)
+        m = self._outcomes_by_unit[end] - self._outcomes_by_unit[begin]
+        removed: np.ndarray = own * (2 * m - own)
+        return removed
+
+    @cached_property
+    def _by_run(self) -> Grouped:
+        return Grouped(self._place, self._columns.run[self._position], self._position, self._size)
+
+    @cached_property
+    def _by_unit(self) -> Grouped:
+        columns = self._columns
+        if not columns.copies:
+            return self._by_run
+        return Grouped(self._place, columns.units[columns.run][self._position], self._position, self._size)
+
+    @cached_property
+    def _outcomes_by_unit(self) -> np.ndarray:
+        """Outcomes in the order of `_by_unit`, running."""
+        return _cumulated(self._is_outcome[self._by_unit.order])
+
+    @cached_property
+    def _longest(self) -> int:
+        """Entries of the place that has most: sums over all places may wrap, their differences do not."""
+        return int(np.diff(self._begin).max(initial=0))
+
+    @cached_property
+    def _units(self) -> Units:
+        """Those that figures are added up in."""
+        columns = self._columns.cost, self._columns.steps
+        return Units(*(decimal_unit(column[~np.isnan(column)], self._longest) for column in columns))
+
+    def _entries(self, units: Units, most: int) -> SumColumns:
+        """What each entry adds; the m-th outcome of a run and its copies in a place adds 2m − 1 to Σm².
+
+        Made again when it is asked for: millions of whole numbers are too many to keep.
+        """
+        outcome = self._columns.outcome
+        priced, timed = (~np.isnan(column) & outcome for column in (self._columns.cost, self._columns.steps))
+        x, c, s, weak_x = (
+            whole_numbers(np.where(known, column if unit == 1 else np.rint(column * unit), 0.0), most)
+            for column, unit, known in (
+                (self._columns.success, 1, outcome),
+                (self._columns.cost, units.cost, priced),
+                (self._columns.steps, units.steps, timed),
+                (self._columns.success, 1, ~outcome),
+            )
+        )
+        products = [product(a, b) for a, b in ((x, x), (c, c), (s, s), (x, c), (x, s), (c, s))]
+        columns = (x, priced, c, timed, s, *products, ~outcome, weak_x)
+        x, priced, c, timed, s, *rest = (column[self._position] for column in columns)
+        counted = self._is_outcome
+        squares = np.where(counted, 2 * self._by_unit.earlier(counted) + 1, 0)
+        return SumColumns(counted, squares, x, priced, c, timed, s, *rest)
+
+    @cached_property
+    def _before(self) -> SumColumns:
+        return _running(self._entries(self._units, self._longest))
+
+    @cached_property
+    def _rows(self) -> list[tuple[int, ...]]:
+        """The running sums row by row, for who asks for one place at a time."""
+        return as_sums(_running(self._entries(Units(), self._position.size)))
+
+    @cached_property
+    def _before_by_run(self) -> SumColumns:
+        entries = self._entries(self._units, self._longest)
+        return _running(SumColumns(*(column[self._by_run.order] for column in entries)))
+
+    @cached_property
+    def _first_seen(self) -> np.ndarray:
+        """Different runs among the outcomes, running."""
+        return _cumulated(self._is_first)
+
+    @cached_property
+    def _is_first(self) -> np.ndarray:
+        """Whether an entry is its run's first outcome in the place."""
+        found: np.ndarray = self._is_outcome & (self._by_run.earlier(self._is_outcome) == 0)
+        return found
+
+    @cached_property
+    def _is_outcome(self) -> np.ndarray:
+        found: np.ndarray = self._columns.outcome[self._position]
+        return found
+
+
+def _cumulated(column: np.ndarray) -> np.ndarray:
+    whole = column if column.dtype == object else column.astype(np.int64)
+    return np.concatenate([np.zeros(1, dtype=whole.dtype), np.add.accumulate(whole)])
+
+
+def _running(entries: SumColumns) -> SumColumns:
+    return SumColumns(*(_cumulated(column) for column in entries))
+
+
+def _between(before: SumColumns, begin: np.ndarray, end: np.ndarray) -> SumColumns:
+    return SumColumns(*(column[end] - column[begin] for column in before))
+
+
+def _distinct(numbers: np.ndarray, below: int) -> tuple[np.ndarray, np.ndarray]:
+    """The row of each different number (all below one), and where each row is among these; no sort."""
+    row = np.full(below, NOWHERE)
+    row[numbers] = np.arange(numbers.size)
+    there = np.flatnonzero(row != NOWHERE)
+    rank = np.empty(below, dtype=np.int64)
+    rank[there] = np.arange(there.size)
+    return row[there], rank[numbers]

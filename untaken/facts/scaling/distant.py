@@ -1,0 +1,362 @@
+"""A run read elsewhere or before: decisions and outcome are here, the rest is read when asked for."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+
+from untaken.errors import Finding, Unscored
+from untaken.facts.scaling.places import Place, at_hand
+from untaken.ledger import (
+    GENESIS,
+    AnyEvent,
+    Event,
+    Integrity,
+    Message,
+    Observation,
+    Plan,
+    Run,
+    RunStarted,
+    SkillSelection,
+    State,
+    ToolCall,
+    read_ledger,
+)
+from untaken.ledger.chain import SPANS
+from untaken.ledger.run import TEXTS_TO_JUDGES
+from untaken.ledger.run_lines import RunLines, ledger_changed
+from untaken.limits import MIB
+from untaken.plans import GraphSet
+from untaken.scoring import MissingRule, RunScore
+
+E = TypeVar("E", bound=Event)
+V = TypeVar("V")
+DETAIL: Final = frozenset({Message, Observation, Plan, State, ToolCall})
+"""Events that stay in the ledger: by far the most of its bytes."""
+FILES_OPEN: Final = 2
+"""Ledgers whose runs are held, once their detail was asked for, where lines cannot be found by place."""
+HELD_BYTES: Final = 8 * MIB
+"""Lines of runs that are held whole; decoded they take about twice as much."""
+EVENT_BYTES: Final = 400
+"""About so long is the line of an event."""
+
+_events = msgspec.json.Decoder(tuple[AnyEvent, ...])
+
+
+class ScoreRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The score of a run under one rule, as it was computed elsewhere or before.
+
+    Attributes:
+        score: against its plan graph; ``None`` for the reason in `why`.
+        findings: what was noticed on the way.
+        outcome: what an unbroken run without a score counts by.
+    """
+
+    missing: MissingRule
+    score: RunScore | None = None
+    why: str = ""
+    findings: tuple[Finding, ...] = ()
+    outcome: RunScore | None = None
+
+    @property
+    def value(self) -> RunScore | Unscored:
+        """The score, or why there is none."""
+        return Unscored(self.why) if self.score is None else self.score
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What is sent or kept of a run.
+
+    Attributes:
+        events: those that are no `DETAIL`, as a JSON array: it keeps the time zones as written.
+        own: number of the run's own events; `tools` the names of those it called.
+        appended_here: as of `Run`.
+        texts_to_judges: as of `TEXTS_TO_JUDGES`; ``None`` where nobody has looked.
+        scored: under each rule that was asked for.
+        spans: where its lines are, as in `RunLines`, in this machine's byte order; empty where they cannot be
+            found by place.
+    """
+
+    events: bytes
+    integrity: Integrity
+    source: str
+    digest: str
+    own: int
+    tools: frozenset[str]
+    appended_here: frozenset[int] = frozenset()
+    texts_to_judges: tuple[tuple[int, str], ...] | None = None
+    scored: tuple[ScoreRecord, ...] = ()
+    spans: bytes = b""
+
+    @classmethod
+    def of(cls, run: Run, scored: Iterable[ScoreRecord] = (), spans: array[int] | None = None) -> RunRecord:
+        """The record of a run."""
+        kept = run.kept if isinstance(run, DistantRun) else [e for e in run.events if type(e) not in DETAIL]
+        return cls(
+            events=msgspec.json.encode(kept),
+            integrity=run.integrity,
+            source=run.source,
+            digest=run.digest,
+            own=run.own,
+            tools=run.tools,
+            appended_here=run.appended_here,
+            texts_to_judges=run.__dict__.get(TEXTS_TO_JUDGES),
+            scored=tuple(scored),
+            spans=spans.tobytes() if spans else b"",
+        )
+
+    def lines(self, path: Path) -> RunLines | None:
+        """Where its lines are in a file; ``None`` where they cannot be found by place."""
+        spans = array(SPANS)
+        spans.frombytes(self.spans)
+        return RunLines(path, spans) if spans else None
+
+
+class RunSource:
+    """Where a run is read again, when somebody asks for its detail.
+
+    Attributes:
+        integrity, name, digest, appended_here: as of `Run`, which calls the name `source`.
+    """
+
+    __slots__ = ("_held", "_ledger", "appended_here", "digest", "integrity", "name")
+
+    def __init__(self, about: RunRecord | Run, ledger: RunLines | Ledger | None) -> None:
+        """The source of a run; without a ledger, its detail cannot be asked for."""
+        self.integrity, self.name, self.digest = about.integrity, about.source, about.digest
+        self.appended_here = about.appended_here
+        self._ledger = ledger
+        self._held: Run | None = None
+
+    def __call__(self) -> Run:
+        """The run as it was read before, from the ledger as it is now; it stays at hand for a while.
+
+        Raises:
+            UntakenError: ``ledger-changed`` where the ledger no longer holds this very run; more may have
+                been appended.
+        """
+        held = self._held
+        if held is None:
+            ledger, head, events = self._ledger, self.integrity.head, None
+            if isinstance(ledger, RunLines):
+                events = ledger.events(self.integrity.run_id, head) if head else None
+            elif ledger is not None:
+                events = ledger(self)
+            if events is None:
+                raise ledger_changed(self.name, self.integrity.run_id)
+            held = Run(
+                events=events,
+                integrity=self.integrity,
+                source=self.name,
+                appended_here=self.appended_here,
+            )
+            self.hold(held)
+        return held
+
+    def hold(self, run: Run) -> None:
+        """Keep the run at hand, until too many others were asked for."""
+        self._held = run
+        lines = self._ledger
+        AT_HAND.add(self, lines.size if isinstance(lines, RunLines) else EVENT_BYTES * len(run.events))
+
+    @property
+    def spans(self) -> array[int] | None:
+        """Where its lines are, as in `RunLines`; ``None`` where they cannot be found by place."""
+        return self._ledger.spans if isinstance(self._ledger, RunLines) else None
+
+    def let_go(self) -> None:
+        """The run is read again when it is asked for."""
+        self._held = None
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        return None, {name: getattr(self, name) for name in self.__slots__} | {"_held": None}
+
+
+Ledger = Callable[[RunSource], tuple[AnyEvent, ...] | None]
+"""The events of a run up to its head, as its ledger is now; ``None`` where it no longer holds this run."""
+
+
+class DistantRun(Run):
+    """A run as `Run`, whose `events` are read from its ledger when somebody asks for a detail.
+
+    Attributes:
+        kept: the events that are no `DETAIL`.
+        graphs, verdicts: what `scored` holds under.
+        scored: its scores, one for each rule for missing verdicts.
+    """
+
+    kept: tuple[AnyEvent, ...]
+    graphs: GraphSet | None
+    verdicts: tuple[str, ...]
+    scored: tuple[ScoreRecord, ...]
+
+    def __init__(
+        self,
+        about: RunRecord | Run,
+        source: RunSource,
+        *,
+        scoring: tuple[GraphSet | None, tuple[str, ...]] = (None, ()),
+        scored: tuple[ScoreRecord, ...] = (),
+        same: Same | None = None,
+    ) -> None:
+        """A run of a ledger.
+
+        Args:
+            about: what is known of it, or the run itself, whose detail is not kept.
+            source: where its detail is read from.
+            scoring: the plan graphs and the rule for verdicts that `scored` holds under.
+            scored: as the attribute.
+            same: what it shares with other runs.
+        """
+        events = _events.decode(about.events) if isinstance(about, RunRecord) else about.events
+        same = same or Same()
+        self.__dict__.update(
+            integrity=about.integrity,
+            source=about.source,
+            appended_here=about.appended_here,
+            kept=tuple([same.event(event) for event in events if type(event) not in DETAIL]),
+            digest=about.digest,
+            own=about.own,
+            tools=same.value(about.tools),
+            graphs=scoring[0],
+            verdicts=scoring[1],
+            scored=tuple([same.record(record) for record in scored]),
+            _source=source,
+        )
+        texts = about.texts_to_judges if isinstance(about, RunRecord) else about.__dict__.get(TEXTS_TO_JUDGES)
+        if texts is not None:
+            self.__dict__[TEXTS_TO_JUDGES] = texts
+
+    def known_score(self, missing: MissingRule) -> ScoreRecord | None:
+        """Its score under a rule; ``None`` where nobody has asked for it."""
+        return next((each for each in self.scored if each.missing == missing), None)
+
+    def __repr__(self) -> str:
+        return f"<DistantRun {self.run_id!r} of {self.source}>"
+
+    @cached_property
+    def started(self) -> RunStarted:
+        """As in `Run`."""
+        return cast(RunStarted, self.kept[0])
+
+    def of(self, kind: type[E]) -> Sequence[E]:
+        """As in `Run`."""
+        if kind in DETAIL:
+            return self.whole.of(kind)
+        return cast(Sequence[E], [event for event in self.kept if type(event) is kind])
+
+    @property
+    def answers(self) -> Mapping[int, Observation]:
+        """As in `Run`."""
+        return self.whole.answers
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "events":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.whole.events
+
+    @property
+    def spans(self) -> array[int] | None:
+        """Where its lines are, as of its source."""
+        source: RunSource = self.__dict__["_source"]
+        return source.spans
+
+    @property
+    def whole(self) -> Run:
+        """The run as its source gives it."""
+        source: RunSource = self.__dict__["_source"]
+        return source()
+
+
+class RunsAtHand:
+    """The runs that were read or asked for last, whole, up to some bytes of lines."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._size, self._lock = most, 0, Lock()
+        self._runs: deque[tuple[RunSource, int]] = deque()
+
+    def allow(self, most: int) -> None:
+        """So many bytes of lines from now on."""
+        self._most = most
+
+    def add(self, run: RunSource, size: int) -> None:
+        """One more; it stays at least until the next."""
+        with self._lock:
+            self._runs.append((run, size))
+            self._size += size
+            while self._size > self._most and len(self._runs) > 1:
+                oldest, freed = self._runs.popleft()
+                oldest.let_go()
+                self._size -= freed
+
+
+AT_HAND: Final = RunsAtHand(HELD_BYTES)
+
+
+class Same:
+    """What many runs have in common, held once."""
+
+    def __init__(self) -> None:
+        self._values: dict[Any, Any] = {}
+        self._situations: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+
+    def value(self, value: V) -> V:
+        """This value, or the equal one that was here before."""
+        return cast(V, self._values.setdefault(value, value))
+
+    def record(self, record: ScoreRecord) -> ScoreRecord:
+        """An equal record whose results are those of every run that ended so: they are counted together."""
+        score = record.score
+        if score is None or (results := self.value(score.results)) is score.results:
+            return record
+        return msgspec.structs.replace(record, score=msgspec.structs.replace(score, results=results))
+
+    def event(self, event: AnyEvent) -> AnyEvent:
+        """An equal event, with names that others share."""
+        if isinstance(event, SkillSelection):
+            names = event.selected, event.context_hash, event.context_layers, event.alternatives
+            key = *names[:3], *event.alternatives
+            selected, context, layers, alternatives = self._situations.setdefault(key, names)
+            return SkillSelection(
+                run_id=self.value(event.run_id),
+                seq=event.seq,
+                ts=event.ts,
+                prev=event.prev,
+                selected=selected,
+                alternatives=alternatives,
+                context_hash=context,
+                context=event.context,
+                propensities=event.propensities,
+                context_layers=layers,
+            )
+        if isinstance(event, RunStarted):
+            agent, task_id = self.value(event.agent), self.value(event.task_id)
+            return msgspec.structs.replace(event, agent=agent, task_id=task_id, prev=GENESIS)
+        return event
+
+
+def events_among(runs: Mapping[str, Run], run: RunSource) -> tuple[AnyEvent, ...] | None:
+    """The events of a run up to its head among the runs of its ledger as it is now, by digest."""
+    found, head = runs.get(run.digest), run.integrity.head
+    if found and head and len(found.events) > head.events and not run.integrity.broken:
+        return found.events[: head.events] if found.events[head.events].prev == head.sha256 else None
+    return found.events if found else None
+
+
+def events_in(place: Place, run: RunSource) -> tuple[AnyEvent, ...] | None:
+    """The events of a run that was read from this ledger."""
+    return events_among(_runs_at(place, run.name), run)
+
+
+@lru_cache(maxsize=FILES_OPEN)
+def _runs_at(place: Place, name: str) -> dict[str, Run]:
+    """The runs of a ledger, by digest; of the ledgers asked for last they are held."""
+    with at_hand(place) as file:
+        return {run.digest: run for run in read_ledger(file, strict=False, name=name)[0]}

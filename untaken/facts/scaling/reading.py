@@ -1,0 +1,421 @@
+"""Ledgers read, verified and scored: in this process, or by the workers of a cluster."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from untaken.errors import Finding, Unscored, UntakenError, Where
+from untaken.facts.scaling.chunks import chunks
+from untaken.facts.scaling.decoded_once import decoded_once
+from untaken.facts.scaling.distant import (
+    DistantRun,
+    Ledger,
+    RunRecord,
+    RunSource,
+    Same,
+    ScoreRecord,
+    events_in,
+)
+from untaken.facts.scaling.packing import pack, unpack
+from untaken.facts.scaling.places import Place, at_hand, find_ledgers, size_of
+from untaken.facts.scaling.pool import Cluster
+from untaken.ledger import Run, read_ledger, unread_runs
+from untaken.ledger.reader import read_runs_as
+from untaken.ledger.run_lines import RunLines
+from untaken.ledger.source import naming
+from untaken.plans import GraphSet, PlanGraph
+from untaken.scoring import (
+    MissingRule,
+    RunScore,
+    ScoreDetail,
+    recounted,
+    score_outcome,
+    score_run,
+    score_together,
+)
+from untaken.scoring.run_score import DetailLater
+from untaken.scoring.scoring import AT_ONCE
+
+Made = TypeVar("Made")
+Progress = Callable[[int, int, str], None]
+ScoredRun = tuple[Run, RunSource, tuple[ScoreRecord, ...]]
+"""A whole run, where it can be read again, and its score under each rule."""
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""Ledgers: files, folders, or URLs of either."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring:
+    """What runs are scored against, and under which rules.
+
+    Attributes:
+        missing: every rule that a score is wanted under.
+        verdicts: globs over VERDICT.by.
+        detail: whether what each score rests on is wanted, too: where every run's will be shown.
+    """
+
+    graphs: GraphSet
+    missing: tuple[MissingRule, ...] = ("fail",)
+    verdicts: tuple[str, ...] = ()
+    detail: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledgers:
+    """What was read from paths.
+
+    Attributes:
+        runs: each chain once, with the file that holds it.
+        unread: for each run of which not even the start can be read, what is wrong with it.
+        broken: number of runs, and of faults outside any run, that mean a ledger is not to be trusted.
+    """
+
+    runs: tuple[tuple[Place, Run], ...]
+    unread: tuple[Finding, ...]
+    findings: tuple[Finding, ...]
+    broken: int
+
+    @property
+    def every_run(self) -> list[Run]:
+        """The runs without their files."""
+        return [run for _, run in self.runs]
+
+    @property
+    def sound_runs(self) -> list[Run]:
+        """Those of them that are not broken."""
+        return [run for run in self.every_run if not run.integrity.broken]
+
+    @classmethod
+    def none(cls) -> Ledgers:
+        """Where no path was given, and none was needed."""
+        return cls(runs=(), unread=(), findings=(), broken=0)
+
+
+def read_ledgers(
+    places: Sequence[Place],
+    others: Iterable[Finding] = (),
+    *,
+    cluster: Cluster | None = None,
+    scoring: Scoring | None = None,
+    progress: Progress | None = None,
+) -> Ledgers:
+    """Reads every ledger leniently: what is broken is a finding, and the rest is still read.
+
+    Args:
+        places: ledgers, as `find_ledgers` finds them.
+        others: what was noticed in finding them.
+        cluster: who reads them; this process when not given.
+        scoring: what the runs are scored against while they are at hand, one after the other; their detail is
+            not kept then. Without it, this process keeps them whole.
+        progress: called with (ledgers read, ledgers, what is being done).
+    """
+    findings = list(others)
+    runs: dict[str, tuple[Place, Run]] = {}
+    unread: list[Finding] = []
+    if cluster is not None:
+        files = _read_at(cluster, places, scoring)
+    elif scoring is not None:
+        under, same = (scoring.graphs, scoring.verdicts), Same()
+
+        def lighter(some: Sequence[ScoredRun]) -> list[Run]:
+            return [DistantRun(run, at, scoring=under, scored=scored, same=same) for run, at, scored in some]
+
+        files = (read_scored(place, scoring, lighter) for place in places)
+    else:
+        files = map(read_leniently, places)
+    for done, (place, (read, found)) in enumerate(zip(places, files, strict=True), start=1):
+        findings.extend(found)
+        unread.extend(unread_runs(read, found))
+        for run in read:
+            if run.digest in runs:
+                findings.append(twice(place, run.run_id))
+            runs.setdefault(run.digest, (place, run))
+        if progress:
+            progress(done, len(places), "reading ledgers")
+    broken = sum(finding.severity == "error" for finding in findings)
+    return Ledgers(runs=tuple(runs.values()), unread=tuple(unread), findings=tuple(findings), broken=broken)
+
+
+def given_runs(
+    source: Iterable[Run] | Paths, *, cluster: Cluster | None, scoring: Scoring, progress: Progress | None
+) -> tuple[Iterable[Run], tuple[Finding, ...]]:
+    """The runs given, or those of the paths given with what was noticed about their ledgers."""
+    given = [source] if isinstance(source, str | os.PathLike) else list(source)
+    paths = [each for each in given if not isinstance(each, Run)]
+    if not paths:
+        return [each for each in given if isinstance(each, Run)], ()
+    ledgers = read_ledgers(*find_ledgers(paths), cluster=cluster, scoring=scoring, progress=progress)
+    return ledgers.every_run, ledgers.findings
+
+
+def read_leniently(place: Place) -> tuple[list[Run], list[Finding]]:
+    """A ledger whose recorded heads cannot be read is left out: nothing vouches for it."""
+    try:
+        with at_hand(place) as file:
+            return read_ledger(file, strict=False, name=str(place))
+    except UntakenError as error:
+        return [], [error.finding()]
+
+
+def read_scored(
+    place: Place, scoring: Scoring, make: Callable[[Sequence[ScoredRun]], list[Made]]
+) -> tuple[list[Made], list[Finding]]:
+    """What is made of the runs of a ledger as `read_leniently` reads it, and of their scores, in batches."""
+
+    def made(some: Sequence[tuple[Run, RunLines | Ledger]]) -> list[Made]:
+        return made_of(some, scoring, make)
+
+    if isinstance(place, Path):
+        try:
+            with naming(place):
+                found = read_runs_as(place, made, at_once=AT_ONCE, name=str(place))
+        except UntakenError as error:
+            return [], [error.finding()]
+        if found is not None:
+            return found
+    runs, findings = read_leniently(place)
+    return made([(run, partial(events_in, place)) for run in runs]), findings
+
+
+def made_of(
+    some: Sequence[tuple[Run, RunLines | Ledger]],
+    scoring: Scoring,
+    make: Callable[[Sequence[ScoredRun]], list[Made]],
+) -> list[Made]:
+    """What is made of some whole runs, of where each can be read again, and of its scores."""
+    sources = [RunSource(run, ledger) for run, ledger in some]
+    for (run, _), source in zip(some, sources, strict=True):
+        source.hold(run)
+    again = {run.digest: source for (run, _), source in zip(some, sources, strict=True)}
+    known = {
+        score.digest: score
+        for missing in scoring.missing[:1]
+        for score in scored_by_graph(
+            [run for run, _ in some],
+            scoring.graphs,
+            missing=missing,
+            verdicts=scoring.verdicts,
+            again=again,
+            detailed=scoring.detail,
+        )
+    }
+    return make(
+        [
+            (run, source, tuple(scores_of(run, scoring, known.get(run.digest), again=source)))
+            for (run, _), source in zip(some, sources, strict=True)
+        ]
+    )
+
+
+def twice(place: Place, run_id: str) -> Finding:
+    """The finding where a chain is in a ledger that was in another, or in this one, before."""
+    return Finding(
+        code="run-twice",
+        message="this run was already read; it counts once",
+        where=Where(file=str(place), run=run_id),
+        severity="note",
+    )
+
+
+def scored_by_graph(
+    runs: Iterable[Run],
+    graphs: GraphSet,
+    *,
+    missing: MissingRule,
+    verdicts: Sequence[str],
+    again: Mapping[str, Callable[[], Run]] = MappingProxyType({}),
+    detailed: bool = False,
+) -> Iterator[RunScore]:
+    """The scores of runs, those of one plan graph together; left out is who needs no score or gets none.
+
+    Args:
+        runs: broken or not, and some perhaps scored by a worker.
+        graphs: the plan graphs.
+        missing: how sub-goals without a verdict count.
+        verdicts: globs over VERDICT.by; empty counts everybody's.
+        again: by digest, what gives a run that is let go; each of them, or none.
+        detailed: as for `score_together`.
+    """
+    waiting: dict[int, tuple[PlanGraph, list[Run]]] = {}
+    for run in runs:
+        if not isinstance(run, DistantRun) and not run.integrity.broken:
+            graph, _ = graphs.for_task(run.task_id, run.started.graph)
+            if isinstance(graph, PlanGraph):
+                waiting.setdefault(id(graph), (graph, []))[1].append(run)
+    for graph, some in waiting.values():
+        sources = [again[run.digest] for run in some] if again else ()
+        yield from score_together(
+            some, graph, missing=missing, verdicts=verdicts, again=sources, detailed=detailed
+        )
+
+
+def score_one(
+    run: Run,
+    graphs: GraphSet,
+    *,
+    missing: MissingRule,
+    verdicts: Sequence[str],
+    known: RunScore | Unscored | None = None,
+    again: Callable[[], Run] | None = None,
+) -> tuple[RunScore | Unscored, list[Finding]]:
+    """The score of a run against the graph of its task, or why there is none; and what was noticed.
+
+    Args:
+        run: broken or not. What a worker has scored under these very rules is not scored again.
+        graphs: the plan graphs.
+        missing: how sub-goals without a verdict count.
+        verdicts: globs over VERDICT.by; empty counts everybody's.
+        known: its score with these graphs and verdicts, under either rule for missing ones, if there is one.
+        again: as for `score_run`.
+    """
+    if isinstance(run, DistantRun) and run.verdicts == tuple(verdicts) and _same_plan(run, graphs):
+        before = run.known_score(missing)
+        if before is not None:
+            return before.value, list(before.findings)
+        known = next((each.score for each in run.scored), None) or known
+    if run.integrity.broken:
+        return Unscored(f"the ledger is {run.integrity.verdict}: {run.integrity.reason}"), []
+    graph, findings = graphs.for_task(run.task_id, run.started.graph)
+    if isinstance(graph, Unscored):
+        return graph, findings
+    score = known
+    if not isinstance(score, RunScore):
+        score = score_run(run, graph, missing=missing, verdicts=verdicts, again=again)
+    elif score.missing != missing:
+        score = recounted(score, missing)
+    return score, [*findings, *score.findings]
+
+
+def _same_plan(run: DistantRun, graphs: GraphSet) -> bool:
+    """Whether its scores are of the plan graph that it has among these."""
+    if run.graphs is None or run.graphs is graphs:
+        return run.graphs is graphs
+    place = run.task_id, run.started.graph
+    return run.graphs.for_task(*place) == graphs.for_task(*place)
+
+
+def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
+    """What an unbroken run without a score counts by, as `untaken.scoring.score_outcome`."""
+    for before in run.scored if isinstance(run, DistantRun) else ():
+        if before.outcome is not None and before.why == why.reason:
+            return msgspec.structs.replace(before.outcome, missing=missing)
+    return score_outcome(run, why, missing=missing)
+
+
+class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What is kept of one ledger."""
+
+    runs: tuple[RunRecord, ...]
+    findings: tuple[Finding, ...]
+
+
+NO_DETAIL: Final = ScoreDetail(nodes=(), progress=())
+_record = msgspec.msgpack.Decoder(LedgerRecord, dec_hook=lambda *_: DetailLater(NO_DETAIL))
+
+
+def encode_ledger(runs: Iterable[DistantRun], findings: Sequence[Finding]) -> bytes:
+    """The record of a ledger, as MessagePack; what scores rest on stays in the ledger."""
+    records = tuple([RunRecord.of(run, run.scored, run.spans) for run in runs])
+    return msgspec.msgpack.encode(
+        LedgerRecord(runs=records, findings=tuple(findings)), enc_hook=lambda _: None
+    )
+
+
+def decode_ledger(content: bytes) -> LedgerRecord:
+    """What `encode_ledger` gave.
+
+    Raises:
+        msgspec.MsgspecError: for anything else.
+    """
+    return _record.decode(content)
+
+
+def _read_at(
+    cluster: Cluster, places: Sequence[Place], scoring: Scoring | None
+) -> Iterator[tuple[list[Run], list[Finding]]]:
+    parts = list(chunks(places, [size_of(place) for place in places], workers=cluster.workers))
+    answers = cluster.map(read_part, [pack(part) for part in parts], pack(scoring))
+    under, same = (scoring.graphs, scoring.verdicts) if scoring else (None, ()), Same()
+
+    def run_of(place: Place, record: RunRecord, spans: array[int] | None) -> Run:
+        lines = RunLines(place, spans) if isinstance(place, Path) and spans else partial(events_in, place)
+        source = RunSource(record, lines)
+        scored = tuple(with_detail(each, source, scoring) for each in record.scored) if scoring else ()
+        return DistantRun(record, source, scoring=under, scored=scored, same=same)
+
+    for part, answer in zip(parts, answers, strict=True):
+        for place, (runs, findings) in zip(part, unpack(answer), strict=True):
+            yield [run_of(place, *each) for each in runs], findings
+
+
+def with_detail(each: ScoreRecord, source: RunSource, scoring: Scoring) -> ScoreRecord:
+    """The record of a score, whose detail is worked out from the run's lines when somebody looks."""
+    if each.score is None or scoring.detail:
+        return each
+
+    def scored() -> ScoreDetail:
+        run = source()
+        graph, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
+        if isinstance(graph, Unscored):
+            raise TypeError("a run with a score has a plan graph")
+        again = score_run(run, graph, missing=each.missing, verdicts=scoring.verdicts)
+        return again.detail.known
+
+    score = msgspec.structs.replace(each.score, detail=DetailLater(scored))
+    return msgspec.structs.replace(each, score=score)
+
+
+def read_part(shared: bytes, chunk: bytes) -> bytes:
+    """What a worker does: it reads and verifies ledgers, and scores their runs.
+
+    Args:
+        shared: a `Scoring`, packed; or ``None``, to score nothing.
+        chunk: the places of the ledgers, packed.
+
+    Returns:
+        Packed, for each ledger: (record, where its lines are) of each run, and what was noticed. What many
+        scores share goes once.
+    """
+    scoring: Scoring | None = decoded_once(shared, unpack)
+
+    def sent(some: Sequence[ScoredRun]) -> list[tuple[RunRecord, Any]]:
+        return [(RunRecord.of(run, scored), source.spans) for run, source, scored in some]
+
+    read: list[Any] = []
+    for place in unpack(chunk):
+        if scoring:
+            read.append(read_scored(place, scoring, sent))
+        else:
+            runs, findings = read_leniently(place)
+            read.append(([(RunRecord.of(run), None) for run in runs], findings))
+    sends_detail = scoring is not None and scoring.detail
+    return pack(read, instead={} if sends_detail else {DetailLater: _left_behind})
+
+
+def _left_behind(_: DetailLater) -> tuple[Any, ...]:
+    return DetailLater, (NO_DETAIL,)
+
+
+def scores_of(
+    run: Run, scoring: Scoring, known: RunScore | Unscored | None = None, *, again: RunSource | None = None
+) -> Iterable[ScoreRecord]:
+    """The scores of a run under each rule; `known` and `again` as for `score_one`."""
+    for missing in scoring.missing:
+        score, findings = score_one(
+            run, scoring.graphs, missing=missing, verdicts=scoring.verdicts, known=known, again=again
+        )
+        known = score
+        if isinstance(score, RunScore):
+            yield ScoreRecord(missing=missing, score=score, findings=tuple(findings))
+            continue
+        outcome = None if run.integrity.broken else score_outcome(run, score, missing=missing)
+        yield ScoreRecord(missing=missing, why=score.reason, findings=tuple(findings), outcome=outcome)

@@ -1,3 +1,0 @@
-"""The report as one HTML file for people who do not code: parts, pictures, words and the page."""
-
-from untaken.html.page import html_report as html_report

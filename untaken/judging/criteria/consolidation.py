@@ -1,0 +1,201 @@
+"""Criteria that say the same in other words become one, and how many are left of how many seeds (§8)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from statistics import fmean
+from typing import Final
+
+from msgspec.structs import replace
+
+from untaken.judging.criteria.criterion import Criterion
+from untaken.judging.criteria.embedding import USUAL_TAU, CriteriaLikeness, Measure, likeness
+
+DRAWS: Final = 200
+POINTS: Final = 12
+"""Numbers of seeds that a curve is drawn at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidatedCriterion:
+    """One criterion and the proposals merged into it.
+
+    Attributes:
+        criterion: the representative; its `merged` names the others.
+        proposals: how many proposals were merged, including its own.
+        least: the lowest cosine to a merged one; ``None`` if there is none.
+    """
+
+    criterion: Criterion
+    proposals: int
+    least: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidation:
+    """What was left when similar criteria had become one.
+
+    Attributes:
+        groups: what was proposed most often first, then what was proposed first.
+        tau: criteria with a cosine above it count as one.
+        by: how alikeness was measured.
+    """
+
+    groups: tuple[ConsolidatedCriterion, ...]
+    tau: float
+    by: Measure
+
+    @property
+    def criteria(self) -> list[Criterion]:
+        """The representatives."""
+        return [group.criterion for group in self.groups]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UniqueCount:
+    """How many different criteria some seeds give.
+
+    Attributes:
+        way: ``task`` or ``solution``.
+        tau: 1 merges only equal names.
+        seeds: how many were drawn, of `of` there are.
+        mean, low, high: over `draws` draws without putting back; low to high hold the middle 95% of them.
+    """
+
+    way: str
+    tau: float
+    seeds: int
+    of: int
+    mean: float
+    low: float
+    high: float
+    draws: int
+
+
+def consolidate(
+    criteria: Sequence[Criterion], *, tau: float | None = None, by: Measure | None = None
+) -> Consolidation:
+    """Make one of the criteria that are called the same or whose cosine is above τ.
+
+    Representatives are chosen in one order: what was proposed most often under its name, then what came
+    first. Each criterion joins the representative it is most like. So no chain of small steps
+    makes one of two that are unlike, and the same proposals give the same result.
+
+    Args:
+        criteria: proposals, in the order in which they came.
+        tau: threshold of the cosine; ``None`` for the measure's own (`USUAL_TAU`), 1 to merge equal names.
+        by: the measure, as for `likeness`.
+    """
+    named: dict[str, list[Criterion]] = {}
+    for criterion in criteria:
+        named.setdefault(plain_name(criterion.name), []).append(criterion)
+    order = sorted(named.values(), key=lambda same: -len(same))
+    firsts = [same[0] for same in order]
+    found = likeness(firsts, by=by)
+    threshold = USUAL_TAU[found.by] if tau is None else tau
+    groups = _groups(range(len(firsts)), found.cosines, threshold)
+    merged = [_merged(members, order, found) for members in groups]
+    return Consolidation(groups=tuple(merged), tau=threshold, by=found.by)
+
+
+def unique_by_seeds(
+    answers: Mapping[str, Sequence[Sequence[Criterion]]],
+    *,
+    taus: Sequence[float] | None = None,
+    by: Measure | None = None,
+    draws: int = DRAWS,
+) -> tuple[UniqueCount, ...]:
+    """The number of different criteria against the number of seeds (fig. 4 of the paper).
+
+    Args:
+        answers: for each way of asking, what each seed proposed.
+        taus: thresholds; by default the usual one, a stricter one and 1.
+        by: the measure.
+        draws: times that seeds are drawn for each point; the drawing itself is seeded.
+    """
+    pool = [c for way in answers.values() for proposed in way for c in proposed]
+    found = likeness(pool, by=by)
+    usual = USUAL_TAU[found.by]
+    chosen = (usual, round((1 + usual) / 2, 2), 1.0) if taus is None else taus
+    names = [plain_name(c.name) for c in pool]
+    counts: list[UniqueCount] = []
+    start = 0
+    for way, seeds in answers.items():
+        places: list[range] = []
+        for proposed in seeds:
+            places.append(range(start, start + len(proposed)))
+            start += len(proposed)
+        for tau in chosen:
+            count = partial(_unique, names=names, cosines=found.cosines, tau=tau)
+            counts += _curve(way, tau, places, count, draws)
+    return tuple(counts)
+
+
+def plain_name(name: str) -> str:
+    """The name as it is compared: case, white space, hyphens and underscores make no difference."""
+    return " ".join(name.replace("_", " ").replace("-", " ").split()).casefold()
+
+
+def _groups(places: Sequence[int], cosines: Sequence[Sequence[float]], tau: float) -> list[list[int]]:
+    """Members of each group, its representative first."""
+    groups: list[list[int]] = []
+    for place in places:
+        near = [group for group in groups if cosines[place][group[0]] > tau] if tau < 1 else []
+        if near:
+            max(near, key=lambda group: cosines[place][group[0]]).append(place)
+        else:
+            groups.append([place])
+    return groups
+
+
+def _merged(
+    members: Sequence[int], order: Sequence[Sequence[Criterion]], found: CriteriaLikeness
+) -> ConsolidatedCriterion:
+    first, *others = members
+    own = order[first][0]
+    every = chain(own.merged, *((order[o][0].name, *order[o][0].merged) for o in others))
+    names = [name for name in dict.fromkeys(every) if name != own.name]
+    return ConsolidatedCriterion(
+        criterion=replace(own, merged=names),
+        proposals=sum(len(order[place]) for place in members),
+        least=min((found.cosines[first][o] for o in others), default=None),
+    )
+
+
+def _curve(
+    way: str, tau: float, seeds: Sequence[range], unique: Callable[[Sequence[int]], int], draws: int
+) -> list[UniqueCount]:
+    chance = random.Random(f"{way} {tau}")
+    points = sorted({round(1 + (len(seeds) - 1) * i / (POINTS - 1)) for i in range(POINTS)}) if seeds else []
+    curve = []
+    for size in points:
+        drawn = (chance.sample(seeds, size) for _ in range(draws if size < len(seeds) else 1))
+        counts = sorted(unique([place for seed in some for place in seed]) for some in drawn)
+        edge = int(0.025 * len(counts))
+        count = UniqueCount(
+            way=way,
+            tau=tau,
+            seeds=size,
+            of=len(seeds),
+            mean=fmean(counts),
+            low=counts[edge],
+            high=counts[-1 - edge],
+            draws=len(counts),
+        )
+        curve.append(count)
+    return curve
+
+
+def _unique(
+    places: Sequence[int], names: Sequence[str], cosines: Sequence[Sequence[float]], tau: float
+) -> int:
+    """Number of these proposals that `consolidate` leaves."""
+    same: dict[str, list[int]] = {}
+    for place in sorted(places):
+        same.setdefault(names[place], []).append(place)
+    order = sorted(same.values(), key=lambda members: -len(members))
+    return len(_groups([members[0] for members in order], cosines, tau))

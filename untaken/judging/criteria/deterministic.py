@@ -1,0 +1,335 @@
+"""Criteria computed from the ledger alone, without a model: the same values every time (§8).
+
+Each criterion measures one number and sorts it into its accepted values by lower bounds, which are data
+(`LEDGER_CRITERIA`) and stand in docs/concepts.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from untaken.errors import Score, Unscored
+from untaken.judging.criteria.criterion import CriteriaSet, Criterion, Quantified, QuantifierRun, Value
+from untaken.ledger import Observation, Run, State, ToolCall
+from untaken.plans import GraphSet, PlanGraph
+from untaken.scoring import NodeScore, RunScore, score_run
+from untaken.scoring.run_score import counted_nodes
+
+BY: Final = "ledger"
+SOME: Final = 1e-9
+"""The lower bound that means "more than nothing"."""
+NO_ACTIONS: Final = Unscored("the run records no action of the agent")
+NO_FAILURE: Final = Unscored("no action is recorded to have failed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentAction:
+    """One action of the agent: its call, and whether it is recorded to have worked."""
+
+    call: ToolCall
+    ok: bool | None
+
+    @property
+    def same(self) -> tuple[str, bytes]:
+        """Equal for two calls of one tool with the same arguments."""
+        return self.call.tool, msgspec.json.encode(self.call.arguments, order="sorted")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFacts:
+    """A run with what is known of it; `score` says why where it has none."""
+
+    run: Run
+    graph: PlanGraph | Unscored
+    score: RunScore | Unscored
+
+    @cached_property
+    def steps(self) -> tuple[AgentAction, ...]:
+        """The agent's own actions, in order; a simulated user's are left out."""
+        answers: dict[str, bool | None] = {}
+        before: ToolCall | None = None
+        for event in self.run.events:
+            if isinstance(event, ToolCall):
+                before = event
+            elif isinstance(event, Observation):
+                call_id = event.call_id or (before.call_id if before else "")
+                answers.setdefault(call_id, event.ok)
+        own = (call for call in self.run.actions if call.requestor != "user")
+        return tuple(AgentAction(call=call, ok=answers.get(call.call_id)) for call in own)
+
+    @cached_property
+    def failed(self) -> tuple[int, ...]:
+        """Places of the actions that failed."""
+        return tuple(place for place, step in enumerate(self.steps) if step.ok is False)
+
+    @cached_property
+    def nodes(self) -> tuple[NodeScore, ...]:
+        """The sub-goals that count."""
+        return () if isinstance(self.score, Unscored) else counted_nodes(self.score.nodes, self.score.missing)
+
+
+def step_efficiency(reading: RunFacts) -> Score:
+    """Fewest actions that complete what the run completed (one a sub-goal) ÷ actions made, at most 1."""
+    if isinstance(reading.score, Unscored):
+        return reading.score
+    if not reading.steps:
+        return NO_ACTIONS
+    if not reading.nodes or all(node.completed is None for node in reading.nodes):
+        return Unscored("no sub-goal has evidence either way")
+    return min(1.0, sum(node.completed is True for node in reading.nodes) / len(reading.steps))
+
+
+def unrepeated_actions(reading: RunFacts) -> Score:
+    """Share of actions that do not repeat one that had not failed, with no STATE recorded in between."""
+    if not reading.steps:
+        return NO_ACTIONS
+    changes = [event.seq for event in reading.run.of(State)]
+    made: dict[tuple[str, bytes], int] = {}
+    fresh = 0
+    for step in reading.steps:
+        last = made.get(step.same)
+        fresh += last is None or any(last < seq < step.call.seq for seq in changes)
+        if step.ok is not False:
+            made[step.same] = step.call.seq
+    return fresh / len(reading.steps)
+
+
+def valid_actions(reading: RunFacts) -> Score:
+    """Share of actions that worked, of those that are recorded to have worked or failed."""
+    known = [step for step in reading.steps if step.ok is not None]
+    if not known:
+        return (
+            Unscored("no observation records whether its action succeeded") if reading.steps else NO_ACTIONS
+        )
+    return sum(step.ok is True for step in known) / len(known)
+
+
+def changed_course(reading: RunFacts) -> Score:
+    """Share of failures after which the agent did something else: naive, any random agent does."""
+    followed = [place for place in reading.failed if place + 1 < len(reading.steps)]
+    if not followed:
+        return NO_FAILURE
+    other = sum(reading.steps[place].same != reading.steps[place + 1].same for place in followed)
+    return other / len(followed)
+
+
+def recovered(reading: RunFacts) -> Score:
+    """Share of failures after which the same tool, or an action for the same sub-goal, worked."""
+    if not reading.failed:
+        return NO_FAILURE
+    goals = (
+        {} if isinstance(reading.score, Unscored) else {seq: goal for seq, goal, _ in reading.score.mapped}
+    )
+    recoveries = 0
+    for place in reading.failed:
+        call = reading.steps[place].call
+        goal = goals.get(call.seq)
+        recoveries += any(
+            step.ok is True
+            and (step.call.tool == call.tool or (goal is not None and goals.get(step.call.seq) == goal))
+            for step in reading.steps[place + 1 :]
+        )
+    return recoveries / len(reading.failed)
+
+
+def plan_completion(reading: RunFacts) -> Score:
+    """Completed ÷ required sub-goals; unscored where none has evidence."""
+    if isinstance(reading.score, Unscored):
+        return reading.score
+    if all(node.completed is None for node in reading.nodes):
+        return Unscored("no sub-goal has evidence either way")
+    return reading.score.completion
+
+
+def plan_order(reading: RunFacts) -> Score:
+    """0 where a sub-goal was reached without a critical dependency, 1 out of order, 2 in order."""
+    if isinstance(reading.score, Unscored):
+        return reading.score
+    if isinstance(reading.graph, Unscored) or not any(node.deps for node in reading.graph.sub_goals):
+        return Unscored("the plan has no dependencies")
+    if isinstance(reading.score.attempted, Unscored) or reading.score.attempted == 0:
+        return Unscored("no sub-goal is known to have been attempted")
+    kinds = {violation.kind for violation in reading.score.violations}
+    return 0.0 if "critical" in kinds else 1.0 if kinds else 2.0
+
+
+def termination(reading: RunFacts) -> Score:
+    """0 never ended, 1 stopped from outside, 2 before the plan was done, 3 later than that, 4 in time."""
+    finished = reading.run.finished
+    if finished is None:
+        return 0.0
+    if finished.limit or finished.error:
+        return 1.0
+    if isinstance(reading.score, Unscored):
+        return reading.score
+    if any(node.completed is False for node in reading.nodes):
+        return 2.0
+    if not reading.nodes or any(node.completed is None for node in reading.nodes):
+        return Unscored("a sub-goal has no evidence, so the completion time of the plan is unknown")
+    moments = [seq for node in reading.nodes for seq in (*node.events, node.completed_at) if seq is not None]
+    if not moments:
+        return Unscored("the completion time of the plan is unknown")
+    return 3.0 if any(step.call.seq > max(moments) for step in reading.steps) else 4.0
+
+
+def outcome_support(reading: RunFacts) -> Score:
+    """0 success with something critical undone, 1 failure with all of it done, 2 outcome and plan agree."""
+    if isinstance(reading.score, Unscored):
+        return reading.score
+    success = reading.run.success
+    if isinstance(success, Unscored):
+        return success
+    needed = [node for node in reading.nodes if node.critical] or reading.nodes
+    independent = [node for node in needed if node.decided_by != "outcome"]
+    if not independent or any(node.completed is None for node in independent):
+        return Unscored("the plan alone does not show whether critical sub-goals were completed")
+    done = all(node.completed for node in independent)
+    return 2.0 if done == success else 0.0 if success else 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerCriterion:
+    """A criterion with its measure; level n is given where the measure reaches the n-th lower bound."""
+
+    criterion: Criterion
+    measure: Callable[[RunFacts], Score]
+    bounds: tuple[float, ...]
+
+    def value(self, reading: RunFacts) -> Value | Unscored:
+        """The accepted value of a run, or why there is none."""
+        measured = self.measure(reading)
+        if isinstance(measured, Unscored):
+            return measured
+        level = sum(measured >= bound for bound in self.bounds)
+        return Value(text=self.criterion.accepted_values[level], level=level)
+
+
+def _of(
+    name: str,
+    description: str,
+    values: Sequence[str],
+    bounds: tuple[float, ...],
+    measure: Callable[[RunFacts], Score],
+) -> LedgerCriterion:
+    criterion = Criterion(name=name, description=description, accepted_values=list(values), origin=BY)
+    return LedgerCriterion(criterion=criterion, measure=measure, bounds=bounds)
+
+
+_TROUBLE: Final = ("over half", "up to half", "up to a quarter", "up to a tenth", "none")
+_FREE: Final = (0.5, 0.75, 0.9, 1.0)
+_SHARE: Final = ("none", "under half", "half or more", "all")
+_PARTS: Final = (SOME, 0.5, 1.0)
+
+LEDGER_CRITERIA: Final = (
+    _of(
+        "Step efficiency",
+        "Minimum actions needed for what was completed, as a share of the actions made.",
+        ("under a quarter", "a quarter or more", "half or more", "three quarters or more", "shortest path"),
+        (0.25, 0.5, 0.75, 1.0),
+        step_efficiency,
+    ),
+    _of("Repeated actions", "Share of actions that repeat one.", _TROUBLE, _FREE, unrepeated_actions),
+    _of("Failed actions", "Share of illegal or failed actions.", _TROUBLE, _FREE, valid_actions),
+    _of(
+        "Response to feedback",
+        "After a failure, how often the agent does something else. Simple measure: random agents score best.",
+        _SHARE,
+        _PARTS,
+        changed_course,
+    ),
+    _of(
+        "Recovery",
+        "Failures after which the same tool or sub-goal worked.",
+        _SHARE,
+        _PARTS,
+        recovered,
+    ),
+    _of("Plan completion", "Completed share of the plan.", _SHARE, _PARTS, plan_completion),
+    _of(
+        "Plan order",
+        "Whether sub-goals were reached after their dependencies.",
+        ("without a critical dependency", "out of order", "in order"),
+        (1.0, 2.0),
+        plan_order,
+    ),
+    _of(
+        "Termination",
+        "How the run ended.",
+        ("never ended", "stopped from outside", "too early", "too late", "in time"),
+        (1.0, 2.0, 3.0, 4.0),
+        termination,
+    ),
+    _of(
+        "Outcome support",
+        "Whether the recorded outcome agrees with the plan.",
+        ("success unsupported", "failure unsupported", "supported"),
+        (1.0, 2.0),
+        outcome_support,
+    ),
+)
+"""What can be computed from ledgers and plan graphs."""
+
+
+def ledger_criteria() -> CriteriaSet:
+    """The criteria that need no model, as a set to write, edit and accept from."""
+    return CriteriaSet(id=BY, criteria=[one.criterion for one in LEDGER_CRITERIA])
+
+
+def read_run(run: Run, graphs: GraphSet) -> RunFacts:
+    """The run with its plan graph and score, as far as it has them."""
+    graph, _ = graphs.for_task(run.task_id, run.started.graph)
+    score = graph if isinstance(graph, Unscored) else score_run(run, graph)
+    return RunFacts(run=run, graph=graph, score=score)
+
+
+def quantify_ledgers(
+    runs: Sequence[Run], graphs: GraphSet, *, criteria: Sequence[Criterion] | None = None
+) -> QuantifierRun:
+    """Every unbroken run by the criteria that its ledger answers.
+
+    Args:
+        runs: of one or many ledgers.
+        graphs: their plan graphs; without one, a criterion that needs it is unscored.
+        criteria: those wanted, by name; one that no measure here computes is unscored, with the reason.
+    """
+    wanted = tuple(one.criterion for one in LEDGER_CRITERIA) if criteria is None else tuple(criteria)
+    known = {one.criterion.name: one for one in LEDGER_CRITERIA}
+    items = [_item(read_run(run, graphs), wanted, known) for run in runs if not run.integrity.broken]
+    return QuantifierRun(name=BY, by=BY, criteria=wanted, items=tuple(items), deterministic=True)
+
+
+def _item(reading: RunFacts, wanted: Sequence[Criterion], known: dict[str, LedgerCriterion]) -> Quantified:
+    values: dict[str, Value] = {}
+    unscored: dict[str, str] = {}
+    for criterion in wanted:
+        one = known.get(criterion.name)
+        if one is None or one.criterion.accepted_values != criterion.accepted_values:
+            unscored[criterion.name] = "cannot be computed from the ledger: use a model or recorded replies"
+            continue
+        value = one.value(reading)
+        if isinstance(value, Unscored):
+            unscored[criterion.name] = value.reason
+        else:
+            values[criterion.name] = value
+    return quantified(reading.run, values, unscored=unscored)
+
+
+def quantified(
+    run: Run, values: dict[str, Value], *, unparseable: str = "", unscored: dict[str, str] | None = None
+) -> Quantified:
+    """The messages of a run, with the run's names."""
+    return Quantified(
+        subject=run.digest,
+        success=None if isinstance(run.success, Unscored) else run.success,
+        values=values,
+        unparseable=unparseable,
+        unscored=unscored or {},
+        run_id=run.run_id,
+        agent=run.agent,
+        task_id=run.task_id,
+    )

@@ -1,0 +1,152 @@
+"""Recorded replies of a quantifier, as AgentEval's published notebook writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from untaken.errors import Finding, Severity, UntakenError, Where
+from untaken.formats.literals import parse_document, values_in
+from untaken.judging.criteria.criterion import Criterion, Quantified, QuantifierRun, Value, read_value
+from untaken.judging.criteria.files import load_criteria
+from untaken.ledger import Run
+from untaken.ledger.strict_json import JsonFault
+
+REPLIES: Final = ".evaluated_problems.json"
+CRITERIA: Final = (".criteria.txt", ".criteria.json")
+FILE_BYTES: Final = 64 * 1024 * 1024
+_TRUTHS: Final = {"true": True, "false": False}
+
+
+def read_quantifier_runs(
+    path: str | Path, *, on_finding: Callable[[Finding], None] | None = None
+) -> tuple[QuantifierRun, ...]:
+    """Every recorded run below a path: ``NAME.evaluated_problems.json`` beside ``NAME.criteria.txt``.
+
+    Args:
+        path: a folder, or one file of replies.
+        on_finding: called with what is wrong with a run that cannot be read; the others are read. Without it,
+            the first such run raises. Also called with outcomes that are written as text, and with those that
+            are missing: their problems count neither as successes nor as failures.
+
+    Raises:
+        UntakenError: ``replies-missing`` if there is none, ``replies-invalid`` for a file that holds none;
+            as `load_criteria`.
+    """
+    place = Path(path)
+    files = sorted(place.rglob(f"*{REPLIES}")) if place.is_dir() else [place]
+    if not files or not files[0].exists():
+        raise UntakenError(
+            "replies-missing",
+            "no recorded quantifier replies found",
+            where=Where(file=str(place)),
+            hint=f"They are in files that end in {REPLIES}, each next to its criteria ({CRITERIA[0]}).",
+        )
+    found: list[QuantifierRun] = []
+    for file in files:
+        try:
+            found.append(_read(file, on_finding or (lambda _: None)))
+        except UntakenError as error:
+            if on_finding is None:
+                raise
+            on_finding(error.finding())
+    return tuple(found)
+
+
+def join_runs(passes: Sequence[QuantifierRun], runs: Sequence[Run]) -> tuple[QuantifierRun, ...]:
+    """The passes joined with the runs by name: ``prealgebra_11.json`` is ``prealgebra/11``.
+
+    A subject that matches the task of exactly one unbroken run gets its digest, run id, agent and task; the
+    others stay as they are. The outcome stays the recorded one.
+    """
+    found: dict[str, Run | None] = {}
+    for run in runs:
+        if not run.integrity.broken:
+            key = run.task_id.replace("/", "_")
+            found[key] = run if key not in found else None
+    return tuple(replace(one, items=tuple(_joined(item, found) for item in one.items)) for one in passes)
+
+
+def _joined(item: Quantified, runs: Mapping[str, Run | None]) -> Quantified:
+    run = runs.get(item.subject.removesuffix(".json"))
+    if run is None:
+        return item
+    return replace(item, subject=run.digest, run_id=run.run_id, agent=run.agent, task_id=run.task_id)
+
+
+def _read(file: Path, on_finding: Callable[[Finding], None]) -> QuantifierRun:
+    name = file.name.removesuffix(REPLIES).removesuffix(".json")
+    candidates = [file.with_name(name + ending) for ending in CRITERIA]
+    criteria = load_criteria(next((f for f in candidates if f.exists()), candidates[0])).criteria
+    if file.stat().st_size > FILE_BYTES:
+        raise _invalid(f"a file of replies has at most {FILE_BYTES} bytes", file)
+    try:
+        found = parse_document(file.read_bytes())
+    except JsonFault as fault:
+        raise _invalid(fault.message, file) from fault
+    if not isinstance(found, dict):
+        raise _invalid("not a mapping from problem to reply", file)
+    items = tuple(_item(subject, record, criteria, file) for subject, record in found.items())
+    texts = [s for s, record in found.items() if isinstance(record.get("actual_success"), str)]
+    if texts:
+        on_finding(
+            _finding("flag-as-text", "actual_success is written as text", texts, file, severity="note")
+        )
+    unknown = [item.subject for item in items if item.success is None]
+    if unknown:
+        on_finding(_finding("missing-outcome", "actual_success is not known", unknown, file))
+    return QuantifierRun(name=name, by="recorded", criteria=tuple(criteria), items=items)
+
+
+def _finding(
+    code: str, what: str, subjects: Sequence[str], file: Path, *, severity: Severity = "warning"
+) -> Finding:
+    """One finding for all these problems: how many, and the first."""
+    others = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
+    message = f"{what}: {subjects[0][:100]!r}{others}"
+    return Finding(code=code, message=message, where=Where(file=str(file)), severity=severity)
+
+
+def _item(subject: str, record: Any, criteria: Sequence[Criterion], file: Path) -> Quantified:
+    if not isinstance(record, dict):
+        raise _invalid(f"{subject!r} holds no record", file)
+    success = record.get("actual_success")
+    known = _TRUTHS.get(success.casefold()) if isinstance(success, str) else success
+    reply = record.get("estimated_performance")
+    values, why = _values(reply, criteria)
+    outcome = known if isinstance(known, bool) else None
+    return Quantified(subject=subject, success=outcome, values=values, unparseable=why)
+
+
+def _values(reply: Any, criteria: Sequence[Criterion]) -> tuple[dict[str, Value], str]:
+    """The values in a reply: an object, or a text that holds one, fenced or not."""
+    if isinstance(reply, str):
+        reply, why = _object_in(reply)
+        if why:
+            return {}, f"the reply holds no JSON: {why}"
+    if not isinstance(reply, dict):
+        return {}, "the reply is no JSON object"
+    known = {c.name: reply[c.name] for c in criteria if c.name in reply}
+    texts = {name: value if isinstance(value, str) else str(value) for name, value in known.items()}
+    return {c.name: read_value(c, texts[c.name]) for c in criteria if c.name in texts}, ""
+
+
+def _object_in(reply: str) -> tuple[Any, str]:
+    """The first object that the text holds; else why its last candidate is none."""
+    why = ""
+    for text in values_in(reply):
+        try:
+            found = parse_document(text.encode())
+        except (JsonFault, UnicodeEncodeError) as fault:
+            why = str(fault)
+            continue
+        if isinstance(found, dict):
+            return found, ""
+    return None, why
+
+
+def _invalid(message: str, file: Path) -> UntakenError:
+    hint = 'Each entry is {"actual_success": true, "estimated_performance": "{…}"}.'
+    return UntakenError("replies-invalid", message, where=Where(file=str(file)), hint=hint)

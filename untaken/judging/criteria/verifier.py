@@ -1,0 +1,277 @@
+"""Which criteria deserve trust: stable, telling good from bad, and not saying what another says (§8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+from untaken import stats
+from untaken.errors import Score, Unscored
+from untaken.judging.criteria.criterion import QuantifierRun
+from untaken.judging.criteria.discrimination import (
+    AttackTest,
+    Separation,
+    attack_tests,
+    separation,
+    subject_means,
+)
+from untaken.judging.criteria.disturb import ATTACK_WORDS, DROP
+from untaken.judging.criteria.means import tasks_of_subjects
+from untaken.judging.criteria.stability import Stability, stability
+from untaken.present.numbers import counted, interval, p_value, percent
+
+NOT_DONE: Final = Unscored("not done: no values of disturbed runs were given")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifierThresholds:
+    """What a criterion must meet; all of it is a choice, the defaults are documented (§8).
+
+    Attributes:
+        cv: most that the mean coefficient of variation over passes may be.
+        sd_share: most that the mean sd may be, as a share of the scale, where means are near 0.
+        near_zero: mean level below which a subject's spread is judged by its sd.
+        correlation: rank correlation (absolute) with a kept criterion from which on it is redundant.
+        similarity: likeness of names and descriptions from which on it is redundant, where it is given.
+        subjects: fewest tasks with common subjects for a rank correlation over these to count.
+    """
+
+    cv: float = 0.5
+    sd_share: float = 0.15
+    near_zero: float = 0.5
+    correlation: float = 0.9
+    similarity: float = 0.85
+    subjects: int = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discrimination:
+    """What a criterion discriminates.
+
+    Attributes:
+        separation: successes against failures.
+        attacks: every disturbance that was tried.
+        discriminates: ``None`` where nothing could be tested; never true where failures score higher.
+        note: what decided, with the numbers.
+    """
+
+    separation: Separation
+    attacks: tuple[AttackTest, ...]
+    discriminates: bool | None
+    note: str
+
+    @property
+    def drop(self) -> AttackTest | Unscored:
+        """The paper's test, a quarter of the sentences left out; unscored where it was not done."""
+        return next((test for test in self.attacks if test.attack == DROP.name), NOT_DONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionCheck:
+    """One criterion, verified.
+
+    Attributes:
+        redundant_with: the kept criterion that says the same, and `correlation` with it (or `similarity`).
+        keep: stable and discriminating and not redundant; what was not measured is not kept.
+        reason: why, in words with the numbers.
+    """
+
+    name: str
+    stability: Stability
+    discrimination: Discrimination
+    redundant_with: str | None
+    correlation: Score
+    similarity: Score
+    keep: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What the verifier found, criterion by criterion in the order given.
+
+    Attributes:
+        attacks: the disturbances that were tried, in order.
+        thresholds: what was asked for.
+    """
+
+    criteria: tuple[CriterionCheck, ...]
+    passes: int
+    subjects: int
+    attacks: tuple[str, ...]
+    thresholds: VerifierThresholds
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Names of the criteria to keep."""
+        return tuple(check.name for check in self.criteria if check.keep)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measured:
+    name: str
+    stability: Stability
+    discrimination: Discrimination
+
+    @property
+    def passes(self) -> bool:
+        return bool(self.stability.stable and self.discrimination.discriminates)
+
+    @property
+    def strength(self) -> float:
+        """Stronger criteria are kept first: by separation, then by the attacks they detect."""
+        theta = self.discrimination.separation.superiority
+        detected = sum(test.detected for test in self.discrimination.attacks)
+        return (-inf if isinstance(theta, Unscored) else theta) + detected / 1_000
+
+
+def verify_criteria(
+    passes: Sequence[QuantifierRun],
+    *,
+    disturbed: Mapping[str, Sequence[QuantifierRun]] | None = None,
+    thresholds: VerifierThresholds | None = None,
+    similarities: Mapping[tuple[str, str], float] | None = None,
+) -> Verification:
+    """Decides which criteria to keep, with a reason for each.
+
+    Args:
+        passes: of one quantifier over the same runs; two or more unless it is deterministic.
+        disturbed: by attack, passes over the same runs made worse (`quantify_disturbed`); their subjects are
+            the originals'. Without, the drop test is "not done", and said to be.
+        thresholds: what to ask for; `Thresholds()` by default.
+        similarities: likeness of two criteria by their words, by pair of names in either order.
+
+    Returns:
+        Every criterion of the passes: its stability, its discrimination, and whether to keep it (§8).
+    """
+    asked, attacked = thresholds or VerifierThresholds(), disturbed or {}
+    names = dict.fromkeys(c.name for run in passes for c in run.criteria)
+    measured = [_measure(passes, attacked, name, asked) for name in names]
+    kept: list[_Measured] = []
+    twins: dict[str, _Twin] = {}
+    for one in sorted((m for m in measured if m.passes), key=lambda m: -m.strength):
+        twin = next((t for k in kept if (t := _twin(passes, one.name, k.name, asked, similarities))), None)
+        if twin is None:
+            kept.append(one)
+        else:
+            twins[one.name] = twin
+    return Verification(
+        criteria=tuple(_check(one, twins.get(one.name)) for one in measured),
+        passes=len(passes),
+        subjects=len({item.subject for run in passes for item in run.items}),
+        attacks=tuple(attacked),
+        thresholds=asked,
+    )
+
+
+def _measure(
+    passes: Sequence[QuantifierRun],
+    disturbed: Mapping[str, Sequence[QuantifierRun]],
+    name: str,
+    asked: VerifierThresholds,
+) -> _Measured:
+    steady = stability(passes, name, cv=asked.cv, sd_share=asked.sd_share, near_zero=asked.near_zero)
+    tests = attack_tests(passes, disturbed, name)
+    found = separation(passes, name)
+    note, verdict = _discriminates(found, tests)
+    return _Measured(
+        name=name,
+        stability=steady,
+        discrimination=Discrimination(separation=found, attacks=tests, discriminates=verdict, note=note),
+    )
+
+
+def _discriminates(found: Separation, tests: Sequence[AttackTest]) -> tuple[str, bool | None]:
+    apart = _separation_words(found)
+    detected = [test for test in tests if test.detected]
+    tested = [test for test in tests if test.n]
+    if found.reversed:
+        return f"failed runs score higher: {apart}", False
+    by = [apart] if found.separates else []
+    by += [f"notices {_attack_words(test)}" for test in detected]
+    rewarded = [f"rewards {_attack_words(test)}" for test in tests if test.rewarded]
+    if by:
+        return "; ".join([*by, *(f"but {words}" for words in rewarded)]), True
+    if found.separates is None and not tested:
+        return f"{apart}; and no disturbed run has a value", None
+    notices = f"notices none of {len(tested)} disturbances" if tested else "disturbed runs: not done"
+    return "; ".join([apart, notices, *rewarded]), False
+
+
+def _separation_words(found: Separation) -> str:
+    theta, low, high, p = found.superiority, found.low, found.high, found.p
+    if isinstance(theta, Unscored):
+        return theta.reason
+    over = f"{counted(found.success_n, 'task')} with a success, {found.failed_n} with a failure"
+    sure = f"95% {interval(low, high, percent)}, {p_value(p, 'p')}, {over}"
+    return f"a success scores above a failure in {percent(theta)} of pairs ({sure})"
+
+
+def _attack_words(test: AttackTest) -> str:
+    what = ATTACK_WORDS.get(test.attack, test.attack)
+    return f"{what} ({test.wins} worse, {test.ties} equal, {test.losses} better of {counted(test.n, 'task')})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Twin:
+    name: str
+    correlation: Score
+    similarity: Score
+    words: str
+
+
+def _twin(
+    passes: Sequence[QuantifierRun],
+    name: str,
+    other: str,
+    asked: VerifierThresholds,
+    similarities: Mapping[tuple[str, str], float] | None,
+) -> _Twin | None:
+    """The kept criterion as a twin of this one, where the two say the same."""
+    rho, runs, n = _correlation(passes, name, other)
+    alike = (similarities or {}).get((name, other), (similarities or {}).get((other, name)))
+    together = not isinstance(rho, Unscored) and abs(rho) >= asked.correlation and n >= asked.subjects
+    if together:
+        over = f"{runs} runs of {counted(n, 'task')}"
+        words = f"rank correlation {rho:+.2f} over {over}, {asked.correlation:g} is the most"
+    elif alike is not None and alike >= asked.similarity:
+        words = f"likeness of its words {alike:.2f}, {asked.similarity:g} is the most"
+    else:
+        return None
+    similarity = Unscored("no likeness of names and descriptions was given") if alike is None else alike
+    return _Twin(name=other, correlation=rho, similarity=similarity, words=words)
+
+
+def _correlation(passes: Sequence[QuantifierRun], name: str, other: str) -> tuple[Score, int, int]:
+    """Of two criteria over runs; with the runs, and the tasks that they are of."""
+    first, second = subject_means(passes, name), subject_means(passes, other)
+    common, task_of = [subject for subject in first if subject in second], tasks_of_subjects(passes)
+    rho = stats.spearman([first[s] for s in common], [second[s] for s in common])
+    return rho, len(common), len({task_of[subject] for subject in common})
+
+
+def _check(one: _Measured, twin: _Twin | None) -> CriterionCheck:
+    alone = Unscored("no kept criterion says the same")
+    keep = one.passes and twin is None
+    return CriterionCheck(
+        name=one.name,
+        stability=one.stability,
+        discrimination=one.discrimination,
+        redundant_with=twin.name if twin else None,
+        correlation=twin.correlation if twin else alone,
+        similarity=twin.similarity if twin else alone,
+        keep=keep,
+        reason=_reason(one, twin),
+    )
+
+
+def _reason(one: _Measured, twin: _Twin | None) -> str:
+    steady, shown = one.stability, one.discrimination
+    stable = {True: "stable", False: "not stable", None: "stability unknown"}[steady.stable]
+    verdicts = {True: "discriminates", False: "does not discriminate", None: "discrimination unknown"}
+    words = f"{stable} ({steady.note}); {verdicts[shown.discriminates]} ({shown.note})"
+    if twin is not None:
+        return f"rejected: says what {twin.name!r} says ({twin.words}); {words}"
+    return f"{'kept' if one.passes else 'rejected'}: {words}"

@@ -1,0 +1,137 @@
+"""Which sub-goal comes before which, how often, and what of it can stand together (§4, discovery)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untaken.plans.discovery.first_attempts import FirstAttempts
+from untaken.plans.discovery.proposed_graph import Support
+from untaken.stats.rates import wilson
+
+Pair = tuple[int, int]
+NEVER: Final = float("inf")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Precedence:
+    """Counts over runs, by the positions of sub-goals in `names`.
+
+    Attributes:
+        names: k sub-goals.
+        times: runs × k: the seq of the first attempt, infinite where there was none.
+        first: k × k: runs in which the row's sub-goal was first attempted before the column's.
+        both: k × k: runs that attempted both; on the diagonal, runs that attempted the one.
+        agents: k × k: agents among those.
+    """
+
+    names: tuple[str, ...]
+    times: NDArray[np.float64]
+    first: NDArray[np.int64]
+    both: NDArray[np.int64]
+    agents: NDArray[np.int64]
+
+    def share(self, pair: Pair) -> float:
+        """The share of runs that attempted the first of the pair first, of those that attempted both."""
+        return float(self.first[pair] / self.both[pair])
+
+    def support(self, pair: Pair) -> Support:
+        """The counts of a pair that some run attempted both of."""
+        first, both, alone = int(self.first[pair]), int(self.both[pair]), int(self.both[pair[1], pair[1]])
+        low, high = wilson(first, both)
+        return Support(
+            dependency=self.names[pair[0]],
+            sub_goal=self.names[pair[1]],
+            first=first,
+            both=both,
+            share=first / both,
+            low=low,
+            high=high,
+            alone=alone - both,
+            agents=int(self.agents[pair]),
+        )
+
+
+def precedence(
+    orders: Sequence[FirstAttempts], names: Sequence[str], groups: Mapping[str, Sequence[str]]
+) -> Precedence:
+    """Count what came first."""
+    columns = {name: place for place, name in enumerate(names)}
+    times = np.array([[order.first.get(name, NEVER) for name in names] for order in orders])
+    times = times.reshape(len(orders), len(names))
+    for options in groups.values():
+        times = np.column_stack([times, times[:, [columns[option] for option in options]].min(axis=1)])
+    held = np.isfinite(times)
+    first = np.array([((times[:, [i]] < times) & held).sum(axis=0) for i in range(times.shape[1])])
+    return Precedence(
+        names=(*names, *groups),
+        times=times,
+        first=first.reshape(times.shape[1], times.shape[1]),
+        both=_together(held),
+        agents=_agents(held, [order.agent for order in orders]),
+    )
+
+
+def _together(held: NDArray[np.bool_]) -> NDArray[np.int64]:
+    counts = held.astype(float)  # floats multiply fast, and count exactly far beyond any number of runs
+    return np.asarray(counts.T @ counts, dtype=np.int64)
+
+
+def _agents(held: NDArray[np.bool_], agents: Sequence[str]) -> NDArray[np.int64]:
+    rows: dict[str, list[int]] = {}
+    for row, agent in enumerate(agents):
+        rows.setdefault(agent, []).append(row)
+    each = np.array([_together(held[of]) > 0 for of in rows.values()])
+    return np.asarray(each.sum(axis=0), dtype=np.int64)
+
+
+def before(counts: Precedence, *, theta: float, min_runs: int) -> list[Pair]:
+    """Pairs in which the first came first in at least `theta` of at least `min_runs` runs, strongest first.
+
+    The strength is the lower end of the interval; where that is equal, the names decide.
+    """
+    pairs = measured(counts, min_runs)
+    ways = [way for a, b in pairs for way in ((a, b), (b, a)) if counts.share(way) >= theta]
+    strength = {way: wilson(float(counts.first[way]), float(counts.both[way]))[0] for way in ways}
+    return sorted(ways, key=lambda way: (-strength[way], counts.names[way[0]], counts.names[way[1]]))
+
+
+def measured(counts: Precedence, min_runs: int) -> list[Pair]:
+    """Pairs, each once, that enough runs attempted both of."""
+    return [p for p in combinations(range(len(counts.names)), 2) if counts.both[p] >= min_runs]
+
+
+def without_circles(pairs: Iterable[Pair], size: int) -> tuple[list[Pair], list[Pair]]:
+    """Take pairs one by one, and leave out each that would close a circle of those taken before.
+
+    So of every circle the last pair is left out: the weakest, where the strongest come first.
+
+    Returns:
+        What was taken, and what was left out.
+    """
+    after = [1 << n for n in range(size)]  # bits: what comes after each, itself included
+    ahead = [1 << n for n in range(size)]
+    kept: list[Pair] = []
+    left: list[Pair] = []
+    for a, b in pairs:
+        if after[b] >> a & 1:
+            left.append((a, b))
+            continue
+        kept.append((a, b))
+        if not after[a] >> b & 1:
+            upper, lower = ahead[a], after[b]
+            for n in bits(upper):
+                after[n] |= lower
+            for n in bits(lower):
+                ahead[n] |= upper
+    return kept, left
+
+
+def bits(mask: int) -> list[int]:
+    """The positions of the bits that are set."""
+    return [place for place, bit in enumerate(bin(mask)[:1:-1]) if bit == "1"]

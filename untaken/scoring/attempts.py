@@ -1,0 +1,100 @@
+"""Was each sub-goal attempted? Yes, no, or unknown (§4)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from itertools import islice
+from typing import Final
+
+from msgspec import Struct
+
+from untaken import plans
+from untaken.plans import ToolCallSpec
+from untaken.scoring.compiled import CompiledGraph
+from untaken.scoring.trace import Trace
+
+
+class Attempt(Struct, frozen=True, kw_only=True, gc=False):
+    """What a run did about one sub-goal.
+
+    Attributes:
+        made: ``None`` where the ledger cannot tell; then `unknown` says why.
+        events: `seq` of each action that was an attempt, in order.
+    """
+
+    made: bool | None
+    events: tuple[int, ...] = ()
+    unknown: str = ""
+
+
+AttemptsById = Mapping[str, Attempt]
+
+NEVER: Final = Attempt(made=False)
+WITHOUT_ACTIONS: Final = Attempt(made=None, unknown="the ledger records no actions")
+WITHOUT_MAPPING: Final = Attempt(
+    made=None, unknown="no actions can be mapped to it (no rule, no tool-call check, no tags in the ledger)"
+)
+
+
+def attempts(compiled: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> AttemptsById:
+    """Each sub-goal's attempts, worked out for options before the groups that inherit from them."""
+    served = _served(compiled, trace, mapping)
+    acted = bool(trace.calls or mapping.mapped)
+    found: dict[str, Attempt] = {}
+    for name in compiled.options_first:
+        criterion = compiled.criteria[name]
+        own = Attempt(made=True, events=served[name]) if name in served else None
+        if criterion.options:
+            options = [found[o] for o in criterion.options if o in found]
+            found[name] = _through_options([own, *options] if own else options)
+        elif own:
+            found[name] = own
+        elif not acted and not (criterion.reads_messages and trace.spoke):
+            found[name] = WITHOUT_ACTIONS
+        else:
+            found[name] = NEVER if criterion.maps or _tagged(mapping) else WITHOUT_MAPPING
+    return found
+
+
+def _tagged(mapping: plans.Mapping) -> bool:
+    """Whether the ledger itself says what some action was for."""
+    return any(authority == "tag" for _, _, authority in mapping.mapped)
+
+
+def _served(compiled: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Mapping[str, tuple[int, ...]]:
+    """The actions that served each sub-goal.
+
+    What the mapping says; beside it, a call that a tag or a rule claims for another sub-goal also serves each
+    check that it fulfils.
+    """
+    mapped: dict[str, list[int]] = defaultdict(list)
+    for seq, sub_goal, _ in mapping.mapped:
+        mapped[sub_goal].append(seq)
+    specs = compiled.calls.items()
+    claimed = {seq for seq, _, authority in mapping.mapped if authority in ("tag", "rule")} if specs else ()
+    for name, spec in specs if claimed else ():
+        calls = [call for call in trace.calls_of(spec.name) if call.seq in claimed]
+        if calls and trace.affords(spec):
+            also = [call.seq for call in calls if plans.call_matches(spec, call)]
+            mapped[name] = sorted({*mapped[name], *also})
+    for name, spec in specs:
+        if name in mapped and (after := compiled.criteria[name].after):
+            used = _used_before(spec, after, trace)
+            mapped[name] = [seq for seq in mapped[name] if seq not in used]
+    return {name: tuple(seqs) for name, seqs in mapped.items() if seqs}
+
+
+def _used_before(spec: ToolCallSpec, after: int, trace: Trace) -> set[int]:
+    """The first calls as expected: earlier sub-goals with the same call need them for themselves."""
+    calls = trace.calls_of(spec.name) if trace.affords(spec) else ()
+    good = (c for c in calls if plans.call_matches(spec, c) and plans.call_counts(spec, trace.answer(c)))
+    return {call.seq for call in islice(good, after)}
+
+
+def _through_options(options: list[Attempt]) -> Attempt:
+    """A group is attempted where one of its options is, or an action is mapped to the group itself."""
+    made = [option for option in options if option.made]
+    if made:
+        return Attempt(made=True, events=tuple(sorted({seq for option in made for seq in option.events})))
+    return next((option for option in options if option.made is None), NEVER)

@@ -1,0 +1,335 @@
+"""Why some failed runs fail at one sub-goal: what their own calls say, then what they have in common (§5).
+
+A run has one cause here: the largest group that it belongs to. First come the causes that a run's record
+states by itself (an error of the tool, a wrong value), then those that only many runs show together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from untaken.ledger import Run, ToolCall
+from untaken.plans import call_matches
+from untaken.plans.plan_graph import SubGoal, ToolCallSpec
+from untaken.scoring.causes.cause import Cause, CauseKind
+from untaken.scoring.causes.error_text import stripped_error
+from untaken.scoring.causes.features import Feature, RunFeatures, Seen, with_absent
+from untaken.scoring.causes.moments import BlamedRun, PassedRun
+from untaken.scoring.causes.represented import LEAST_RUNS, LEAST_TASKS, Represented, over_represented
+from untaken.scoring.differences import FieldDifference, nearest_call
+from untaken.scoring.seen_texts import SeenTexts
+from untaken.scoring.unused_values import unused_values
+
+MOST_COMPARED: Final = 2_000
+"""Runs that passed a sub-goal and are compared with those that failed at it."""
+ONE_VALUE: Final = 0.8
+"""A wrong value is named where at least this share of the runs used it."""
+
+_STATED: Final = "stated_causes"
+"""Where a run keeps what it states, by sub-goal, attempts and the runs that it is compared with."""
+NOBODY: Final[Mapping[str, Sequence[Run]]] = MappingProxyType({})
+
+
+class StatedCause(NamedTuple):
+    """A cause that one run states by itself; `value` is that run's own."""
+
+    kind: CauseKind
+    tool: str
+    error: str
+    argument: str
+    value: str
+
+
+_Known = dict[tuple[int, tuple[int, ...], tuple[str, ...]], tuple[SubGoal, tuple[StatedCause, ...]]]
+
+
+def causes_of(title: str, blamed: Sequence[BlamedRun], passed: Sequence[PassedRun]) -> tuple[Cause, ...]:
+    """The causes of failing first at one sub-goal, each in at least 3 runs of 2 tasks; the largest first.
+
+    Args:
+        title: of the sub-goal (untrusted).
+        blamed: the failed runs; each is a run of at most one cause.
+        passed: runs that completed the sub-goal.
+    """
+    left = {one.run.digest: one for one in blamed}
+    if not _enough(left.values()):
+        return ()
+    compared = _spread(passed)
+    found: list[Cause] = []
+    for make in (_stated_causes, _shared_causes):
+        for cause in make(left, compared):
+            found.append(cause)
+            for digest in cause.runs:
+                del left[digest]
+    named = (_named(cause, title, any(one.node.critical for one in blamed)) for cause in found)
+    return tuple(sorted(named, key=lambda cause: (-len(cause.runs), cause.kind, cause.tool, cause.argument)))
+
+
+def _named(cause: Cause, title: str, critical: bool) -> Cause:
+    return replace(cause, sub_goal=title, critical=critical)
+
+
+def _enough(runs: Collection[BlamedRun]) -> bool:
+    return len(runs) >= LEAST_RUNS and len({one.run.task_id for one in runs}) >= LEAST_TASKS
+
+
+def _spread(passed: Sequence[PassedRun]) -> Sequence[PassedRun]:
+    step = -(-len(passed) // MOST_COMPARED) or 1
+    return passed[::step]
+
+
+def _stated_causes(left: Mapping[str, BlamedRun], passed: Sequence[PassedRun]) -> Iterator[Cause]:
+    """Groups of runs that state the same cause, the largest first."""
+    siblings = by_task(passed)
+    stated = {digest: dict.fromkeys(_stated(one, siblings)) for digest, one in left.items()}
+    done: set[str] = set()
+    while True:
+        groups = _grouped({digest: some for digest, some in stated.items() if digest not in done})
+        enough = {key: runs for key, runs in groups.items() if _enough([left[run] for run in runs])}
+        if not enough:
+            return
+        key = _largest(enough)
+        done |= set(enough[key])
+        yield _cause_of(key, [left[run] for run in enough[key]], left, passed)
+
+
+def _grouped(stated: Mapping[str, Iterable[StatedCause]]) -> dict[StatedCause, dict[str, None]]:
+    """The runs of each cause; those of an argument with and without its value."""
+    groups: dict[StatedCause, dict[str, None]] = {}
+    for digest, causes in stated.items():
+        for cause in causes:
+            groups.setdefault(cause, {})[digest] = None
+            groups.setdefault(cause._replace(value=""), {})[digest] = None
+    return groups
+
+
+def _largest(groups: Mapping[StatedCause, Collection[str]]) -> StatedCause:
+    """The cause of most runs; with its value where nearly all runs of an argument used one."""
+    key = min(groups, key=lambda one: (-len(groups[one]), not one.value, one))
+    if key.value or key.kind == "tool_error":
+        return key
+    alike = [one for one in groups if one.value and one[:4] == key[:4]]
+    most = min(alike, key=lambda one: (-len(groups[one]), one), default=key)
+    return most if len(groups[most]) >= ONE_VALUE * len(groups[key]) else key
+
+
+def commonest(blamed: Sequence[BlamedRun], passed: Sequence[PassedRun] = ()) -> Cause | None:
+    """What at least half of some failed runs state as their cause, however few they are, if so many do."""
+    siblings = by_task(passed)
+    groups = _grouped({one.run.digest: _stated(one, siblings) for one in blamed})
+    if not groups:
+        return None
+    key = _largest(groups)
+    runs = tuple(groups[key])
+    if 2 * len(runs) < len(blamed):
+        return None
+    return Cause(
+        kind=key.kind,
+        tool=key.tool,
+        error=key.error,
+        argument=key.argument,
+        value=key.value,
+        wrong=key.kind == "argument",
+        runs=runs,
+        n=len(blamed),
+    )
+
+
+def _cause_of(
+    key: StatedCause,
+    runs: Sequence[BlamedRun],
+    left: Mapping[str, BlamedRun],
+    passed: Sequence[PassedRun],
+) -> Cause:
+    called = [one for one in left.values() if key.tool in one.run.tools]
+    elsewhere = [one for one in passed if key.tool in one.run.tools]
+    digests = tuple(one.run.digest for one in runs)
+    if key.kind != "tool_error":
+        feature = Feature("argument", key.tool, key.argument, key.value)
+        alike = (
+            sum(feature in RunFeatures.of(one.run).before(one.last + 1)[0] for one in elsewhere)
+            if key.value
+            else 0
+        )
+        return Cause(
+            kind=key.kind,
+            tool=key.tool,
+            argument=key.argument,
+            value=key.value,
+            wrong=key.kind == "argument",
+            runs=digests,
+            n=len(called),
+            elsewhere_k=alike,
+            elsewhere_n=len(elsewhere),
+        )
+    condition = _condition(key.tool, runs, elsewhere)
+    if condition is None:
+        return Cause(
+            kind="tool_error",
+            tool=key.tool,
+            error=key.error,
+            runs=digests,
+            n=len(called),
+            elsewhere_n=len(elsewhere),
+        )
+    return Cause(
+        kind="tool_error",
+        tool=key.tool,
+        error=key.error,
+        argument=condition.feature.argument,
+        value=condition.feature.value,
+        runs=digests,
+        n=condition.n,
+        elsewhere_k=condition.elsewhere_k,
+        elsewhere_n=condition.elsewhere_n,
+        p=condition.p,
+    )
+
+
+def _condition(tool: str, runs: Sequence[BlamedRun], elsewhere: Sequence[PassedRun]) -> Represented | None:
+    """The argument value of the refused calls that goes with being refused."""
+
+    def seen(run: Run, moment: float) -> Seen:
+        features, scopes = RunFeatures.of(run).before(moment)
+        own = {one for one in features if one.kind == "argument" and one.tool == tool}
+        return own, scopes
+
+    failed = {one.run.digest: seen(one.run, one.moment) for one in runs}
+    tasks = {one.run.digest: one.run.task_id for one in runs}
+    return over_represented(failed, [seen(one.run, one.last + 1) for one in elsewhere], tasks)
+
+
+def by_task(passed: Iterable[PassedRun]) -> dict[str, list[Run]]:
+    """Runs that passed a sub-goal, by task."""
+    found: dict[str, list[Run]] = {}
+    for one in passed:
+        found.setdefault(one.run.task_id, []).append(one.run)
+    return found
+
+
+def _stated(one: BlamedRun, passed: Mapping[str, Sequence[Run]]) -> tuple[StatedCause, ...]:
+    """`stated_causes`, found once: runs may have to be read again for them."""
+    siblings = tuple([run.digest for run in passed.get(one.run.task_id, ())])
+    known: _Known = one.run.__dict__.setdefault(_STATED, {})
+    key = id(one.node), one.events, siblings
+    if key not in known or known[key][0] is not one.node:
+        known[key] = one.node, tuple(stated_causes(one, passed))
+    return known[key][1]
+
+
+def stated_causes(one: BlamedRun, passed: Mapping[str, Sequence[Run]] = NOBODY) -> Iterator[StatedCause]:
+    """What a run's own attempts at the sub-goal say of why they did not complete it.
+
+    `passed`: runs that completed it, by task; those of the same task tell whether a value could be known.
+    """
+    events = set(one.events)
+    calls = [call for call in one.run.actions if call.seq in events]
+    if not calls:
+        return
+    spec = None if one.node.check is None else one.node.check.tool_call
+    siblings = passed.get(one.run.task_id, ())
+    if spec is not None:
+        held = [call for call in calls if call_matches(spec, call)]
+        if not held:
+            yield from _wrong_values(one.run, spec, calls, siblings)
+            return
+        calls = held
+    last = calls[-1]
+    answer = one.run.answers.get(last.seq)
+    if answer is not None and answer.ok is False and (error := stripped_error(answer.content)):
+        yield StatedCause("tool_error", last.tool, error, "", "")
+
+
+def _wrong_values(
+    run: Run, spec: ToolCallSpec, calls: Iterable[ToolCall], siblings: Sequence[Run]
+) -> Iterator[StatedCause]:
+    """The arguments of the nearest call that are not as expected.
+
+    Apart those whose value was never shown to this run, but to another of the task: what no run was shown may
+    be in a prompt that no ledger records.
+    """
+    near = nearest_call(spec, [call for call in calls if call.tool == spec.name])
+    if near is None:
+        return
+    call, differences = near
+    others = map(SeenTexts, siblings)
+    unused = unused_values(SeenTexts(run), spec, call, others=others) if siblings else ()
+    missing = {_plain(value.argument) for value in unused if value.missing and value.elsewhere is not None}
+    for field in sorted(missing):
+        yield StatedCause("missing_information", spec.name, "", field, "")
+    for difference in differences:
+        field = _plain(difference.field)
+        if not difference.met and field not in missing:
+            yield StatedCause("argument", spec.name, "", field, _value(difference))
+
+
+def _plain(field: str) -> str:
+    """A field without places in lists: items of one list are one argument."""
+    return ".".join(part for part in field.split(".") if not part.isdecimal())
+
+
+def _value(difference: FieldDifference) -> str:
+    """As a feature writes it: without the quotes of a text."""
+    value = difference.actual
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] == '"' else value
+
+
+def _shared_causes(left: Mapping[str, BlamedRun], passed: Sequence[PassedRun]) -> Iterator[Cause]:
+    """What goes with failing here, among runs that attempted the sub-goal and among those that did not."""
+    for attempted in (True, False):
+        some = {digest: one for digest, one in left.items() if bool(one.events) is attempted}
+        if not _enough(some.values()):
+            continue
+        elsewhere = [
+            RunFeatures.of(one.run).before(one.last + 1 if attempted else one.first) for one in passed
+        ]
+        failed = {digest: RunFeatures.of(one.run).before(one.moment) for digest, one in some.items()}
+        if attempted:  # a run that never came so far had no reason to look anything up
+            failed = dict(zip(failed, with_absent(failed.values(), elsewhere), strict=True))
+            elsewhere = with_absent(elsewhere, elsewhere)
+        tasks = {digest: one.run.task_id for digest, one in some.items()}
+        compared = {pair for one in some.values() for pair in _compared(one)}
+        latest = {digest: RunFeatures.of(one.run) for digest, one in some.items()}
+
+        def rank(feature: Feature, seen: Mapping[str, RunFeatures] = latest) -> float:
+            return max(run.at(feature) for run in seen.values())
+
+        def allowed(feature: Feature, out: Collection[tuple[str, str]] = compared) -> bool:
+            return (feature.tool, feature.argument.split(".")[0]) not in out
+
+        while found := over_represented(failed, elsewhere, tasks, rank=rank, allowed=allowed):
+            yield _shared_cause(found)
+            failed = {digest: seen for digest, seen in failed.items() if digest not in found.runs}
+
+
+def _compared(one: BlamedRun) -> Iterator[tuple[str, str]]:
+    """The arguments that the check itself compares: that they differ is no news."""
+    spec = None if one.node.check is None else one.node.check.tool_call
+    if spec is not None:
+        for argument in spec.arguments:
+            yield spec.name, argument
+
+
+def _shared_cause(found: Represented) -> Cause:
+    feature = found.feature
+    kinds: Mapping[str, CauseKind] = {
+        "error": "tool_error",
+        "skill": "skill",
+        "agent": "agent",
+        "absent": "missing_information",
+    }
+    return Cause(
+        kind=kinds.get(feature.kind, "argument"),
+        tool=feature.tool,
+        error=feature.value if feature.kind == "error" else "",
+        argument=feature.argument,
+        value="" if feature.kind == "error" else feature.value,
+        runs=found.runs,
+        n=found.n,
+        elsewhere_k=found.elsewhere_k,
+        elsewhere_n=found.elsewhere_n,
+        p=found.p,
+    )

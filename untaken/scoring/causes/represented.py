@@ -1,0 +1,90 @@
+"""Features that failed runs have more often than runs that passed: exact, and adjusted for how many (§5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from typing import Final, NamedTuple
+
+from untaken import stats
+from untaken.scoring.causes.features import Feature, FeatureKind, Seen
+
+LEAST_RUNS: Final = 3
+LEAST_TASKS: Final = 2
+ALPHA: Final = 0.05
+_NEAREST: Final[Mapping[FeatureKind, int]] = {
+    "error": 0,
+    "argument": 1,
+    "skill": 2,
+    "absent": 3,
+    "agent": 4,
+}
+"""Of features that go equally well with failing, the one nearer to what failed is named."""
+
+
+class Represented(NamedTuple):
+    """A feature of `runs`, among `n` failed runs in its scope; `elsewhere_k` of `elsewhere_n` passed ones."""
+
+    feature: Feature
+    runs: tuple[str, ...]
+    n: int
+    elsewhere_k: int
+    elsewhere_n: int
+    p: float
+
+
+def over_represented(
+    failed: Mapping[str, Seen],
+    passed: Collection[Seen],
+    tasks: Mapping[str, str],
+    *,
+    rank: Callable[[Feature], float] = lambda _: 0.0,
+    allowed: Callable[[Feature], bool] = lambda _: True,
+) -> Represented | None:
+    """The feature that goes best with failing, if one does: in 3 runs of 2 tasks, one-sided exact p ≤ .05.
+
+    Only runs in a feature's scope are compared, and p is adjusted by Holm over the features tested.
+
+    Args:
+        failed: what was seen of each failed run, by digest.
+        passed: what was seen of runs that passed.
+        tasks: the task of each failed run.
+        rank: of features with the same p and kind, the one ranked highest is named.
+        allowed: which features may be named at all.
+    """
+    having: dict[Feature, list[str]] = {}
+    for digest, (features, _) in failed.items():
+        for feature in features:
+            having.setdefault(feature, []).append(digest)
+    tested = {
+        feature: runs
+        for feature, runs in having.items()
+        if len(runs) >= LEAST_RUNS and len({tasks[run] for run in runs}) >= LEAST_TASKS and allowed(feature)
+    }
+    if not tested:
+        return None
+    in_scope = Counter(scope for _, scopes in failed.values() for scope in scopes)
+    scope_passed = Counter(scope for _, scopes in passed for scope in scopes)
+    with_it = Counter(feature for features, _ in passed for feature in features if feature in tested)
+    found = [
+        Represented(
+            feature,
+            tuple(runs),
+            in_scope[feature.scope],
+            with_it[feature],
+            scope_passed[feature.scope],
+            stats.more_often_p(
+                len(runs), in_scope[feature.scope], with_it[feature], scope_passed[feature.scope]
+            ),
+        )
+        for feature, runs in tested.items()
+    ]
+    adjusted = stats.holm([one.p for one in found])
+    every = [one._replace(p=float(p)) for one, p in zip(found, adjusted, strict=True) if p <= ALPHA]
+    best = min(map(_place, every), default=None)
+    alike = [one for one in every if _place(one) == best]
+    return min(alike, key=lambda one: (-rank(one.feature), one.feature), default=None)
+
+
+def _place(one: Represented) -> tuple[float, int]:
+    return one.p, _NEAREST[one.feature.kind]

@@ -1,0 +1,149 @@
+"""A run's events, sorted into what scoring asks for."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TypeVar
+
+from untaken import limits
+from untaken.ledger.answers import paired
+from untaken.ledger.events import Event, Message, Observation, Plan, RunFinished, State, ToolCall, Verdict
+from untaken.ledger.infrastructure import OUTSIDE, infrastructure_of
+from untaken.ledger.run import Run
+from untaken.plans.calls import chars_of, reads_text
+from untaken.plans.plan_graph import ToolCallSpec
+from untaken.scoring.verdicts import not_withdrawn
+
+E = TypeVar("E", bound=Event)
+
+
+class Trace:
+    """The events that count: all up to RUN_FINISHED, and verdicts anywhere.
+
+    Attributes:
+        calls: the agent's and the user's tool calls, in order.
+        failed: the observations that are not ok, or marked transient.
+        replans: `seq` of each non-empty plan that differs from the last non-empty one.
+        plans: number of PLAN events.
+        verdicts: sub-goal → its verdicts, in order.
+        last: `seq` of the run's last event; what follows it came after the run.
+        end: `seq` of the last event in the ledger.
+    """
+
+    __slots__ = (
+        "_by_tool",
+        "_chars",
+        "_comparisons",
+        "_failures",
+        "_run",
+        "calls",
+        "end",
+        "failed",
+        "finished",
+        "last",
+        "plans",
+        "replans",
+        "verdicts",
+    )
+
+    def __init__(self, run: Run) -> None:
+        self.finished = run.finished
+        self.end = run.events[-1].seq
+        self.last = self.end if self.finished is None else self.finished.seq
+        self.calls = self._during(run.of(ToolCall))
+        observed = self._during(run.of(Observation))
+        self.failed = [event for event in observed if event.ok is False or event.transient]
+        self._failures: list[tuple[Observation, ToolCall | None]] | None = None
+        plans = self._during(run.of(Plan))
+        self.plans = len(plans)
+        self.replans = _revisions(plans)
+        self.verdicts: dict[str, list[Verdict]] = {}
+        recorded = run.of(Verdict)
+        for verdict in not_withdrawn(recorded) if recorded else ():
+            self.verdicts.setdefault(verdict.sub_goal, []).append(verdict)
+        self._by_tool: dict[str, list[ToolCall]] | None = None
+        self._run = run
+        self._comparisons = 0
+        self._chars: dict[str, int] = {}
+
+    def _during(self, events: Sequence[E]) -> Sequence[E]:
+        """Those that do not come after the run."""
+        if not events or events[-1].seq <= self.last:
+            return events
+        return [event for event in events if event.seq <= self.last]
+
+    @property
+    def ended_outside(self) -> bool:
+        """Whether its provider or its environment ended the run: it says nothing about the agent."""
+        return infrastructure_of(self._run) in OUTSIDE
+
+    @property
+    def graph(self) -> str:
+        """The plan graph that the run names; else empty."""
+        return self._run.started.graph or ""
+
+    @property
+    def spoke(self) -> bool:
+        """Whether the run holds any message."""
+        return bool(self._during(self._run.of(Message)))
+
+    @property
+    def states(self) -> Sequence[State | RunFinished]:
+        """The events that say something about the state, RUN_FINISHED last."""
+        patches = self._during(self._run.of(State))
+        return patches if self.finished is None else [*patches, self.finished]
+
+    @property
+    def failures(self) -> Sequence[tuple[Observation, ToolCall | None]]:
+        """What failed, each with the call it answers."""
+        if self._failures is None:
+            self._failures = list(paired(self.calls, self.failed))
+        return self._failures
+
+    @property
+    def never_replanned(self) -> bool:
+        """Whether observations failed, and the plan was recorded but never revised."""
+        return bool(self.failed and self.plans and not self.replans)
+
+    def step_ends(self, actions: Sequence[int]) -> list[int]:
+        """The last `seq` before the next action, for each action in order."""
+        return [seq - 1 for seq in actions[1:]] + [self.last] if actions else []
+
+    def calls_of(self, tool: str) -> Sequence[ToolCall]:
+        """The calls of one tool, in order."""
+        if self._by_tool is None:
+            self._by_tool = defaultdict(list)
+            for call in self.calls:
+                self._by_tool[call.tool].append(call)
+        return self._by_tool.get(tool, ())
+
+    def answer(self, call: ToolCall) -> Observation | None:
+        """The last recorded answer to a call."""
+        return self._run.answers.get(call.seq)
+
+    def affords(self, spec: ToolCallSpec) -> bool:
+        """Whether the calls of a check's tool may still be compared with it; counts them.
+
+        Where a pattern looks at them, what they and their answers say counts, too: a hostile graph must not
+        hold up the review of the others.
+        """
+        calls = self.calls_of(spec.name)
+        self._comparisons += len(calls)
+        if reads_text(spec):
+            if spec.name not in self._chars:
+                self._chars[spec.name] = sum(chars_of(call, self.answer(call)) for call in calls)
+            self._comparisons += self._chars[spec.name] // limits.CHARS_PER_COMPARISON
+        return self._comparisons <= limits.CALL_COMPARISONS
+
+
+def _revisions(plans: Sequence[Plan]) -> list[int]:
+    """`seq` of each non-empty plan that differs from the last non-empty one."""
+    revised: list[int] = []
+    before: list[str] = []
+    for plan in plans:
+        if plan.sub_goals:
+            if before and plan.sub_goals != before:
+                revised.append(plan.seq)
+            before = plan.sub_goals
+    return revised

@@ -1,0 +1,228 @@
+"""Was it there to know? Each expected value that a call did not use: was the agent shown it before? (§4)
+
+"Expected flight HAT276: never shown to this run" is another cause than "shown in event 14, HAT201 used".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from untaken.ledger.events import ToolCall
+from untaken.plans.calls import expected_of
+from untaken.plans.plan_graph import PlanGraph, ToolCallSpec
+from untaken.scoring.differences import shown, unmet_arguments
+from untaken.scoring.run_score import NodeScore
+from untaken.scoring.seen_texts import SeenTexts, SoughtValue, ValueKind, sought
+
+Knowledge = Literal["shown", "never_shown", "may_be_computed"]
+MOST_VALUES: Final = 24
+"""Values of one call that are looked for."""
+MOST_USED: Final = 3
+MOST_SIBLINGS: Final = 20
+"""Other runs of the task that are asked for a value."""
+LEAST_RUNS: Final = 3
+"""Runs of a task that must all lack a value before the plan is doubted."""
+
+
+class ShownElsewhere(Struct, frozen=True, kw_only=True, gc=False):
+    """What showed a value to another run of the task: an event, and of an answer the call; untrusted."""
+
+    run_id: str
+    digest: str
+    seq: int
+    source: str
+    arguments: str = ""
+
+
+class UnusedValue(Struct, frozen=True, kw_only=True, gc=False):
+    """An expected value that a call did not use; its texts come from ledgers and graphs and are untrusted.
+
+    Attributes:
+        argument: where the call has another value, with a dot for what is inside it.
+        expected: the value as JSON; `kind`: what it is.
+        call: `seq` of the call; ``None`` where the tool was never called: the whole run is looked through.
+        knowledge: ``shown`` to the agent before the call; ``never_shown`` (ids, names, words and dates only);
+            ``may_be_computed``: not shown as such, but an amount, a choice or a date that it may have worked
+            out.
+        event, source: of the first text that showed it, and what that was: an instruction, a message's role,
+            a tool.
+        used: what the call has instead, as JSON; empty where it has nothing there. Where it has `several`
+            values, as in a list, they are not looked for.
+        used_event, used_source: of the first text that showed the used value; ``None`` where no text that the
+            run saw holds it: it was invented, or worked out.
+        elsewhere: what showed a value that was never shown here to another run of the task.
+        others: runs of the task in which it was looked for.
+        no_system_prompt: whether the record holds no system message, in which it may have been.
+    """
+
+    argument: str
+    expected: str
+    kind: ValueKind
+    call: int | None
+    knowledge: Knowledge
+    event: int | None = None
+    source: str = ""
+    used: str = ""
+    several: bool = False
+    used_kind: ValueKind = "choice"
+    used_event: int | None = None
+    used_source: str = ""
+    elsewhere: ShownElsewhere | None = None
+    others: int = 0
+    no_system_prompt: bool = False
+
+    @property
+    def missing(self) -> bool:
+        """Whether information was missing: the cause ``missing_information``."""
+        return self.knowledge == "never_shown"
+
+    @property
+    def doubted(self) -> bool:
+        """Whether no run of the task was shown it, of enough: a doubt about the plan."""
+        return self.missing and self.elsewhere is None and self.others + 1 >= LEAST_RUNS
+
+
+def unused_values(
+    seen: SeenTexts, spec: ToolCallSpec, call: ToolCall | None, *, others: Iterable[SeenTexts] = ()
+) -> tuple[UnusedValue, ...]:
+    """What a call should have used and did not, with where the agent could have known it from.
+
+    Free text is no value. Of lists and mappings each value inside counts that the call has nowhere in that
+    argument.
+
+    Args:
+        seen: what the run's agent was shown.
+        spec: the expected call.
+        call: of the run, to the same tool; ``None`` where it was never called.
+        others: runs of the same task; at most `MOST_SIBLINGS` are asked for values never shown here.
+    """
+    siblings = list(islice(others, MOST_SIBLINGS))
+    pairs = islice(_pairs(spec, call), MOST_VALUES)
+    return tuple(_unused(seen, call, siblings, pair) for pair in pairs)
+
+
+def unused_values_of(
+    seen: SeenTexts, graph: PlanGraph, node: NodeScore, *, others: Iterable[SeenTexts] = ()
+) -> tuple[UnusedValue, ...]:
+    """`unused_values` of the call nearest to what a sub-goal's check expects, or of one never called."""
+    check = next((goal.check for goal in graph.sub_goals if goal.id == node.sub_goal), None)
+    if check is None or check.tool_call is None or node.completed is not False:
+        return ()
+    call = next((one for one in seen.run.actions if one.seq == node.nearest), None)
+    if call is None and check.tool_call.name in seen.run.tools:
+        return ()  # called as expected, but refused or not often enough
+    return unused_values(seen, check.tool_call, call, others=others)
+
+
+def _pairs(spec: ToolCallSpec, call: ToolCall | None) -> Iterator[tuple[str, Any, list[Any]]]:
+    """Each expected value that the call does not use: its argument, the value, what is there instead."""
+    if call is None:
+        yield from ((name, one, []) for name, value in expected_of(spec).items() for one in _values(value))
+        return
+    for name, expected, actual in unmet_arguments(spec, call):
+        wanted, used = list(_values(expected)), list(_values(actual))
+        instead = [value for value in used if value not in wanted]
+        for value in wanted:
+            if value not in used:
+                yield name, value, instead
+
+
+def _values(value: Any) -> Iterator[Any]:
+    """The texts, numbers and truths in a value; patterns are left out."""
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _values(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _values(item)
+    elif value is None or isinstance(value, str | int | float):
+        yield value
+
+
+def _unused(
+    seen: SeenTexts, call: ToolCall | None, siblings: Sequence[SeenTexts], pair: tuple[str, Any, list[Any]]
+) -> UnusedValue:
+    before = float("inf") if call is None else call.seq
+    argument, value, instead = pair
+    last = argument.rpartition(".")[2]
+    name = argument if last.isdigit() else last
+    wanted = sought(value, name)
+    first = seen.first(wanted, before)
+    knowledge: Knowledge = "shown" if first else _unshown(wanted.kind, seen, before)
+    used = instead[0] if len(instead) == 1 else None
+    used_sought = None if used is None else sought(used, name)
+    used_first = None if used_sought is None else seen.first(used_sought, before)
+    missing = knowledge == "never_shown"
+    return UnusedValue(
+        argument=argument,
+        expected=shown(value),
+        kind=wanted.kind,
+        call=None if call is None else call.seq,
+        knowledge=knowledge,
+        event=first.seq if first else None,
+        source=first.source if first else "",
+        used=", ".join(map(shown, instead[:MOST_USED])),
+        several=len(instead) > 1,
+        used_kind=used_sought.kind if used_sought else "choice",
+        used_event=used_first.seq if used_first else None,
+        used_source=used_first.source if used_first else "",
+        elsewhere=_elsewhere(siblings, wanted) if missing else None,
+        others=len(siblings) if missing else 0,
+        no_system_prompt=not seen.has_system_prompt,
+    )
+
+
+def _unshown(kind: ValueKind, seen: SeenTexts, before: float) -> Knowledge:
+    """An amount may be computed, a choice made, a day counted from another."""
+    if kind in ("amount", "choice") or (kind == "date" and seen.relative_dates(before)):
+        return "may_be_computed"
+    return "never_shown"
+
+
+def _elsewhere(siblings: Sequence[SeenTexts], wanted: SoughtValue) -> ShownElsewhere | None:
+    for other in siblings:
+        first = other.first(wanted, float("inf"))
+        if first is not None:
+            return ShownElsewhere(
+                run_id=other.run.run_id,
+                digest=other.run.digest,
+                seq=first.seq,
+                source=first.source,
+                arguments=shown(first.call.arguments) if first.call else "",
+            )
+    return None
+
+
+def in_words(value: UnusedValue) -> str:
+    """One sentence without its end, for a page or a report; untrusted text."""
+    place = f" in event {value.event} ({value.source})" if value.event is not None else ""
+    used = _used(value)
+    if value.knowledge == "shown":
+        return f"{value.argument} {value.expected} was shown{place}; {used}"
+    if value.knowledge == "may_be_computed":
+        return f"{value.argument} {value.expected} was not shown as such, it may be computed; {used}"
+    words = f"{value.argument} {value.expected} was never shown to this run; {used}"
+    if value.elsewhere is not None:
+        arguments = f" {value.elsewhere.arguments}" if value.elsewhere.arguments else ""
+        other, source = value.elsewhere, value.elsewhere.source
+        return f"{words}. Run {other.run_id} was shown it in event {other.seq} by {source}{arguments}"
+    if value.doubted:
+        words += f". No run of this task was shown it ({value.others + 1} runs): the plan may be wrong"
+    return words + (". No system prompt is recorded" if value.no_system_prompt else "")
+
+
+def _used(value: UnusedValue) -> str:
+    if value.call is None:
+        return "the tool was never called"
+    if not value.used:
+        return "the call has no such value"
+    if value.several:
+        return f"{value.used} were used"
+    if value.used_event is not None:
+        return f"{value.used} was used, shown in event {value.used_event} ({value.used_source})"
+    origin = "may be computed" if value.used_kind in ("amount", "choice") else "in no text the run saw"
+    return f"{value.used} was used, {origin}"

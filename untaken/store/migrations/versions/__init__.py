@@ -1,1 +1,0 @@
-"""One file per migration; the newest is `untaken.store.schema.REVISION`."""

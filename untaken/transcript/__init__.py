@@ -1,5 +1,0 @@
-"""A run as a conversation: who spoke, what was called and answered, what it meant for the plan."""
-
-from untaken.transcript.alignment import align_transcripts as align_transcripts
-from untaken.transcript.items import Mark as Mark, Transcript as Transcript
-from untaken.transcript.reading import EventMarks as EventMarks, transcript_of as transcript_of

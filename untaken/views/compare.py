@@ -1,0 +1,188 @@
+"""Runs of a task side by side, as tables and as a document (§4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import UNSET, UnsetType
+
+from untaken.analysis.comparing import (
+    AlignedRow,
+    Cell,
+    ComparedRun,
+    Divergence,
+    OutcomeSplit,
+    SideBySide,
+    Split,
+    TaskRuns,
+    tasks_of,
+)
+from untaken.corpus import Corpus
+from untaken.errors import Finding
+from untaken.scoring import MissingRule, RunScore
+from untaken.views.documents import Count, DocumentPart, Spread
+from untaken.views.frame import Columns, count, figure, frame, text, truth, why
+from untaken.views.usage import AgentUsage
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class _Cell(NamedTuple):
+    run: ComparedRun
+    row: AlignedRow
+    cell: Cell
+
+
+class _SplitRow(NamedTuple):
+    run: ComparedRun
+    divergence: Divergence
+    split: Split
+
+
+MATRIX: Final[Columns[_Cell]] = {
+    "sub_goal": text("the sub-goal; without a common plan graph, the tool", "row.key"),
+    "title": text("its title", "row.title"),
+    "critical": truth("whether it is critical", "row.critical"),
+    "parts": truth("whether two runs shown are known to differ at it", "row.parts"),
+    "agent": text("name of the agent", "run.agent"),
+    "task_repeat": count("which repeat of the task", "run.task_repeat"),
+    "success": truth("the recorded outcome of the run", "run.success"),
+    "status": text("its status in this run; of a tool, called or not_called", "cell.status"),
+    "first": count("event of the first action that served it", "cell.first"),
+    "last": count("event of the last one", "cell.last"),
+    "steps": count("number of those actions", "cell.steps"),
+    "tools": text(
+        "what they called, with how often", lambda r: ", ".join(f"{tool} × {n}" for tool, n in r.cell.tools)
+    ),
+    "failures": count("their observations that failed", "cell.failures"),
+    "decided_by": text("what decided the status", "cell.decided_by"),
+    "reason": text("the verdict in words", "cell.reason"),
+    "completed_at": count("event after which it was completed, where known", "cell.completed_at"),
+    "run_id": text("the run's own id", "run.run_id"),
+    "digest": text("content digest: the run's id in links", "run.digest"),
+}
+
+DIVERGENCES: Final[Columns[_SplitRow]] = {
+    "agent": text("name of the agent", "run.agent"),
+    "task_repeat": count("which repeat of the task", "run.task_repeat"),
+    "success": truth("the recorded outcome of the run", "run.success"),
+    "level": text("looked at in which way: plan, time, decision, sub_goal, tool or arguments", "split.level"),
+    "words": text("where it diverges from the reference, in words", "split.words"),
+    "alike": count("rows, decisions or actions that were alike before", "split.alike"),
+    "sub_goal": text("the sub-goal at which they diverge, if known", "split.key"),
+    "reference_seq": count("event of the reference", "split.reference_seq"),
+    "seq": count("event of this run", "split.seq"),
+    "rows_alike": count("sub-goals with the same status in both", "divergence.alike"),
+    "rows_different": count("sub-goals with another status", "divergence.different"),
+    "rows_unknown": count("sub-goals not known, or not required, in one of them", "divergence.unknown"),
+    "run_id": text("the run's own id", "run.run_id"),
+    "digest": text("content digest: the run's id in links", "run.digest"),
+}
+
+OUTCOME_SPLITS: Final[Columns[OutcomeSplit]] = {
+    "sub_goal": text("the sub-goal; without a common plan graph, the tool", "key"),
+    "title": text("its title", "title"),
+    "critical": truth("whether it is critical", "critical"),
+    "done_in_successes": count("successful runs that completed it (called the tool)", "done_in_successes"),
+    "successes": count("number of runs in which it is known", "successes"),
+    "done_in_failures": count("failed runs that completed it (called the tool)", "done_in_failures"),
+    "failures": count("number of runs in which it is known", "failures"),
+    "difference": figure("share of the successes minus share of the failures", "difference"),
+    "p": figure("two-sided, Fisher's exact test", "p"),
+    "p_holm": figure("adjusted for all sub-goals tested (Holm)", "p_holm"),
+    "unknown": count("runs with an outcome in which it is not known, or not required", "unknown"),
+    "p_reason": why("p", "p"),
+}
+
+
+def compared_tasks(corpus: Corpus) -> tuple[TaskRuns, ...]:
+    """Every task with two unbroken runs: first where they differ at a sub-goal, most to compare first."""
+    return tuple(sorted(tasks_of(corpus.runs.values()), key=lambda task: not _differs(corpus, task)))
+
+
+def _differs(corpus: Corpus, task: TaskRuns) -> bool:
+    scores = (corpus.scores[digest] for digest in task.digests)
+    found = {
+        tuple((one.sub_goal, one.status) for one in score.results)
+        for score in scores
+        if isinstance(score, RunScore)
+    }
+    return len(found) > 1
+
+
+def matrix_table(found: SideBySide) -> pd.DataFrame:
+    """One row per sub-goal and run, in the order of the matrix (columns: `MATRIX`)."""
+    cells = (_Cell(found.run(cell.digest), row, cell) for row in found.rows for cell in row.cells)
+    return frame(MATRIX, cells)
+
+
+def divergences_table(found: SideBySide) -> pd.DataFrame:
+    """One row per run and kind of comparison with the reference (columns: `DIVERGENCES`)."""
+    splits = (
+        _SplitRow(found.run(divergence.digest), divergence, split)
+        for divergence in found.divergences
+        for split in divergence.splits
+    )
+    return frame(DIVERGENCES, splits)
+
+
+def outcome_splits_table(found: SideBySide) -> pd.DataFrame:
+    """One row per sub-goal: how often done in successes and in failures (columns: `OUTCOME_SPLITS`)."""
+    return frame(OUTCOME_SPLITS, found.outcome_splits)
+
+
+class ComparedCell(DocumentPart, frozen=True, kw_only=True):
+    """One sub-goal (or tool) in one run."""
+
+    cell: Spread[Cell]
+    tools: Mapping[str, Count]
+
+
+class ComparedRow(DocumentPart, frozen=True, kw_only=True):
+    """One sub-goal (or tool) over all runs shown."""
+
+    row: Spread[AlignedRow]
+    cells: Sequence[ComparedCell]
+
+
+class CompareDocument(
+    DocumentPart, frozen=True, kw_only=True, tag="untaken.compare/1", rename={"divergences": "partings"}
+):
+    """The matrix, where each run diverges from the reference, associations with success."""
+
+    missing: MissingRule
+    verdicts: Sequence[str]
+    found: Spread[SideBySide]
+    runs: Sequence[ComparedRun]
+    rows: Sequence[ComparedRow]
+    divergences: Sequence[Divergence]
+    outcome_splits: Sequence[OutcomeSplit]
+    usage: Sequence[AgentUsage] | UnsetType = UNSET
+    findings: Sequence[Finding]
+
+
+def compare_document(
+    found: SideBySide,
+    *,
+    missing: MissingRule,
+    verdicts: Sequence[str] = (),
+    used: Sequence[AgentUsage] = (),
+    findings: Sequence[Finding] = (),
+) -> CompareDocument:
+    """The document of runs side by side; `used`: what runs come to, where there is no plan graph."""
+    return CompareDocument.of(
+        found,
+        missing=missing,
+        verdicts=verdicts,
+        found=found,
+        rows=[
+            ComparedRow(
+                row=row, cells=[ComparedCell(cell=cell, tools=dict(cell.tools)) for cell in row.cells]
+            )
+            for row in found.rows
+        ],
+        usage=used or UNSET,
+        findings=findings,
+    )

@@ -1,0 +1,44 @@
+"""What a workspace holds, in the counts that somebody asks for after an upload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from untaken.corpus import Corpus
+from untaken.errors import Unscored
+from untaken.scoring import RunScore
+from untaken.views.review import review_order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """Unbroken runs in a few counts.
+
+    Attributes:
+        runs, agents, tasks: how many there are.
+        with_plan: runs that a plan graph covers.
+        with_outcome: runs with a recorded outcome.
+        failing: content digest of the first run in the order of review in which something went wrong; empty
+            where there is none.
+    """
+
+    runs: int
+    agents: int
+    tasks: int
+    with_plan: int
+    with_outcome: int
+    failing: str
+
+
+def contents(corpus: Corpus) -> Contents:
+    """The counts above."""
+    runs = {digest: run for digest, run in corpus.runs.items() if not run.integrity.broken}
+    failing = (one.digest for one in review_order(corpus) if one.failing and one.digest in runs)
+    return Contents(
+        runs=len(runs),
+        agents=len({run.agent for run in runs.values()}),
+        tasks=len({run.task_id for run in runs.values()}),
+        with_plan=sum(isinstance(corpus.scores[digest], RunScore) for digest in runs),
+        with_outcome=sum(not isinstance(run.success, Unscored) for run in runs.values()),
+        failing=next(failing, ""),
+    )

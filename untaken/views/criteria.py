@@ -1,0 +1,317 @@
+"""Criteria, their values and what the verifier found, as tables and as documents (§8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from msgspec import UNSET, UnsetType
+
+from untaken.errors import Finding, Score, Unscored
+from untaken.judging.criteria import (
+    AttackTest,
+    Criterion,
+    CriterionAgreement,
+    CriterionCheck,
+    CriterionMeans,
+    Discrimination,
+    OutcomeMean,
+    Quantified,
+    QuantifierRun,
+    Separation,
+    Stability,
+    Verification,
+    VerifierThresholds,
+    across_runs,
+    criterion_means,
+    outcome_means,
+)
+from untaken.views.documents import Count, DocumentPart, Spread
+from untaken.views.frame import Columns, count, figure, frame, interval, text, truth, why
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ValueRow:
+    """One value: the result of one pass for a run and a criterion."""
+
+    by: QuantifierRun
+    item: Quantified
+    criterion: Criterion
+
+    @property
+    def level(self) -> int | None:
+        value = self.item.values.get(self.criterion.name)
+        return value.level if value else None
+
+    @property
+    def text(self) -> str | None:
+        value = self.item.values.get(self.criterion.name)
+        return value.text if value else None
+
+    @property
+    def reason(self) -> str | None:
+        if self.level is not None:
+            return None
+        if self.text is not None:
+            return "none of the accepted values"
+        why_not = self.item.unscored.get(self.criterion.name) or self.item.unparseable
+        return why_not or "the reply leaves it out"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tested:
+    """One cell of the criterion × attack matrix."""
+
+    name: str
+    test: AttackTest
+
+
+VALUES: Final[Columns[_ValueRow]] = {
+    "pass": text("name of the pass", "by.name"),
+    "by": text("recorded, ledger, or the model", "by.by"),
+    "seed": count("seed of the pass", "by.seed"),
+    "subject": text("content digest of the run, or name of the recorded problem", "item.subject"),
+    "run_id": text("the run's own id", lambda row: row.item.run_id or None),
+    "agent": text("name of the agent", lambda row: row.item.agent or None),
+    "task_id": text("the task", lambda row: row.item.task_id or None),
+    "success": truth("the recorded outcome", "item.success"),
+    "criterion": text("name of the criterion", "criterion.name"),
+    "value": text("the value as it was given", "text"),
+    "level": count("place among the accepted values, 0 is worst", "level"),
+    "level_reason": text("why level is unscored", "reason"),
+}
+
+OUTCOME_MEANS: Final[Columns[OutcomeMean]] = {
+    "criterion": text("name of the criterion", "name"),
+    "agent": text("name of the agent; empty over all agents", lambda row: row.agent or None),
+    "success": truth("the recorded outcome of these runs", "success"),
+    "n": count("runs with a value", "n"),
+    "tasks": count("tasks that they are of", "tasks"),
+    "mean": figure("mean over tasks of each task's mean level, 0 is worst; of a run, over passes", "mean"),
+    **interval(),
+    "low_reason": why("low", "low"),
+    "best": count("the best level", "top"),
+}
+
+VERIFICATION: Final[Columns[CriterionCheck]] = {
+    "criterion": text("name of the criterion", "name"),
+    "keep": truth("stable, discriminating and not redundant", "keep"),
+    "reason": text("why, with the numbers", "reason"),
+    "stable": truth("stable over passes", "stability.stable"),
+    "deterministic": truth("computed the same way every time", "stability.deterministic"),
+    "cv": figure("coefficient of variation, mean over runs", "stability.cv"),
+    "cv_reason": why("cv", "stability.cv"),
+    "sd": figure("population sd over passes in levels, mean over runs", "stability.sd"),
+    "sd_share": figure("the same as a share of the scale", "stability.sd_share"),
+    "alpha": figure("Krippendorff's α, ordinal", "stability.alpha"),
+    "alpha_reason": why("alpha", "stability.alpha"),
+    "passes": count("passes", "stability.passes"),
+    "discriminates": truth("tells good from bad", "discrimination.discriminates"),
+    "success_n": count("tasks with a value of a successful run", "discrimination.separation.success_n"),
+    "failed_n": count("tasks with a value of a failed run", "discrimination.separation.failed_n"),
+    "gap": figure("success mean − failed mean, in levels", "discrimination.separation.gap"),
+    "superiority": figure(
+        "chance that a success has the higher level, ties half", "discrimination.separation.superiority"
+    ),
+    **interval(at="discrimination.separation."),
+    "p": figure("two-sided permutation p", "discrimination.separation.p"),
+    "superiority_reason": why("superiority", "discrimination.separation.superiority"),
+    "notices": text("disturbances that it notices", lambda row: _attacks(row, detected=True)),
+    "rewards": text("disturbances that it rewards", lambda row: _attacks(row, detected=False)),
+    "redundant_with": text("the kept criterion that it repeats", "redundant_with"),
+    "correlation": figure("rank correlation with it", "correlation"),
+}
+
+ATTACK_TESTS: Final[Columns[_Tested]] = {
+    "criterion": text("name of the criterion", "name"),
+    "attack": text("how the runs were disturbed", "test.attack"),
+    "n": count("tasks with a run that has a value before and after", "test.n"),
+    "worse": count("of them, those whose mean became lower", "test.wins"),
+    "equal": count("of them, those whose mean stayed", "test.ties"),
+    "better": count("of them, those whose mean became higher", "test.losses"),
+    "win_rate": figure("(worse + half of equal) / n", "test.win_rate"),
+    **interval(at="test."),
+    "p": figure("one-sided sign test", "test.p"),
+    "drop": figure("mean loss of level", "test.drop"),
+    "win_rate_reason": why("win_rate", "test.win_rate"),
+    "detected": truth("detected, after correction for all attacks", "test.detected"),
+}
+
+
+def values_table(passes: Iterable[QuantifierRun]) -> pd.DataFrame:
+    """One row a pass, run and criterion (columns: `VALUES`)."""
+    rows = (
+        _ValueRow(by=run, item=item, criterion=c)
+        for run in passes
+        for item in run.items
+        for c in run.criteria
+    )
+    return frame(VALUES, rows)
+
+
+def outcome_means_table(passes: Sequence[QuantifierRun], *, by_agent: bool = False) -> pd.DataFrame:
+    """One row per criterion and outcome, and per agent if requested (columns: `OUTCOME_MEANS`)."""
+    return frame(OUTCOME_MEANS, outcome_means(passes, by_agent=by_agent))
+
+
+def verification_table(found: Verification) -> pd.DataFrame:
+    """One row per criterion (columns: `VERIFICATION`)."""
+    return frame(VERIFICATION, found.criteria)
+
+
+def attacks_table(found: Verification) -> pd.DataFrame:
+    """One row per criterion and attack (columns: `ATTACK_TESTS`)."""
+    tests = (_Tested(name=c.name, test=test) for c in found.criteria for test in c.discrimination.attacks)
+    return frame(ATTACK_TESTS, tests)
+
+
+def _attacks(check: CriterionCheck, *, detected: bool) -> str | None:
+    tests = check.discrimination.attacks
+    return ", ".join(t.attack for t in tests if (t.detected if detected else t.rewarded)) or None
+
+
+class PassMeans(DocumentPart, frozen=True, kw_only=True):
+    """A criterion in one pass."""
+
+    means: Spread[CriterionMeans]
+    accepted_values: Sequence[str]
+    unscored: Count
+    out_of_vocabulary: Mapping[str, Count]
+
+
+class PassEntry(DocumentPart, frozen=True, kw_only=True):
+    """One pass of a quantifier."""
+
+    run: str
+    by: str
+    seed: Count
+    deterministic: bool
+    problems: Count
+    criteria: Sequence[PassMeans]
+    unparseable: Sequence[str]
+
+
+class QuantifiedEntry(DocumentPart, frozen=True, kw_only=True):
+    """The values of a run in one pass."""
+
+    run: str
+    subject: str
+    run_id: str
+    agent: str
+    task_id: str
+    success: bool | None
+    values: Mapping[str, str]
+    levels: Mapping[str, Count | None]
+    unscored: Mapping[str, str]
+    unparseable: str
+
+
+class AcrossEntry(DocumentPart, frozen=True, kw_only=True):
+    """One criterion over several passes."""
+
+    runs: int
+    mean_of_run_gaps: Score
+    mean_within_problem_sd: Score
+    problems: int
+    runs_ordered_rightly: int
+
+
+class CriteriaDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.criteria/1"):
+    """What quantifiers said, by pass and over passes."""
+
+    quantifier_runs: Sequence[PassEntry]
+    across_runs: Mapping[str, AcrossEntry]
+    runs: Sequence[QuantifiedEntry] | UnsetType = UNSET
+    against_people: Sequence[CriterionAgreement] | UnsetType = UNSET
+    findings: Sequence[Finding]
+
+
+def criteria_document(
+    passes: Sequence[QuantifierRun],
+    *,
+    runs: bool = False,
+    people: Sequence[CriterionAgreement] | None = None,
+    findings: Sequence[Finding] = (),
+) -> CriteriaDocument:
+    """The document of `passes`; with `runs`, it also lists the values of each run."""
+    return CriteriaDocument(
+        quantifier_runs=[_pass(one) for one in passes],
+        across_runs={one.name: AcrossEntry.of(one) for one in across_runs(passes)},
+        runs=[_values(one, item) for one in passes for item in one.items] if runs else UNSET,
+        against_people=UNSET if people is None else people,
+        findings=findings,
+    )
+
+
+def _pass(one: QuantifierRun) -> PassEntry:
+    return PassEntry.of(
+        one,
+        run=one.name,
+        problems=len(one.items),
+        criteria=[
+            PassMeans.of(
+                means,
+                means=means,
+                accepted_values=criterion.accepted_values,
+                unscored=sum(criterion.name in item.unscored for item in one.items),
+            )
+            for means, criterion in zip(criterion_means(one), one.criteria, strict=True)
+        ],
+    )
+
+
+def _values(one: QuantifierRun, item: Quantified) -> QuantifiedEntry:
+    return QuantifiedEntry.of(
+        item,
+        run=one.name,
+        values={name: value.text for name, value in item.values.items()},
+        levels={name: value.level for name, value in item.values.items()},
+    )
+
+
+class DiscriminationEntry(DocumentPart, frozen=True, kw_only=True):
+    """What a criterion discriminates, with the paper's test."""
+
+    found: Spread[Discrimination]
+    separation: Separation
+    drop: AttackTest | Unscored
+    attacks: Sequence[AttackTest]
+
+
+class CheckEntry(DocumentPart, frozen=True, kw_only=True):
+    """One criterion, verified."""
+
+    check: Spread[CriterionCheck]
+    stability: Stability
+    discrimination: DiscriminationEntry
+
+
+class CriteriaVerifyDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.criteria-verify/1"):
+    """Which criteria to keep, and why."""
+
+    passes: Count
+    subjects: Count
+    attacks: Sequence[str]
+    thresholds: VerifierThresholds
+    kept: Sequence[str]
+    criteria: Sequence[CheckEntry]
+    findings: Sequence[Finding]
+
+
+def criteria_verify_document(
+    found: Verification, *, findings: Sequence[Finding] = ()
+) -> CriteriaVerifyDocument:
+    """The document of a verification."""
+    checks = [
+        CheckEntry.of(
+            check,
+            check=check,
+            discrimination=DiscriminationEntry.of(check.discrimination, found=check.discrimination),
+        )
+        for check in found.criteria
+    ]
+    return CriteriaVerifyDocument.of(found, criteria=checks, findings=findings)

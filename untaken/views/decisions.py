@@ -1,0 +1,135 @@
+"""The table of paths not taken: one row per run, decision point and alternative."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from untaken.corpus import Corpus
+from untaken.counterfactual import Alternative, Decision
+from untaken.errors import Score, Unscored
+from untaken.ledger import Run, readable
+from untaken.views.frame import Columns, count, figure, frame, interval, text, truth, why
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+PART_RUNS: Final = 2_000
+"""Runs in one part of the table, where it comes in parts."""
+
+
+class BranchRow(Struct, frozen=True, gc=False):
+    """One alternative at one decision point of one run."""
+
+    run: Run
+    actual_score: Score
+    decision: Decision
+    branch: Alternative
+    context: str | None
+
+
+DECISIONS: Final[Columns[BranchRow]] = {
+    "digest": text("content digest of the run", "run.digest"),
+    "run_id": text("the run's own id", "run.run_id"),
+    "task_id": text("the task", "run.task_id"),
+    "agent": text("name of the agent", "run.agent"),
+    "decision_point": count("seq of the SKILL_SELECTION event", "decision.decision_point"),
+    "selected": text("the skill that was taken", "decision.selected"),
+    "context_hash": text("digest of the context of the choice", "decision.context_hash"),
+    "context": text("the context, readable", "context"),
+    "alternative": text("the skill that was not taken", "branch.alternative"),
+    "known": truth("the memory has a history of it in this context", "branch.known"),
+    "n": count("outcomes in that history", "branch.n"),
+    "n_selected": count("outcomes of the selected skill in this context", "branch.n_selected"),
+    "success_rate": figure("success rate of the alternative's history", "branch.success_rate"),
+    "avg_cost": figure("its mean cost", "branch.avg_cost"),
+    "avg_steps": figure("its mean number of steps", "branch.avg_steps"),
+    "score": figure("score of the alternative's history", "branch.score"),
+    "actual_score": figure("score of the run itself", "actual_score"),
+    "delta": figure("score − actual_score", "branch.delta"),
+    **interval("delta_", of="the delta's", at="branch.delta_"),
+    "parts": text("success, cost and steps of that history against the run", "branch.parts?.words"),
+    "verdict": text("what the delta says", "branch.verdict"),
+    "cost_used": truth("false where the cost term was left out on both sides", "branch.cost_used"),
+    "advantage": figure("score minus that of the selected skill's own history", "branch.advantage"),
+    **interval(of="the advantage's", at="branch."),
+    "support": text("none, weak or supported", "branch.support"),
+    "direction": text("what is supported of the alternative: better or worse", "branch.direction"),
+    "support_reason": text("why, in words", "branch.support_reason"),
+    "evidence_age_days": figure(
+        "days from the last outcome in that history to the run's start", "branch.evidence_age_days"
+    ),
+    "level": count(
+        "of the context's layers, 1 being the finest, the one that history is from", "branch.level"
+    ),
+    "levels": count("layers that the context has", "branch.levels"),
+    "advantage_level": count(
+        "the layer that both histories of the advantage are from", "branch.advantage_level"
+    ),
+    "delta_reason": why("delta", "branch.delta"),
+}
+
+
+def decisions_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per (run, decision point, alternative), in reading order (columns: `DECISIONS`)."""
+    return frame(DECISIONS, _branches(corpus, corpus.runs))
+
+
+def decisions_in_parts(corpus: Corpus, runs: int = PART_RUNS) -> Iterator[pd.DataFrame]:
+    """The rows of `decisions_table`, so many runs at a time; a part without rows, where there is no run."""
+    digests = list(corpus.runs)
+    for begin in range(0, max(1, len(digests)), runs):
+        yield frame(DECISIONS, _branches(corpus, digests[begin : begin + runs]))
+
+
+def _branches(corpus: Corpus, digests: Iterable[str]) -> Iterator[BranchRow]:
+    for digest in digests:
+        run = corpus.runs[digest]
+        if decisions := corpus.evaluations.decisions(digest):
+            contexts, actual = contexts_of(run), corpus.evaluations.actual_score(digest)
+            for decision in decisions:
+                context = contexts.get(decision.decision_point)
+                for branch in decision.branches:
+                    yield BranchRow(run, actual, decision, branch, context)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathCounts:
+    """Rows of `decisions_table`, counted.
+
+    Attributes:
+        points: decision points among them; `supported`: paths with enough history to say something.
+        mean_delta, max_delta: over the paths with a delta.
+    """
+
+    paths: int
+    points: int
+    may_be_better: int
+    supported: int
+    unknown: int
+    mean_delta: Score
+    max_delta: Score
+
+
+def count_paths(table: pd.DataFrame) -> PathCounts:
+    """Counts the rows of `decisions_table`, or some of them."""
+    deltas = table["delta"].dropna()
+    nothing = Unscored("no path here has a history to compare with")
+    return PathCounts(
+        paths=len(table),
+        points=int((~table[["digest", "decision_point"]].duplicated()).sum()),
+        may_be_better=int((table["verdict"] == "alternative_may_be_better").sum()),
+        supported=int((table["support"] == "supported").sum()),
+        unknown=int((table["verdict"] == "unknown").sum()),
+        mean_delta=float(deltas.mean()) if len(deltas) else nothing,
+        max_delta=float(deltas.max()) if len(deltas) else nothing,
+    )
+
+
+def contexts_of(run: Run) -> dict[int, str | None]:
+    """The readable context of each decision point, by its `seq`."""
+    return {event.seq: readable(event.context) for event in run.selections}

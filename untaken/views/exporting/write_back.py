@@ -1,0 +1,140 @@
+"""Results on a run in the forms in which the tools that its trace came from take them back.
+
+Each line is the body of one request (Langfuse, Phoenix), or one edit (Inspect). What was recorded there
+already, the outcome, is left out, and so is what is unscored. The same results have the same ids, so that
+writing them back again replaces them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import islice
+from typing import Any, Final
+
+from untaken.ledger import Run
+from untaken.views.exporting.evaluations import EvaluatedRun, Evaluation
+
+BATCH: Final = 100
+"""Results in one request."""
+_PREFIXES: Final = ("langfuse/", "otel/")
+_KINDS: Final = {"human": "HUMAN", "judge": "LLM"}
+
+
+def trace_of(run: Run) -> str | None:
+    """The trace that a run was converted from, as its tool calls it; ``None`` for other runs."""
+    return next((run.run_id[len(start) :] for start in _PREFIXES if run.run_id.startswith(start)), None)
+
+
+def inspect_sample_of(run: Run) -> tuple[str, str, int] | None:
+    """The run of Inspect, the sample and the epoch that a run was converted from."""
+    kind, _, rest = run.run_id.partition("/")
+    parts = rest.partition("/")
+    sample, _, epoch = parts[2].rpartition("/")
+    return (parts[0], sample, int(epoch)) if kind == "inspect" and sample and epoch.isdecimal() else None
+
+
+def langfuse_lines(runs: Iterable[EvaluatedRun]) -> Iterator[str]:
+    """Bodies for ``POST /api/public/ingestion``: scores of traces."""
+    for some in _in_batches(runs, _langfuse):
+        yield _line({"batch": some})
+
+
+def phoenix_lines(runs: Iterable[EvaluatedRun]) -> Iterator[str]:
+    """Bodies for ``POST /v1/trace_annotations``."""
+    for some in _in_batches(runs, _phoenix):
+        yield _line({"data": some})
+
+
+def inspect_lines(runs: Iterable[EvaluatedRun]) -> Iterator[str]:
+    """Edits for `inspect_ai.log.edit_score`: arguments by name, with the run that they belong to."""
+    for each in runs:
+        if (place := inspect_sample_of(each.run)) is not None:
+            for one in _to_write(each.evaluations):
+                yield _line(_inspect(*place, one))
+
+
+def _in_batches(
+    runs: Iterable[EvaluatedRun],
+    made: Callable[[Run, str, Evaluation], dict[str, Any]],
+) -> Iterator[Sequence[dict[str, Any]]]:
+    found = (
+        made(each.run, trace, one)
+        for each in runs
+        if (trace := trace_of(each.run)) is not None
+        for one in _to_write(each.evaluations)
+    )
+    while some := list(islice(found, BATCH)):
+        yield some
+
+
+def _to_write(found: Iterable[Evaluation]) -> Iterator[Evaluation]:
+    return (one for one in found if one.by != "ledger" and (one.value is not None or one.name == "diagnosis"))
+
+
+def _langfuse(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
+    rate = not one.label
+    body: dict[str, Any] = {
+        "id": _id(run, one),
+        "traceId": trace,
+        "name": one.name,
+        "dataType": "CATEGORICAL" if one.value is None else "NUMERIC" if rate else "BOOLEAN",
+        "value": one.label if one.value is None else one.value,
+        "comment": _comment(one),
+        "metadata": _metadata(run, one),
+    }
+    event = sha256(_line(body).encode()).hexdigest()[:32]
+    return {"id": event, "type": "score-create", "timestamp": _moment(run), "body": body}
+
+
+def _phoenix(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
+    return {
+        "trace_id": trace,
+        "name": one.name,
+        "annotator_kind": _KINDS.get(one.by.partition(":")[0], "CODE"),
+        "result": {"label": one.label or None, "score": one.value, "explanation": one.explanation or None},
+        "metadata": _metadata(run, one),
+        "identifier": f"untaken/{one.by}",
+    }
+
+
+def _inspect(run_id: str, sample: str, epoch: int, one: Evaluation) -> dict[str, Any]:
+    return {
+        "run_id": run_id,
+        "sample_id": sample,
+        "epoch": epoch,
+        "score_name": f"untaken/{one.name}",
+        "edit": {
+            "value": one.label if one.value is None else one.value,
+            "explanation": one.explanation,
+            "metadata": {"label": one.label, "seq": one.seq},
+            "provenance": {"author": one.by, "reason": "written back by Untaken"},
+        },
+    }
+
+
+def _id(run: Run, one: Evaluation) -> str:
+    return sha256(f"{run.digest} {one.name} {one.by}".encode()).hexdigest()[:32]
+
+
+def _comment(one: Evaluation) -> str:
+    return f"{one.by}: {one.explanation}" if one.explanation else one.by
+
+
+def _metadata(run: Run, one: Evaluation) -> Mapping[str, Any]:
+    return {
+        "run_id": run.run_id,
+        "digest": run.digest,
+        "by": one.by,
+        "sub_goal": one.sub_goal,
+        "seq": one.seq,
+    }
+
+
+def _moment(run: Run) -> str:
+    return run.events[-1].ts.isoformat()
+
+
+def _line(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,186 @@
+"""What the first page of the app shows, small enough to be kept (`untaken.views.stored_answers`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem, Triage, triage_by_agent
+from untaken.corpus import Corpus, runs_without_graph
+from untaken.errors import Unscored
+from untaken.plans.discovery import teaches
+from untaken.ranking import RankReport, remarks
+from untaken.views.advised import AdvisedChoice, CheaperOption, advised
+from untaken.views.overview import Overview, overview
+from untaken.views.review import OrderedRun, ReviewItem, contradictory, review_items, review_order
+from untaken.views.unhandled_failures import runs_not_detecting_errors
+
+CHOICES_SHOWN: Final = 3
+"""Choices that are shown, each with at most so many runs."""
+READ_NEXT: Final = 4
+MOST_LOOKED_AT: Final = 200
+"""Runs that are looked into for what went wrong first, until enough of them differ."""
+UNHANDLED_SHOWN: Final = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRuns:
+    """The first few of `count` runs."""
+
+    count: int
+    items: tuple[ReviewItem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunBehind:
+    """A run behind something to fix.
+
+    Attributes:
+        seq: of its event that is meant; `sub_goal`: the one that failed; ``None`` where another is meant.
+        reason: why the sub-goal counts as it does, in words (untrusted); empty for an event.
+    """
+
+    digest: str
+    agent: str
+    task_id: str
+    task_repeat: int | None
+    success: bool | Unscored
+    seq: int | None = None
+    sub_goal: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownChoice:
+    """A choice that succeeded more often, with the first runs that took the other option."""
+
+    choice: AdvisedChoice
+    runs: tuple[RunBehind, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownChoices:
+    """The first few of `count` choices and of `cheaper_count` cheaper ones; `silent`: why there are none."""
+
+    count: int
+    choices: tuple[ShownChoice, ...]
+    cheaper_count: int
+    cheaper: tuple[CheaperOption, ...]
+    skipping: int
+    silent: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithoutGraph:
+    """How many unbroken runs no plan graph covers; `draft`: whether one can be drafted from them."""
+
+    runs: int
+    draft: bool
+
+
+def first_numbers(corpus: Corpus) -> Overview:
+    """`overview` by critical completion; by completion where no successful run has a critical sub-goal."""
+    seen = overview(corpus, metric="critical_completion")
+    return overview(corpus, metric="completion") if isinstance(seen.lucky.rate, Unscored) else seen
+
+
+def without_graph(corpus: Corpus) -> WithoutGraph:
+    """How many unbroken runs no plan graph covers, and whether a draft of one can learn from them."""
+    found = runs_without_graph(corpus)
+    return WithoutGraph(runs=len(found), draft=any(map(teaches, found)))
+
+
+def ranks_alone(corpus: Corpus) -> RankReport:
+    """The ranking without its runs, for what compares standings."""
+    return replace(corpus.ranking, runs=(), contradictions=())
+
+
+def ranking_remarks(corpus: Corpus) -> tuple[str, ...]:
+    """What a ranking of these runs cannot say: one agent, outcomes that are all alike, too few tasks."""
+    return remarks(corpus.ranking)
+
+
+def read_next(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> ShownRuns:
+    """Of the runs in which something went wrong, a few that differ in what went wrong first.
+
+    Those whose outcome hides it come first. `order` as of `review_order`.
+    """
+    failing = [run for run in (review_order(corpus) if order is None else order) if run.failing]
+    hidden = contradictory(failing)
+    known = {run.digest for run in hidden}
+    ranked = [*hidden, *(run for run in failing if run.digest not in known)]
+    shown: dict[tuple[str, str], ReviewItem] = {}
+    for item in (review_items(corpus, [run])[0] for run in ranked[:MOST_LOOKED_AT]):
+        shown.setdefault((item.kind, item.cause.sub_goal or item.cause.headline), item)
+        if len(shown) == READ_NEXT:
+            break
+    return ShownRuns(count=len(failing), items=tuple(shown.values()))
+
+
+def runs_with_unhandled_failures(corpus: Corpus, order: Sequence[OrderedRun] | None = None) -> ShownRuns:
+    """Runs that saw failures and never changed their plan, in the order of review; `order` as above."""
+    digests = set(runs_not_detecting_errors(corpus))
+    every = (review_order(corpus) if order is None else order) if digests else ()
+    return _shown(corpus, [run for run in every if run.digest in digests], UNHANDLED_SHOWN)
+
+
+def _shown(corpus: Corpus, runs: Sequence[OrderedRun], most: int) -> ShownRuns:
+    return ShownRuns(count=len(runs), items=review_items(corpus, runs[:most]))
+
+
+def runs_behind(corpus: Corpus, item: FixItem) -> tuple[RunBehind, ...]:
+    """The first runs behind an item to fix, each agent in turn."""
+    return tuple(_behind(corpus, item, at) for at in range(min(ITEMS_SHOWN, len(item.runs))))
+
+
+def runs_behind_items(
+    corpus: Corpus, found: Mapping[str | None, Triage] | None = None
+) -> dict[str, tuple[RunBehind, ...]]:
+    """`runs_behind` the items shown of all agents together, by digest of the item."""
+    seen = (triage_by_agent(corpus) if found is None else found)[None]
+    return {item.digest: runs_behind(corpus, item) for item in seen.items[:ITEMS_SHOWN]}
+
+
+def choices_to_change(corpus: Corpus) -> ShownChoices:
+    """The first of `untaken.views.advised.advised`, with the runs behind each."""
+    found = advised(corpus)
+    return ShownChoices(
+        count=len(found.choices),
+        choices=tuple(
+            ShownChoice(
+                choice=replace(one, runs=one.runs[:CHOICES_SHOWN]),
+                runs=tuple(_run(corpus, digest, seq=seq) for digest, seq in one.runs[:CHOICES_SHOWN]),
+            )
+            for one in found.choices[:CHOICES_SHOWN]
+        ),
+        cheaper_count=len(found.cheaper),
+        cheaper=found.cheaper[:CHOICES_SHOWN],
+        skipping=found.skipping,
+        silent="" if found.choices else found.silent,
+    )
+
+
+def _behind(corpus: Corpus, item: FixItem, at: int) -> RunBehind:
+    digest = item.runs[at]
+    if not item.goals:
+        return _run(corpus, digest, seq=item.seqs[at])
+    score = corpus.scores[digest]
+    reason = score.reason if isinstance(score, Unscored) else score.node(item.goals[at]).reason
+    return _run(corpus, digest, sub_goal=item.goals[at], reason=reason)
+
+
+def _run(
+    corpus: Corpus, digest: str, *, seq: int | None = None, sub_goal: str | None = None, reason: str = ""
+) -> RunBehind:
+    run = corpus.runs[digest]
+    return RunBehind(
+        digest=digest,
+        agent=run.agent,
+        task_id=run.task_id,
+        task_repeat=run.started.task_repeat,
+        success=run.success,
+        seq=seq,
+        sub_goal=sub_goal,
+        reason=reason,
+    )

@@ -1,0 +1,59 @@
+"""Outcome, cost, tokens and steps by agent, for a report without a plan graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from untaken.corpus import Corpus
+from untaken.errors import Unscored
+from untaken.present.numbers import decimal, interval, percent, significant
+from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
+from untaken.views.usage import AgentUsage, usage
+
+TASKS: Final = 60
+"""Rows by agent and task that the full report shows."""
+
+
+def usage_section(corpus: Corpus, *, full: bool) -> Markup | None:
+    """What runs come to, by agent and (in full) by task; nothing where there is a plan graph, or no run."""
+    if corpus.graphs.graphs or not corpus.runs:
+        return None
+    found = usage(corpus.runs.values())
+    note = (
+        "No plan graph covers these runs, so only what they record is shown: means over tasks of each task's "
+        "mean, with 95% intervals over tasks."
+    )
+    agents, tasks = ([one for one in found if (one.task_id is None) is whole] for whole in (True, False))
+    parts = [_table(agents, f"{len(agents)} agents")]
+    if full and len(tasks) > len(agents):
+        shown = tasks[:TASKS]
+        parts.append(_table(shown, f"By agent and task, {len(shown)} of {len(tasks)} rows"))
+    return section("Outcome, cost, tokens and steps", note, *parts)
+
+
+def _table(rows: list[AgentUsage], caption: str) -> Markup:
+    tasks = any(one.task_id is not None for one in rows)
+    heads = ("agent", *(("task",) if tasks else ()), "runs", "success", "cost", "tokens", "steps")
+    return table(heads, [_row(one, tasks=tasks) for one in rows], caption)
+
+
+def _row(one: AgentUsage, *, tasks: bool) -> Markup:
+    unit = f" {short(one.cost_unit, 12)}" if one.cost_unit else ""
+    return row(
+        *((short(one.task_id, 60),) if tasks else ()),
+        f"{one.runs:,}",
+        _cell(one, "success", percent),
+        _cell(one, "cost", significant, unit),
+        _cell(one, "tokens", partial(decimal, digits=0)),
+        _cell(one, "steps", partial(decimal, digits=1)),
+        head=short(one.agent, 40),
+    )
+
+
+def _cell(one: AgentUsage, name: str, write: Callable[..., str], unit: str = "") -> Markup:
+    value, low, high = (getattr(one, key) for key in (name, f"{name}_low", f"{name}_high"))
+    if isinstance(value, Unscored):
+        return tag("span", "not recorded")
+    return together(f"{write(value)}{unit}", facts(interval(low, high, write, unknown="no interval")))

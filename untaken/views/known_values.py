@@ -1,0 +1,92 @@
+"""Beside a failed sub-goal of one run: what its agent was shown, and how other runs called the tool (§4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from untaken.corpus import Corpus
+from untaken.ledger import Run, ToolCall
+from untaken.plans import PlanGraph
+from untaken.scoring import NodeScore
+from untaken.scoring.differences import shown
+from untaken.scoring.failed_calls import last_failed_call, unlike
+from untaken.scoring.seen_texts import SeenTexts
+from untaken.scoring.trace import Trace
+from untaken.scoring.unused_values import MOST_SIBLINGS, UnusedValue, unused_values_of
+from untaken.views.single_run import RunReport
+
+MOST_RUNS: Final = 200
+"""Other runs of the plan graph whose calls are compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnlikeSuccesses:
+    """Arguments of a failed call that no successful call of its tool in other runs has so; untrusted text.
+
+    Attributes:
+        arguments: (name, value as JSON).
+        calls: successful calls that it was compared with.
+    """
+
+    tool: str
+    arguments: tuple[tuple[str, str], ...]
+    calls: int
+
+
+def values_to_know(corpus: Corpus, report: RunReport, node: NodeScore) -> tuple[UnusedValue, ...]:
+    """The expected values that a run did not use for a sub-goal, with where they could be known from."""
+    return values_of_run(corpus, report.run, report.graph, node)
+
+
+def values_of_run(
+    corpus: Corpus, run: Run, graph: PlanGraph | None, node: NodeScore
+) -> tuple[UnusedValue, ...]:
+    """The same without a report."""
+    if graph is None or node.completed or run.integrity.broken:
+        return ()
+    others = (SeenTexts(other) for other in islice(_siblings(corpus, run), MOST_SIBLINGS))
+    return unused_values_of(SeenTexts(run), graph, node, others=others)
+
+
+def unlike_successes(corpus: Corpus, report: RunReport, node: NodeScore) -> UnlikeSuccesses | None:
+    """How the last failed call of a sub-goal differs from all successful ones of other runs, if it does."""
+    failed = None if node.completed else last_failed_call(Trace(report.run), node.events)
+    if failed is None:
+        return None
+    others = islice(_of_graph(corpus, report.run), MOST_RUNS)
+    good = [call for run in others for call in _accepted(run, failed.call.tool)]
+    different = unlike(failed.call, good) if good else []
+    if not different:
+        return None
+    return UnlikeSuccesses(
+        tool=failed.call.tool,
+        arguments=tuple((name, shown(value)) for name, value in different),
+        calls=len(good),
+    )
+
+
+def _siblings(corpus: Corpus, run: Run) -> Iterator[Run]:
+    """Other sound runs of the task."""
+    for other in corpus.runs.values():
+        if other.task_id == run.task_id and other.digest != run.digest and not other.integrity.broken:
+            yield other
+
+
+def _of_graph(corpus: Corpus, run: Run) -> Iterator[Run]:
+    """Other sound runs, those of the same task first."""
+    yield from _siblings(corpus, run)
+    for other in corpus.runs.values():
+        if other.task_id != run.task_id and not other.integrity.broken:
+            yield other
+
+
+def _accepted(run: Run, tool: str) -> Iterator[ToolCall]:
+    if tool not in run.tools:
+        return
+    for call in run.actions:
+        answer = run.answers.get(call.seq)
+        if call.tool == tool and answer is not None and answer.ok is not False:
+            yield call

@@ -1,0 +1,420 @@
+"""Failure modes over the runs that were read: pivot, contrast, saturation, trend, what to read next (§9)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from untaken.analysis.failure_modes import Taxonomy
+from untaken.analysis.failure_modes.contrast import ModeContrast, contrast_modes
+from untaken.analysis.failure_modes.pivot import Pivot, PivotCell, cell_of, pivot_modes
+from untaken.analysis.failure_modes.reading import By, ReadRun, read_runs
+from untaken.analysis.failure_modes.reading_order import (
+    RandomDraw,
+    ToRead,
+    judge_disagreements,
+    random_draw,
+    reading_order,
+)
+from untaken.analysis.failure_modes.saturation import Saturation, saturation
+from untaken.analysis.failure_modes.shapes import Shape, shapes_of
+from untaken.analysis.failure_modes.trend import ModeTrend, mode_trend
+from untaken.analysis.failure_modes.trend import Unit as PeriodUnit
+from untaken.corpus import Corpus
+from untaken.errors import Finding, Score, Unscored, reason
+from untaken.views.documents import Count, DocumentPart, Spread
+from untaken.views.frame import Columns, count, figure, frame, interval, text, why
+from untaken.views.review import review_order
+from untaken.views.reviewing import Case
+from untaken.workspace.review_model import Review
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_OUTCOME: Final = "no run with a recorded outcome shows it"
+NOT_COMPARED: Final = Unscored(NO_OUTCOME)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsToRead:
+    """What of a corpus decides which run to read next; made once for its content.
+
+    Attributes:
+        failing: digests of the failing runs, in the usual order of review.
+        unbroken: digests of all runs that can be read.
+        shapes: how each failing run went; `disagreements`: its sub-goals on which judge and people differ.
+    """
+
+    failing: tuple[str, ...]
+    unbroken: tuple[str, ...]
+    shapes: Mapping[str, Shape]
+    disagreements: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeAnalysis:
+    """What the runs that were read say about failure modes.
+
+    Attributes:
+        read: those runs; `runs`: all unbroken ones.
+        names: name of each mode by id (untrusted).
+        order: unread failing runs, those that teach most first; `draw`: how far the random draw was read.
+    """
+
+    read: tuple[ReadRun, ...]
+    runs: int
+    names: Mapping[str, str]
+    pivot: Pivot
+    contrasts: tuple[ModeContrast, ...]
+    saturation: Saturation
+    trend: ModeTrend
+    order: tuple[ToRead, ...]
+    draw: RandomDraw
+
+    @property
+    def failed(self) -> int:
+        """Failed runs that were read."""
+        return self.pivot.failed
+
+
+def runs_to_read(corpus: Corpus) -> RunsToRead:
+    """Everything about the runs that no note changes."""
+    failing = tuple(item.digest for item in review_order(corpus) if item.failing and item.kind != "broken")
+    unbroken = [run for run in corpus.runs.values() if not run.integrity.broken]
+    return RunsToRead(
+        failing=failing,
+        unbroken=tuple(run.digest for run in unbroken),
+        shapes=shapes_of((corpus.runs[digest] for digest in failing), corpus.scores),
+        disagreements=judge_disagreements(unbroken),
+    )
+
+
+def reviewed_runs(reviews: Mapping[str, Review]) -> frozenset[str]:
+    """Digests of the runs whose review is explained or fixed."""
+    return frozenset(digest for digest, review in reviews.items() if review.reviewed)
+
+
+def analyse_modes(
+    corpus: Corpus,
+    known: RunsToRead,
+    taxonomy: Taxonomy,
+    *,
+    by: By = "agent",
+    reviewed: Collection[str] = (),
+    seed: str = "",
+) -> ModeAnalysis:
+    """Everything the page of failure modes shows.
+
+    Args:
+        corpus: the runs, evaluated.
+        known: `runs_to_read` of it.
+        taxonomy: names of modes, and what past ones count as now.
+        by: what the pivot groups by.
+        reviewed: digests of runs that were read although nobody noted anything.
+        seed: of the random draw.
+    """
+    read = read_runs(corpus.runs.values(), corpus.scores, taxonomy, reviewed=reviewed)
+    done = frozenset(run.run for run in read)
+    unread = [run for run in known.failing if run not in done]
+    left = sum(corpus.runs[run].success is not True for run in known.unbroken if run not in done)
+    return ModeAnalysis(
+        read=read,
+        runs=len(known.unbroken),
+        names={mode: taxonomy.name(mode) for run in read for mode, _ in run.modes},
+        pivot=pivot_modes(read, by),
+        contrasts=contrast_modes(read),
+        saturation=saturation(read, unread=left),
+        trend=mode_trend(read),
+        order=reading_order(
+            unread,
+            known.shapes,
+            read=[run for run in known.failing if run in done],
+            disagreements=known.disagreements,
+        ),
+        draw=random_draw(known.unbroken, done, seed=seed),
+    )
+
+
+def most_informative_first(found: ModeAnalysis, cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Failing runs with those to read next first, in the order of reading; then the others as given."""
+    place = {one.run: at for at, one in enumerate(found.order)}
+    return tuple(sorted(cases, key=lambda case: place.get(case.item.digest, len(place))))
+
+
+def most_informative_cases(
+    corpus: Corpus,
+    taxonomy: Taxonomy,
+    reviews: Mapping[str, Review],
+    cases: Iterable[Case],
+    *,
+    all_read: bool = False,
+) -> tuple[Case, ...]:
+    """`most_informative_first` of a corpus and its reviews; `all_read`: every run counts as read."""
+    known = runs_to_read(corpus)
+    reviewed = known.unbroken if all_read else reviewed_runs(reviews)
+    found = analyse_modes(corpus, known, taxonomy, reviewed=reviewed)
+    return most_informative_first(found, cases)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCell:
+    """A cell with the name of its mode (untrusted)."""
+
+    name: str
+    cell: PivotCell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedContrast:
+    """A contrast with the name of its mode (untrusted)."""
+
+    name: str
+    contrast: ModeContrast
+
+
+MODE_PIVOT: Final[Columns[NamedCell]] = {
+    "mode": text("the failure mode", "name"),
+    "group": text("agent, task, sub-goal, version, model or period; `all` for all", "cell.group"),
+    "runs": count("failed runs that show it", "cell.count"),
+    "n": count("failed runs of the group that were read", "cell.n"),
+    "rate": figure("runs / n", "cell.rate"),
+    **interval(at="cell."),
+    "mode_id": text("id in the taxonomy", "cell.mode"),
+    "rate_reason": why("rate", "cell.rate"),
+}
+
+MODE_CONTRASTS: Final[Columns[NamedContrast]] = {
+    "mode": text("the failure mode", "name"),
+    "says": text("what the figures say", "contrast.words"),
+    "in_failed": count("failed runs that show it", "contrast.in_failed"),
+    "failed": count("failed runs that were read", "contrast.failed"),
+    "in_successes": count("successful runs that show it", "contrast.in_successes"),
+    "successes": count("successful runs that were read", "contrast.successes"),
+    "tasks": count("tasks with both, that are compared", "contrast.tasks"),
+    "difference": figure("share in failures − share in successes, inside tasks", "contrast.difference"),
+    **interval(at="contrast."),
+    "p": figure("exact two-sided p", "contrast.p"),
+    "q": figure("p after Benjamini and Hochberg over the modes", "contrast.q"),
+    "mode_id": text("id in the taxonomy", "contrast.mode"),
+    "difference_reason": why("difference", "contrast.difference"),
+}
+
+
+def mode_pivot_table(found: ModeAnalysis) -> pd.DataFrame:
+    """One row per mode and group, the total first (columns: `MODE_PIVOT`)."""
+    cells = [*found.pivot.totals, *found.pivot.cells]
+    ordered = sorted(cells, key=lambda cell: found.pivot.modes.index(cell.mode))
+    return frame(MODE_PIVOT, _named(found, ordered))
+
+
+def mode_trend_table(found: ModeAnalysis) -> pd.DataFrame:
+    """One row per mode and period (columns: `MODE_PIVOT`)."""
+    return frame(MODE_PIVOT, _named(found, found.trend.cells))
+
+
+def mode_contrast_table(found: ModeAnalysis) -> pd.DataFrame:
+    """One row per mode (columns: `MODE_CONTRASTS`)."""
+    named = [NamedContrast(name=found.names[one.mode], contrast=one) for one in found.contrasts]
+    return frame(MODE_CONTRASTS, named)
+
+
+def _named(found: ModeAnalysis, cells: Iterable[PivotCell]) -> list[NamedCell]:
+    return [NamedCell(name=found.names[cell.mode], cell=cell) for cell in cells]
+
+
+class ModeEntry(DocumentPart, frozen=True, kw_only=True):
+    """A mode with its rate in failed runs, and its contrast with successful ones."""
+
+    mode: str
+    name: str
+    runs: Count
+    n: Count
+    rate: Score
+    low: Score
+    high: Score
+    in_successes: Count = 0
+    successes: Count = 0
+    contrast: Score = NOT_COMPARED
+    contrast_low: Score = NOT_COMPARED
+    contrast_high: Score = NOT_COMPARED
+    contrast_reason: str | None = NO_OUTCOME
+    tasks: Count = 0
+    p: Score = NOT_COMPARED
+    q: Score = NOT_COMPARED
+    says: str = NO_OUTCOME
+    run_ids: Sequence[str]
+
+
+class CellEntry(DocumentPart, frozen=True, kw_only=True):
+    """A mode in a group of failed runs, with the ids of the runs that show it."""
+
+    cell: Spread[PivotCell]
+    runs: Sequence[str]
+
+
+class ModeTrendEntry(DocumentPart, frozen=True, kw_only=True):
+    """Modes by period."""
+
+    unit: PeriodUnit
+    undated: Count
+    cells: Sequence[CellEntry]
+
+
+class ToReadEntry(DocumentPart, frozen=True, kw_only=True):
+    """A run to read next."""
+
+    run_id: str
+    digest: str
+    why: str
+    alike: Count
+
+
+class RandomDrawEntry(DocumentPart, frozen=True, kw_only=True):
+    """How far a random draw was read."""
+
+    read: Count
+    outside: Count
+    next: str | None
+
+
+class ModesDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.modes/1"):
+    """Every mode with its rate and contrast, the pivot, saturation, what to read next."""
+
+    by: By
+    runs: Count
+    read: Count
+    failed: Count
+    modes: Sequence[ModeEntry]
+    cells: Sequence[CellEntry]
+    trend: ModeTrendEntry
+    unseen_share: Score
+    unseen_low: Score
+    unseen_high: Score
+    unseen_reason: str | None
+    read_more: Count | Unscored
+    seen_once: Count
+    seen_twice: Count
+    unread: Count
+    saturation: str
+    reading_order: Sequence[ToReadEntry]
+    random_draw: RandomDrawEntry
+    findings: Sequence[Finding]
+
+
+def modes_document(
+    found: ModeAnalysis, run_ids: Mapping[str, str], *, findings: Sequence[Finding] = ()
+) -> ModesDocument:
+    """The document of `found`."""
+    totals = {cell.mode: cell for cell in found.pivot.totals}
+    contrasts = {one.mode: one for one in found.contrasts}
+    failed = [run for run in found.read if run.failed]
+    in_successes = [mode for mode in contrasts if mode not in totals]
+    totals |= {mode: cell_of(mode, "all", failed) for mode in in_successes}
+    seen, following = found.saturation.unseen, found.draw.following
+    unknown = reason(seen.share) or reason(seen.low)
+    return ModesDocument(
+        by=found.pivot.by,
+        runs=found.runs,
+        read=len(found.read),
+        failed=found.failed,
+        modes=[_mode(found, total, contrasts.get(mode), run_ids) for mode, total in totals.items()],
+        cells=_cells(found.pivot.cells, run_ids),
+        trend=ModeTrendEntry.of(found.trend, cells=_cells(found.trend.cells, run_ids)),
+        unseen_share=seen.share,
+        unseen_low=seen.low,
+        unseen_high=seen.high,
+        unseen_reason=unknown,
+        read_more=Unscored(unknown or "") if seen.more is None else seen.more,
+        seen_once=seen.once,
+        seen_twice=seen.twice,
+        unread=found.saturation.unread,
+        saturation=found.saturation.words,
+        reading_order=[ToReadEntry.of(one, run_id=run_ids[one.run], digest=one.run) for one in found.order],
+        random_draw=RandomDrawEntry(
+            read=len(found.draw.read),
+            outside=found.draw.outside,
+            next=run_ids[following] if following else None,
+        ),
+        findings=findings,
+    )
+
+
+def _cells(cells: Iterable[PivotCell], run_ids: Mapping[str, str]) -> list[CellEntry]:
+    return [CellEntry(cell=cell, runs=[run_ids[run] for run in cell.runs]) for cell in cells]
+
+
+def _mode(
+    found: ModeAnalysis,
+    total: PivotCell,
+    contrast: ModeContrast | None,
+    run_ids: Mapping[str, str],
+) -> ModeEntry:
+    """One that no outcome goes with has no contrast."""
+    compared = (
+        {"successes": sum(run.success is True for run in found.read)}
+        if contrast is None
+        else {
+            "contrast": contrast.difference,
+            "contrast_low": contrast.low,
+            "contrast_high": contrast.high,
+            "contrast_reason": reason(contrast.difference),
+            "says": contrast.words,
+        }
+    )
+    return ModeEntry.of(
+        contrast,
+        mode=total.mode,
+        name=found.names[total.mode],
+        runs=total.count,
+        n=found.failed,
+        rate=total.rate,
+        low=total.low,
+        high=total.high,
+        run_ids=[run_ids[run] for run in total.runs],
+        **compared,
+    )
+
+
+MODE_RUNS: Final[Columns[ReadRun]] = {
+    "agent": text("name of the agent", "agent"),
+    "task_id": text("the task", "task_id"),
+    "version": text("version of the agent", "version"),
+    "run_id": text("the run's own id", "run_id"),
+    "digest": text("content digest: the run's id in links", "run"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunToRead:
+    """An unread run with what a list shows of it (untrusted)."""
+
+    one: ToRead
+    agent: str
+    task_id: str
+    run_id: str
+
+
+READING_ORDER: Final[Columns[RunToRead]] = {
+    "why": text("why it comes here", "one.words"),
+    "agent": text("name of the agent", "agent"),
+    "task_id": text("the task", "task_id"),
+    "alike": count("unread runs that went the same way, itself included", "one.alike"),
+    "shape": text("how it went", lambda row: " → ".join(row.one.shape)),
+    "run_id": text("the run's own id", "run_id"),
+    "digest": text("content digest: the run's id in links", "one.run"),
+}
+
+
+def mode_runs_table(found: ModeAnalysis, runs: Collection[str]) -> pd.DataFrame:
+    """The runs behind a cell (columns: `MODE_RUNS`)."""
+    return frame(MODE_RUNS, (run for run in found.read if run.run in runs))
+
+
+def reading_order_table(found: ModeAnalysis, corpus: Corpus) -> pd.DataFrame:
+    """The unread failing runs, those that teach most first (columns: `READING_ORDER`)."""
+    rows = ((one, corpus.runs[one.run]) for one in found.order)
+    return frame(
+        READING_ORDER,
+        (RunToRead(one=one, agent=run.agent, task_id=run.task_id, run_id=run.run_id) for one, run in rows),
+    )

@@ -1,0 +1,283 @@
+"""The tables about agents: their pooled scores, their ranks, and which sub-goals they miss."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from untaken.corpus import Corpus, other_rule
+from untaken.errors import Score, Unscored
+from untaken.ranking import (
+    Agreement,
+    Contradiction,
+    DiscordantPair,
+    PairedDifference,
+    PassK,
+    RankedAgent,
+    RuleChange,
+    RuleEffect,
+)
+from untaken.scoring import AgentScore, RunScore, Status
+from untaken.views.frame import Column, Columns, count, figure, frame, interval, reasons, text, truth, why
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedAgentRow:
+    """One agent under one metric."""
+
+    metric: str
+    ranked: RankedAgent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureRow:
+    """How one agent fares at one sub-goal, over its runs of the graph.
+
+    Attributes:
+        runs: scored runs in which the sub-goal counts.
+    """
+
+    graph: str
+    sub_goal: str
+    title: str
+    critical: bool
+    agent: str
+    runs: int
+    completed: int
+    attempted: int
+    skipped: int
+    unscored: int
+
+    @property
+    def failure_rate(self) -> Score:
+        """Share of the runs with evidence in which it was not completed."""
+        evidence = self.runs - self.unscored
+        return 1 - self.completed / evidence if evidence else Unscored("no run has evidence for it")
+
+
+_RATES: Final = {
+    "success_rate": "successes / runs with a recorded outcome",
+    "coverage": "attempted / required, pooled over runs",
+    "coverage_macro": "mean over runs of attempted / required",
+    "completion": "completed / required, pooled over runs",
+    "completion_macro": "mean over runs of completed / required",
+    "completion_weighted": "the same with the weight of each sub-goal, pooled",
+    "critical_completion": "completed / required over critical sub-goals, pooled",
+    "critical_completion_macro": "mean over runs of critical completion",
+    "critical_path_skipped_rate": "share of runs that never attempted some critical sub-goal",
+    "replanning_events_per_trace": "mean number of changes of plan",
+}
+_COUNTS: Final = {
+    "runs": "runs of the agent",
+    "scored_runs": "runs with at least one sub-goal that counts",
+    "outcome_runs": "runs with a recorded outcome",
+    "successes": "runs that succeeded",
+    "sub_goals": "sub-goals that count, over all runs",
+    "attempted": "of them attempted",
+    "completed": "of them completed",
+    "completed_with_deps": "of them completed with every direct dependency completed",
+    "completed_with_deps_all": "of them completed with every transitive dependency completed",
+    "unscored": "sub-goals without evidence either way",
+    "critical": "critical sub-goals that count",
+    "critical_completed": "of them completed",
+    "violations": "sub-goals reached although a critical dependency was not completed",
+    "order_violations": "sub-goals started before a dependency was started",
+}
+
+
+def _agent_columns() -> dict[str, Column[AgentScore]]:
+    columns: dict[str, Column[AgentScore]] = {
+        "agent": text("name of the agent", "agent"),
+        "kind": text("agent or workflow", "kind"),
+    }
+    columns |= {name: count(meaning, name) for name, meaning in _COUNTS.items()}
+    columns |= {name: figure(meaning, name) for name, meaning in _RATES.items()}
+    columns |= {f"{name}_reason": why(name, name) for name in _RATES}
+    return columns
+
+
+AGENTS: Final[Columns[AgentScore]] = _agent_columns()
+
+RANKINGS: Final[Columns[RankedAgentRow]] = {
+    "metric": text("the metric that ranks the agents", "metric"),
+    "agent": text("the ranked agent", "ranked.agent"),
+    "value": figure("mean over tasks of the mean over repeats", "ranked.value"),
+    **interval(at="ranked."),
+    "rank": count("1 is best; ties share the smallest", "ranked.rank"),
+    "rank_low": count("best rank in its 95% interval", "ranked.rank_low"),
+    "rank_high": count("worst rank in its 95% interval", "ranked.rank_high"),
+    "n_tasks": count("number of tasks behind the value", "ranked.n_tasks"),
+    "n_runs": count("number of runs behind the value", "ranked.n_runs"),
+    "value_reason": why("value", "ranked.value"),
+}
+
+AGREEMENT: Final[Columns[Agreement]] = {
+    "a": text("first metric", "a"),
+    "b": text("second metric", "b"),
+    "tau_b": figure("Kendall τ-b between the two rankings", "tau_b"),
+    **interval(),
+    "p": figure("permutation p-value", "p"),
+    "spearman": figure("Spearman rank correlation", "spearman"),
+    "n": count("agents ranked by both", "n"),
+    "tau_b_reason": why("tau_b", "tau_b"),
+}
+
+DISCORDANT: Final[Columns[DiscordantPair]] = {
+    "a_metric": text("metric that puts first above second", "a_metric"),
+    "b_metric": text("metric that puts first below second", "b_metric"),
+    "first": text("an agent", "first"),
+    "second": text("another agent", "second"),
+    "clear": truth("both orders are sure: a clear reversal", "clear"),
+}
+
+CONTRADICTIONS: Final[Columns[Contradiction]] = {
+    "kind": text("lucky: success, critical sub-goal undone; unlucky: failure, all completed", "kind"),
+    "run_id": text("the run's own id", "run_id"),
+    "digest": text("content digest of the run", "digest"),
+    "agent": text("name of the agent", "agent"),
+    "task_id": text("the task", "task_id"),
+    "sub_goals": text("the sub-goals that contradict the outcome", lambda row: ", ".join(row.sub_goals)),
+    "weight": figure("order of review, largest first", "weight"),
+}
+
+FAILURES: Final[Columns[FailureRow]] = {
+    "graph": text("the plan graph", "graph"),
+    "sub_goal": text("id of the sub-goal", "sub_goal"),
+    "title": text("its title", "title"),
+    "critical": truth("marked critical in the graph", "critical"),
+    "agent": text("name of the agent", "agent"),
+    "runs": count("scored runs in which it counts", "runs"),
+    "completed": count("of them completed", "completed"),
+    "attempted": count("of them attempted, not completed", "attempted"),
+    "skipped": count("of them never attempted", "skipped"),
+    "unscored": count("of them without evidence", "unscored"),
+    "failure_rate": figure("not completed / runs with evidence", "failure_rate"),
+    "failure_rate_reason": why("failure_rate", "failure_rate"),
+}
+
+
+PAIRS: Final[Columns[PairedDifference]] = {
+    "metric": text("what the two are compared by", "metric"),
+    "first": text("the agent ranked above", "first"),
+    "second": text("the agent ranked below", "second"),
+    "difference": figure("first minus second, mean over the tasks that both have a value on", "difference"),
+    **interval(),
+    "clear_difference": truth("whether the interval excludes 0", "clear_difference"),
+    "p": figure("two-sided p of no difference", "p"),
+    "p_holm": figure("p adjusted for all pairs under the metric", "p_holm"),
+    "family": count("pairs under the metric that have a p", "family"),
+    "p_above": figure("share of task resamples with first above; ties count half", "p_above"),
+    "mde": figure("smallest true difference found in 80% of such comparisons", "mde"),
+    "test": text("mcnemar: exact, of single trials; sign_flip: agents swapped inside tasks", "test"),
+    "interval": text("adjusted_wald or student_t", "interval"),
+    "first_only": count("tasks that only first succeeded at", "first_only"),
+    "second_only": count("tasks that only second succeeded at", "second_only"),
+    "n_tasks": count("number of tasks behind the difference", "n_tasks"),
+    "n_runs": count("number of runs of both behind it", "n_runs"),
+    **reasons("difference", "low"),
+}
+
+PASS_K: Final[Columns[PassK]] = {
+    "agent": text("name of the agent", "agent"),
+    "k": count("trials of a task that must all succeed", "k"),
+    "value": figure("chance that they do, mean over tasks", "value"),
+    **interval(),
+    "n_tasks": count("number of tasks behind it", "n_tasks"),
+    "n_runs": count("number of trials behind it", "n_runs"),
+}
+
+MISSING_RULE: Final[Columns[RuleChange]] = {
+    "metric": text("the metric that ranks the agents", "metric"),
+    "agent": text("whose value or rank the rule changes", "agent"),
+    "fail_value": figure("value where missing verdicts count as not completed", "fail_value"),
+    "drop_value": figure("value where they are left out", "drop_value"),
+    "fail_rank": count("rank where they count as not completed", "fail_rank"),
+    "drop_rank": count("rank where they are left out", "drop_rank"),
+    **reasons("fail_value", "drop_value"),
+}
+
+
+def agents_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per agent (columns: `AGENTS`), under the rules of the corpus."""
+    return frame(AGENTS, corpus.agents)
+
+
+def rankings_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per metric and agent, best first (columns: `RANKINGS`)."""
+    rows = [
+        RankedAgentRow(metric=metric, ranked=ranked)
+        for metric, standings in corpus.ranking.metrics.items()
+        for ranked in standings
+    ]
+    return frame(RANKINGS, rows)
+
+
+def agreement_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per pair of metrics (columns: `AGREEMENT`)."""
+    return frame(AGREEMENT, corpus.ranking.agreement)
+
+
+def discordant_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per pair of agents that two metrics rank oppositely (columns: `DISCORDANT`)."""
+    return frame(DISCORDANT, corpus.ranking.discordant)
+
+
+def contradictions_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per run whose outcome and sub-goals disagree, largest first (columns: `CONTRADICTIONS`)."""
+    return frame(CONTRADICTIONS, corpus.contradictions)
+
+
+def pairs_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per metric and pair of agents, the one ranked above first (columns: `PAIRS`)."""
+    return frame(PAIRS, [pair for found in corpus.ranking.comparisons.values() for pair in found.pairs])
+
+
+def pass_k_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per agent and k (columns: `PASS_K`)."""
+    return frame(PASS_K, corpus.ranking.pass_k)
+
+
+def missing_rule(corpus: Corpus) -> RuleEffect:
+    """What the ranking owes to its rule for sub-goals without a verdict (§5)."""
+    return other_rule(corpus.runs.values(), corpus.graphs, corpus.ranking, verdicts=corpus.verdicts)
+
+
+def rule_table(effect: RuleEffect) -> pd.DataFrame:
+    """One row per metric and agent that the rule for missing verdicts changes (columns: `MISSING_RULE`)."""
+    return frame(MISSING_RULE, effect.changes)
+
+
+def sub_goal_failures(corpus: Corpus) -> pd.DataFrame:
+    """One row per graph, sub-goal and agent: how often it was not completed (columns: `FAILURES`)."""
+    seen: dict[tuple[str, str, str], tuple[str, bool]] = {}
+    tally: dict[tuple[str, str, str], Counter[Status]] = {}
+    alike: dict[tuple[str, str, int], list[RunScore]] = {}
+    for score in corpus.scores.values():
+        if isinstance(score, RunScore):  # most runs share their results with others
+            alike.setdefault((score.graph_id, score.agent, id(score.results)), []).append(score)
+    for (graph_id, agent, _), scores in alike.items():
+        for node in scores[0].results:
+            key = (graph_id, node.sub_goal, agent)
+            seen.setdefault(key, (node.title, node.critical))
+            tally.setdefault(key, Counter())[node.status] += len(scores)
+    return frame(FAILURES, [_failure(key, *seen[key], statuses) for key, statuses in tally.items()])
+
+
+def _failure(key: tuple[str, str, str], title: str, critical: bool, found: Counter[Status]) -> FailureRow:
+    graph, sub_goal, agent = key
+    return FailureRow(
+        graph=graph,
+        sub_goal=sub_goal,
+        title=title,
+        critical=critical,
+        agent=agent,
+        runs=found.total() - found["not_required"],
+        completed=found["completed"],
+        attempted=found["attempted"],
+        skipped=found["skipped"],
+        unscored=found["unscored"],
+    )

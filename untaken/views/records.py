@@ -1,0 +1,266 @@
+"""The tables of policy memory: what it says, how it came to say so, what waits and what was folded in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from untaken.corpus import Corpus, signals_waiting
+from untaken.counterfactual import coarse_contexts
+from untaken.counterfactual.memory import (
+    Effect,
+    Flag,
+    Observed,
+    PolicyMemory,
+    Record,
+    Signal,
+    Snapshot,
+    cost_interval,
+    preview,
+    steps_interval,
+    success_interval,
+)
+from untaken.counterfactual.memory.intervals import Interval
+from untaken.errors import Score, Unscored
+from untaken.ledger import readable
+from untaken.views.frame import Columns, count, figure, frame, moment, text, truth, why
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Contexts = Mapping[str, str | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordRow:
+    """One record with its intervals."""
+
+    record: Record
+    context: str | None
+
+    @cached_property
+    def success(self) -> Interval:
+        """Interval of the success rate."""
+        return success_interval(self.record)
+
+    @cached_property
+    def cost(self) -> Interval:
+        """Interval of the mean cost."""
+        return cost_interval(self.record)
+
+    @cached_property
+    def steps(self) -> Interval:
+        """Interval of the mean number of steps."""
+        return steps_interval(self.record)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateRow:
+    """One observation, and the record after it; ``None`` before the first outcome."""
+
+    observed: Observed
+    row: RecordRow | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalRow:
+    """One waiting signal with its context."""
+
+    effect: Effect
+    context: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedRow:
+    """One observation that a signal became, with its context."""
+
+    observed: Observed
+    context: str | None
+
+
+def _end(name: str, place: int) -> Callable[[RecordRow], object]:
+    def value(row: RecordRow) -> Score:
+        interval: Interval = getattr(row, name)
+        return interval if isinstance(interval, Unscored) else interval[place]
+
+    return value
+
+
+RECORDS: Final[Columns[RecordRow]] = {
+    "skill": text("what was selected", "record.skill"),
+    "context": text("the context, readable", "context"),
+    "n": count("outcomes observed", "record.n"),
+    "n_runs": count("different runs behind them", "record.n_runs"),
+    "n_effective": figure(
+        "effective number of runs: repeats in a run are one, as are its copies", "record.spread.n"
+    ),
+    "success_rate": figure("weighted mean of success", "record.success_rate"),
+    "success_low": figure("lower end of its 95% interval", _end("success", 0)),
+    "success_high": figure("upper end of its 95% interval", _end("success", 1)),
+    "avg_cost": figure("mean cost of the outcomes that have one", "record.avg_cost"),
+    "cost_low": figure("lower end of its 95% interval", _end("cost", 0)),
+    "cost_high": figure("upper end of its 95% interval", _end("cost", 1)),
+    "avg_steps": figure("mean number of steps", "record.avg_steps"),
+    "steps_low": figure("lower end of its 95% interval", _end("steps", 0)),
+    "steps_high": figure("upper end of its 95% interval", _end("steps", 1)),
+    "weak_weight": figure("weight of the weak signals in the success rate", "record.weak_weight"),
+    "context_hash": text("digest of the context", "record.context_hash"),
+    "avg_cost_reason": why("avg_cost", "record.avg_cost"),
+    "cost_low_reason": why("the interval of avg_cost", _end("cost", 0)),
+    "avg_steps_reason": why("avg_steps", "record.avg_steps"),
+    "steps_low_reason": why("the interval of avg_steps", _end("steps", 0)),
+}
+
+
+def _after(name: str) -> Callable[[EstimateRow], object]:
+    def value(estimate: EstimateRow) -> object:
+        return None if estimate.row is None else RECORDS[name].value(estimate.row)
+
+    return value
+
+
+ESTIMATES: Final[Columns[EstimateRow]] = {
+    "ts": moment("from when on the observation is known", "observed.ts"),
+    "kind": text("outcome or weak", "observed.kind"),
+    "success": figure("success observed, or claimed by a weak signal", "observed.success"),
+    "run_id": text("the run it comes from", "observed.run_id"),
+    "n": count("outcomes known after it", _after("n")),
+    "success_rate": figure("success rate after it", _after("success_rate")),
+    "success_low": figure("lower end of its 95% interval", _after("success_low")),
+    "success_high": figure("upper end of its 95% interval", _after("success_high")),
+    "weak_weight": figure("weight of the weak signals in it", _after("weak_weight")),
+}
+
+SIGNALS: Final[Columns[SignalRow]] = {
+    "skill": text("the skill it concerns", "effect.signal.skill"),
+    "direction": text("meant against the skill (negative) or for it", "effect.signal.direction"),
+    "flag": text("against, no_effect, no_outcome or none", "effect.flag"),
+    "advised": truth("supported, and not against its stated direction: applied by default", "effect.advised"),
+    "supported": truth("an insight behind it has a supported advantage above 0", "effect.signal.supported"),
+    "before": figure("success rate now", "effect.before"),
+    "after": figure("the same with this signal alone", "effect.after"),
+    "after_all": figure("the same with all pending signals of the skill in the context", "effect.after_all"),
+    "n": count("outcomes behind the estimate", "effect.n"),
+    "context": text("the context, readable", "context"),
+    "outcome": figure("success rate that it claims", "effect.signal.outcome"),
+    "weak_before": figure("weak weight now", "effect.weak_before"),
+    "weak_after": figure("weak weight with this signal alone", "effect.weak_after"),
+    "cap": figure("what the weak weight can never exceed", "effect.cap"),
+    "delta": figure("largest delta of the insights behind it", "effect.signal.delta"),
+    "flag_reason": text("the flag in words", "effect.flag_reason"),
+    "run_id": text("the run it comes from", "effect.signal.run_id"),
+    "decision_point": count("seq of the SKILL_SELECTION event", "effect.signal.decision_point"),
+    "context_hash": text("digest of the context", "effect.signal.context_hash"),
+    "key": text("the signal's key", "effect.signal.key"),
+    "before_reason": why("before", "effect.before"),
+}
+
+APPLIED: Final[Columns[AppliedRow]] = {
+    "ts": moment("from when on it is known", "observed.ts"),
+    "skill": text("the skill it concerns", "observed.skill"),
+    "context": text("the context, readable", "context"),
+    "success": figure("success rate that it claims", "observed.success"),
+    "run_id": text("the run it comes from", "observed.run_id"),
+    "context_hash": text("digest of the context", "observed.context_hash"),
+    "key": text("the signal's key", "observed.key"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalReview:
+    """The weak signals that wait, with what they would do.
+
+    Attributes:
+        effects: of each signal, in the order of the keys.
+        table: `signals_table` of them: the advised ones first, then by what they move.
+        flags: how many have which flag.
+    """
+
+    effects: tuple[Effect, ...]
+    table: pd.DataFrame
+    flags: Mapping[Flag, int]
+
+    @property
+    def signals(self) -> tuple[Signal, ...]:
+        """All signals that wait."""
+        return tuple(effect.signal for effect in self.effects)
+
+    @property
+    def advised(self) -> tuple[Signal, ...]:
+        """Those to apply: supported, and not against their stated direction."""
+        return tuple(effect.signal for effect in self.effects if effect.advised)
+
+    @property
+    def supported(self) -> tuple[Signal, ...]:
+        """Those of them that are supported."""
+        return tuple(signal for signal in self.signals if signal.supported)
+
+    @property
+    def against(self) -> tuple[Effect, ...]:
+        """Those that push their estimate against their stated direction, the largest move first."""
+        return tuple(sorted((e for e in self.effects if e.flag == "against"), key=lambda e: -abs(e.move)))
+
+
+def signal_review(corpus: Corpus) -> SignalReview:
+    """The signals of a corpus that its memory does not hold, previewed on the current memory."""
+    effects = preview(corpus.memory.snapshot(), signals_waiting(corpus))
+    first = sorted(effects, key=lambda e: (not e.advised, not e.signal.supported, -abs(e.move), e.signal.key))
+    table = signals_table(first, context_names(corpus))
+    return SignalReview(effects=effects, table=table, flags=Counter(effect.flag for effect in effects))
+
+
+def context_names(corpus: Corpus) -> dict[str, str]:
+    """The readable form of each context hash, as recorded with a choice; the most frequent first.
+
+    For a coarser layer, what the contexts in it have in common. A context without a readable form is shown
+    by its hash.
+    """
+    names: dict[str, str | None] = {}
+    times: Counter[str] = Counter()
+    for run in corpus.runs.values():
+        for selection in run.selections:
+            times.update(selection.layers)
+            if selection.context is not None:
+                names.setdefault(selection.context_hash, readable(selection.context))
+    names = coarse_contexts(corpus.runs.values()) | names
+    ordered = sorted(times, key=lambda key: (-times[key], key))
+    return {key: names.get(key) or key for key in ordered}
+
+
+def contexts_by_evidence(records: pd.DataFrame, contexts: Contexts) -> list[str]:
+    """The contexts in which most skills can be compared first, then those with most effective runs."""
+    known = records.groupby("context_hash")["n_effective"].agg(["size", "sum"])
+    ordered = known.sort_values(["size", "sum"], ascending=False, kind="stable").index
+    return [*(str(key) for key in ordered if key in contexts), *(c for c in contexts if c not in known.index)]
+
+
+def records_table(snapshot: Snapshot, contexts: Contexts) -> pd.DataFrame:
+    """One row per (skill, context) with an outcome, by skill and context (columns: `RECORDS`)."""
+    records = snapshot.records()
+    return frame(RECORDS, (RecordRow(record=r, context=contexts.get(r.context_hash)) for r in records))
+
+
+def estimates_table(snapshot: Snapshot, skill: str, context_hash: str) -> pd.DataFrame:
+    """One row per observation of the skill in the context, in the order known (columns: `ESTIMATES`)."""
+    course = snapshot.course(skill, context_hash)
+    return frame(
+        ESTIMATES,
+        (
+            EstimateRow(observed=o, row=None if record is None else RecordRow(record=record, context=None))
+            for o, record in course
+        ),
+    )
+
+
+def signals_table(effects: Iterable[Effect], contexts: Contexts) -> pd.DataFrame:
+    """One row per waiting signal, in the order given (columns: `SIGNALS`)."""
+    return frame(SIGNALS, (SignalRow(effect=e, context=contexts.get(e.signal.context_hash)) for e in effects))
+
+
+def applied_table(memory: PolicyMemory, contexts: Contexts) -> pd.DataFrame:
+    """One row per weak signal in the memory, in the order applied (columns: `APPLIED`)."""
+    weak = (observed for observed in memory.log if observed.kind == "weak")
+    return frame(APPLIED, (AppliedRow(observed=o, context=contexts.get(o.context_hash)) for o in weak))

@@ -1,0 +1,148 @@
+"""Which runs a team should look at first, and why, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from untaken.corpus import Corpus
+from untaken.errors import Score, Unscored, number
+from untaken.ledger import Run
+from untaken.scoring import RunScore
+from untaken.views.cause import ReviewKind, RunCause, cause_of
+from untaken.views.frame import Columns, count, figure, frame, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+ORDER: Final[tuple[ReviewKind, ...]] = ("failed", "unlucky", "lucky", "unfinished", "broken", "fine")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderedRun:
+    """One run in the order of review.
+
+    Attributes:
+        kind: ``failed`` (the outcome says so), ``unlucky`` (failed with all sub-goals completed),
+            ``lucky`` (succeeded with a critical sub-goal undone), ``unfinished`` (no outcome),
+            ``broken`` (the ledger is), ``fine``.
+        weight: violations and critical sub-goals undone, then the share not completed.
+    """
+
+    digest: str
+    run_id: str
+    agent: str
+    task_id: str
+    task_repeat: int | None
+    kind: ReviewKind
+    completion: Score
+    weight: float
+
+    @property
+    def failing(self) -> bool:
+        """Whether something went wrong in it, by the outcome or by the sub-goals."""
+        return self.kind != "fine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewItem(OrderedRun):
+    """One run in the order of review, and why it is there.
+
+    Attributes:
+        cause: what went wrong first; `why` is the same on one line.
+        why: what there is to see, in words; holds titles from the graph, which are untrusted text.
+    """
+
+    why: str
+    cause: RunCause
+
+
+Ordered = TypeVar("Ordered", bound=OrderedRun)
+
+
+REVIEW: Final[Columns[ReviewItem]] = {
+    "kind": text("failed, unlucky, lucky, unfinished, broken or fine", "kind"),
+    "agent": text("name of the agent", "agent"),
+    "task_id": text("the task", "task_id"),
+    "task_repeat": count("which repeat of the task", "task_repeat"),
+    "why": text("what there is to see", "why"),
+    "completion": figure("completed / required", "completion"),
+    "run_id": text("the run's own id", "run_id"),
+    "digest": text("content digest: the run's id in links", "digest"),
+    "weight": figure("order of review inside a kind, largest first", "weight"),
+}
+
+
+def review_order(corpus: Corpus) -> tuple[OrderedRun, ...]:
+    """Every run, those with most to learn from first: by kind, weight, agent, task and repeat."""
+    kinds: dict[str, ReviewKind] = {c.digest: c.kind for c in corpus.contradictions}
+    runs = [_ordered(run, corpus.scores[d], kinds.get(d)) for d, run in corpus.runs.items()]
+    return tuple(
+        sorted(
+            runs,
+            key=lambda r: (ORDER.index(r.kind), -r.weight, r.agent, r.task_id, r.task_repeat or 0, r.digest),
+        )
+    )
+
+
+def review_items(corpus: Corpus, runs: Iterable[OrderedRun]) -> tuple[ReviewItem, ...]:
+    """Why each of some runs of `review_order` is there: what takes long, as each run is looked into."""
+    return tuple([_item(corpus, run) for run in runs])
+
+
+def review_queue(corpus: Corpus) -> tuple[ReviewItem, ...]:
+    """Every run in the order of review, with why it is there."""
+    return review_items(corpus, review_order(corpus))
+
+
+def contradictory(order: Iterable[Ordered]) -> tuple[Ordered, ...]:
+    """The runs whose outcome and sub-goals disagree, largest effect first."""
+    found = (run for run in order if run.kind in ("lucky", "unlucky"))
+    return tuple(sorted(found, key=lambda run: -run.weight))
+
+
+def review_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per run in the order of review (columns: `REVIEW`)."""
+    return table_of_items(review_queue(corpus))
+
+
+def table_of_items(queue: Sequence[ReviewItem]) -> pd.DataFrame:
+    """One row per run, in the order given (columns: `REVIEW`)."""
+    return frame(REVIEW, queue)
+
+
+def _ordered(run: Run, score: RunScore | Unscored, contradiction: ReviewKind | None) -> OrderedRun:
+    return OrderedRun(
+        digest=run.digest,
+        run_id=run.run_id,
+        agent=run.agent,
+        task_id=run.task_id,
+        task_repeat=run.started.task_repeat,
+        kind=review_kind(run, contradiction),
+        completion=score if isinstance(score, Unscored) else score.completion,
+        weight=0.0 if isinstance(score, Unscored) else _weight(score),
+    )
+
+
+def _item(corpus: Corpus, run: OrderedRun) -> ReviewItem:
+    cause = cause_of(corpus.runs[run.digest], corpus.scores[run.digest], run.kind, corpus.graphs)
+    place = {field.name: getattr(run, field.name) for field in fields(OrderedRun)}
+    return ReviewItem(**place, why=cause.in_words, cause=cause)
+
+
+def review_kind(run: Run, contradiction: ReviewKind | None) -> ReviewKind:
+    """Why a run is reviewed."""
+    if run.integrity.broken:
+        return "broken"
+    if contradiction:
+        return contradiction
+    if isinstance(run.success, Unscored):
+        return "unfinished"
+    return "fine" if run.success else "failed"
+
+
+def _weight(score: RunScore) -> float:
+    critical = sum(v.kind == "critical" for v in score.violations) + score.critical - score.critical_completed
+    return critical + 1.0 - (number(score.completion) or 0.0)

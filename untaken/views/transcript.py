@@ -1,0 +1,76 @@
+"""The transcript of one run with all that is known of its events."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from untaken.analysis.failure_modes import Taxonomy, assignments_of, notes_of
+from untaken.corpus import Corpus
+from untaken.errors import number
+from untaken.judging import known_texts_to_judges, texts_to_judges
+from untaken.ledger import Run
+from untaken.scoring.transcript import EventMarks, Mark, Transcript, transcript_of
+from untaken.views.plan_words import did_words
+
+if TYPE_CHECKING:
+    from untaken.counterfactual.plan import EvaluatedPath
+
+WORDS_CHARS = 300
+
+
+def run_transcript(
+    corpus: Corpus,
+    digest: str,
+    *,
+    taxonomy: Taxonomy | None = None,
+    marks: Sequence[EventMarks] = (),
+    search: bool = True,
+) -> Transcript:
+    """One run of a corpus as a conversation: sub-goals, plan changes, decisive step, notes, failure modes.
+
+    `search` for possible prompt injections as in `run_report`.
+    """
+    run = corpus.runs[digest]
+    path = corpus.plans.runs.get(digest)
+    found = [_plan_changes(path)] if path is not None else []
+    texts = (texts_to_judges(run) if search else known_texts_to_judges(run)) or ()
+    injection = [Mark(kind="injection", words="Possible prompt injection")]
+    injections = {text.seq: injection for text in texts if text.quote}
+    found += [_notes(run), _modes(run, taxonomy), injections, *marks]
+    return transcript_of(run, corpus.scores[digest], marks=found)
+
+
+def _plan_changes(path: EvaluatedPath) -> EventMarks:
+    """Each plan change with the forecast after it; the decisive one of a failed run is named."""
+    marks: dict[int, list[Mark]] = {}
+    for one in path.decisions:
+        forecast, change = number(one.forecast), number(one.change)
+        chance = "" if forecast is None else f"; success forecast {forecast:.0%}"
+        moved = "" if change is None else f" ({change:+.0%})"
+        words = f"{did_words(one.decision.option)}{chance}{moved}"[:WORDS_CHARS]
+        decisive = one.decision.seq == path.decisive_seq
+        marks.setdefault(one.decision.seq, []).append(
+            Mark(kind="decisive" if decisive else "plan_change", words=f"{words[:1].upper()}{words[1:]}")
+        )
+    return marks
+
+
+def _notes(run: Run) -> EventMarks:
+    marks: defaultdict[int, list[Mark]] = defaultdict(list)
+    for note in notes_of(run):
+        if note.place.event is not None:
+            words = f"{note.author or 'unnamed'}: {note.text}"[:WORDS_CHARS]
+            marks[note.place.event].append(Mark(kind="note", words=words))
+    return marks
+
+
+def _modes(run: Run, taxonomy: Taxonomy | None) -> EventMarks:
+    names = {mode.id: mode.name for mode in taxonomy.modes} if taxonomy is not None else {}
+    marks: defaultdict[int, list[Mark]] = defaultdict(list)
+    for one in assignments_of(run):
+        if one.place.event is not None and one.status == "accepted":
+            words = names.get(one.mode, one.mode)[:WORDS_CHARS]
+            marks[one.place.event].append(Mark(kind="failure_mode", words=words))
+    return marks

@@ -1,0 +1,289 @@
+"""What changed between two versions, as tables and as a document (§11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from untaken.analysis.fix_first import Triage
+from untaken.analysis.versions import (
+    CostChange,
+    DiscordantRuns,
+    Field,
+    SubGoalChange,
+    VersionComparison,
+    compare_versions,
+)
+from untaken.analysis.versions.comparison import Kind
+from untaken.corpus import Corpus
+from untaken.errors import Finding
+from untaken.ledger import Run
+from untaken.present.numbers import counted, percent, points
+from untaken.present.statuses import STAR
+from untaken.scoring.causes import Cause, cause_words
+from untaken.views.documents import Count, DocumentPart
+from untaken.views.frame import Columns, count, figure, frame, text, truth
+from untaken.views.usage import MEASURES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VERSION_CHANGES: Final[Columns[SubGoalChange]] = {
+    "sub_goal": text("the sub-goal, or its tool where each task has a plan of its own", "sub_goal"),
+    "title": text("its title", "title"),
+    "critical": truth("whether it is critical", "critical"),
+    "called": truth("whether it differs (Holm, 0.05)", "called"),
+    "kind": text("skipped or failed: what grew where it is completed less often", "kind"),
+    "difference": figure("completed, second minus first version, of runs that reached it", "difference"),
+    "low": figure("lower end of its 95% interval", "low"),
+    "high": figure("upper end of its 95% interval", "high"),
+    "p": figure("two-sided exact p, inside task and agent", "p"),
+    "p_holm": figure("adjusted by Holm among those that could differ at all (Tarone)", "p_holm"),
+    "a_completed": count("runs of the first version that complete it", "a_completed"),
+    "a_reached": count("of those that reached it", "a_reached"),
+    "b_completed": count("runs of the second version that complete it", "b_completed"),
+    "b_reached": count("of those that reached it", "b_reached"),
+}
+VERSION_COSTS: Final[Columns[CostChange]] = {
+    "measure": text("retries, cost, tokens or steps", "measure"),
+    "called": truth("whether it differs (Holm, 0.05)", "called"),
+    "a": figure("mean over tasks of the first version", "a"),
+    "b": figure("mean over tasks of the second version", "b"),
+    "difference": figure("second minus first", "difference"),
+    "tasks": count("tasks that both have", "tasks"),
+    "p": figure("p of the tasks' signs", "p"),
+    "p_holm": figure("adjusted by Holm", "p_holm"),
+}
+DISCORDANT_PAIRS: Final[Columns[DiscordantRuns]] = {
+    "task_id": text("the task", "task_id"),
+    "agent": text("the agent", "agent"),
+    "second_succeeded": truth("whether the second version succeeded, not the first", "second_succeeded"),
+    "sub_goal": text("the first sub-goal that only the success completed", lambda one: one.sub_goal or None),
+    "reason": text("why the other did not", lambda one: one.reason or None),
+    "first": text("digest of the first version's run", "first"),
+    "second": text("digest of the second version's run", "second"),
+}
+
+
+def version_changes(corpus: Corpus, a: str, b: str, by: Field = "version") -> VersionComparison:
+    """What changed between two versions of the runs of a corpus.
+
+    Raises:
+        UntakenError: as `compare_versions`.
+    """
+    costs = {name: measure for name, measure in MEASURES.items() if name != "success"}
+    return compare_versions(
+        corpus.runs.values(), corpus.scores, corpus.graphs, a=a, b=b, by=by, measures=costs
+    )
+
+
+def version_changes_table(found: VersionComparison) -> pd.DataFrame:
+    """One row per sub-goal, the least p first (columns: `VERSION_CHANGES`)."""
+    return frame(VERSION_CHANGES, found.sub_goals)
+
+
+def version_costs_table(found: VersionComparison) -> pd.DataFrame:
+    """One row per measure (columns: `VERSION_COSTS`)."""
+    return frame(VERSION_COSTS, found.costs)
+
+
+def discordant_pairs_table(found: VersionComparison) -> pd.DataFrame:
+    """One row per pair of runs of which one succeeded (columns: `DISCORDANT_PAIRS`)."""
+    return frame(DISCORDANT_PAIRS, found.discordant)
+
+
+def version_headline(found: VersionComparison) -> str:
+    """The comparison in a sentence or two."""
+    scope = (
+        f"{found.b} against {found.a}: {counted(found.tasks, 'task')}, {found.a_runs} and {found.b_runs} runs"
+    )
+    if found.called:
+        names = ", ".join(
+            f"{one.title}{f' {STAR}' if one.critical else ''} {points(one.difference or 0.0, 0)} points"
+            f"{_kind_words(one)}"
+            for one in found.called[:3]
+        )
+        return f"{scope}. Changed: {names}."
+    return f"{scope}. {no_change_words(found)}"
+
+
+def _kind_words(one: SubGoalChange) -> str:
+    if one.kind is None:
+        return ""
+    return f" ({'more' if (one.difference or 0.0) < 0 else 'less'} often {one.kind})"
+
+
+def no_change_words(found: VersionComparison) -> str:
+    """That nothing is shown, and what would have been."""
+    chances = ", ".join(
+        f"{points(one.drop, 0).lstrip('+')} points {percent(one.found)}" for one in found.power
+    )
+    return (
+        f"No change of a sub-goal is shown; a drop of this size would be found with these runs in: {chances}."
+    )
+
+
+def suspect_words(found: VersionComparison) -> str | None:
+    """The first suspect where nothing is called, with how often chance alone gives as large a difference."""
+    suspect = found.first_suspect
+    if suspect is None or found.called or found.relabelled is None:
+        return None
+    return (
+        f"First suspect: {suspect.sub_goal}, {points(suspect.difference, 0)} points. With versions shuffled "
+        f"some sub-goal differs by as much as the largest here in {percent(found.relabelled)}."
+    )
+
+
+class SubGoalChangeEntry(DocumentPart, frozen=True, kw_only=True):
+    """A sub-goal; figures are ``null`` where no task has runs of both versions that reached it."""
+
+    sub_goal: str
+    title: str
+    critical: bool
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+    called: bool
+    kind: Kind | None
+    a_completed: Count
+    a_reached: Count
+    b_completed: Count
+    b_reached: Count
+    cause: str | None
+
+
+class OutcomeChangeEntry(DocumentPart, frozen=True, kw_only=True):
+    """Success of both versions."""
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    called: bool
+    a_succeeded: Count
+    a_runs: Count
+    b_succeeded: Count
+    b_runs: Count
+
+
+class CostChangeEntry(DocumentPart, frozen=True, kw_only=True):
+    """Retries or a cost."""
+
+    measure: str
+    a: float
+    b: float
+    difference: float
+    tasks: Count
+    p: float
+    p_holm: float
+    called: bool
+
+
+class FirstSuspectEntry(DocumentPart, frozen=True, kw_only=True):
+    """The drop that costs most runs."""
+
+    sub_goal: str
+    difference: float
+
+
+class PowerEntry(DocumentPart, frozen=True, kw_only=True):
+    """How often a drop of this size would be called."""
+
+    drop: float
+    found: float
+
+
+class DiscordantRunsEntry(DocumentPart, frozen=True, kw_only=True):
+    """Runs of one task of which one succeeded; `evidence` is in the other."""
+
+    task_id: str
+    agent: str
+    a: str
+    b: str
+    succeeded: str
+    sub_goal: str | None
+    reason: str | None
+    evidence: Sequence[Count]
+
+
+class VersionsDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.versions/1"):
+    """What changed between two versions; `discordant` is empty unless it was asked for."""
+
+    a: str
+    b: str
+    by: Field
+    headline: str
+    tasks: Count
+    a_runs: Count
+    b_runs: Count
+    left_out: Count
+    copies: Count
+    sub_goals: Sequence[SubGoalChangeEntry]
+    outcome: OutcomeChangeEntry
+    costs: Sequence[CostChangeEntry]
+    largest: float | None
+    relabelled: float | None
+    first_suspect: FirstSuspectEntry | None
+    power: Sequence[PowerEntry]
+    a_only: Count
+    b_only: Count
+    discordant: Sequence[DiscordantRunsEntry]
+    findings: Sequence[Finding]
+
+
+def versions_document(
+    found: VersionComparison,
+    runs: Mapping[str, Run],
+    *,
+    causes: Sequence[Cause] = (),
+    discordant: bool = False,
+    findings: Sequence[Finding] = (),
+) -> VersionsDocument:
+    """The document; `runs` by digest name those of pairs, `causes` are those of the same runs."""
+    suspect = found.first_suspect
+    return VersionsDocument.of(
+        found,
+        headline=version_headline(found),
+        sub_goals=[SubGoalChangeEntry.of(one, cause=cause_of(one, causes)) for one in found.sub_goals],
+        outcome=OutcomeChangeEntry.of(found.outcome),
+        costs=[CostChangeEntry.of(one) for one in found.costs],
+        first_suspect=None if suspect is None else FirstSuspectEntry.of(suspect),
+        power=[PowerEntry.of(one) for one in found.power],
+        discordant=[_pair(one, found, runs) for one in found.discordant] if discordant else [],
+        findings=findings,
+    )
+
+
+def causes_of_versions(triage: Triage, runs: Mapping[str, Run], found: VersionComparison) -> list[Cause]:
+    """The causes that only runs of the version that got worse have in common; most runs first."""
+    worse = found.b if (found.outcome.difference or 0.0) <= 0 else found.a
+    kept = [
+        cause
+        for cause in triage.causes
+        if all(_value(runs[digest], found.by) == worse for digest in cause.runs)
+    ]
+    return sorted(kept, key=lambda cause: -len(cause.runs))
+
+
+def _value(run: Run, by: Field) -> str | None:
+    return run.started.model if by == "model" else getattr(run, by)
+
+
+def cause_of(one: SubGoalChange, causes: Sequence[Cause]) -> str | None:
+    """The first cause at a sub-goal, in words."""
+    return next((cause_words(cause) for cause in causes if cause.sub_goal in (one.sub_goal, one.title)), None)
+
+
+def _pair(one: DiscordantRuns, found: VersionComparison, runs: Mapping[str, Run]) -> DiscordantRunsEntry:
+    return DiscordantRunsEntry(
+        task_id=one.task_id,
+        agent=one.agent,
+        a=runs[one.first].run_id,
+        b=runs[one.second].run_id,
+        succeeded=found.b if one.second_succeeded else found.a,
+        sub_goal=one.sub_goal or None,
+        reason=one.reason or None,
+        evidence=one.evidence,
+    )

@@ -1,0 +1,1 @@
+"""One file per migration; the newest is `untaken.workspace.schema.REVISION`."""
