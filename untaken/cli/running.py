@@ -49,7 +49,7 @@ def _refuse_pipes(args: argparse.Namespace) -> None:
         UsageError: ``path-not-found``.
     """
     for word in _words(list(vars(args).values())):
-        if not word.startswith("/dev/") and _is_pipe(word):
+        if not word.startswith(("/dev/fd/", "/dev/stdin", "/proc/")) and _is_pipe(word):
             raise UsageError(
                 "path-not-found",
                 "this is a named pipe, not a file or folder",
