@@ -38,7 +38,7 @@ def test_agreement_is_shown_with_its_n_and_its_kappa(tmp_path: Path, monkeypatch
     assert "Of 4 sub-goals that both judged, 3 have the same verdict (75%, " in said(app)
     assert "Cohen's κ 0.00 (" in said(app)
     assert "Gwet's AC1" in said(app)
-    assert "cannot tell from these labels whether judge:m is reliable" in plain(app)
+    assert "These labels cannot show whether judge:m is reliable" in plain(app)
     assert "judge:m is uncalibrated: it has no passport" in plain(app)
     app.button(key="measure_judges").click().run()
     assert "judge:m is uncalibrated: 4 labels of people; 10 are needed" in plain(app)

@@ -36,7 +36,7 @@ def merge(app: AppTest) -> None:
 
 
 def split(app: AppTest) -> None:
-    field(app.text_area, "Split into, one name a line").input("Refunded twice\nCharged twice\n").run()
+    field(app.text_area, "Split into, one name per line").input("Refunded twice\nCharged twice\n").run()
     press(app, "mode-split")
 
 

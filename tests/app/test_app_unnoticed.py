@@ -28,7 +28,7 @@ def test_runs_that_never_changed_a_failing_plan_are_counted_and_linked(
     workspace.add("g.plan.json", json.dumps(GRAPH).encode())
     for run in (deaf, alert):
         workspace.add(f"{run.run_id}.jsonl", run.ledger())
-    app = session(tmp_path, monkeypatch, "failure_modes")
+    app = session(tmp_path, monkeypatch, "failure_modes", view="causes")
     assert "never changed the plan" not in said(app)
     labels = [text for place, text in sent(app) if "never changed the plan" in text]
     assert labels == ["1 run had failures and never changed the plan"]

@@ -120,7 +120,7 @@ def test_a_run_without_evaluations_says_how_to_get_them(tmp_path: Path, monkeypa
     app = opened(tmp_path, monkeypatch)
     assert "crafter run --win" in said(app)
     assert metrics(app)["Ties"] == "unscored"
-    assert "crafter run --sce" in said(show_tab(app, TABS, "What acted on the task"))
+    assert "crafter run --sce" in said(show_tab(app, TABS, "What influenced the task"))
 
 
 def test_where_a_model_gave_no_answer_the_page_says_so_and_why(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -134,7 +134,7 @@ def test_where_a_model_gave_no_answer_the_page_says_so_and_why(tmp_path: Path, m
         take_in(opened_store, [("r.planning.json.zst", tmp_path / "r.planning.json.zst")])
     app = opened(store, monkeypatch, run=DIGESTS[NAME], step=str(place + 1))
     assert "No usable answer of the model, so it waited: no \\*reply\\*" in said(app)
-    assert "asked again, and gave no usable answer, so it waited: no" in said(app)
+    assert "asked again and gave no usable answer, so it waited: no" in said(app)
     assert "<b>" not in said(app)
     assert metrics(app)["Revised"] == str(planning_summary(RECORD).changed - 1)
 
@@ -147,7 +147,7 @@ def test_a_policy_without_skills_is_not_asked_to_wait_for_a_decision(
     store = workspace(tmp_path / "store")
     with Workspace(store) as opened_store:
         take_in(opened_store, [("r.planning.json.zst", tmp_path / "r.planning.json.zst")])
-    words = said(show_tab(opened(store, monkeypatch, run=DIGESTS[NAME]), TABS, "What acted on the task"))
+    words = said(show_tab(opened(store, monkeypatch, run=DIGESTS[NAME]), TABS, "What influenced the task"))
     assert "this policy has no skills" in words
     assert "No decision yet" not in words
 
@@ -191,7 +191,7 @@ def test_it_needs_no_simulator(folder: Path, monkeypatch: Patch) -> None:
     assert step_of(app) == 40
     figures = {
         "This step": "State at step 40",
-        "What acted on the task": "What acted on the task at step ",
+        "What influenced the task": "What influenced the task at step ",
         "Ablation": "What each part of the method adds",
         "Model of actions and states": "Structural causal model",
     }
