@@ -241,7 +241,7 @@ class Agent:
         other = [right] if self.facts[fault.fact] == fault.value else [right, wrong]
         chosen = wrong if cause is not None else self.rng.choice(other)
         context = {"step": step.name, fault.fact: self.facts[fault.fact]}
-        self.run.skill_selection(chosen, [wrong, right], context)
+        self.run.choose(chosen, [wrong, right], context)
         return chosen
 
     def call(self, tool: str, sent: Mapping[str, str], refusal: str) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from untaken.ledger import LedgerWriter, read_ledger, verify_ledger
     from untaken.ledger.context import context_hash
     from untaken.counterfactual.memory import PolicyMemory
-    from untaken.plans import PlanGraph, load_graph, save_graph
+    from untaken.plans import PlanGraph, load_graph, load_graphs, save_graph
     from untaken.ranking import rank_agents
     from untaken.workspace import Workspace
     from untaken.scoring import score_run
@@ -49,6 +49,7 @@ __all__ = [
     "html_report",
     "judge_run",
     "load_graph",
+    "load_graphs",
     "propose_criteria",
     "quantify",
     "rank_agents",

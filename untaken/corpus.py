@@ -55,7 +55,7 @@ Progress = Callable[[int, int, str], None]
 OF_THE_RANKING: Final = ("agents-not-compared", "agents-not-paired")
 """Findings that go with the ranking they are about."""
 
-Graphs = GraphSet | PlanGraph | Iterable[PlanGraph] | str | Path
+Graphs = GraphSet | PlanGraph | Iterable[PlanGraph] | Iterable[str | Path] | str | Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,8 +172,8 @@ def score_runs(
 
     Args:
         runs: of one or many ledgers.
-        graphs: the plan graphs, as `untaken.plans.load_graphs` gathers them, one by one, or the path of a
-            file or folder of them.
+        graphs: the plan graphs, as `untaken.plans.load_graphs` gathers them, one by one, or the paths of
+            files or folders of them.
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
         known: evaluated before; what it says of a run that is still the same object, with the same graphs and
@@ -448,7 +448,9 @@ def _graph_set(graphs: Graphs) -> GraphSet:
         return graphs
     if isinstance(graphs, str | Path):
         return load_graphs(graphs)
-    return GraphSet.of([graphs] if isinstance(graphs, PlanGraph) else graphs)
+    given = [graphs] if isinstance(graphs, PlanGraph) else list(graphs)
+    paths = [each for each in given if not isinstance(each, PlanGraph)]
+    return load_graphs(paths) if paths else GraphSet.of(each for each in given if isinstance(each, PlanGraph))
 
 
 def other_rule(

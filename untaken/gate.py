@@ -27,7 +27,7 @@ Basis = Literal["point", "interval"]
 GateVerdict = Literal["met", "not_met", "unscored"]
 
 _WORDS: Final[Mapping[Op, str]] = {">=": "at least", ">": "above", "<=": "at most", "<": "below"}
-_WRITTEN: Final = re.compile(r"\s*([a-z_]+)\s*(>=|<=|>|<)\s*([0-9]{1,9}(?:\.[0-9]{1,15})?)\s*")
+_WRITTEN: Final = re.compile(r"\s*([A-Za-z][A-Za-z_ ]*?)\s*(>=|<=|>|<)\s*([0-9]{1,9}(?:\.[0-9]{1,15})?)\s*")
 DECIMALS: Final = 12
 """A value and a bound that agree to so many decimals are equal, as in rankings."""
 SHOWN: Final = 3
@@ -127,7 +127,7 @@ def parse_requirement(text: str, *, on: Basis = "point") -> Requirement:
         raise _invalid(f"{text!r} is not a metric, a comparison and a number", "critical_completion>=0.9")
     metric, op, bound = found[1], found[2], float(found[3])
     if metric not in gate_metrics():
-        raise UntakenError("metric-unknown", f"there is no metric {metric!r}", hint=_near(metric))
+        raise metric_unknown(metric)
     if metric not in _UNBOUNDED and bound > 1:
         raise _invalid(f"{text!r}: {metric} is a share, from 0 to 1", f"{metric}{op}0.9")
     if on == "interval" and metric in _POOLED:
@@ -135,10 +135,16 @@ def parse_requirement(text: str, *, on: Basis = "point") -> Requirement:
     return Requirement(metric=metric, op=next(known for known in _WORDS if known == op), bound=bound)
 
 
+def metric_unknown(metric: str) -> UntakenError:
+    """The error about a name that is none of `gate_metrics`, with the one that may be meant."""
+    return UntakenError("metric-unknown", f"there is no metric {metric!r}", hint=_near(metric))
+
+
 def _near(metric: str) -> str:
-    """The metric that may be meant: by the head of its column (``critical``), or by nearly its name."""
-    known = gate_metrics()
-    near = [name for name in known if metric in name] or get_close_matches(metric, known, n=1)
+    """The metric that may be meant: by a word of it, or by nearly its name or start."""
+    known, said = gate_metrics(), metric.lower().replace(" ", "_")
+    near = [name for name in known if said in name] or get_close_matches(said, known, n=1)
+    near = near or [name for name in known if get_close_matches(said, [name[: len(said)]])]
     return f"{f'Did you mean {near[0]}? ' if near else ''}One of: {', '.join(known)}."
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from untaken import stats
 from untaken.errors import Score, Unscored, UntakenError
-from untaken.gate import Requirement, refuse_unknown
+from untaken.gate import Requirement, gate_metrics, metric_unknown, refuse_unknown
 from untaken.ledger import Run
 from untaken.ranking import METRICS
 from untaken.scoring import RunScore
@@ -201,6 +201,8 @@ def _state(
 
 
 def _metric(name: str) -> Callable[[RunScore], Score]:
+    if name not in gate_metrics():
+        raise metric_unknown(name)
     if name not in METRICS:
         raise UntakenError(
             "requirement-invalid",

@@ -68,7 +68,8 @@ def test_a_requirement_is_a_metric_a_comparison_and_a_number(case: Read) -> None
         ("completion", "requirement-invalid"),
         ("", "requirement-invalid"),
         ("complition>=0.9", "metric-unknown"),
-        ("Completion>=0.9", "requirement-invalid"),
+        ("Critical completion>=0.9", "metric-unknown"),
+        ("Completion>=0.9", "metric-unknown"),
     ],
 )
 def test_what_is_not_a_requirement_is_refused(text: str, code: str) -> None:

@@ -78,6 +78,12 @@ def test_a_failed_run_counts_once_where_it_fails_first_by_its_log(case: Case) ->
         assert where(found) == {case.want: 1}
 
 
+def test_printed_it_is_a_short_table() -> None:
+    head, row = str(triage(corpus_of([did("r", "look think", False)]))).splitlines()
+    assert head.startswith("1 failed run of 1")
+    assert row.split()[:3] == ["1", "100%", "act"]
+
+
 SKIPS = a_graph(step("greet"), step("look", "greet"), step("act", "look"), tasks=["t*"])
 
 

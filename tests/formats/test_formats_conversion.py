@@ -23,6 +23,7 @@ from foreign_files import (
 from trace_records import RECORDS
 
 from untaken.errors import UntakenError
+from untaken.facts.scaling.places import find_ledgers
 from untaken.formats import Conversion, convert, formats, importers, sniff, sniff_path
 from untaken.formats.output import file_stem
 from untaken.ledger import heads_path, read_ledger
@@ -432,6 +433,16 @@ def test_native_ledgers_are_copied_byte_for_byte_with_their_heads(tmp_path: Path
     assert [p.read_bytes() for p in again.graphs] == [p.read_bytes() for p in first.graphs]
     assert len(runs) == 3
     assert sniff_path(first.ledgers[0]) == sniff_path(first.graphs[0]) == "native"
+
+
+def test_traces_beside_ledgers_are_named_and_the_ledgers_keep_their_heads(tmp_path: Path) -> None:
+    mixed = convert("tau-bench", [sources(tmp_path / "in", "tau-bench")], tmp_path / "in" / "a")
+    _, others = find_ledgers([tmp_path / "in"])
+    assert {(finding.code, finding.severity) for finding in others} == {("not-a-ledger", "warning")}
+    both = convert(None, [tmp_path / "in"], tmp_path / "out")
+    kept = {heads_path(path).read_bytes() for path in both.ledgers if heads_path(path).exists()}
+    assert {heads_path(path).read_bytes() for path in mixed.ledgers} <= kept
+    assert len(both.ledgers) > len(mixed.ledgers)
 
 
 def test_native_files_that_are_broken_are_named(tmp_path: Path) -> None:

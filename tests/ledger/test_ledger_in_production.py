@@ -153,7 +153,7 @@ def test_each_helper_writes_its_event(path: Path) -> None:
     with LedgerWriter(path) as ledger, ledger.start(run_id="r", agent="a", task_id="t") as run:
         run.plan(["look", "buy"], reason="first idea")
         run.message("user", "A ticket, please.")
-        run.skill_selection("search", ["search", "guess"], {"order": "named"})
+        run.choose("search", ["search", "guess"], {"order": "named"})
         call = run.tool_call("search", {"day": "monday"}, sub_goal="look")
         run.observation(["seat 3"], call_id=call, ok=True)
         run.state({"seat": 3})
@@ -359,7 +359,7 @@ def record(ledger: LedgerWriter) -> None:
         run.observation({"seat": 3}, call_id=call, ok=True, transient=False)
         run.message("agent", "done")
         run.state({"seat": 3})
-        run.skill_selection("a", ["a", "b"], {"order": "named"}, coarser=[{}], propensities={"a": 0.7})
+        run.choose("a", ["a", "b"], {"order": "named"}, coarser=[{}], propensities={"a": 0.7})
         run.verdict("look", passed=None, by="test", evidence=[Evidence(seq=1, quote="x")])
         if (said := run.write(Message, role="agent", content="x")) is not None:
             print(said.role)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from untaken.cli import USAGE
-from untaken.cli.console import Console
+from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.formats import Conversion, convert, own_importers
 from untaken.formats.mapped import mapped_importer, read_mapping
@@ -51,10 +51,15 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
         f"{counted(len(done.graphs), 'plan graph')} → {args.out}"
     )
     shown = done.losses[:FILES_SHOWN]
-    rows = [(loss.name, loss.records, loss.runs, f"{loss.kept}/{loss.held}") for loss in shown]
+    rows = [
+        (loss.name, loss.records, loss.runs, f"{loss.kept}/{loss.held}" if loss.held else NOTHING)
+        for loss in shown
+    ]
     console.table(("file", "records", "runs", "values kept"), rows)
     if len(done.losses) > len(shown):
         console.say(f"… and {counted(len(done.losses) - len(shown), 'more file')}")
+    if "native" in done.format.split(", "):
+        console.say("Files that are ledgers already are copied byte for byte; scores read them without this.")
     _print_loss(done, console)
     console.document(convert_document(done))
     return 0 if done.runs or done.graphs else USAGE

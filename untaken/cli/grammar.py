@@ -58,7 +58,7 @@ class Parser(argparse.ArgumentParser):
         before, _, choices = message.rpartition("' (choose from ")
         wrong = before.rpartition("invalid choice: '")[2]
         near = get_close_matches(wrong, re.findall(r"[\w-]+", choices), n=1)
-        super().error(f"{message}; did you mean {near[0]}?" if near else message)
+        super().error(f"{before}'; did you mean {near[0]}?" if near else message)
 
     def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
         """Adds an argument; an empty word is no file or folder: it would be the current one."""

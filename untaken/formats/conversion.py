@@ -170,6 +170,9 @@ def _shares(found: Sequence[Source], findings: Findings) -> dict[str, list[Sourc
     samples = [source_sample(source) for source in found]
     shares: dict[str, list[Source]] = {name: [] for name in importers()}
     for source, sample, name in zip(found, samples, recognise_files(samples), strict=True):
+        if name is None and source.name.endswith(".heads.json") and shares["native"]:
+            shares["native"].append(source)  # copied with its ledger
+            continue
         if name is None:
             _note_unknown(source, findings)
             continue

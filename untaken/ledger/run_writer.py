@@ -136,7 +136,7 @@ class RunWriter:
         listed = None if evidence is None else _listed(evidence)
         self.write(Verdict, sub_goal=sub_goal, passed=passed, by=by, evidence=listed, reason=reason)
 
-    def skill_selection(
+    def choose(
         self,
         selected: str,
         alternatives: Sequence[str],
@@ -169,9 +169,6 @@ class RunWriter:
             propensities=None if propensities is None else dict(propensities),
             context_layers=tuple(layers) if len(layers) > 1 else None,
         )
-
-    choose = skill_selection
-    """The same, by its short name."""
 
     def finish(
         self,

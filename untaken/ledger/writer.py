@@ -19,14 +19,14 @@ from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, cast
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import read_back
 from untaken.ledger.encoding import plain_fields
-from untaken.ledger.events import AnyEvent, Event, RunStarted, event_type
+from untaken.ledger.events import AnyEvent, Event, MemoryReference, RunStarted, Version, event_type
 from untaken.ledger.journal import journal_path
 from untaken.ledger.ledger_file import FsyncPolicy, HeldLedgers, LedgerFile, ScratchFile
 from untaken.ledger.reading import Reading
@@ -38,6 +38,20 @@ from untaken.working import step
 
 Clock = Callable[[], datetime]
 E = TypeVar("E", bound=Event)
+
+
+class StartFields(TypedDict, total=False):
+    """What a run may state about itself when it starts (the optional fields of RUN_STARTED), and when."""
+
+    task_repeat: int | None
+    graph: str | None
+    model: str | None
+    kind: Literal["agent", "workflow"] | None
+    policy_memory: MemoryReference | None
+    version: Version | None
+    prompt_version: Version | None
+    metadata: Mapping[str, Any] | None
+    ts: datetime | None
 
 
 class LedgerWriter:
@@ -107,7 +121,7 @@ class LedgerWriter:
         """What opening the file found and did, values written as text, and what could not be recorded."""
         return (*self._file.findings, *self._unrecorded.findings)
 
-    def start(self, *, run_id: str, agent: str, task_id: str, **fields: Any) -> RunWriter:
+    def start(self, *, run_id: str, agent: str, task_id: str, **fields: Unpack[StartFields]) -> RunWriter:
         """Begin a run with RUN_STARTED; `fields` are its optional ones. Leaving its ``with`` finishes it.
 
         With ``on_error="warn"``, a run whose id is taken goes on as ``<run_id>~2``.

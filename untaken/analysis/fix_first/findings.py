@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from untaken.analysis.fix_first.items import FixItem, InfrastructureGroup, LeftSubGoal
 from untaken.errors import number
-from untaken.present.numbers import counted
+from untaken.present.numbers import counted, percent
 from untaken.ranking import Contradiction
 from untaken.scoring.causes import Cause
 
@@ -55,6 +55,19 @@ class Triage:
     failed: int
     succeeded: int
     scored: int
+
+    def __str__(self) -> str:
+        """The headline and the first items, as a table of plain text."""
+        lines = [f"{self.headline}."]
+        for item in self.items[:ITEMS_SHOWN]:
+            mark, star = ("✓" if item.recommended else " "), (" ★" if item.critical else "")
+            what = "".join(
+                c if c.isprintable() else repr(c)[1:-1] for c in f"{item.title}{star}: {item.brief}"
+            )
+            lines.append(f"{mark} {item.failed_runs:>5,} {percent(item.share):>5}  {what}")
+        if more := len(self.items) - ITEMS_SHOWN:
+            lines += [f"… and {more:,} more; triage_table has them all"] if more > 0 else []
+        return "\n".join(lines)
 
     @property
     def recommended(self) -> tuple[FixItem, ...]:

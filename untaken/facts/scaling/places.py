@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -14,13 +15,16 @@ from typing import Any, Final
 from untaken.errors import Finding, UntakenError, Where
 from untaken.extras import extra_missing
 from untaken.formats.likeness import NAMED, ignored, not_a_ledger
+from untaken.formats.registry import recognise
+from untaken.formats.sample import sample_of
 from untaken.ledger import has_event_signature, heads_path
 from untaken.ledger.signature import not_a_ledger as no_ledger
 from untaken.ledger.source import naming, require_path
 from untaken.workspace import LEDGERS, ledgers_and_graphs, peek
-from untaken.workspace.content import NOT_LEDGERS, PEEK_BYTES
+from untaken.workspace.content import GRAPHS, NOT_LEDGERS, PEEK_BYTES
 
 HEADS: Final = ".heads.json"
+LOOKED_AT: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -76,12 +80,21 @@ def find_ledgers(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Place], 
                 found.setdefault(file.resolve(), file)
             else:
                 others.append(not_a_ledger(file, severity="warning" if path.is_dir() else "error"))
+        others += _traces_beside(path)
     remote: set[RemoteFile] = set()
     for url in sorted(os.fspath(path) for path in paths if is_url(path)):
         remote.update(_at_url(url, others))
     if not found and not remote:
         raise _no_ledgers([os.fspath(path) for path in paths], others)
     return [*sorted(found.values()), *sorted(remote)], others
+
+
+def _traces_beside(folder: Path) -> Iterator[Finding]:
+    """Names traces in a folder of ledgers that are not converted yet, among its first JSON files."""
+    files = (p for p in sorted(folder.rglob("*.json")) if not p.name.lower().endswith((HEADS, *GRAPHS)))
+    for file in islice((p for p in files if p.is_file()), LOOKED_AT):
+        if recognise(sample_of(file.name, file)):
+            yield not_a_ledger(file, severity="warning")
 
 
 def is_ledger(file: Path) -> bool:
