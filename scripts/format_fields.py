@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,17 +11,32 @@ from untaken.formats.format_info import RUN_FIELDS
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "formats.md"
 BEGIN: Final = "<!-- fields: written by scripts/format_fields.py -->"
+SHOWN: Final = 10
+"""Places listed of one field."""
 END: Final = "<!-- end of fields -->"
 
 
 def table() -> str:
-    """The table in Markdown: a row for each format and field."""
-    rows = ["| importer | of a run | from, the first that is there |", "|---|---|---|"]
+    """The table in Markdown: a row for each format."""
+    rows = ["| importer | from, the first that is there | never | left out |", "|---|---|---|---|"]
     for info in formats():
-        for field in (field for field in RUN_FIELDS if field in info.reads):
-            places = (p if p.startswith("(") else f"`{p}`" for p in info.reads[field])
-            rows.append(f"| `{info.name}` | {field} | {', '.join(places)} |")
+        fields = (f"**{field}** {_places(info.reads[field])}" for field in RUN_FIELDS if field in info.reads)
+        never = ", ".join(field for field in RUN_FIELDS if field not in info.reads)
+        if info.reads:
+            rows.append(f"| `{info.name}` | {'; '.join(fields)} | {never} | {_places(info.left_out)} |")
     return "\n".join(rows)
+
+
+def _places(places: Sequence[str]) -> str:
+    """Some places: code, but for what is in brackets."""
+    shown = [f"{about}{space}`{place}`" if place else about for about, space, place in map(_parts, places)]
+    return ", ".join(shown[:SHOWN]) + (f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else "")
+
+
+def _parts(place: str) -> tuple[str, str, str]:
+    """What is said of a place, and the place itself."""
+    about, close, rest = place.partition(")") if place.startswith("(") else ("", "", place)
+    return about + close, " " if close else "", rest.strip()
 
 
 def with_table(page: str) -> str:

@@ -1,11 +1,14 @@
-"""Each importer declares which fields of a record feed what of a run; what is declared is what is read."""
+"""Each importer declares what feeds which field of a run, what is kept and what is left out: so it reads."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from foreign_files import converted
@@ -13,22 +16,73 @@ from trace_records import RECORDS, put_record
 
 from untaken.formats import importers
 from untaken.formats.format_info import RUN_FIELDS, RunField
+from untaken.formats.mapped.mapped_importer import built_in_mappings
+from untaken.formats.tidy import Tidier
 from untaken.ledger import Run
 
-OUTCOMES = (True, False, 1, 0, 2, "C", "I")
+FAR: Final = 1_935_705_600
+"""A moment in 2031, in seconds."""
+MANY: Final = 1_000_000
+OUTCOMES: Final = (True, False, 1, 0, 2, "C", "I")
 """Values that some format or other writes an outcome with."""
-PROBES: dict[str, tuple[Any, ...]] = {"tokens": (4321,), "cost": (7.25,), "outcome": OUTCOMES}
-FLAT = ("attributes", "trace_metadata", "tags")
+PROBES: Final[dict[str, tuple[Any, ...]]] = {
+    "tokens": (MANY,),
+    "cost": (MANY,),
+    "outcome": OUTCOMES,
+    "time": ("2031-05-05T00:00:00Z", FAR, FAR * 10**3, FAR * 10**9),
+}
+FLAT: Final = ("attributes", "trace_metadata", "tags")
 """Members whose names have dots in them."""
-MISSING = object()
+MISSING: Final = object()
+MAPPED: Final = {importer.info.name for importer in built_in_mappings()}
+"""Their kept places are the compiled paths."""
+LOOKED_AT: Final = {
+    "devai": {"name", "query", "requirements[].category"},  # of a verdict sheet: compared with the plan
+    "tau2-bench": {"simulations[].messages[].cost"},  # whether the model has a price at all
+    "claude-code": {"leafUuid", "summary"},  # copied with their line
+    "pi": {"cwd", "version"},  # copied with their line
+    "braintrust": {"id"},  # which rows are one
+}
+"""Places that decide how others are read, and reach no run."""
+INSTEAD: Final = {
+    "inspect": {"events[].function"},
+    "goose": {"conversation[].id"},
+    "opencode": {"messages[].info.id", "messages[].info.sessionID", "messages[].parts[].id"},
+    "promptfoo": {"response.cost"},
+    "vscode-chat": {"requests[].result.errorDetails.message"},
+    "cline": {"partial"},
+    "otel": {"resource.service.name"},
+}
+"""Places that are read where another one is not there, or another value is."""
 
 
-def declared() -> Iterator[tuple[str, RunField, int]]:
-    for name, importer in importers().items():
-        for field, places in importer.info.reads.items():
-            for number, place in enumerate(places):
-                if not place.startswith("("):
-                    yield name, field, number
+def places_in(value: Any, at: str = "") -> Iterator[str]:
+    """The places of a record's values."""
+    if isinstance(value, dict | list):
+        members = value.items() if isinstance(value, dict) else (("[]", each) for each in value)
+        for name, each in members:
+            yield from places_in(each, at + name if name == "[]" else f"{at}.{name}".lstrip("."))
+    elif value is not None:
+        yield at
+
+
+def changed_at(value: Any, place: str, change: Callable[[Any], Any], at: str = "") -> Any:
+    """The record with every value at a place changed."""
+    if isinstance(value, dict):
+        return {k: changed_at(v, place, change, f"{at}.{k}".lstrip(".")) for k, v in value.items()}
+    if isinstance(value, list):
+        return [changed_at(each, place, change, f"{at}[]") for each in value]
+    return change(value) if at == place and value is not None else value
+
+
+def marked(value: Any) -> Any:
+    """A value that is known again wherever it ends up."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return f"2031{value[4:]}" if value[:2] == "20" and "T" in value else f"{value}probe"
+    unit = next((unit for unit in (1, 10**3, 10**6, 10**9) if FAR / 2 < value / unit < FAR), None)
+    return 1 - value if value in (0, 1) else value + MANY if unit is None else FAR * unit
 
 
 def put_at(value: Any, names: list[str], new: Any, inside: str = "") -> Any:
@@ -39,6 +93,8 @@ def put_at(value: Any, names: list[str], new: Any, inside: str = "") -> Any:
         return json.dumps(put_at(json.loads(value), names, new, inside))
     if not isinstance(value, dict):
         return value
+    if names[0] == "*":
+        return {key: put_at(each, names[1:], new, key) if names[1:] else new for key, each in value.items()}
     for length in range(len(names), 0, -1):
         key, rest = ".".join(names[:length]), names[length:]
         if key not in value:
@@ -48,19 +104,11 @@ def put_at(value: Any, names: list[str], new: Any, inside: str = "") -> Any:
         kept = {name: each for name, each in value.items() if name != key}
         encoded = isinstance(value[key], str) and value[key][:1] in ('"', "{") and inside in FLAT
         return kept if new is MISSING else {**kept, key: json.dumps(new) if encoded else new}
-    if new is MISSING or (len(names) > 1 and inside not in FLAT):
+    if new is MISSING or "*" in names:
         return value
-    return {**value, ".".join(names): new}
-
-
-def runs_with(tmp_path: Path, format: str, places: tuple[str, ...], number: int, value: Any) -> list[Run]:
-    """The runs of a format's record with a value at a place, and nothing at those that count before it."""
-    files = RECORDS[format]
-    for before, new in [*((place, MISSING) for place in places[:number]), (places[number], value)]:
-        names = before.replace("[]", "").split(".")
-        if not before.startswith("("):
-            files = {name: put_at(content, names, new) for name, content in files.items()}
-    return converted(format, tmp_path / "out", put_record(tmp_path / "in", files))[1]
+    if inside in FLAT:
+        return {**value, ".".join(names): new}
+    return {**value, names[0]: put_at({}, names[1:], new) if names[1:] else new}
 
 
 def shown(run: Run, field: RunField) -> Any:
@@ -68,28 +116,54 @@ def shown(run: Run, field: RunField) -> Any:
     started, finished = run.started, run.finished
     assert finished is not None
     metrics = (finished.metrics or {}).items()
+    timed = (started.metadata or {}).get("timestamps") != "synthesised"
     values: dict[RunField, Any] = {
         "agent": run.agent,
         "model": started.model,
         "version": started.version,
+        "prompt version": started.prompt_version,
         "task": run.task_id,
         "task text": (started.metadata or {}).get("input"),
         "target": (started.metadata or {}).get("target"),
         "outcome": finished.success,
         "tokens": [each for name, each in metrics if "tokens" in name],
         "cost": finished.cost,
+        "time": [started.ts.year, finished.ts.year] if timed and started.ts.year != 2000 else None,
     }
     return values[field]
 
 
-def says(run: Run, field: RunField, value: Any) -> bool:
-    """Whether a run has a value: also as a part of a name, or of a sum."""
+def fed(run: Run, field: RunField) -> bool:
+    """Whether a marked value is in a field of a run: also as a part of a name, or of a sum."""
     there = shown(run, field)
     if field == "tokens":
-        return any(each >= value for each in there)
+        return any(each >= MANY for each in there)
     if field == "cost":
-        return there is not None and there >= value
-    return value in (there or "")
+        return there is not None and there >= MANY
+    return 2031 in (there or ()) if field == "time" else "probe" in (there or "")
+
+
+class Shop:
+    """Converts a format's record, changed, in a folder of its own."""
+
+    def __init__(self, format: str, folder: Path) -> None:
+        self.format, self.files = format, RECORDS[format]
+        self._folder, self._made = folder, 0
+
+    def runs(self, files: dict[str, Any]) -> list[Run]:
+        """The runs of these files."""
+        self._made += 1
+        home = self._folder / str(self._made)
+        return converted(self.format, home / "out", put_record(home / "in", files))[1]
+
+    def with_value(self, places: tuple[str, ...], number: int, value: Any) -> list[Run]:
+        """The runs with a value at a place, and nothing at those that count before it."""
+        files = self.files
+        for before, new in [*((place, MISSING) for place in places[:number]), (places[number], value)]:
+            names = before.replace("[]", "").split(".")
+            if not before.startswith("("):
+                files = {name: put_at(content, names, new) for name, content in files.items()}
+        return self.runs(files)
 
 
 def test_every_importer_declares_the_agent_and_the_task() -> None:
@@ -99,24 +173,115 @@ def test_every_importer_declares_the_agent_and_the_task() -> None:
         assert name == "native" or {"agent", "task"} <= set(reads)
 
 
-@pytest.mark.parametrize(("format", "field", "number"), list(declared()), ids=str)
-def test_what_is_declared_is_read(tmp_path: Path, format: str, field: RunField, number: int) -> None:
-    places = importers()[format].info.reads[field]
-    found = [
-        (value, run)
-        for at, value in enumerate(PROBES.get(field, ("probe",)))
-        for run in runs_with(tmp_path / str(at), format, places, number, value)
-    ]
-    if field == "outcome":
-        assert {True, False} <= {shown(run, field) for _, run in found}
-    else:
-        assert any(says(run, field, value) for value, run in found), [shown(run, field) for _, run in found]
+@pytest.mark.parametrize("format", RECORDS)
+def test_what_is_declared_is_read(tmp_path: Path, format: str) -> None:
+    shop, unread = Shop(format, tmp_path), []
+    for field, places in importers()[format].info.reads.items():
+        for number, place in enumerate(places):
+            if place.startswith("("):
+                continue
+            found: set[Any] = set()
+            removed = {0, 1, number} if field == "time" else {number}  # some times are alternatives
+            for value, n in product(PROBES.get(field, ("probe",)), removed):
+                runs = shop.with_value(places[max(number - n, 0) :], min(n, number), value)
+                found |= {shown(run, field) if field == "outcome" else fed(run, field) for run in runs}
+                if (field == "outcome" and {True, False} <= found) or (field != "outcome" and True in found):
+                    break
+            else:
+                unread.append((field, place))
+    assert unread == []
 
 
 @pytest.mark.parametrize("format", RECORDS)
-def test_what_is_not_declared_is_not_there(tmp_path: Path, format: str) -> None:
-    _, runs = converted(format, tmp_path / "out", put_record(tmp_path / "in", RECORDS[format]))
+def test_what_is_not_declared_feeds_no_field(tmp_path: Path, format: str) -> None:
+    shop, undeclared = Shop(format, tmp_path), []
     reads = importers()[format].info.reads
-    for run in runs:
-        for field in set(RUN_FIELDS) - set(reads):
-            assert shown(run, field) in (None, []), field
+    before = shop.runs(shop.files)
+    absent = [(field, shown(run, field)) for run in before for field in set(RUN_FIELDS) - set(reads)]
+    assert [each for each in absent if each[1] not in (None, [])] == []
+    for name, content in shop.files.items():
+        for place in dict.fromkeys(places_in(content)) if isinstance(content, dict | list) else ():
+            runs = shop.runs({**shop.files, name: changed_at(content, place, marked)})
+            for field in RUN_FIELDS:
+                if field != "outcome" and any(fed(run, field) for run in runs):
+                    known = (each.rpartition(") ")[2].replace("[]", "") for each in reads.get(field, ()))
+                    at = place.removeprefix("[].").replace("[]", "")
+                    if not any(fnmatchcase(at, f"{each}*") for each in known):
+                        undeclared.append((field, place))
+    assert undeclared == []
+
+
+class Noting(dict[str, Any]):
+    """A part of a record that notes which of its members are asked for by name, and which are met."""
+
+    def __init__(self, members: dict[str, Any], place: Callable[[str], str], notes: Notes) -> None:
+        super().__init__(members)
+        self._place, self._notes = place, notes
+
+    def __getitem__(self, name: str) -> Any:
+        self._notes.asked.add(self._place(name))
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self._notes.asked.add(self._place(name))
+        return super().get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        self._notes.met.add(self._place(str(name)))
+        return super().__contains__(name)
+
+    def __iter__(self) -> Iterator[str]:  # so that a copy asks for each member
+        return super().__iter__()
+
+    def keys(self) -> Any:
+        return super().keys()
+
+    def items(self) -> Any:
+        self._notes.met.update(map(self._place, self))
+        return super().items()
+
+    def values(self) -> Any:
+        self._notes.met.update(map(self._place, self))
+        return super().values()
+
+
+class Notes:
+    """What was read of a record while it was converted."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: set[str] = set()
+        self.met: set[str] = set()
+        self.kept: set[str] = set()
+        tidied = Tidier._inside
+
+        def noted(tidier: Tidier, value: Any, place: str, depth: int) -> Any:
+            inside = tidied(tidier, value, place, depth)
+            self.kept |= tidier.places.kept
+            below = partial(tidier.places.below, place)
+            return Noting(inside, below, self) if isinstance(inside, dict) else inside
+
+        monkeypatch.setattr(Tidier, "_inside", noted)
+
+
+@pytest.mark.parametrize("format", sorted(set(RECORDS) - MAPPED))
+def test_what_the_loss_report_calls_kept_is_what_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
+) -> None:
+    notes = Notes(monkeypatch)
+    conversion, _ = converted(format, tmp_path / "out", put_record(tmp_path / "in", RECORDS[format]))
+    fields = [field for loss in conversion.losses for field in loss.fields]
+    read = notes.asked | notes.met
+    unread = {each.path for each in fields if each.kept and not names_of(each.path) & read}
+    reads = importers()[format].info.reads.values()
+    instead = tuple(place.rpartition(") ")[2] for places in reads for place in places)
+    unread = {each for each in unread if not each.removeprefix("[].").startswith(instead)}
+    assert unread == INSTEAD.get(format, set())
+    lost = {each.path for each in fields if each.dropped and each.path[-2:] != "**"} & notes.asked
+    parts = {each for each in lost if any(kept.startswith((f"{each}.", f"{each}[]")) for kept in notes.kept)}
+    assert lost - parts == LOOKED_AT.get(format, set())
+
+
+def names_of(place: str) -> set[str]:
+    """The names under which reading a place is noted: its own, and that of what it is an element of."""
+    whole = place.removesuffix(".**")
+    return {place, whole, whole.removesuffix("[]"), f"{whole.removesuffix('[]')}.**"}

@@ -173,7 +173,7 @@ IMPORTER: Final = Importer(
         what="Maths problems solved by AutoGen agents, one file each, with outcome, rounds and seconds.",
         reads={
             "agent": ("(always autogen)",),
-            "task": ("problem_id",),
+            "task": ("type", "problem_id"),
             "task text": ("problem",),
             "target": ("correct_ans",),
             "outcome": ("is_correct",),

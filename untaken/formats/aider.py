@@ -175,6 +175,7 @@ IMPORTER: Final = Importer(
             "task text": ("(what the user typed first)",),
             "tokens": ("(Tokens: in what Aider prints)",),
             "cost": ("(Cost: in what Aider prints)",),
+            "time": ("(the first line of a session)",),
         },
     ),
     recognise=recognise,

@@ -49,14 +49,17 @@ _STEP: Final = (
     *under("observation.results[].", "source_call_id content.** extra.is_error"),
     *under("metrics.", "prompt_tokens completion_tokens cached_tokens cost_usd"),
 )
+_TRAJECTORY: Final = (
+    *("schema_version", "session_id", "trajectory_id"),
+    *under("agent.", "name version model_name"),
+    *under("extra.untaken.", "run_id task_id success"),
+    *(f"steps[].{place}" for place in _STEP),
+    *(f"final_metrics.{name}" for name in (*(key for (key,) in TOKENS.values()), "total_cost_usd")),
+)
 PLACES: Final = Places(
     kept=[
-        *("schema_version", "session_id", "trajectory_id"),
-        *under("agent.", "name version model_name"),
         "continued_trajectory_ref",
-        *(f"extra.untaken.{name}" for name in ("run_id", "task_id", "success")),
-        *(f"steps[].{place}" for place in _STEP),
-        *(f"final_metrics.{name}" for name in (*(key for (key,) in TOKENS.values()), "total_cost_usd")),
+        *(f"{home}{name}" for home in ("", "subagent_trajectories[].") for name in _TRAJECTORY),
     ],
     dropped=["extra.untaken.evaluations.**", "steps[].extra.**", "agent.extra.**", "final_metrics.extra.**"],
 )
@@ -264,7 +267,8 @@ IMPORTER: Final = Importer(
             "agent": ("agent.name",),
             "model": ("agent.model_name",),
             "version": ("agent.version",),
-            "task": ("session_id",),
+            "task": ("extra.untaken.task_id", "session_id"),
+            "outcome": ("extra.untaken.success",),
             "tokens": (
                 "steps[].metrics.prompt_tokens",
                 "steps[].metrics.completion_tokens",
@@ -272,7 +276,9 @@ IMPORTER: Final = Importer(
                 "final_metrics.total_completion_tokens",
             ),
             "cost": ("steps[].metrics.cost_usd", "final_metrics.total_cost_usd"),
+            "time": ("steps[].timestamp",),
         },
+        left_out=PLACES.dropped,
     ),
     recognise=recognise,
     convert=_convert,

@@ -12,7 +12,10 @@ from msgspec import Struct
 from untaken.errors import Finding
 from untaken.present.numbers import counted
 
-RunField = Literal["agent", "model", "version", "task", "task text", "target", "outcome", "tokens", "cost"]
+RunField = Literal[
+    "agent", "model", "version", "prompt version", "task", "task text", "target",
+    "outcome", "tokens", "cost", "time",
+]  # fmt: skip
 RUN_FIELDS: Final[tuple[RunField, ...]] = get_args(RunField)
 Progress = Callable[[int, int, str], None]
 """Called with (files done, total files, current file name). An exception from it cancels the work."""
@@ -29,6 +32,7 @@ class FormatInfo:
         what: one sentence on what is read and how it is converted.
         reads: by what of a run it feeds (`RUN_FIELDS`), the places of a record that are read for it, the one
             that counts first; in brackets what is no place of a record.
+        left_out: places that are known and not carried over; ``.**`` at the end takes in what is below.
     """
 
     name: str
@@ -36,6 +40,7 @@ class FormatInfo:
     extensions: tuple[str, ...]
     what: str
     reads: Mapping[RunField, tuple[str, ...]] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
 
 
 class FieldCount(Struct, frozen=True, kw_only=True):

@@ -40,7 +40,7 @@ STATUSES: Final = {"passed": True, "failed": False}
 """A CTRF test that was skipped, is pending or other is undecided."""
 PLACES: Final = Places(
     kept=[
-        *("task_name", "trial_name", "source", "started_at", "finished_at"),
+        *("task_name", "source", "started_at", "finished_at"),
         *under("agent_info.", "name version model_info.name model_info.provider"),
         *("config.agent.model_name", "agent.model_name", "agent.name", "task.name", "task.path"),
         *(f"agent_result.{name}" for name in (*TOKENS, "cost_usd")),
@@ -295,14 +295,16 @@ IMPORTER: Final = Importer(
         extensions=(".json", ".txt", ".jsonl"),
         what="Trial folders: trajectory, reward and exception; the tests of the verifier are the sub-goals.",
         reads={
-            "agent": ("agent_info.name",),
+            "agent": ("agent_info.name", "agent_info.model_info.name"),
             "model": ("agent_info.model_info.name", "config.agent.model_name"),
-            "version": ("agent_info.version",),
+            "version": ("agent_info.version", "(the trajectory's)"),
             "task": ("task_name",),
             "outcome": ("verifier_result.rewards.reward",),
             "tokens": ("agent_result.n_input_tokens", "agent_result.n_output_tokens"),
             "cost": ("agent_result.cost_usd",),
+            "time": ("started_at", "finished_at"),
         },
+        left_out=PLACES.dropped,
     ),
     recognise=recognise,
     convert=_convert,

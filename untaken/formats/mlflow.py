@@ -25,7 +25,7 @@ from untaken.formats.readings import amount, first_text, mapping, number, object
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import Spending, usage, with_cost
 from untaken.formats.task_texts import ANSWERS, described
-from untaken.formats.tidy import Places
+from untaken.formats.tidy import Places, under
 from untaken.formats.trace_records import TraceFiles, Traces, read_once, trace_converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
 
@@ -56,8 +56,8 @@ _SPAN: Final = (
 )
 PLACES: Final = Places(
     kept=[
-        *("info.trace_id", "info.request_id", "info.assessments[].assessment_name"),
-        *("info.assessments[].feedback.value", "info.assessments[].valid"),
+        *under("info.", "trace_id request_id"),
+        *under("info.assessments[].", "assessment_name feedback.value expectation.value valid"),
         *(f"info.{part}.{name}" for part in PARTS for name in (*TASK, "mlflow.trace.tokenUsage")),
         *(f"info.{part}.{name}" for part in PARTS for name in ("mlflow.trace.cost", "mlflow.trace.session")),
         *(f"info.{part}.{name}" for part in PARTS for name in (*VERSIONS, PROMPTS)),
@@ -305,13 +305,17 @@ IMPORTER: Final = Importer(
         reads={
             "agent": ("(name of the first span of an agent)", "data.spans[].name"),
             "model": ("data.spans[].attributes.mlflow.spanInputs.model",),
+            "version": tuple(f"info.trace_metadata.{name}" for name in VERSIONS),
+            "prompt version": ("(version of the first of mlflow.linkedPrompts)",),
             "task": ("info.trace_metadata.task_id",),
             "task text": ("data.spans[].attributes.mlflow.spanInputs",),
             "target": ("info.assessments[].expectation.value",),
             "outcome": ("info.assessments[].feedback.value",),
             "tokens": ("data.spans[].attributes.mlflow.chat.tokenUsage.input_tokens",),
             "cost": ("info.trace_metadata.mlflow.trace.cost.total_cost",),
+            "time": ("data.spans[].start_time_unix_nano", "data.spans[].end_time_unix_nano"),
         },
+        left_out=PLACES.dropped,
     ),
     recognise=recognise,
     convert=trace_converter(_read, PLACES),

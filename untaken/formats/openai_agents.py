@@ -217,9 +217,11 @@ IMPORTER: Final = Importer(
         reads={
             "agent": ("span_data.name", "workflow_name"),
             "model": ("span_data.model",),
-            "task": ("metadata.task_id",),
+            "task": ("metadata.task_id", "trace_id"),
             "tokens": ("span_data.usage.input_tokens", "span_data.usage.output_tokens"),
+            "time": ("started_at", "ended_at"),
         },
+        left_out=PLACES.dropped,
     ),
     recognise=recognise,
     convert=trace_converter(_read, PLACES),

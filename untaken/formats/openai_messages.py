@@ -433,6 +433,7 @@ IMPORTER: Final = Importer(
             "outcome": (*OUTCOMES, *(f"metadata.{name}" for name in OUTCOMES)),
             "tokens": ("usage.prompt_tokens", "usage.completion_tokens"),
             "cost": ("cost", "response_cost"),
+            "time": ("created_at", "(of a message)"),
         },
     ),
     recognise=recognise,

@@ -261,9 +261,15 @@ IMPORTER: Final = Importer(
         reads={
             "agent": ("metadata.llm_config.model",),
             "model": ("metadata.llm_config.model",),
+            "version": ("(openhands_version of the system message)", "metadata.git_commit"),
             "task": ("instance_id",),
             "outcome": ("report.resolved",),
+            "tokens": (
+                "metrics.accumulated_token_usage.prompt_tokens",
+                "metrics.accumulated_token_usage.completion_tokens",
+            ),
             "cost": ("metrics.accumulated_cost",),
+            "time": ("history[].timestamp",),
         },
     ),
     recognise=recognise,

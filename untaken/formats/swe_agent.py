@@ -31,7 +31,7 @@ TOOL_CHARS: Final = 80
 PLACES: Final = Places(
     kept=[
         "environment",
-        *under("trajectory[].", "thought action observation execution_time"),
+        *under("trajectory[].", "thought action observation"),
         *under("history[].", "role content.** is_demo"),
         *under("info.", "exit_status submission model_stats.instance_cost swe_agent_hash swe_agent_version"),
         *(f"info.model_stats.{name}" for name in STATISTICS),
@@ -134,10 +134,12 @@ IMPORTER: Final = Importer(
         what="Thoughts, commands, their output, the exit status; success comes from --outcomes.",
         reads={
             "agent": ("(folder)",),
+            "version": ("info.swe_agent_hash", "info.swe_agent_version"),
             "task": ("(file name)",),
             "tokens": ("info.model_stats.tokens_sent", "info.model_stats.tokens_received"),
             "cost": ("info.model_stats.instance_cost",),
         },
+        left_out=PLACES.dropped,
     ),
     recognise=recognise,
     convert=converter(_read, PLACES),

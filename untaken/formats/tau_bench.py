@@ -93,6 +93,7 @@ IMPORTER: Final = Importer(
             "task text": ("info.task.instruction",),
             "outcome": ("reward",),
         },
+        left_out=PLACES.dropped,
     ),
     recognise=_recognise,
     convert=_convert,

@@ -34,11 +34,12 @@ class Places:
 
     def __init__(self, kept: Iterable[str], dropped: Iterable[str] = ()) -> None:
         self.kept = frozenset(kept)
-        self._whole = frozenset(p[:-3] for p in (*self.kept, *dropped) if p.endswith(".**"))
+        self.dropped = tuple(dropped)
+        self._whole = frozenset(p[:-3] for p in (*self.kept, *self.dropped) if p.endswith(".**"))
         places = frozenset(place.removesuffix(".**") for place in self.kept)
         above = _above(places)
         self._apart = above | places
-        self._left_out = tuple(p[:-2] for p in dropped if p[:-3] in above)
+        self._left_out = tuple(p[:-2] for p in self.dropped if p[:-3] in above)
         self._known: dict[tuple[str, str], str] = {}
 
     def below(self, place: str, name: str) -> str:

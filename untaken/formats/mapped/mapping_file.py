@@ -7,7 +7,7 @@ before a record is read, so that the loss report and the list of what feeds a ru
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path as FilePath
 from typing import Any, Final
 
@@ -41,6 +41,7 @@ READS: Final[Mapping[str, RunField]] = {
     "agent": "agent",
     "model": "model",
     "version": "version",
+    "prompt_version": "prompt version",
     "task": "task",
     "task_text": "task text",
     "target": "target",
@@ -49,6 +50,8 @@ READS: Final[Mapping[str, RunField]] = {
     "calls.usage": "tokens",
     "cost": "cost",
     "calls.cost": "cost",
+    "started": "time",
+    "finished": "time",
 }
 """What of a run each member of `run` feeds."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,40}\Z")
@@ -167,13 +170,15 @@ class _Reader:
         by_name = {name: self._named(run.get(name, {}), ("run", name), home) for name in NAMED}
         usage = self._one("usage", run["usage"], ("run", "usage"), home) if "usage" in run else None
         calls = self._calls(run["calls"], ("run", "calls"), home) if "calls" in run else None
-        items = Rules(terms).all(spec["items"], ("items",), home)
+        rules = Rules(terms)
+        items = rules.all(spec["items"], ("items",), home)
+        self._feeds("time", rules.times)
         left_out = [
             f"{terms.path(path, ('left_out', n)).place('')}.**"
             for n, path in enumerate(self._list(spec, "left_out"))
         ]
         return FormatMapping(
-            info=self._info(spec),
+            info=self._info(spec, left_out),
             recognisers=recognisers,
             each=each,
             lines=bool(runs.get("lines")),
@@ -187,7 +192,7 @@ class _Reader:
             places=Places(kept=terms.places, dropped=left_out),
         )
 
-    def _info(self, spec: Mapping[str, Any]) -> FormatInfo:
+    def _info(self, spec: Mapping[str, Any], left_out: Iterable[str]) -> FormatInfo:
         name = spec["format"]
         if not isinstance(name, str) or not _NAME.match(name):
             self._terms.refuse(
@@ -205,6 +210,7 @@ class _Reader:
             extensions=tuple(endings),
             what=what or "Read by a mapping file.",
             reads=reads,
+            left_out=tuple(left_out),
         )
 
     def _list(self, spec: Mapping[str, Any], name: str) -> list[Any]:
@@ -240,13 +246,14 @@ class _Reader:
             term = self._terms.term(
                 spec, at, home, whole=name in ("usage", "calls.usage", "task_text", "target")
             )
-        if (field := READS.get(name)) is not None:
-            found = list(self._terms.places) or [f"({_constant(spec)})"]
-            self._reads.setdefault(field, {}).update(
-                dict.fromkeys(place.removesuffix(".**").removeprefix("[].") for place in found)
-            )
+        if (field := READS.get(name)) is not None and spec is not None:
+            self._feeds(field, self._terms.places or [f"({_constant(spec)})"])
         self._terms.places = {**before, **self._terms.places}
         return term
+
+    def _feeds(self, field: RunField, places: Iterable[str]) -> None:
+        for place in places:
+            self._reads.setdefault(field, {})[place.removesuffix(".**").removeprefix("[].")] = None
 
     def _named(self, spec: Any, at: Path, home: str) -> dict[str, Term]:
         fields = self._terms.members(spec, at, spec if isinstance(spec, dict) else ())

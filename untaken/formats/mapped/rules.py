@@ -25,9 +25,14 @@ _SCOPED: Final = ("each", "when", "time", "items", "choose")
 
 
 class Rules:
-    """Compiles the rules of one mapping file."""
+    """Compiles the rules of one mapping file.
+
+    Attributes:
+        times: the places that moments are read from.
+    """
 
     def __init__(self, terms: MappingTerms) -> None:
+        self.times: dict[str, None] = {}
         self._terms = terms
         self._count = 0
 
@@ -57,7 +62,7 @@ class Rules:
             hint = f"One of: {', '.join(('items', 'choose', *_ACTS))}. Nest several under `items`."
             self._terms.refuse(at, f"a rule does one thing; this one says {what}", hint)
         elements, inner = self._terms.each(spec, at, home)
-        time = self._terms.term(spec["time"], (*at, "time"), inner) if "time" in spec else None
+        time = self._time(spec["time"], (*at, "time"), inner) if "time" in spec else None
         act = self._act(acts[0], spec[acts[0]], (*at, acts[0]), inner)
 
         def apply(scope: Scope) -> Iterator[Item] | None:
@@ -66,6 +71,13 @@ class Rules:
             return None if first is None else _applied(act, time, chain((first,), found))
 
         return apply
+
+    def _time(self, spec: Any, at: Path, home: str) -> Term:
+        before, self._terms.places = self._terms.places, {}
+        term = self._terms.term(spec, at, home)
+        self.times |= self._terms.places
+        self._terms.places = before | self._terms.places
+        return term
 
     def _act(self, name: str, spec: Any, at: Path, home: str) -> Rule:
         if name == "choose":
