@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
+from typing import TypeVar
 
 ROOT = Path(__file__).parents[1]
+Value = TypeVar("Value")
+
+
+def sent(value: Value) -> Value:
+    """What arrives in another process."""
+    copy: Value = ForkingPickler.loads(bytes(ForkingPickler.dumps(value)))
+    return copy
 
 
 def run_python(program: str, *, check: bool = True) -> subprocess.CompletedProcess[str]:

@@ -322,7 +322,7 @@ def evaluate_corpus(
     """
     graph_set, weighed = _graph_set(graphs), weights or Weights()
     with open_cluster(cluster) as workers:
-        scoring = Scoring(graphs=graph_set, missing=(missing,), verdicts=tuple(verdicts))
+        scoring = Scoring(graphs=graph_set, missing=missing, verdicts=tuple(verdicts))
         read, found = given_runs(runs, cluster=workers, scoring=scoring, progress=progress)
         by_digest = {run.digest: run for run in read}
         scores, graph_findings = score_runs(

@@ -14,6 +14,7 @@ import pytest
 from crafter_worlds import NIGHT, SEED, some_actions, walked
 from hypothesis import given
 from hypothesis import strategies as st
+from programs import sent
 
 from untaken import Unscored, UntakenError
 from untaken.crafter.simulator import ACTIONS, CrafterWorld, LocalView, WorldStep
@@ -24,7 +25,6 @@ from untaken.crafter.win import (
     what_if_not,
 )
 from untaken.crafter.win.win_result import sigmoid, verdict_of
-from untaken.facts.scaling.packing import pack, unpack
 
 REWARD_NAMES = ["env", "shaped", "rollout-3", "rollout-2-noop"]
 
@@ -180,11 +180,11 @@ def test_a_world_goes_back_to_its_mark_whatever_was_done(steps: int) -> None:
 
 def test_a_world_sent_to_another_process_goes_on_as_it_would_here() -> None:
     world = walked(NIGHT)
-    sent = unpack(pack(world))
+    copy = sent(world)
     for action in some_actions(40, seed=3):
-        assert sent.step(action) == world.step(action)
-    assert sent.state_hash() == world.state_hash()
-    assert (sent.image() == world.image()).all()
+        assert copy.step(action) == world.step(action)
+    assert copy.state_hash() == world.state_hash()
+    assert (copy.image() == world.image()).all()
 
 
 def by_chance(_world: CrafterWorld, _seen: LocalView, _task: str | None) -> Valuation:

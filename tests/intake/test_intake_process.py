@@ -13,10 +13,10 @@ from pathlib import Path
 
 import desk
 import pytest
+from programs import sent
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
-from untaken.facts.scaling.packing import pack, unpack
 from untaken.working import telling
 from untaken.workspace import Workspace
 from untaken.workspace.content import digest_of
@@ -182,5 +182,5 @@ def test_files_whose_process_dies_are_answered(tmp_path: Path, monkeypatch: pyte
 
 def test_an_error_keeps_its_words_between_processes() -> None:
     error = UntakenError("file-too-large", "it is", where=Where(file="f", line=3), hint="Split it.")
-    copied = unpack(pack(error))
+    copied = sent(error)
     assert (type(copied), copied.finding(), str(copied)) == (UntakenError, error.finding(), str(error))

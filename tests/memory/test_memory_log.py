@@ -15,12 +15,12 @@ import msgspec
 import pytest
 from histories import moment, past, seen, weak
 from msgspec import UNSET
+from programs import sent
 
 from untaken import limits
 from untaken.counterfactual.memory import Observed, PolicyMemory
 from untaken.counterfactual.memory.lines import locked
 from untaken.errors import UntakenError
-from untaken.facts.scaling.packing import pack, unpack
 from untaken.ledger import disk
 
 LINE = (
@@ -285,7 +285,7 @@ def test_hostile_names_survive_the_file(tmp_path: Path) -> None:
 
 def test_a_memory_can_be_sent_to_a_worker() -> None:
     memory = PolicyMemory.build([past("r1", "a", "b", day=0), past("r2", "a", day=1, success=None)])
-    copy = unpack(pack(memory))
+    copy = sent(memory)
     assert (copy.log, copy.findings) == (memory.log, memory.findings)
     assert copy.snapshot().digest == memory.snapshot().digest
 

@@ -8,9 +8,9 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 from hypothesis import given
 from hypothesis import strategies as st
+from programs import sent
 
 from untaken.errors import Unscored
-from untaken.facts.scaling.packing import pack, unpack
 from untaken.plans import PlanGraph, ancestors
 from untaken.scoring import NodeResult, NodeScore, RunScore, recounted, score_agents, score_run
 from untaken.scoring.attempts import Attempt
@@ -200,7 +200,7 @@ def as_result(node: NodeScore) -> NodeResult:
 @given(runs(), graphs())
 def test_a_score_sent_to_another_process_is_the_same(run: RunBuilder, graph: PlanGraph) -> None:
     score = score_run(run.run(), graph)
-    assert unpack(pack(score)) == score
+    assert sent(score) == score
 
 
 def check_nodes(score: RunScore, run: RunBuilder) -> None:

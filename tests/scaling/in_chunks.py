@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from untaken.facts.scaling.pool import Work
+from programs import sent
 
 
 class InChunks:
@@ -15,9 +16,9 @@ class InChunks:
     def __init__(self) -> None:
         self.chunks: list[int] = []
 
-    def map(self, work: Work, chunks: Sequence[bytes], shared: bytes = b"") -> Iterator[bytes]:
+    def map(self, work: Callable[[Any, Any], Any], chunks: Sequence[Any], shared: Any) -> Iterator[Any]:
         self.chunks.append(len(chunks))
-        return iter([work(shared, chunk) for chunk in chunks])
+        return iter([sent(work(sent(shared), sent(chunk))) for chunk in chunks])
 
     def close(self) -> None:
         """Nothing was started."""

@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 from builders import a_run
 from in_chunks import InChunks
+from programs import sent
 
 from untaken.errors import UntakenError
 from untaken.facts.scaling.distant import DistantRun
-from untaken.facts.scaling.packing import pack, unpack
 from untaken.facts.scaling.places import find_ledgers
 from untaken.facts.scaling.reading import read_ledgers
 from untaken.ledger import AnyEvent, Run
@@ -75,4 +75,4 @@ def test_a_distant_run_can_be_sent_on(tmp_path: Path) -> None:
     ledger = tmp_path / "a.jsonl"
     ledger.write_bytes(b"\n".join(a_run("r").call("search").finish(True).lines))
     [(run, distant)] = both(ledger)
-    assert unpack(pack(distant)).events == run.events
+    assert sent(distant).events == run.events

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickletools
 from multiprocessing import active_children
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from random import Random
 
@@ -20,7 +21,6 @@ from untaken.facts.rows import RunWithScore
 from untaken.facts.scaling import distant
 from untaken.facts.scaling.distant import RunsAtHand
 from untaken.facts.scaling.opening import ClusterPlace, open_cluster
-from untaken.facts.scaling.packing import pack, unpack
 from untaken.facts.scaling.places import Place, find_ledgers
 from untaken.facts.scaling.reading import Progress, Scoring, read_ledgers
 from untaken.facts.tables import facts_of
@@ -45,7 +45,7 @@ def made(
     progress: Progress | None = None,
 ) -> tuple[dict[str, bytes], MadeFacts]:
     """The files, by name."""
-    scoring = Scoring(graphs=load_graphs(GRAPHS), missing=(missing,), verdicts=verdicts)
+    scoring = Scoring(graphs=load_graphs(GRAPHS), missing=missing, verdicts=verdicts)
     with open_cluster(cluster) as workers:
         done = write_facts(folder, places, [], scoring=scoring, cluster=workers, progress=progress)
     return {file: (folder / file).read_bytes() for file in done.files}, done
@@ -129,9 +129,10 @@ def test_workers_send_rows_and_no_text_of_a_run(tmp_path: Path) -> None:
     runs = [a_run(f"r{n}", task="refund-1").say(said).finish(True) for n in range(50)]
     ledger = tmp_path / "a.jsonl"
     ledger.write_bytes(b"".join(line + b"\n" for run in runs for line in run.lines))
-    answer = facts_part(pack(Scoring(graphs=load_graphs(GRAPHS))), pack([ledger]))
+    (rows,) = facts_part(Scoring(graphs=load_graphs(GRAPHS)), [ledger])
+    answer = bytes(ForkingPickler.dumps(rows))
     assert b"at length" not in answer
     assert len(answer) < len(runs) * 6_000
     classes = {str(name) for op, name, _ in pickletools.genops(answer) if "UNICODE" in op.name}
     assert not classes & {"Run", "DistantRun", "RunScore", "SkillSelection", "DetailLater"}
-    assert len(unpack(answer)[0][0]) == len(runs)
+    assert len(rows[0]) == len(runs)

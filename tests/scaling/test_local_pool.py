@@ -56,25 +56,25 @@ def test_answers_come_in_the_order_of_the_chunks(pool: LocalPool) -> None:
     asked = [bytes([letter]) for letter in b"abcdefgh"]
     assert list(pool.map(shout, asked, b">")) == [b">" + letter.upper() for letter in asked]
     assert list(pool.map(shout, [b"a"], b"<")) == [b"<A"], "another call shares something else"
-    assert list(pool.map(shout, [])) == []
+    assert list(pool.map(shout, [], b"")) == []
 
 
 def test_an_error_of_the_work_is_raised_here_in_its_own_words(pool: LocalPool) -> None:
     with pytest.raises(UntakenError) as error:
-        list(pool.map(refuse, [b"too low"]))
+        list(pool.map(refuse, [b"too low"], b""))
     assert (error.value.code, error.value.message, error.value.hint) == ("threshold-invalid", "too low", "no")
 
 
 def test_a_chunk_that_costs_one_worker_after_the_other_is_given_up(pool: LocalPool) -> None:
     with pytest.raises(UntakenError) as error:
-        list(pool.map(die, [b"a"]))
+        list(pool.map(die, [b"a"], b""))
     assert error.value.code == "worker-lost"
-    assert list(pool.map(shout, [b"a"])) == [b"A"], "the pool is still of use"
+    assert list(pool.map(shout, [b"a"], b"")) == [b"A"], "the pool is still of use"
 
 
 @pytest.mark.parametrize("which", [0, 1])
 def test_nobody_waits_for_a_worker_that_is_killed_after_the_last_answer(pool: LocalPool, which: int) -> None:
-    answers = pool.map(shout, [b"a", b"b", b"c", b"d"])
+    answers = pool.map(shout, [b"a", b"b", b"c", b"d"], b"")
     assert [next(answers) for _ in range(4)] == [b"A", b"B", b"C", b"D"]
     time.sleep(0.2)  # until both wait for work
     active_children()[which].kill()
@@ -88,7 +88,7 @@ def test_a_chunk_that_is_lost_with_its_worker_is_done_again(pool: LocalPool, tmp
 
 
 def test_where_nobody_wants_more_answers_the_workers_end(pool: LocalPool) -> None:
-    answers = pool.map(sleep, [b"0", b"600", b"600"])
+    answers = pool.map(sleep, [b"0", b"600", b"600"], b"")
     assert next(answers) == b"0"
     answers.close()
     assert active_children() == []

@@ -134,7 +134,7 @@ def _tables(args: argparse.Namespace, console: Console) -> Exported:
     done = facts.write_facts(
         out,
         *find_ledgers(paths),
-        scoring=Scoring(graphs=graphs, missing=(args.missing,), verdicts=tuple(args.verdicts)),
+        scoring=Scoring(graphs=graphs, missing=args.missing, verdicts=tuple(args.verdicts)),
         cluster=args.cluster,
         progress=console.progress,
     )

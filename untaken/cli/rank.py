@@ -41,7 +41,7 @@ def add_to(verbs: Verbs) -> None:
 
 def rank(args: argparse.Namespace, console: Console) -> int:
     """Prints the rankings, how they agree, and where not; 1 where a ledger or graph is broken."""
-    scored = scored_paths(args, console, also=("fail", "drop") if args.cluster else ())
+    scored = scored_paths(args, console)
     runs = scored.ledgers.sound_runs
     report, left_out = ranking.rank_comparable(
         runs, scored.counted, missing=args.missing, resamples=args.resamples, seed=args.seed

@@ -76,11 +76,9 @@ class Scored:
         return [score for score in self.scores.values() if isinstance(score, RunScore)]
 
 
-def scored_paths(
-    args: argparse.Namespace, console: Console, *, also: Sequence[MissingRule] = (), detail: bool = False
-) -> Scored:
+def scored_paths(args: argparse.Namespace, console: Console, *, detail: bool = False) -> Scored:
     """Reads and scores what the command line names, as `read_to_score`."""
-    ledgers, graphs = read_to_score(args, console, also=also, detail=detail)
+    ledgers, graphs = read_to_score(args, console, detail=detail)
     scored = _scored(ledgers, graphs, args.missing, args.verdicts, console)
     name = getattr(args, "compared", None)
     return scored if name is None else _compared(scored, name, args.missing)
@@ -131,7 +129,7 @@ def evaluated_paths(
 
 
 def read_to_score(
-    args: argparse.Namespace, console: Console, *, also: Sequence[MissingRule] = (), detail: bool = False
+    args: argparse.Namespace, console: Console, *, detail: bool = False
 ) -> tuple[Ledgers, GraphSet]:
     """Reads ledgers and graphs; `args.verdicts` then says which judges were left out.
 
@@ -140,15 +138,13 @@ def read_to_score(
     Args:
         args: of the command line.
         console: where to print progress.
-        also: rules for missing verdicts that a score is wanted under, besides the one in force.
         detail: whether what every score rests on will be shown.
     """
     paths, graphs = paths_of(args), read_graphs(args.graphs)
     ledgers = leave_out_judges(args, console, paths, graphs)
     if ledgers and args.cluster is None:
         return ledgers, graphs
-    rules = tuple(dict.fromkeys((args.missing, *also)))
-    scoring = Scoring(graphs=graphs, missing=rules, verdicts=tuple(args.verdicts), detail=detail)
+    scoring = Scoring(graphs=graphs, missing=args.missing, verdicts=tuple(args.verdicts), detail=detail)
     return read_ledgers(paths, console, cluster=args.cluster, scoring=scoring), graphs
 
 

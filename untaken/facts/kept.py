@@ -109,7 +109,7 @@ def workspace_facts(store: Workspace, held: Path) -> FactManifest:
                 everything.take(run.findings, part.ends[run.end])
     with writing_database() as database:
         rest = FactWriter(held, database)
-        about = rest.finish(everything.findings(scoring), missing=scoring.missing[0], verdicts=())
+        about = rest.finish(everything.findings(scoring), missing=scoring.missing, verdicts=())
     written = {name: tuple(str(held / file) for file in files) for name, files in about.parts.items()}
     runs = sum(found[number][2].runs[at].sound for _, number, at in copies.values())
     return msgspec.structs.replace(

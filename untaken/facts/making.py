@@ -19,9 +19,7 @@ from untaken.errors import Finding
 from untaken.facts.parts import FactWriter, replacing_folder, writing_database
 from untaken.facts.rows import RunWithScore
 from untaken.facts.scaling.chunks import chunks
-from untaken.facts.scaling.decoded_once import decoded_once
 from untaken.facts.scaling.distant import ScoreRecord
-from untaken.facts.scaling.packing import pack, unpack
 from untaken.facts.scaling.places import Place, size_of
 from untaken.facts.scaling.pool import Cluster
 from untaken.facts.scaling.reading import Progress, ScoredRun, Scoring, read_scored, twice
@@ -77,11 +75,11 @@ class RunRows(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 def rows_of(some: Sequence[ScoredRun], scoring: Scoring) -> list[RunRows]:
     """What stays of some runs."""
-    whole = [_whole(run, records[0], scoring) for run, _, records in some if not run.integrity.broken]
+    whole = [_whole(run, record, scoring) for run, _, record in some if not run.integrity.broken]
     made = map(_encode, facts_of(whole))
     return [
-        _rows(run, records[0], b"" if run.integrity.broken else next(made), chosen=bool(scoring.verdicts))
-        for run, _, records in some
+        _rows(run, record, b"" if run.integrity.broken else next(made), chosen=bool(scoring.verdicts))
+        for run, _, record in some
     ]
 
 
@@ -162,7 +160,7 @@ def write_facts(
         folder: made, or replaced once everything is written.
         places: ledgers, as `find_ledgers` finds them.
         others: what was noticed in finding them.
-        scoring: what the runs are scored against, under the first of its rules.
+        scoring: what the runs are scored against.
         cluster: who reads, scores and makes rows; this process when not given.
         progress: called with (ledgers read, ledgers, what is being done).
 
@@ -186,7 +184,7 @@ def write_facts(
             if progress:
                 progress(done, len(places), "reading ledgers")
         all_found = everything.findings(scoring)
-        writer.finish(all_found, missing=scoring.missing[0], verdicts=scoring.verdicts)
+        writer.finish(all_found, missing=scoring.missing, verdicts=scoring.verdicts)
     return MadeFacts(
         files=writer.files,
         runs=writer.runs,
@@ -205,22 +203,13 @@ def _here(places: Sequence[Place], scoring: Scoring) -> Generator[Ledger]:
 def _sent(cluster: Cluster, places: Sequence[Place], scoring: Scoring) -> Generator[Ledger]:
     """Ledgers read by workers, who send the rows."""
     parts = list(chunks(places, [size_of(place) for place in places], workers=cluster.workers))
-    for answer in cluster.map(facts_part, [pack(part) for part in parts], pack(scoring)):
-        yield from unpack(answer)
+    for ledgers in cluster.map(facts_part, parts, scoring):
+        yield from ledgers
 
 
-def facts_part(shared: bytes, chunk: bytes) -> bytes:
-    """What a worker does: it reads, verifies and scores ledgers, and sends the rows of their runs.
-
-    Args:
-        shared: a `Scoring`, packed.
-        chunk: the places of the ledgers, packed.
-
-    Returns:
-        The `Ledger` of each, packed.
-    """
-    scoring = decoded_once(shared, unpack)
-    return pack([_ledger(place, scoring) for place in unpack(chunk)])
+def facts_part(scoring: Scoring, places: Sequence[Place]) -> list[Ledger]:
+    """What a worker does: it reads, verifies and scores ledgers, and sends the rows of their runs."""
+    return [_ledger(place, scoring) for place in places]
 
 
 def _ledger(place: Place, scoring: Scoring) -> Ledger:

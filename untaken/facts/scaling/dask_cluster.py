@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from importlib import import_module
 from typing import Any
 
 from untaken.errors import UntakenError
 from untaken.extras import load_extra
-from untaken.facts.scaling.pool import TRIES, Work, worker_lost
+from untaken.facts.scaling.pool import TRIES, Answer, Chunk, Shared, worker_lost
 
 
 class DaskCluster:
@@ -54,7 +54,9 @@ class DaskCluster:
                 hint="Install the same version everywhere." if others else "Start one: dask worker ADDRESS.",
             )
 
-    def map(self, work: Work, chunks: Sequence[bytes], shared: bytes = b"") -> Iterator[bytes]:
+    def map(
+        self, work: Callable[[Shared, Chunk], Answer], chunks: Sequence[Chunk], shared: Shared
+    ) -> Iterator[Answer]:
         """Like `untaken.facts.scaling.pool.Cluster.map`."""
         common = self._client.scatter(shared, broadcast=True, hash=False) if chunks else None
         asked = [self._client.submit(work, common, chunk, pure=False) for chunk in chunks]
@@ -62,11 +64,13 @@ class DaskCluster:
             yield self._result(work, asked[number], chunk, shared)
             asked[number] = None
 
-    def _result(self, work: Work, asked: Any, chunk: bytes, shared: bytes) -> bytes:
+    def _result(
+        self, work: Callable[[Shared, Chunk], Answer], asked: Any, chunk: Chunk, shared: Shared
+    ) -> Answer:
         """The answer; asked again where it, or what all chunks share, is gone with a worker."""
         for _ in range(TRIES):
             try:
-                answer: bytes = asked.result()
+                answer: Answer = asked.result()
             except self._lost:
                 asked = self._client.submit(work, shared, chunk, pure=False)
             else:

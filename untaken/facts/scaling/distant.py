@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
@@ -79,7 +79,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
         own: number of the run's own events; `tools` the names of those it called.
         appended_here: as of `Run`.
         texts_to_judges: as of `TEXTS_TO_JUDGES`; ``None`` where nobody has looked.
-        scored: under each rule that was asked for.
+        scored: under the rule that was asked for; ``None`` where nobody has asked.
         spans: where its lines are, as in `RunLines`, in this machine's byte order; empty where they cannot be
             found by place.
     """
@@ -92,11 +92,11 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     tools: frozenset[str]
     appended_here: frozenset[int] = frozenset()
     texts_to_judges: tuple[tuple[int, str], ...] | None = None
-    scored: tuple[ScoreRecord, ...] = ()
+    scored: ScoreRecord | None = None
     spans: bytes = b""
 
     @classmethod
-    def of(cls, run: Run, scored: Iterable[ScoreRecord] = (), spans: array[int] | None = None) -> RunRecord:
+    def of(cls, run: Run, scored: ScoreRecord | None = None, spans: array[int] | None = None) -> RunRecord:
         """The record of a run."""
         kept = run.kept if isinstance(run, DistantRun) else [e for e in run.events if type(e) not in DETAIL]
         return cls(
@@ -108,7 +108,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
             tools=run.tools,
             appended_here=run.appended_here,
             texts_to_judges=run.__dict__.get(TEXTS_TO_JUDGES),
-            scored=tuple(scored),
+            scored=scored,
             spans=spans.tobytes() if spans else b"",
         )
 
@@ -189,13 +189,13 @@ class DistantRun(Run):
     Attributes:
         kept: the events that are no `DETAIL`.
         graphs, verdicts: what `scored` holds under.
-        scored: its scores, one for each rule for missing verdicts.
+        scored: its score; ``None`` where nobody has asked for it.
     """
 
     kept: tuple[AnyEvent, ...]
     graphs: GraphSet | None
     verdicts: tuple[str, ...]
-    scored: tuple[ScoreRecord, ...]
+    scored: ScoreRecord | None
 
     def __init__(
         self,
@@ -203,7 +203,7 @@ class DistantRun(Run):
         source: RunSource,
         *,
         scoring: tuple[GraphSet | None, tuple[str, ...]] = (None, ()),
-        scored: tuple[ScoreRecord, ...] = (),
+        scored: ScoreRecord | None = None,
         same: Same | None = None,
     ) -> None:
         """A run of a ledger.
@@ -227,16 +227,12 @@ class DistantRun(Run):
             tools=same.value(about.tools),
             graphs=scoring[0],
             verdicts=scoring[1],
-            scored=tuple([same.record(record) for record in scored]),
+            scored=scored and same.record(scored),
             _source=source,
         )
         texts = about.texts_to_judges if isinstance(about, RunRecord) else about.__dict__.get(TEXTS_TO_JUDGES)
         if texts is not None:
             self.__dict__[TEXTS_TO_JUDGES] = texts
-
-    def known_score(self, missing: MissingRule) -> ScoreRecord | None:
-        """Its score under a rule; ``None`` where nobody has asked for it."""
-        return next((each for each in self.scored if each.missing == missing), None)
 
     def __repr__(self) -> str:
         return f"<DistantRun {self.run_id!r} of {self.source}>"

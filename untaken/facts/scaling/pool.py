@@ -8,15 +8,16 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import get_context
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 from untaken.errors import UntakenError
 
-Work = Callable[[bytes, bytes], bytes]
-"""Carries out one chunk: called with what all chunks share and with the chunk."""
+Shared = TypeVar("Shared")
+Chunk = TypeVar("Chunk")
+Answer = TypeVar("Answer")
 TRIES: Final = 3
 """Times in a row that workers may end without an answer."""
-_SHARED: Final[list[bytes]] = []
+_SHARED: Final[list[Any]] = []
 """In a worker: what all chunks share."""
 
 
@@ -30,13 +31,16 @@ class Cluster(Protocol):
 
     workers: int
 
-    def map(self, work: Work, chunks: Sequence[bytes], shared: bytes = b"") -> Iterator[bytes]:
+    def map(
+        self, work: Callable[[Shared, Chunk], Answer], chunks: Sequence[Chunk], shared: Shared
+    ) -> Iterator[Answer]:
         """What `work` makes of each chunk, in the order of the chunks, each as soon as it is there.
 
         Args:
-            work: a function of a module, so that a worker can import it.
+            work: called with what all chunks share and with a chunk. A function of a module, so that a worker
+                can import it.
             chunks: one for each call.
-            shared: the first argument of every call; sent to each worker once.
+            shared: sent to each worker once.
 
         Raises:
             UntakenError: ``worker-lost`` where a chunk costs one worker after the other; whatever `work`
@@ -59,7 +63,9 @@ class LocalPool:
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
-    def map(self, work: Work, chunks: Sequence[bytes], shared: bytes = b"") -> Iterator[bytes]:
+    def map(
+        self, work: Callable[[Shared, Chunk], Answer], chunks: Sequence[Chunk], shared: Shared
+    ) -> Iterator[Answer]:
         """Like `Cluster.map`."""
         done = lost = 0
         while done < len(chunks):
@@ -72,7 +78,9 @@ class LocalPool:
                 if lost == TRIES:
                     raise worker_lost(TRIES) from None
 
-    def _answers(self, work: Work, chunks: Sequence[bytes], shared: bytes) -> Iterator[bytes]:
+    def _answers(
+        self, work: Callable[[Shared, Chunk], Answer], chunks: Sequence[Chunk], shared: Shared
+    ) -> Iterator[Answer]:
         workers = min(self.workers, len(chunks))
         with ProcessPoolExecutor(workers, get_context("spawn"), _begin, (shared,)) as pool:
             try:
@@ -96,10 +104,10 @@ def worker_lost(tries: int) -> UntakenError:
     )
 
 
-def _begin(shared: bytes) -> None:
+def _begin(shared: object) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
     _SHARED[:] = [shared]
 
 
-def _answer(work: Work, chunk: bytes) -> bytes:
+def _answer(work: Callable[[Any, Chunk], Answer], chunk: Chunk) -> Answer:
     return work(_SHARED[0], chunk)

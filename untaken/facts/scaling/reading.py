@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
 from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.facts.scaling.chunks import chunks
-from untaken.facts.scaling.decoded_once import decoded_once
 from untaken.facts.scaling.distant import (
     DistantRun,
     Ledger,
@@ -25,7 +24,6 @@ from untaken.facts.scaling.distant import (
     ScoreRecord,
     events_in,
 )
-from untaken.facts.scaling.packing import pack, unpack
 from untaken.facts.scaling.places import Place, at_hand, find_ledgers, size_of
 from untaken.facts.scaling.pool import Cluster
 from untaken.ledger import Run, read_ledger, unread_runs
@@ -47,24 +45,24 @@ from untaken.scoring.scoring import AT_ONCE
 
 Made = TypeVar("Made")
 Progress = Callable[[int, int, str], None]
-ScoredRun = tuple[Run, RunSource, tuple[ScoreRecord, ...]]
-"""A whole run, where it can be read again, and its score under each rule."""
+ScoredRun = tuple[Run, RunSource, ScoreRecord]
+"""A whole run, where it can be read again, and its score."""
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """Ledgers: files, folders, or URLs of either."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoring:
-    """What runs are scored against, and under which rules.
+    """What runs are scored against, and under which rule.
 
     Attributes:
-        missing: every rule that a score is wanted under.
+        missing: how sub-goals without a verdict count; under the other rule a score is only counted again.
         verdicts: globs over VERDICT.by.
         detail: whether what each score rests on is wanted, too: where every run's will be shown.
     """
 
     graphs: GraphSet
-    missing: tuple[MissingRule, ...] = ("fail",)
+    missing: MissingRule = "fail"
     verdicts: tuple[str, ...] = ()
     detail: bool = False
 
@@ -198,11 +196,10 @@ def made_of(
     again = {run.digest: source for (run, _), source in zip(some, sources, strict=True)}
     known = {
         score.digest: score
-        for missing in scoring.missing[:1]
         for score in scored_by_graph(
             [run for run, _ in some],
             scoring.graphs,
-            missing=missing,
+            missing=scoring.missing,
             verdicts=scoring.verdicts,
             again=again,
             detailed=scoring.detail,
@@ -210,7 +207,7 @@ def made_of(
     }
     return make(
         [
-            (run, source, tuple(scores_of(run, scoring, known.get(run.digest), again=source)))
+            (run, source, _scored(run, scoring, known.get(run.digest), source))
             for (run, _), source in zip(some, sources, strict=True)
         ]
     )
@@ -278,10 +275,10 @@ def score_one(
         again: as for `score_run`.
     """
     if isinstance(run, DistantRun) and run.verdicts == tuple(verdicts) and _same_plan(run, graphs):
-        before = run.known_score(missing)
-        if before is not None:
+        before = run.scored
+        if before and before.missing == missing:
             return before.value, list(before.findings)
-        known = next((each.score for each in run.scored), None) or known
+        known = (before and before.score) or known
     if run.integrity.broken:
         return Unscored(f"the ledger is {run.integrity.verdict}: {run.integrity.reason}"), []
     graph, findings = graphs.for_task(run.task_id, run.started.graph)
@@ -305,9 +302,9 @@ def _same_plan(run: DistantRun, graphs: GraphSet) -> bool:
 
 def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
     """What an unbroken run without a score counts by, as `untaken.scoring.score_outcome`."""
-    for before in run.scored if isinstance(run, DistantRun) else ():
-        if before.outcome is not None and before.why == why.reason:
-            return msgspec.structs.replace(before.outcome, missing=missing)
+    before = run.scored if isinstance(run, DistantRun) else None
+    if before and before.outcome is not None and before.why == why.reason:
+        return msgspec.structs.replace(before.outcome, missing=missing)
     return score_outcome(run, why, missing=missing)
 
 
@@ -318,8 +315,8 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
 
 
-NO_DETAIL: Final = ScoreDetail(nodes=(), progress=())
-_record = msgspec.msgpack.Decoder(LedgerRecord, dec_hook=lambda *_: DetailLater(NO_DETAIL))
+NO_DETAIL: Final = DetailLater(ScoreDetail(nodes=(), progress=()))
+_record = msgspec.msgpack.Decoder(LedgerRecord, dec_hook=lambda *_: NO_DETAIL)
 
 
 def encode_ledger(runs: Iterable[DistantRun], findings: Sequence[Finding]) -> bytes:
@@ -343,17 +340,16 @@ def _read_at(
     cluster: Cluster, places: Sequence[Place], scoring: Scoring | None
 ) -> Iterator[tuple[list[Run], list[Finding]]]:
     parts = list(chunks(places, [size_of(place) for place in places], workers=cluster.workers))
-    answers = cluster.map(read_part, [pack(part) for part in parts], pack(scoring))
     under, same = (scoring.graphs, scoring.verdicts) if scoring else (None, ()), Same()
 
     def run_of(place: Place, record: RunRecord, spans: array[int] | None) -> Run:
         lines = RunLines(place, spans) if isinstance(place, Path) and spans else partial(events_in, place)
         source = RunSource(record, lines)
-        scored = tuple(with_detail(each, source, scoring) for each in record.scored) if scoring else ()
+        scored = with_detail(record.scored, source, scoring) if record.scored and scoring else None
         return DistantRun(record, source, scoring=under, scored=scored, same=same)
 
-    for part, answer in zip(parts, answers, strict=True):
-        for place, (runs, findings) in zip(part, unpack(answer), strict=True):
+    for part, read in zip(parts, cluster.map(read_part, parts, scoring), strict=True):
+        for place, (runs, findings) in zip(part, read, strict=True):
             yield [run_of(place, *each) for each in runs], findings
 
 
@@ -374,48 +370,41 @@ def with_detail(each: ScoreRecord, source: RunSource, scoring: Scoring) -> Score
     return msgspec.structs.replace(each, score=score)
 
 
-def read_part(shared: bytes, chunk: bytes) -> bytes:
+def read_part(
+    scoring: Scoring | None, places: Sequence[Place]
+) -> list[tuple[list[tuple[RunRecord, array[int] | None]], list[Finding]]]:
     """What a worker does: it reads and verifies ledgers, and scores their runs.
 
     Args:
-        shared: a `Scoring`, packed; or ``None``, to score nothing.
-        chunk: the places of the ledgers, packed.
+        scoring: what the runs are scored against; ``None`` to score nothing.
+        places: of the ledgers.
 
     Returns:
-        Packed, for each ledger: (record, where its lines are) of each run, and what was noticed. What many
-        scores share goes once.
+        For each ledger, (record, where its lines are) of each run, and what was noticed.
     """
-    scoring: Scoring | None = decoded_once(shared, unpack)
+    if scoring is None:
+        read = map(read_leniently, places)
+        return [([(RunRecord.of(run), None) for run in runs], findings) for runs, findings in read]
 
-    def sent(some: Sequence[ScoredRun]) -> list[tuple[RunRecord, Any]]:
-        return [(RunRecord.of(run, scored), source.spans) for run, source, scored in some]
+    def sent(some: Sequence[ScoredRun]) -> list[tuple[RunRecord, array[int] | None]]:
+        return [(RunRecord.of(run, _to_send(scored, scoring)), at.spans) for run, at, scored in some]
 
-    read: list[Any] = []
-    for place in unpack(chunk):
-        if scoring:
-            read.append(read_scored(place, scoring, sent))
-        else:
-            runs, findings = read_leniently(place)
-            read.append(([(RunRecord.of(run), None) for run in runs], findings))
-    sends_detail = scoring is not None and scoring.detail
-    return pack(read, instead={} if sends_detail else {DetailLater: _left_behind})
+    return [read_scored(place, scoring, sent) for place in places]
 
 
-def _left_behind(_: DetailLater) -> tuple[Any, ...]:
-    return DetailLater, (NO_DETAIL,)
+def _to_send(scored: ScoreRecord, scoring: Scoring) -> ScoreRecord:
+    """Without the detail, where nobody has asked for it: to send it would be to work it out."""
+    if scored.score is None or scoring.detail:
+        return scored
+    return msgspec.structs.replace(scored, score=msgspec.structs.replace(scored.score, detail=NO_DETAIL))
 
 
-def scores_of(
-    run: Run, scoring: Scoring, known: RunScore | Unscored | None = None, *, again: RunSource | None = None
-) -> Iterable[ScoreRecord]:
-    """The scores of a run under each rule; `known` and `again` as for `score_one`."""
-    for missing in scoring.missing:
-        score, findings = score_one(
-            run, scoring.graphs, missing=missing, verdicts=scoring.verdicts, known=known, again=again
-        )
-        known = score
-        if isinstance(score, RunScore):
-            yield ScoreRecord(missing=missing, score=score, findings=tuple(findings))
-            continue
-        outcome = None if run.integrity.broken else score_outcome(run, score, missing=missing)
-        yield ScoreRecord(missing=missing, why=score.reason, findings=tuple(findings), outcome=outcome)
+def _scored(run: Run, scoring: Scoring, known: RunScore | None, again: RunSource) -> ScoreRecord:
+    """The score of a run; `known` and `again` as for `score_one`."""
+    score, findings = score_one(
+        run, scoring.graphs, missing=scoring.missing, verdicts=scoring.verdicts, known=known, again=again
+    )
+    if isinstance(score, RunScore):
+        return ScoreRecord(missing=scoring.missing, score=score, findings=tuple(findings))
+    outcome = None if run.integrity.broken else score_outcome(run, score, missing=scoring.missing)
+    return ScoreRecord(missing=scoring.missing, why=score.reason, findings=tuple(findings), outcome=outcome)

@@ -143,7 +143,7 @@ def _kept(
     runs = []
     for run in record.runs:
         source = RunSource(run, run.lines(file.path) or detail)
-        scored = tuple([with_detail(each, source, scoring) for each in run.scored])
+        scored = run.scored and with_detail(run.scored, source, scoring)
         runs.append(DistantRun(run, source, scoring=(graphs, ()), scored=scored, same=same))
     return FileReading(content=now, runs=tuple(runs), findings=record.findings)
 
