@@ -308,7 +308,7 @@ RECORDS: Final[dict[str, dict[str, Any]]] = {
         ]
     },
     "pydantic-ai": {
-        "h.json": [
+        "h.json": {"messages": [
             {"kind": "request", "timestamp": at(0), "run_id": "r", "parts": [
                 {"part_kind": "user-prompt", "content": "Go.", "timestamp": at(1)}]},
             {"kind": "response", "model_name": "m", "timestamp": at(2), "parts": [
@@ -316,7 +316,7 @@ RECORDS: Final[dict[str, dict[str, Any]]] = {
              "usage": {"input_tokens": 5, "output_tokens": 2, "cost": 0.5}},
             {"kind": "request", "parts": [{"part_kind": "tool-return", "tool_name": "look",
                                            "content": "monday", "tool_call_id": "c1", "outcome": "success"}]},
-        ]
+        ]}
     },
     "smolagents": {
         "m.json": {

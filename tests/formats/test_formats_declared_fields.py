@@ -34,7 +34,7 @@ PROBES: Final[dict[str, tuple[Any, ...]]] = {
 FLAT: Final = ("attributes", "trace_metadata", "tags")
 """Members whose names have dots in them."""
 MISSING: Final = object()
-MAPPED: Final = {importer.info.name for importer in built_in_mappings()}
+MAPPED: Final = {"swe-agent", *(importer.info.name for importer in built_in_mappings())}
 """Their kept places are the compiled paths."""
 LOOKED_AT: Final = {
     "devai": {"name", "query", "requirements[].category"},  # of a verdict sheet: compared with the plan

@@ -141,6 +141,8 @@ VALUES: list[tuple[str, Any, Any]] = [
     ("{count: 'a[]'}", {"a": [0, 1, None]}, 2),
     ("{first: 'a[]'}", {"a": [None, "", 3, 4]}, 3),
     ("{last: 'a[]'}", {"a": [3, 4, None]}, 4),
+    ("{fields: {x: a, y: none}}", {"a": 1}, {"x": 1}),
+    ('"{a[].b}"', {"a": [{"c": 1}, {"b": 2}, {"b": 3}]}, "2"),
     ("{not: a}", {"a": False}, True),
     ("{not: a}", {"a": "no"}, None),
     ("{json: a}", {"a": '{"b": 1}'}, {"b": 1}),
@@ -172,6 +174,11 @@ CONDITIONS: list[tuple[str, Any, bool]] = [
     ("{a: {kind: boolean}}", {"a": True}, True),
     ("{a: {at_least: 1, at_most: 2}}", {"a": 1.5}, True),
     ("{a: {at_least: 1}}", {"a": "2"}, False),
+    ("{a: {size: 1}}", {"a": [0]}, True),
+    ("{a: {size: 1}}", {"a": "x"}, False),
+    ("{a: {differs: b}}", {"a": 1, "b": 1}, False),
+    ("{a: {differs: b}}", {"a": 1}, True),
+    ("{'a[].b': 2}", {"a": [{"b": 1}, {"b": 2}]}, True),
     ("{'a[].b': {exists: true}}", {"a": [{"b": 1}]}, True),
 ]
 
@@ -193,17 +200,51 @@ RUNS: list[tuple[str, str, str, list[str]]] = [
     ("runs: {when: {k: 1}}", "x.jsonl", '{"id": "a"}\n{"id": "b", "k": 1}\n', ["b"]),
     ("runs: {lines: true}", "x.jsonl", '{"id": "a"}\n{"id": "b"}\n', ["a+b"]),
     ("runs: {by: k}", "x.jsonl", '{"id":"a","k":1}\n{"id":"b","k":2}\n{"id":"c","k":1}\n', ["a+c", "b"]),
+    ("runs: {lists: [all]}", "x.json", '{"all": [{"id": "a"}, {"id": "b"}]}', ["a+b"]),
+    ("runs: {lists: [all]}", "x.json", '[[{"id": "a"}], [{"id": "b"}]]', ["a", "b"]),
+    ("runs: {lists: [all]}", "x.jsonl", '{"id": "a"}\n{"id": "b"}\n', ["a+b"]),
     ("runs: {by: k}\nfiles: [.csv]", "x.csv", "id,k\na,1\nb,2\nc,1\n", ["a+c", "b"]),
 ]
 
 
 @pytest.mark.parametrize(("runs", "name", "content", "want"), RUNS)
 def test_the_runs_of_a_file_are(tmp_path: Path, runs: str, name: str, content: str, want: list[str]) -> None:
-    together = "lines" in runs or "by" in runs
+    together = any(word in runs for word in ("lines", "lists", "by"))
     item = '{each: "[]", say: {role: "\'user\'", content: id}}' if together else "{say: {content: id}}"
     mapping = f"format: f\n{runs}\nrun: {{agent: \"'a'\"}}\nitems:\n  - {item}\n"
     _, found = made(mapping, tmp_path, content, name)
     assert ["+".join(str(said.content) for said in run.of(Message)) for run in found] == want
+
+
+PROMPTS: list[tuple[str, list[tuple[str, str]], list[str]]] = [
+    ("until: {who: bot}", [("user", "a"), ("bot", "b"), ("user", "c")], ["a"]),
+    ("until: {who: none}", [("user", "a"), ("user", "c")], ["a", "c"]),
+    (
+        "when: {who: system}",
+        [("system", "p"), ("system", "p"), ("system", "q"), ("system", "p")],
+        ["p", "q", "p"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "turns", "want"), PROMPTS)
+def test_of_the_elements_are_said(
+    tmp_path: Path, rule: str, turns: list[tuple[str, str]], want: list[str]
+) -> None:
+    say = f"{{each: 'turns[]', {rule}, say: {{role: who, content: words}}}}"
+    mapping = f"format: f\nrun: {{agent: \"'a'\"}}\nitems:\n  - {say}\n"
+    _, [run] = made(mapping, tmp_path, {"turns": [{"who": who, "words": words} for who, words in turns]})
+    assert [said.content for said in run.of(Message)] == want
+
+
+def test_of_two_copies_of_a_session_the_longer_one_is_the_run(tmp_path: Path) -> None:
+    mapping = (
+        "format: f\nruns: {lists: [turns]}\nrun: {id: \"{[].s}\", session: {first: '[].s'}, agent: \"'a'\"}\n"
+        "items:\n  - {each: '[]', say: {role: \"'assistant'\", content: words}}\n"
+    )
+    turns = [{"s": "1", "words": word} for word in ("a", "b")]
+    _, runs = made(mapping, tmp_path, [turns[:1], turns])
+    assert [[said.content for said in run.of(Message)] for run in runs] == [["a", "b"]]
 
 
 def test_messages_of_a_known_form_are_read_whole(tmp_path: Path) -> None:
@@ -241,7 +282,7 @@ REFUSED: list[tuple[str, int | None, str]] = [
     (BASE.replace("items: []", "items: {}"), 3, "a list of rules"),
     (BASE + "recognise:\n  - {sure: certain}\n", 5, "every file"),
     (BASE + "recognise:\n  - {sure: quite, names: [a]}\n", 5, "`sure` is one of"),
-    (BASE + "runs: {lines: true, by: a}\n", 4, "one of: each, lines, by"),
+    (BASE + "runs: {lines: true, by: a}\n", 4, "one of: each, lines, lists, by"),
     (BASE + "files: ['../x']\n", 4, "ending of a file"),
     ("a: &x 1\nb: *x\n", 1, "anchors"),
     ("a: !!python/object:os.system 1\n", 1, "tags are not allowed"),

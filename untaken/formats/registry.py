@@ -45,8 +45,6 @@ BUILT_IN: Final = (
     "goose",
     "opencode",
     "pi",
-    "pydantic_ai",
-    "smolagents",
     "openai_agents",
     "langsmith",
     "langfuse",

@@ -1,6 +1,7 @@
 """Formats said in YAML: a mapping file becomes an importer."""
 
 from untaken.formats.mapped.mapped_importer import (
+    HYBRID as HYBRID,
     built_in_mappings as built_in_mappings,
     mapped_importer as mapped_importer,
     own_mappings as own_mappings,

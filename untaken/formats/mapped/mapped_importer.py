@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import Any, Final
 
@@ -21,11 +21,13 @@ from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import Amounts, Spending, spend, usage, with_cost
 from untaken.formats.task_texts import described
 from untaken.formats.trace_file import TraceFile, converter
-from untaken.formats.trace_run import UNKNOWN_TASK, TraceRun
+from untaken.formats.trace_run import UNKNOWN_TASK, Item, TraceRun, Utterance
 from untaken.ledger import disk
 
 UNKNOWN_AGENT: Final = "unknown-agent"
 BUILT_IN: Final = Path(__file__).parent / "built_in"
+HYBRID: Final = Path(__file__).parent / "parts"
+"""Mapping files of importers that complete in Python what a mapping cannot say."""
 FOLDER: Final = "mappings"
 """The folder of a workspace with a user's own mapping files."""
 
@@ -78,8 +80,10 @@ def _twice(format: str, name: str) -> UntakenError:
     return UntakenError("format-name-taken", message, where=Where(file=name), hint="Give it another name.")
 
 
-def mapped_importer(format: FormatMapping) -> Importer:
-    """An importer of the format that a mapping describes."""
+def mapped_importer(
+    format: FormatMapping, complete: Callable[[TraceRun, TraceFile], None] | None = None
+) -> Importer:
+    """An importer of the format that a mapping describes; `complete` adds what a mapping cannot say."""
     tables_only = set(format.info.extensions) <= set(TABLES)
 
     def recognise(sample: Sample) -> Confidence:
@@ -90,10 +94,14 @@ def mapped_importer(format: FormatMapping) -> Importer:
     def read(file: TraceFile) -> Iterator[TraceRun]:
         number = 0
         for record in _records(format, file):
-            scope = Scope(here=record, root=record, findings=file.findings, file=file.stem)
+            here = _listed(format, record) if format.lists else record
+            scope = Scope(here=here, root=record, findings=file.findings, file=file.stem)
             for element in (scope,) if format.each is None else format.each(scope):
                 if isinstance(element.here, dict | list):
-                    yield mapped_run(format, replace(element, number=number))
+                    run = mapped_run(format, replace(element, number=number))
+                    if complete is not None:
+                        complete(run, file)
+                    yield run
                     number += 1
         if not number:
             file.refuse(f"no run of {format.info.name} is in it")
@@ -110,11 +118,21 @@ def _records(format: FormatMapping, file: TraceFile) -> Iterator[Any]:
             key = text(format.by(Scope(here=value, root=value, findings=file.findings, file=file.stem)))
             groups.setdefault(key or "", []).append(value)
         yield from map(file.record, groups.values())
+    elif format.lists:
+        yield from map(file.record, file.wholes(lambda value: _listed(format, value)))
     elif format.lines:
         if together := list(values):
             yield file.record(together)
     else:
         yield from map(file.record, values)
+
+
+def _listed(format: FormatMapping, record: Any) -> list[Any]:
+    """The list that a run is: the record, or what it has under one of the names."""
+    if isinstance(record, list):
+        return record
+    found = (mapping(record).get(name) for name in format.lists)
+    return next((each for each in found if isinstance(each, list) and each), [])
 
 
 def mapped_run(format: FormatMapping, scope: Scope) -> TraceRun:
@@ -125,8 +143,9 @@ def mapped_run(format: FormatMapping, scope: Scope) -> TraceRun:
         term = format.terms.get(name)
         return None if term is None else term(scope)
 
-    found = list(with_answers(format.items(scope) or ()))
+    found = list(_prompted_once(with_answers(format.items(scope) or ())))
     times = [item.at for item in found if item.at is not None]
+    session = text(one("session"))
     run_id = text(one("id")) or f"{scope.file}/{scope.number}"
     success, named = outcome_from(one("success"), findings, run_id)
     spent = _spent(format, scope, one("cost"), run_id)
@@ -140,7 +159,7 @@ def mapped_run(format: FormatMapping, scope: Scope) -> TraceRun:
         task_id=text(one("task")) or UNKNOWN_TASK,
         task_repeat=whole(one("repeat"), findings, "repeat"),
         record=scope.here,
-        origin=scope.here,
+        origin=scope.root if format.lists else scope.here,
         model=text(one("model")),
         version=text(one("version")),
         prompt_version=text(one("prompt_version")),
@@ -153,9 +172,21 @@ def mapped_run(format: FormatMapping, scope: Scope) -> TraceRun:
         steps=whole(one("steps"), findings, "steps"),
         error=text(one("error")),
         limit=text(one("limit")),
+        session_id=(session or "") if "session" in format.terms else None,
         metrics={**spent.tokens, **metrics},
         metadata={"format": format.info.name, **metadata, **described(one("task_text"), one("target"))},
     )
+
+
+def _prompted_once(found: Iterable[Item]) -> Iterator[Item]:
+    """The items, without a prompt of the system that is repeated, as with each call of a model."""
+    prompt = None
+    for item in found:
+        if isinstance(item, Utterance) and item.role == "system":
+            if item.content == prompt:
+                continue
+            prompt = item.content
+        yield item
 
 
 def _figure(value: Any, findings: Findings, name: str) -> float | bool | None:

@@ -7,7 +7,7 @@ before a record is read, so that the loss report and the list of what feeds a ru
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ FILE_BYTES: Final = 64 * limits.KIB
 TOP: Final = ("format", "title", "what", "files", "recognise", "runs", "run", "items", "left_out")
 ONE: Final[tuple[str, ...]] = (
     *("id", "agent", "model", "version", "prompt_version", "task", "repeat", "task_text", "target"),
-    *("success", "cost", "steps", "started", "finished", "error", "limit"),
+    *("success", "cost", "steps", "started", "finished", "error", "limit", "session"),
 )
 """Members of `run` that have one value."""
 NAMED: Final[tuple[str, ...]] = ("metrics", "metadata")
@@ -68,7 +68,7 @@ class Recogniser(Struct, frozen=True, kw_only=True):
     def of(self, sample: Sample) -> Confidence:
         """How sure it is of a file."""
         for record in first_rows(sample) if is_table(sample.name) else sample.records:
-            if isinstance(record, dict) and self.names <= record.keys():
+            if self.names <= (record.keys() if isinstance(record, dict) else frozenset()):
                 scope = Scope(here=record, root=record, findings=Findings(None), file=sample.name)
                 if self.test is None or self.test(scope):
                     return self.sure
@@ -91,6 +91,7 @@ class FormatMapping(Struct, frozen=True, kw_only=True):
         recognisers: any of which may know a file.
         each: the runs of a record, ``None`` where it is one.
         lines: whether all records of a file are one run; `by`: what records of one run share.
+        lists: where a run's list is in a record that is none; lines that are neither are one together.
         terms: the members of `run`; `metrics` and `metadata` by name; `usage`; `calls`.
         items: what happened.
         places: what is read.
@@ -100,6 +101,7 @@ class FormatMapping(Struct, frozen=True, kw_only=True):
     recognisers: tuple[Recogniser, ...]
     each: Any
     lines: bool
+    lists: tuple[str, ...]
     by: Term | None
     terms: Mapping[str, Term]
     metrics: Mapping[str, Term]
@@ -157,12 +159,14 @@ class _Reader:
         recognisers = tuple(
             self._recogniser(each, ("recognise", n)) for n, each in enumerate(self._list(spec, "recognise"))
         )
-        runs = terms.members(spec.get("runs", {}), ("runs",), ("each", "when", "lines", "by"))
-        if len({"each", "lines", "by"} & runs.keys()) > 1:
-            terms.refuse(("runs",), "`runs` is one of: each, lines, by")
+        runs = terms.members(spec.get("runs", {}), ("runs",), ("each", "when", "lines", "lists", "by"))
+        if len({"each", "lines", "lists", "by"} & runs.keys()) > 1:
+            terms.refuse(("runs",), "`runs` is one of: each, lines, lists, by")
+        lists = self._names(runs, ("runs",), "lists")
         together = bool(runs.get("lines")) or "by" in runs
         by = terms.term(runs["by"], ("runs", "by"), "[]" if together else "") if "by" in runs else None
-        each, home = terms.each(runs, ("runs",), "") if {"each", "when"} & runs.keys() else (None, "")
+        home = lists[0] if lists else ""
+        each, home = terms.each(runs, ("runs",), home) if {"each", "when"} & runs.keys() else (None, home)
         run = terms.members(spec["run"], ("run",), (*ONE, *NAMED, "usage", "calls"))
         single: dict[str, Term] = {
             name: self._one(name, run[name], ("run", name), home) for name in ONE if name in run
@@ -182,6 +186,7 @@ class _Reader:
             recognisers=recognisers,
             each=each,
             lines=bool(runs.get("lines")),
+            lists=lists,
             by=by,
             terms=single,
             metrics=by_name["metrics"],
@@ -189,7 +194,9 @@ class _Reader:
             usage=usage,
             calls=calls,
             items=items,
-            places=Places(kept=terms.places, dropped=left_out),
+            places=Places(
+                kept=_everywhere(terms.conditions | terms.places, lists), dropped=_everywhere(left_out, lists)
+            ),
         )
 
     def _info(self, spec: Mapping[str, Any], left_out: Iterable[str]) -> FormatInfo:
@@ -219,18 +226,22 @@ class _Reader:
             self._terms.refuse((name,), f"`{name}` is a list")
         return value or []
 
+    def _names(self, spec: Mapping[str, Any], at: Path, member: str) -> tuple[str, ...]:
+        names = spec.get(member, [])
+        if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+            self._terms.refuse((*at, member), f"`{member}` is a list of names")
+        return tuple(names)
+
     def _recogniser(self, spec: Any, at: Path) -> Recogniser:
         self._terms.members(spec, at, ("sure", "names", "where"), ("sure",))
         if spec["sure"] not in SURE:
             self._terms.refuse((*at, "sure"), f"`sure` is one of: {', '.join(SURE)}")
-        names = spec.get("names", [])
-        if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
-            self._terms.refuse((*at, "names"), "`names` is a list of names")
+        names = self._names(spec, at, "names")
         if not names and "where" not in spec:
             self._terms.refuse(at, "it would recognise every file: give `names` or `where`")
-        before = dict(self._terms.places)  # what a recogniser looks at reaches no run
+        before = dict(self._terms.conditions)  # what a recogniser looks at reaches no run
         test = self._terms.test(spec["where"], (*at, "where"), "") if "where" in spec else None
-        self._terms.places = before
+        self._terms.conditions = before
         return Recogniser(sure=SURE[spec["sure"]], names=frozenset(names), test=test)
 
     def _one(self, name: str, spec: Any, at: Path, home: str) -> Term:
@@ -272,6 +283,13 @@ class _Reader:
         )
 
 
+def _everywhere(places: Iterable[str], lists: Sequence[str]) -> Iterator[str]:
+    """The places below the first of the lists, below every other, and of a list that is the record."""
+    for place in places:
+        below = place.removeprefix(lists[0]) if lists else place
+        yield from (f"{name}{below}" for name in (*lists, "")) if below != place else (place,)
+
+
 def _together(terms: Mapping[str, Term]) -> Term:
     named = {name if name in USAGE[name] else USAGE[name][-1]: term for name, term in terms.items()}
     return lambda scope: {name: term(scope) for name, term in named.items()}
@@ -279,4 +297,4 @@ def _together(terms: Mapping[str, Term]) -> Term:
 
 def _constant(spec: Any) -> str:
     """What a value is that no place is read for."""
-    return f"always {clip(spec, 60)}" if isinstance(spec, str) and spec[:1] == "'" else clip(str(spec), 60)
+    return f"always {clip(spec[1:-1], 60)}" if isinstance(spec, str) and spec[:1] == "'" else "file name"

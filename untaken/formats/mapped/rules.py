@@ -21,7 +21,7 @@ RULES: Final = 200
 """Most rules of one file."""
 _ACTS: Final = ("say", "call", "answer", "plan", "message")
 _FREE: Final = ("content", "arguments")
-_SCOPED: Final = ("each", "when", "time", "items", "choose")
+_SCOPED: Final = ("each", "until", "when", "time", "items", "choose")
 
 
 class Rules:

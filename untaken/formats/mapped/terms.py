@@ -63,11 +63,13 @@ class MappingTerms:
 
     Attributes:
         places: the places of a record that are read; ``.**`` at the end takes in what is below.
+        conditions: the places that decide what is read.
     """
 
     def __init__(self, document: Document) -> None:
         self._document = document
         self.places: dict[str, None] = {}
+        self.conditions: dict[str, None] = {}
 
     def refuse(self, at: Path, message: str, hint: str = "") -> NoReturn:
         """Refuses a part of the file.
@@ -146,7 +148,8 @@ class MappingTerms:
         fields = [self.term(name.removesuffix("?"), at, home) for name in parts[1::2]]
 
         def filled(scope: Scope) -> str | None:
-            found = [text(field(scope)) for field in fields]
+            read = [field(scope) for field in fields]
+            found = [text(value[0] if isinstance(value, list) and value else value) for value in read]
             if any(value is None and need for value, need in zip(found, needed, strict=True)):
                 return None
             return parts[0] + "".join(
@@ -172,14 +175,21 @@ class MappingTerms:
             terms = {key: self.term(way, (*at, "is", key), home, whole=whole) for key, way in ways.items()}
             rest = self.term(spec["else"], (*at, "else"), home, whole=whole) if "else" in spec else of
             return lambda scope: terms.get(_key(of(scope)), rest)(scope)
+        if "fields" in spec:
+            self.members(spec, at, ("fields",))
+            members = self.members(spec["fields"], (*at, "fields"), spec["fields"])
+            parts = {
+                key: self.term(part, (*at, "fields", key), home, whole=True) for key, part in members.items()
+            }
+            return lambda scope: {key: v for key, part in parts.items() if (v := part(scope)) is not None}
         if len(spec) == 1 and (name := next(iter(spec))) in ("not", "json", "flat"):
             inner = self.term(spec[name], (*at, name), home, whole=whole or name != "not")
             return _UNARY[name](inner)
         return self.refuse(
             at,
             f"{_named(at)} is no value: {_shown(spec)}",
-            "A path, a list, 'a literal', \"{a}/{template}\", of/is/else, if/then/else, sum, count, first, "
-            "last, not, json or flat.",
+            "A path, a list, 'a literal', \"{a}/{template}\", of/is/else, if/then/else, fields, sum, count, "
+            "first, last, not, json or flat.",
         )
 
     def _aggregate(self, name: str, spec: dict[str, Any], at: Path, home: str, whole: bool) -> Term:
@@ -201,18 +211,19 @@ class MappingTerms:
     def each(
         self, spec: Mapping[str, Any], at: Path, home: str
     ) -> tuple[Callable[[Scope], Iterator[Scope]], str]:
-        """The elements that a rule is about: those at `each` which fit `when`; and the place of one."""
+        """The elements a rule is about: those at `each`, before `until`, that fit `when`; and their place."""
         given = spec.get("each")
         reads_json = isinstance(given, dict) and given.keys() == {"json"}
         path = None if given is None else self.path(given["json"] if reads_json else given, (*at, "each"))
         inner = home
         if path is not None:
             inner = path.place(home)
-            self.note(inner.removesuffix("[]"), whole=False)
+            self.conditions[inner.removesuffix("[]")] = None
             if reads_json:
                 self.note(inner, whole=True)
                 inner = f"{inner}.**"
         test = self.test(spec["when"], (*at, "when"), inner) if "when" in spec else None
+        until = self.test(spec["until"], (*at, "until"), inner) if "until" in spec else None
 
         def elements(scope: Scope) -> Iterator[Scope]:
             found: Iterable[Any] = (scope.here,)
@@ -226,6 +237,8 @@ class MappingTerms:
                     ]
             for here in found:
                 element = scope.at(here)
+                if until is not None and until(element):
+                    return
                 if test is None or test(element):
                     yield element
 
@@ -234,25 +247,32 @@ class MappingTerms:
     def test(self, spec: Any, at: Path, home: str) -> Test:
         """A condition: fields that all have to be as said."""
         fields = self.members(spec, at, spec if isinstance(spec, dict) else ())
+        values, self.places = self.places, {}
         tests = [
-            self._field_test(self.term(name, (*at, name), home), wanted, (*at, name))
+            self._field_test(self.term(name, (*at, name), home), wanted, (*at, name), home)
             for name, wanted in fields.items()
         ]
+        self.conditions |= self.places
+        self.places = values
         return lambda scope: all(test(scope) for test in tests)
 
-    def _field_test(self, term: Term, wanted: Any, at: Path) -> Test:
+    def _field_test(self, term: Term, wanted: Any, at: Path, home: str) -> Test:
         if isinstance(wanted, list):
-            return lambda scope: any(_equal(term(scope), each) for each in wanted)
+            return lambda scope: any(_has(term(scope), each) for each in wanted)
         if not isinstance(wanted, dict):
-            return lambda scope: _equal(term(scope), wanted)
-        asked = self.members(wanted, at, _QUESTIONS)
+            return lambda scope: _has(term(scope), wanted)
+        asked = self.members(wanted, at, (*_QUESTIONS, "differs"))
         if unknown := next((k for k in [asked.get("kind")] if k is not None and k not in KINDS), None):
             self.refuse((*at, "kind"), f"there is no kind {_shown(unknown)}", f"One of: {', '.join(KINDS)}.")
         for name in ("at_least", "at_most"):
             if name in asked and not _is_number(asked[name]):
                 self.refuse((*at, name), f"`{name}` is {_shown(asked[name])}; a number is expected")
-        questions = [(_QUESTIONS[name], answer) for name, answer in asked.items()]
-        return lambda scope: all(question(term(scope), answer) for question, answer in questions)
+        other = self.term(asked["differs"], (*at, "differs"), home) if "differs" in asked else None
+        questions = [(_QUESTIONS[name], answer) for name, answer in asked.items() if name != "differs"]
+        return lambda scope: (
+            all(question(term(scope), answer) for question, answer in questions)
+            and (other is None or not _equal(term(scope), other(scope)))
+        )
 
 
 def is_filled(value: Any) -> bool:
@@ -267,6 +287,11 @@ def _is_number(value: Any) -> bool:
 def _equal(value: Any, wanted: Any) -> bool:
     """Equal; true is not 1."""
     return isinstance(value, bool) == isinstance(wanted, bool) and value == wanted
+
+
+def _has(value: Any, wanted: Any) -> bool:
+    """Equal, or a list of which an element is."""
+    return any(_equal(each, wanted) for each in value) if isinstance(value, list) else _equal(value, wanted)
 
 
 def _key(value: Any) -> str:
@@ -303,6 +328,7 @@ _QUESTIONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "kind": lambda value, wanted: (
         isinstance(value, KINDS[wanted]) and (wanted == "boolean" or not isinstance(value, bool))
     ),
+    "size": lambda value, wanted: isinstance(value, list) and len(value) == wanted,
     "at_least": lambda value, wanted: _is_number(value) and value >= wanted,
     "at_most": lambda value, wanted: _is_number(value) and value <= wanted,
 }
