@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import count
 
@@ -21,10 +22,13 @@ from untaken.plans import PlanGraph, diff_graphs, discovery, escape_glob, graph_
 from untaken.plans.discovery import (
     MIN_RUNS,
     MIN_SHARE,
+    MIN_SUCCESSES,
     THETA,
     ProposedGraph,
     SharedCall,
     Source,
+    TaskFamily,
+    task_families,
     teaches,
     unusable,
 )
@@ -74,29 +78,31 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
             format_func=SOURCES.__getitem__,
         )  # fmt: skip
     good = [run for run in known if unusable(run, source) is None]
-    agents = sorted({run.agent for run in good})
-    tasks = sorted({run.task_id for run in good})
-    left, right = st.columns(2)
-    chosen = left.multiselect("Agents", agents, key="suggest_agents", placeholder="all", format_func=_short)
-    if source == "calls":
-        among = [right.selectbox("Task", tasks, key="suggest_task", format_func=_short)]
-    else:
-        among = right.multiselect("Tasks", tasks, key="suggest_tasks", placeholder="all", format_func=_short)
-    theta = left.slider("θ: share of runs in the same order", 0.55, 1.0, THETA, 0.01, key="suggest_theta")
-    share = right.slider(
-        "Minimum share of runs that include it", 0.0, 1.0, MIN_SHARE, 0.05, key="suggest_share"
-    )
-    fewest = left.number_input(
-        "Minimum number of runs that include both ends", 1, 1_000, MIN_RUNS, key="suggest_runs"
-    )
-    use_rules = graph is not None and source != "calls" and right.checkbox(
-        "Map actions with the open graph", value=True, key="suggest_map",
-        help="Uses its rules and checks to map actions to sub-goals. If off, tags and tools become the "
-        "sub-goals.",
-    )  # fmt: skip
+    family = _task_of(good) if source == "calls" else _family(good)
+    globs = _applies_to(family) if graph is None else []
+    with st.expander("Agents and thresholds"):
+        left, right = st.columns(2)
+        agents = sorted({run.agent for run in good})
+        chosen = left.multiselect(
+            "Agents", agents, key="suggest_agents", placeholder="all", format_func=_short
+        )
+        fewest = right.number_input(
+            "Minimum number of runs that include both ends", 1, 1_000, MIN_RUNS, key="suggest_runs"
+        )
+        theta = left.slider(
+            "Share of runs in the same order (θ)", 0.55, 1.0, THETA, 0.01, key="suggest_theta"
+        )
+        share = right.slider(
+            "Minimum share of runs that include it", 0.0, 1.0, MIN_SHARE, 0.05, key="suggest_share"
+        )
+        use_rules = graph is not None and source != "calls" and right.checkbox(
+            "Map actions with the open graph", value=True, key="suggest_map",
+            help="Uses its rules and checks to map actions to sub-goals. If off, tags and tools become the "
+            "sub-goals.",
+        )  # fmt: skip
     try:
         base, limits = graph if use_rules else None, (theta, share, int(fewest))
-        make = partial(_draft, base, (tuple(chosen), tuple(among)), limits, source, known)
+        make = partial(_draft, base, (tuple(chosen), family.tasks), limits, source, known)
         draft = make()
         if reads := tuple(_reads(draft.offered)):
             draft = make(reads=reads)
@@ -105,9 +111,50 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
         _leave()
         return
     if any(finding.code == "draft-one-order" for finding in draft.findings):
-        left.caption("All these runs use the same order, so θ has no effect here.")
+        st.caption("All these runs use the same order, so θ has no effect here.")
     used = counted(draft.runs, "run" if source == "plans" else "successful run")
-    _show(draft, graph, used, among or tasks)
+    _show(draft, graph, used, globs)
+
+
+def _task_of(good: Sequence[Run]) -> TaskFamily:
+    """The one task that a draft of calls is of."""
+    task = st.selectbox("Task", sorted({run.task_id for run in good}), key="suggest_task", format_func=_short)
+    return TaskFamily(globs=(escape_glob(task),), tasks=(task,))
+
+
+def _family(good: Sequence[Run]) -> TaskFamily:
+    """The tasks to draft one plan for: those with most runs to learn from, until others are chosen."""
+    runs = Counter(run.task_id for run in good)
+    others = {run.task_id for run in state.corpus().runs.values()} - set(runs)
+    found = task_families(runs, others=others if first_graph.asked() else ())
+    found = sorted(found, key=lambda family: -sum(runs[task] for task in family.tasks))
+    if len(found) > 1:
+        every = TaskFamily(globs=tuple(g for one in found for g in one.globs), tasks=tuple(runs))
+        found = [*found, every] if first_graph.asked() or session.current() is None else [every, *found]
+    words = [_family_words(family, runs, of_all=len(family.tasks) == len(runs) > 1) for family in found]
+    at = st.selectbox("Tasks", range(len(found)), key="suggest_tasks", format_func=words.__getitem__)
+    return found[at]
+
+
+def _family_words(family: TaskFamily, runs: Mapping[str, int], *, of_all: bool) -> str:
+    name = "All tasks" if of_all and len(family.globs) > 1 else _short(", ".join(family.globs))
+    many = sum(runs[task] for task in family.tasks)
+    tasks = f"{counted(len(family.tasks), 'task')}, " if len(family.tasks) > 1 else ""
+    return f"{name} · {tasks}{counted(many, 'run')} to learn from"
+
+
+def _applies_to(family: TaskFamily) -> list[str]:
+    """The tasks that the new plan names: those it is drafted from, until somebody changes them."""
+    globs = list(family.globs)
+    return st.multiselect(
+        "Applies to tasks",
+        globs,
+        default=globs,
+        key=f"suggest_for_{len(globs)}_{globs[0]}",
+        format_func=_short,
+        accept_new_options=True,
+        help="Ids or patterns: * stands for any text. Empty: every run, where no other plan exists.",
+    )
 
 
 def _nothing_to_learn(known: list[Run]) -> None:
@@ -152,7 +199,7 @@ def _short(name: str) -> str:
     return text.one_line(name, 60)
 
 
-def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, tasks: Sequence[str]) -> None:
+def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, globs: Sequence[str]) -> None:
     by = ", ".join(f"{text.label(agent, 40)} {runs:,}" for agent, runs in draft.agents.items())
     st.markdown(f"From **{used}** ({by})")
     tables.figure(figures.draft_figure(draft, dark=state.is_dark()), key="draft", name="Suggested graph")
@@ -169,14 +216,16 @@ def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, tasks: Seque
     with st.container(horizontal=True):
         if first_graph.asked():
             st.button(
-                "Accept", key="suggest_accept", type="primary", on_click=_accept, args=(draft, tasks),
-                disabled=author() is None,
-                help="Saves it as version 1, signed with your name. Runs are scored by it at once."
+                "Accept", key="suggest_accept", type="primary", on_click=_accept, args=(draft, globs),
+                disabled=author() is None or draft.runs < MIN_SUCCESSES,
+                help="One run does not show what is required. Edit the draft first."
+                if draft.runs < MIN_SUCCESSES
+                else "Saves it as version 1, signed with your name. Runs are scored by it at once."
                 if author() else "Enter your name to sign the graph.",
             )  # fmt: skip
         st.button(
             "Edit it first" if first_graph.asked() else "Use this draft",
-            key="suggest_take", on_click=_take, args=(draft, tasks),
+            key="suggest_take", on_click=_take, args=(draft, globs),
             help="You can undo this. Runs are scored with it only after you save.",
         )  # fmt: skip
         _leave()
@@ -187,22 +236,24 @@ def _leave() -> None:
         st.button("Discard draft", key="suggest_leave", on_click=first_graph.done)
 
 
-def _accept(draft: ProposedGraph, tasks: Sequence[str]) -> None:
-    _take(draft, tasks)
+def _accept(draft: ProposedGraph, globs: Sequence[str]) -> None:
+    _take(draft, globs)
     session.save("Suggested by runs, accepted as it was")
 
 
-def _take(draft: ProposedGraph, tasks: Sequence[str]) -> None:
+def _take(draft: ProposedGraph, globs: Sequence[str]) -> None:
     """A person goes through it now: the mark that keeps a draft from scoring is not taken along."""
     metadata = {name: value for name, value in draft.graph.metadata.items() if name != "draft"}
     graph = msgspec.structs.replace(draft.graph, metadata=metadata)
-    if session.current() is not None and not first_graph.asked():
+    here = session.current()
+    if here is not None and not first_graph.asked():
+        graph = msgspec.structs.replace(graph, tasks=graph.tasks or here.graph.tasks)
         session.take_content(graph, "suggested by runs")
         return
     known = session.graph_ids()
     name = next(free for n in count(1) if (free := "suggested" if n == 1 else f"suggested-{n}") not in known)
-    speaks_of = [escape_glob(task) for task in tasks] if known else []  # the only graph serves every run
-    session.begin(msgspec.structs.replace(graph, id=name, version=1, tasks=speaks_of), "suggested by runs")
+    made = msgspec.structs.replace(graph, id=name, version=1, tasks=list(globs))
+    session.begin(made, "suggested by runs")
     first_graph.done()
 
 

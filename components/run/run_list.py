@@ -29,6 +29,10 @@ def choose_run(corpus: Corpus) -> str | None:
     """
     queue = state.derived(review_order, of_all=state.lists_all())
     asked = state.selected("run")
+    if asked is not None and asked not in corpus.runs:  # an address may name a run by its id
+        named = [run.digest for run in corpus.runs.values() if run.run_id == asked]
+        if len(named) == 1:
+            state.select(run=(asked := named[0]))
     chosen = asked if asked in corpus.runs else None
     if asked is None and queue:
         chosen = queue[0].digest

@@ -59,9 +59,10 @@ def test_a_draft_is_accepted_with_one_click_and_scores_the_runs(
     imported: Path, monkeypatch: Patch, page: str
 ) -> None:
     app = drafting(imported, monkeypatch, page)
-    assert "From **9 successful runs**" in said(app)
+    assert "From **8 successful runs**" in said(app)
     app = pressed(app, "suggest_accept")
     graph = saved(imported)["suggested"]
+    assert graph.tasks == ["refund-*"]
     assert {node.id for node in graph.sub_goals} >= {"search", "pay"}
     assert graph.metadata.get("draft") is None
     app = go_to(app, "overview")
@@ -104,21 +105,29 @@ def test_where_every_run_failed_a_plan_is_written_for_a_task(
     assert len([one for one in app.button if one.key == "write_plan"]) == 0
 
 
-def test_beside_another_graph_the_draft_speaks_of_its_own_tasks_only(
+def test_beside_another_graph_the_draft_applies_to_its_own_tasks_and_those_that_are_added(
     imported: Path, monkeypatch: Patch
 ) -> None:
     with Workspace(imported) as store:
         store.add("desk.plan.yaml", desk.GRAPH)
         run = a_run("new", agent="careful", task="swap-*").call("look", ok=True).finish(True)
         store.add("new.jsonl", run.ledger())
-    app = pressed(drafting(imported, monkeypatch), "suggest_accept")
-    assert saved(imported)["suggested"].tasks == ["other", "swap-[*]"]
+    app = drafting(imported, monkeypatch)
+    app.selectbox(key="suggest_tasks").set_value(2).run()  # all tasks
+    applies = next(one for one in app.multiselect if one.label == "Applies to tasks")
+    assert applies.value == ["other", "swap-[*]"]
+    applies.set_value(["other"]).run()
+    app = pressed(app, "suggest_accept")
+    assert saved(imported)["suggested"].tasks == ["other"]
     assert not app.error
 
 
-def test_plans_of_runs_without_an_outcome_become_the_draft(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_a_plan_of_one_run_is_edited_before_it_is_saved(tmp_path: Path, monkeypatch: Patch) -> None:
     run = a_run("r", task="fix").plan("Read the code", "Fix it").call("bash").finish(None)
     with Workspace(tmp_path) as store:
         store.add("runs.jsonl", run.ledger())
-    pressed(drafting(tmp_path, monkeypatch), "suggest_accept")
+    app = drafting(tmp_path, monkeypatch)
+    assert app.button(key="suggest_accept").disabled
+    pressed(pressed(app, "suggest_take"), "annotate_save")
+    assert saved(tmp_path)["suggested"].tasks == ["fix"]
     assert [node.id for node in saved(tmp_path)["suggested"].sub_goals] == ["Read the code", "Fix it"]
