@@ -5,6 +5,7 @@ const HEIGHTS = [560, 1000]; // the taller frame where labels would be small in 
 const LEAST_HEIGHT = 180;
 const COMFORTABLE = 0.8;
 const READABLE = 0.62; // a smaller drawing begins zoomed in, on what went wrong
+const STEADY = 1.5; // how much larger the other direction has to be, for a drawing to turn
 const MARGIN = 22;
 const RINGED = 12; // to the outside of both rings; a drawing that fits whole has as much beside each box
 
@@ -33,10 +34,12 @@ function makePlanCanvas(vis, root, act) {
 
   function chooseLayout() {
     const width = stage.clientWidth || 600;
+    const before = layout?.direction; // a graph that is edited keeps it, until the other is clearly larger
+    const bias = (one) => (one.direction === before ? STEADY : 1);
     const best = (height) =>
       data.layouts
         .map((one) => ({ one, height, scale: scaleOf(one, width, height) }))
-        .reduce((a, b) => (b.scale > a.scale * 1.02 ? b : a));
+        .reduce((a, b) => (b.scale * bias(b.one) > a.scale * bias(a.one) * 1.02 ? b : a));
     const heights = HEIGHTS.map((height) => Math.min(height, data.tallest ?? height));
     let chosen = best(heights[0]);
     if (chosen.scale < COMFORTABLE) chosen = best(heights[1]);
