@@ -39,7 +39,7 @@ def main() -> None:
     view.matrix(found, row)
     views = {
         "Differences": lambda: _differences(found),
-        "What goes with success": lambda: _outcomes(found),
+        "Linked to success": lambda: _outcomes(found),
         "Transcripts": lambda: view.transcripts(corpus, found),
         "Table": lambda: tables.table(matrix_table(found), key="cells", name="Matrix of runs", height=320),
     }
@@ -68,7 +68,7 @@ def _outcomes(found: SideBySide) -> None:
     view.outcomes(found)
     columns = {"sub_goal": None, "p_reason": None, "difference": SIGNED}
     columns |= dict.fromkeys(("p", "p_holm"), tables.P_VALUE)
-    tables.table(outcome_splits_table(found), key="outcomes", name="What goes with success", columns=columns)
+    tables.table(outcome_splits_table(found), key="outcomes", name="Linked to success", columns=columns)
 
 
 main()

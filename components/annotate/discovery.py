@@ -67,10 +67,7 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
     if not sources:
         _nothing_to_learn(known)
         return
-    st.caption(
-        "Learned from successful runs. An edge shows what came first, not what is required. If all runs "
-        "use the same order, habit and requirement look alike."
-    )
+    st.caption("Learned from successful runs. An edge shows what came first in them, not what is required.")
     source = sources[0]
     if len(sources) > 1:
         source = st.segmented_control(

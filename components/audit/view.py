@@ -77,7 +77,7 @@ def numbers(found: PlanAudit) -> None:
         ("Sound", f"{count['sound']} of {len(found.nodes)}", "sub-goals"),
     )
     st.caption(
-        f"Every run of these plans counts, whatever its agent; copies of a run count once. All plans: "
+        "Runs of all agents count; copies of a run count once. All plans: "
         f"{counted(found.runs, 'run')}, {found.successes:,} successful."
     )
 

@@ -225,7 +225,7 @@ def _divergence(found: SideBySide, one: Divergence) -> None:
 
 @panel
 def outcomes(found: SideBySide) -> None:
-    """What goes with success over all runs of the task, in words."""
+    """Linked to success over all runs of the task, in words."""
     known = [split for split in found.outcome_splits if number(split.p) is not None]
     verb = "completed" if found.basis == "sub_goal" else "called"
     if not known:

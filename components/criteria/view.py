@@ -287,7 +287,7 @@ def people(review: CriteriaReview) -> None:
     """How far the values agree with people's, criterion by criterion; nothing where people gave none."""
     found = against_people(review, folder())
     if not found:
-        st.info("Nobody has given values yet. Upload people's values as a criteria file named `people`.")
+        st.info("No values from people yet. Upload people's values as a criteria file named `people`.")
         return
     least = state.rules().least_kappa
     least = LEAST_KAPPA if least is None else least

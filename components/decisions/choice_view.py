@@ -184,7 +184,7 @@ def _fine_print(choice: Choice) -> str:
         return words
     return (
         f"{words} q is the two-sided p-value for no advantage, adjusted by Benjamini–Hochberg over "
-        f"{_pairs(choice)} of skills that a test could tell apart, among all runs compared here."
+        f"{_pairs(choice)} of skills with enough runs for a test, among all runs compared here."
     )
 
 

@@ -88,7 +88,7 @@ def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | Non
         key=f"choices-{measure}",
         name=name,
         on_pick=choice_view.pick,
-        about="The advantage compares the histories of both skills, over every run in memory, whatever the "
+        about="The advantage compares the histories of both skills, over every run in memory, without the "
         "filters. The delta compares the alternative's history with each run's own outcome, luck included: "
         f"two identical skills exceed ±{THRESHOLD:g} in 56% of cases at 5 runs each.",
         controls=lambda: st.segmented_control(

@@ -51,8 +51,8 @@ def draw(corpus: Corpus) -> None:
     """The statement table with its placebo, the runs behind one, and the calibration card."""
     found = corpus.plans
     st.caption(
-        "What runs of one task did in the same state of its plan, by the same agent where it ran the task "
-        "more than once. Always an association: a ledger does not show why a run went the way it did."
+        "What runs of one task did in the same state of the plan, by the same agent where it ran the task "
+        "more than once. An association, not a cause."
     )
     if not found.runs:
         _nothing(found)
@@ -102,7 +102,9 @@ def _counts(found: PlanEvaluation) -> None:
 def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
     st.subheader("Options compared", anchor=False)
     if not listed:
-        st.info("No task lets two options be compared: no agent took both, and no two agents differ enough.")
+        st.info(
+            "No two options can be compared: no agent took both in one task, and agents differ too little."
+        )
         return
     st.caption(
         "Runs that took the option on the left succeeded more often. Select a row to read it as a sentence, "

@@ -153,7 +153,7 @@ def _form(*, folder_is_new: bool) -> None:
             placeholder="*card was declined*",
             help="A glob over what was said, called and answered. With an expression, both must hold.",
         )
-        st.caption("Without a rule, a run has the issue if somebody assigned its mode.")
+        st.caption("Without a rule, a run has the issue if its failure mode was assigned to the run.")
         author = reviewer.author()
         sent = st.form_submit_button(
             "Add issue", disabled=author is None, help="Enter your name first." if author is None else None

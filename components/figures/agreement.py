@@ -55,9 +55,7 @@ def reliability_figure(found: Reviewers, *, dark: bool = False) -> go.Figure:
 
 
 def _words(one: Reliability) -> str:
-    return (
-        f"{one.agreed:,} of {one.items:,} with one opinion, {one.runs:,} runs, {len(one.reviewers)} reviewers"
-    )
+    return f"{one.agreed:,} of {one.items:,} agreed, {one.runs:,} runs, {len(one.reviewers)} reviewers"
 
 
 def reviewer_pairs_figure(pairs: Sequence[ReviewerPair], *, dark: bool = False) -> go.Figure:
@@ -112,7 +110,7 @@ def _pair_words(one: ReviewerPair, values: tuple[Score, Score, Score]) -> str:
 
 MOST_AGENTS: Final = 20
 MARKS: Final[tuple[tuple[str, str, Callable[[Any], tuple[Score, Score, Score]]], ...]] = (
-    ("share of one opinion", "circle", lambda one: (one.agreement, one.low, one.high)),
+    ("share that agree", "circle", lambda one: (one.agreement, one.low, one.high)),
     ("Cohen's κ: beyond chance", "diamond", lambda one: (one.kappa, one.kappa_low, one.kappa_high)),
 )
 """Marks of a row with an agreement and a κ: name, shape, and the figures shown."""

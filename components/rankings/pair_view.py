@@ -161,7 +161,7 @@ def _tasks(one: PairedDifference, gaps: Sequence[TaskGap], runs: Mapping[str, Ru
                 for gap in side[:MOST_TASKS]:
                     _task(gap, runs)
 
-    tables.folded("By task, with each agent's most telling run", draw, key="by-task")
+    tables.folded("By task, with the clearest run of each agent", draw, key="by-task")
 
 
 def _task(gap: TaskGap, runs: Mapping[str, Run]) -> None:

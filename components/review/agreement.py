@@ -133,11 +133,9 @@ def _in_words(found: Reviewers) -> str:
             f"over {whole.cluster}s)"
         )
     return (
-        f"{names}{more}: two or more gave an answer on {counted(whole.items, 'sub-goal')} of "
-        f"{counted(whole.runs, 'run')}, and have one opinion on {whole.agreed:,}. {alpha}. "
-        f"{whole.alone:,} have an answer from one only; {counted(whole.unsure, 'answer')} “cannot "
-        "tell” "
-        "count as missing."
+        f"{names}{more}: two or more answered on {counted(whole.items, 'sub-goal')} of "
+        f"{counted(whole.runs, 'run')} and agree on {whole.agreed:,}. {alpha}. {whole.alone:,} have one "
+        f"answer only; {counted(whole.unsure, 'answer')} “cannot tell” count as missing."
     )
 
 

@@ -28,8 +28,7 @@ def ordered(cases: Sequence[Case]) -> tuple[Case, ...]:
             required=True,
             key="review_order",
             on_change=_keep,
-            help="One run of each way to fail that nobody has read, then runs where a judge "
-            "and people disagree.",
+            help="One unread run of each way to fail, then runs where a judge and people disagree.",
         )
         drawn = st.button(
             "Random run",

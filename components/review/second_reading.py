@@ -24,10 +24,10 @@ def draw_one() -> None:
         key="review-second",
         icon=":material/visibility_off:",
         disabled=found is None,
-        help="The next run of a random draw that somebody else has read and you have not. Their verdicts, "
+        help="A random run that someone else has read and you have not. Their verdicts, "
         "notes and failure modes are hidden until you have saved yours."
         if found
-        else "Nobody else has read a run that you have not.",
+        else "You have read every run that others have read.",
     ):
         state.select(run=found, blind=ON)
         st.rerun()

@@ -82,9 +82,9 @@ def changes(corpus: Corpus, digest: str) -> None:
 def _siblings(corpus: Corpus, run: EvaluatedPath) -> None:
     """Who went the other way from one of the changes, with outcomes."""
     offered = {str(d.decision.seq): d for d in run.decisions if d.alternatives}
-    st.subheader("Who went another way from here", anchor=False)
+    st.subheader("Runs that took another option here", anchor=False)
     if not offered:
-        st.caption("No other run of this task took another way in the same state.")
+        st.caption("No other run of this task took another option in the same state.")
         return
     asked = state.selected("change") or str(run.decisive_seq)
     st.session_state["plan_change"] = asked if asked in offered else next(iter(offered))

@@ -171,7 +171,7 @@ COMPUTED: Final = {
     ),
     "Compare": (
         "Runs of one task are aligned by sub-goal. The first difference is the first sub-goal, in the "
-        "order of the plan, whose status differs from the reference run. What goes with success: "
+        "order of the plan, whose status differs from the reference run. Linked to success: "
         "Fisher's exact test for each sub-goal, Holm-adjusted."
     ),
     "Failure modes": (

@@ -32,7 +32,7 @@ TOUR: Final = (
     ("Run", "run", "One run: its plan graph, its events, and why each sub-goal counts as it does."),
     ("Compare", "compare", "Runs of one task side by side, aligned by sub-goal."),
     ("Rankings", "rankings", "Whether outcome and sub-goals put agents in the same order."),
-    ("Decisions", "decisions", "Which choices go with failure, with intervals and the runs behind them."),
+    ("Decisions", "decisions", "Choices linked to failure, with intervals and the runs behind them."),
     ("Annotate", "annotate", "Edit what should have happened; see at once what the edit changes."),
 )
 

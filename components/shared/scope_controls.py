@@ -63,8 +63,8 @@ def draw() -> None:
                 key="rules_min_kappa",
                 on_change=state.forget_scope,
                 placeholder="any",
-                help="Verdicts of judges, or on sub-goals, whose Cohen's κ with people is below this count "
-                "nowhere: their sub-goals are unscored. Needs 10 common labels. Usual: 0.4. "
+                help="Leaves out judges, and sub-goals of judges, with a Cohen's κ with people below this: "
+                "their sub-goals are unscored. Needs 10 common labels. Usual: 0.4. "
                 "The Criteria page marks criteria below it.",
             )
 
@@ -76,7 +76,7 @@ def other_sets() -> None:
     if len(groups) < 2:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="other-sets"):
-        st.caption("Agents without a common task are shown apart. Also here:", width="content")
+        st.caption("Only agents with common tasks are compared. Also here:", width="content")
         for place, group in enumerate(others[:MOST_SETS]):
             key, words = f"other-set-{place}", text.label(state.group_words(group), 160)
             st.button(words, key=key, on_click=_show_set, args=(group.name,), type="tertiary")
@@ -110,6 +110,6 @@ def _warn_of_unknown() -> None:
         )
     if "verdicts" in unknown:
         st.warning(
-            "The link counts verdicts of somebody who gave none here. These numbers count others.",
+            "The link counts verdicts of a person who gave none here. These numbers count others.",
             icon=":material/link_off:",
         )

@@ -150,10 +150,10 @@ def test_one_run_alone_cannot_be_compared(app: AppTest) -> None:
 
 
 def test_what_goes_with_success_is_reported_with_counts_on_both_sides(app: AppTest) -> None:
-    show_tab(app, "compare_tabs", "What goes with success")
+    show_tab(app, "compare_tabs", "Linked to success")
     assert "**Look up order**, completed in 4 of 4 successes and in 0 of 2 failures" in said(app)
     assert "Association, not causation" in said(app)
-    assert table(app, "What goes with success")["done_in_successes"].iloc[0] == 4
+    assert table(app, "Linked to success")["done_in_successes"].iloc[0] == 4
 
 
 def test_without_a_graph_runs_are_aligned_by_tool_and_it_is_said(tmp_path: Path, monkeypatch: Patch) -> None:

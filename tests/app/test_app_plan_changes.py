@@ -95,7 +95,7 @@ def test_a_successful_run_is_not_said_to_have_a_better_way(tmp_path: Path, monke
     ("change", "why"),
     [
         ({"graph": GRAPH.replace('mutates: ["write_*", "*img*"]\n', "")}, "tools that change state"),
-        ({"tasks": 1}, "So few trials cannot prove a difference"),
+        ({"tasks": 1}, "Too few trials to show a difference"),
     ],
 )
 def test_without_support_the_page_says_why(

@@ -25,7 +25,7 @@ def test_a_click_in_the_matrix_compares_two_agents_and_leads_to_the_runs_that_dr
     expect(pair).to_contain_text(re.compile(r"over the 24 tasks .*95% interval \+\d"))
     page.wait_for_url(re.compile(r"pair=[0-9a-f]{16}"))
     link = page.url
-    pair.get_by_text("By task, with each agent's most telling run").click()
+    pair.get_by_text("By task, with the clearest run of each agent").click()
     pair.get_by_role("link").first.click()
     page.wait_for_url(re.compile(r"/run\?run=[0-9a-f]{64}"))
     headline(page, "Run")

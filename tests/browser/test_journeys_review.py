@@ -136,5 +136,5 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     expect(bob.get_by_text("1 sub-goal where one reviewer says met and another not")).to_be_visible()
     bob.get_by_role("tab", name="Agreement", exact=True).click()
     expect(
-        bob.get_by_text(re.compile("ann, .*bob: two or more gave an answer on 1 sub-goal of 1 run"))
+        bob.get_by_text(re.compile("ann, .*bob: two or more answered on 1 sub-goal of 1 run"))
     ).to_be_visible()

@@ -1,4 +1,4 @@
-"""What goes with success over all runs of a task: counts on both sides and an exact test."""
+"""Linked to success over all runs of a task: counts on both sides and an exact test."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_two_people_are_compared_and_blame_is_compared_with_each_of_them() -> No
     assert blame_words([people, *blame]).startswith(
         "It is the step that a person named in 2 of 3 runs (human:ann), 1 of 3 runs (human:bob). Human"
     )
-    assert blame_words([]).startswith("No person has named a step. Human ceiling not known")
+    assert blame_words([]).startswith("No person named a step. Agreement of people not known")
     assert all(
         words.endswith(f"{DECISIVE_RECORD}.") for words in (blame_words([]), blame_words([people, *blame]))
     )

@@ -373,7 +373,7 @@ def test_a_failed_run_with_everything_completed_counts_by_its_first_unplanned_ch
             [did("r", "look think act", None)],
             "None of 1 run records whether it succeeded",
         ),
-        ("no run", [], "No run can be looked at"),
+        ("no run", [], "No usable run"),
     ],
 )
 def test_the_headline_says_something_true_of_every_corpus(

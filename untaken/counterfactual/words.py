@@ -21,7 +21,7 @@ def time_words(reason: str) -> str:
     if reason != COULD_BE_TIME:
         return ""
     return (
-        "This rule has a price. Of true differences of 30 points that the exact test shows, it silences 8 to"
-        " 10% in logs where nothing goes with time, 30% in one of 40 runs, 73% where an upgrade leaves few"
-        " runs to compare."
+        "This rule also hides true differences: of those of 30 points that the exact test shows, 8 to 10% in"
+        " logs without a change over time, 30% in a log of 40 runs, 73% where an upgrade leaves few runs to"
+        " compare."
     )

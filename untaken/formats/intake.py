@@ -272,7 +272,7 @@ def _note_outcome(run: RunDraft, findings: Findings) -> None:
         name_unused(beside[0], findings, run.run_id)
         return
     message = "no outcome is recorded; success is unknown"
-    hint = "Join outcomes: --outcomes FILE with run_id,success, or a field of the traces: --outcome FIELD."
+    hint = "Add outcomes with `untaken convert`: --outcomes FILE (run_id,success) or --outcome FIELD."
     findings.once("missing-outcome", message, hint=hint)
 
 

@@ -33,7 +33,7 @@ def remarks(report: RankReport) -> tuple[str, ...]:
     ranked = [m for m, some in report.metrics.items() if sum(one.rank is not None for one in some) > 1]
     if silent:
         by = "" if silent == ranked else f" by {', '.join(map(metric_words, silent))}"
-        found.append(f"{NOT_ENOUGH}{by}: as far as these tasks show, each may have every rank.")
+        found.append(f"{NOT_ENOUGH}{by}: with these tasks, each may have any rank.")
     return tuple(found)
 
 

@@ -162,9 +162,9 @@ def plan_silence(run: EvaluatedPath) -> str:
     if any(a.supported for a in alternatives):
         return ""
     if not alternatives:
-        return "No other run of this task took another way in the same state."
+        return "No other run of this task took another option in the same state."
     if any(a.reason == plan.TOO_FEW for a in alternatives):
-        return f"So few trials cannot prove a difference ({plan.TOO_FEW}). {POWER}"
+        return f"Too few trials to show a difference ({plan.TOO_FEW}). {POWER}"
     return f"Nothing is supported: {alternatives[0].reason}."
 
 

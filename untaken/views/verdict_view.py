@@ -63,8 +63,8 @@ def imported_in_words(corpus: Corpus) -> str:
     if not given:
         return ""
     return (
-        f"{sum(given):,} of {len(given):,} verdicts are imported: they came with files, and their names are "
-        "only as good as the source of the file."
+        f"{sum(given):,} of {len(given):,} verdicts are imported: they came with "
+        "files, so their names are not verified."
     )
 
 

@@ -169,13 +169,13 @@ def _verdict(node: SubGoal, done: Completion, tried: Probe | None) -> tuple[Node
         reason = "it has no check" if kind == "none" else f"its check is the recorded {kind}"
         return "untested", f"{reason}: there is nothing to try"
     if done.nobody:
-        return "doubtful", f"{share}: a wrong check, or a step that nobody needs"
+        return "doubtful", f"{share}: a wrong check, or an unnecessary step"
     if tried.reads_nothing:
         return "blind", "its check reads neither calls nor the state"
     if tried.detects_no_change:
         return "doubtful", f"its check detects none of {counted(tried.changed, 'changed value')}"
     if done.contested and done.needless:
-        return "doubtful", f"{share}, and completing it does not go with success"
+        return "doubtful", f"{share}, and completing it is not linked to success"
     if tried.blind:
         return "blind", (
             f"its check still passes in {tried.hollow} of {counted(tried.hollow, 'run')} "

@@ -172,7 +172,7 @@ def blame_words(found: Sequence[RootCauseAgreement]) -> str:
     """How often people name the decisive step, and agree with each other: here, and in public records."""
     hits = [f"{one.same_step:,} of {one.runs:,} runs ({one.b})" for one in found if one.automatic]
     agrees = (
-        f"It is the step that a person named in {', '.join(hits)}." if hits else "No person has named a step."
+        f"It is the step that a person named in {', '.join(hits)}." if hits else "No person named a step."
     )
     return f"{agrees} {ceiling_words(found)}. {DECISIVE_RECORD}."
 
@@ -181,7 +181,7 @@ def ceiling_words(found: Iterable[RootCauseAgreement]) -> str:
     """How far two people agree, for beside automatic blame: of the pair with most runs in common."""
     pairs = [one for one in found if not one.automatic]
     if not pairs:
-        return "Human ceiling not known: no two people have named the root cause of the same run"
+        return "Agreement of people not known: no two have named the root cause of the same run"
     most = max(pairs, key=lambda one: one.runs)
     same = _share_words(most.same, most.same_low, most.same_high)
     near = _share_words(most.near, most.near_low, most.near_high)

@@ -88,7 +88,7 @@ class Triage:
     def headline(self) -> str:
         """What the list is about, in one sentence without its end."""
         if not self.runs:
-            return "No run can be looked at"
+            return "No usable run"
         if not self.failed:
             return self._none_failed()
         many = counted(self.failed, "failed run")

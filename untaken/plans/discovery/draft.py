@@ -33,6 +33,7 @@ from untaken.plans.discovery.proposed_graph import (
     Source,
     Support,
 )
+from untaken.present.numbers import counted
 from untaken.stats.rates import wilson
 
 LARGEST: Final = 1_000
@@ -300,7 +301,7 @@ class _Drafting:
         if rare:
             yield Finding(
                 code="draft-seldom-together",
-                message=f"{rare} pairs of sub-goals occur together in fewer than "
+                message=f"{counted(rare, 'pair')} of sub-goals occur together in fewer than "
                 f"{self.limits.min_runs} runs: no edge was tested between them",
                 severity="note",
             )
