@@ -85,7 +85,7 @@ def _views(corpus: Corpus) -> dict[str, Callable[[], None]]:
         "Workflow or agent?": (bool(report.workflows), lambda: view.workflows(report)),
         "Labels and judge": (state.derived(rates_with_labels).overall.items > 0, labels),
         "Agreement": (rankings, lambda: _agreement(corpus)),
-        "Reliability (pass^k)": (any(one.k > 1 for one in report.pass_k), lambda: _repeated(corpus)),
+        "Reliability": (any(one.k > 1 for one in report.pass_k), lambda: _repeated(corpus)),
         "Missing verdicts": (True, lambda: view.rule(state.derived(missing_rule))),
         "Cost, tokens, steps": (True, lambda: usage_table.draw(state.derived(corpus_usage))),
         "Standings": (True, lambda: _standings(corpus)),
