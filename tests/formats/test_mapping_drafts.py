@@ -31,6 +31,32 @@ CASES: list[tuple[str, Any, dict[str, int]]] = [
     ("a question a record", [{"prompt": "A?", "solution": "a"}] * 2, {"RUN_STARTED": 2, "MESSAGE": 4}),
     ("turns in a list", {"log": [{"user": "A?", "bot": "a"}] * 2}, {"RUN_STARTED": 1, "MESSAGE": 4}),
     (
+        "a run a member",
+        {n: {"query": n, "turns": [GO, DONE]} for n in "abc"},
+        {"RUN_STARTED": 3, "MESSAGE": 6},
+    ),
+    ("results in a list", {"all": [{"task_id": n, "passed": True} for n in "ab"]}, {"RUN_STARTED": 2}),
+    ("results alone", [{"name": n, "is_success": n == "a"} for n in "ab"], {"RUN_STARTED": 2}),
+    (
+        "tests of one run",
+        {"task": "t", "success": True, "tests": [{"name": "x", "passed": True}] * 2},
+        {"RUN_STARTED": 1},
+    ),
+    (
+        "calls beside of what was said",
+        {
+            "log": [{"role_name": "A", "content": "a"}],
+            "tool_calls": [{"func_name": "f", "args": {}, "result": "r"}],
+        },
+        {"MESSAGE": 1, "TOOL_CALL": 1, "OBSERVATION": 1},
+    ),
+    ("what should be called", {"expected_actions": [{"tool": "f"}] * 9, "steps": [STEP]}, {"TOOL_CALL": 1}),
+    (
+        "sessions named inside of events",
+        [{"_type": t, "metadata": {"session_id": s}, "text": "x"} for s in "ab" for t in ("user", "bot")],
+        {"RUN_STARTED": 2, "MESSAGE": 4},
+    ),
+    (
         "parts inside of objects",
         {"entries": [{"decision": {"action": "buy", "params": {"n": 1}, "reasoning": "Cheap."}}] * 2},
         {"MESSAGE": 2, "TOOL_CALL": 2},
@@ -69,6 +95,13 @@ NAMES: list[tuple[dict[str, Any], str, Any]] = [
     ({"model": "m"}, "agent", "model"),
     ({"state": {"counter": {"prompt_tokens": 1}}}, "usage", "state.counter"),
     ({"status": "failed"}, "success", "status"),
+    ({"auto_passed": False}, "success", "auto_passed"),
+    ({"task": {"title": "t"}}, "task", "task.title"),
+    (
+        {"meta": {"model": "m"}, "results": [{"task": n, "passed": True} for n in "ab"]},
+        "model",
+        "/meta.model",
+    ),
 ]
 MISLEADING: list[tuple[dict[str, Any], str]] = [
     ({"status": "running"}, "success"),

@@ -60,7 +60,10 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Names that feed a run, the likeliest first."""
 PARTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "tool": ("tool", "tool_name", "invoked_tool", "function", "function_name", "action", "command", "name"),
+    "tool": (
+        *("tool", "tool_name", "invoked_tool", "function", "function_name", "func_name", "func", "action"),
+        *("command", "cmd", "name"),
+    ),
     "arguments": (
         "arguments",
         "args",
@@ -73,7 +76,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "content": (
         *("observation", "tool_result", "result", "output", "response", "tool_output", "return_value"),
-        "tool_response",
+        *("tool_response", "stdout", "out"),
     ),
     "say": (
         *("content", "text", "message", "msg", "thought", "utterance", "words", "response", "answer"),
@@ -91,13 +94,33 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Names of the parts of an element."""
 SPEAKERS: Final = (
-    *("role", "who", "speaker", "source", "from", "sender", "author", "agent", "agent_name", "name"),
+    *(
+        "role",
+        "who",
+        "speaker",
+        "source",
+        "from",
+        "sender",
+        "author",
+        "role_name",
+        "agent",
+        "agent_name",
+        "name",
+    ),
 )
 """Members that say who speaks."""
 ENDS: Final = ("status", "outcome", "verdict", "final_status", "result")
 """Members that may say how a run ended, where all that is in them does."""
 WHOLE: Final = ("metadata", "config", "settings", "environment", "usage")
 """Members that no part of an element is looked for in."""
+TITLES: Final = ("name", "title")
+"""Members that name a task where no other does."""
+RIGHT: Final = frozenset(("pass", "passed", "success", "successful", "correct", "solved", "resolved"))
+"""Words in the name of a member that is true or false, by which it is an outcome."""
+AROUND: Final = ("agent", "model", "version", "started")
+"""Parts of a run that may be said once for all runs of a file."""
+EXPECTED: Final = ("expected", "gold", "reference", "ground_truth")
+"""How names of lists begin that say what should have been done."""
 DEFINED: Final = ("tools", "tool_definitions", "functions", "available_tools", "tool_schemas")
 """Lists of what an agent could call, not of what it called."""
 WRAPPED: Final = ("message", "msg", "data", "payload", "item")

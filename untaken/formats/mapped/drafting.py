@@ -14,20 +14,25 @@ from typing import Any, Final
 from untaken.formats.losses import Findings
 from untaken.formats.mapped.draft_names import (
     ACTING,
+    AROUND,
     CALLS,
     DEFINED,
     ENDS,
+    EXPECTED,
     FIELDS,
     KINDS,
     PARTS,
+    RIGHT,
     SPEAKERS,
+    TITLES,
     TOKENS,
     WHOLE,
     WRAPPED,
 )
-from untaken.formats.messages import is_message
+from untaken.formats.messages import is_message, message_items
 from untaken.formats.outcome_fields import outcome_from
 from untaken.formats.readings import mapping, moment, objects
+from untaken.formats.trace_run import Answered, Called, Item
 from untaken.plans.yaml_text import flow, text
 from untaken.present.numbers import counted
 
@@ -48,7 +53,10 @@ def draft_mapping(records: Iterable[Any], name: str) -> str:
     sample = list(islice(records, RECORDS))
     if not sample:
         sample = [{}]
-    many, home, marks = len(sample), _runs_inside(sample), _marks(sample)
+    many, members = len(sample), _are_members(sample)
+    if members:
+        sample = [each for record in sample for each in record.values()]
+    home, marks, around = None if members else _runs_inside(sample), _marks(sample), sample[0]
     if home:
         sample = [
             each
@@ -56,7 +64,7 @@ def draft_mapping(records: Iterable[Any], name: str) -> str:
             for path, found in _lists(mapping(record)).items()
             for each in (objects(found) if path == home else ())
         ]
-    together = not home and _are_events(sample)
+    together = not home and not members and _are_events(sample)
     key = _session(sample) if together else None
     lines = [
         f"# Drafted from {counted(many, 'record')}: correct it before use.",
@@ -66,21 +74,46 @@ def draft_mapping(records: Iterable[Any], name: str) -> str:
         lines += ["recognise:", f"  - {flow({'sure': 'likely', 'names': marks})}"]
     if together:
         lines.append(f"runs: {flow({'by': key} if key else {'lines': True})}")
-    elif home:
-        lines.append(f"runs: {flow({'each': f'{home}[]'})}")
-    lines += ["run:", *_run(sample, "[]." if together else "")]
+    elif home or members:
+        lines.append(f"runs: {flow({'each': f'{home}[]'} if home else {'members': True})}")
+    lines += ["run:", *_run(sample, "[]." if together else "", mapping(around) if home else {})]
     rules = list(_items(sample, together))
     lines += ["items:", *rules] if rules else ["items: []"]
     return "\n".join(lines) + "\n"
 
 
 def _runs_inside(sample: Sequence[Any]) -> str | None:
-    """The list of a record whose elements are runs: they have lists of what happened themselves."""
+    """The list of a record whose elements are runs: they have an outcome, or lists of what happened."""
     for path, found in _lists(mapping(sample[0])).items():
+        if len(found) > 1 and not _is_result(sample[0]) and _mostly(map(_is_result, found)):
+            return path
         inner = [each for run in objects(found) for each in _lists(run).values() if _happened(each)]
         if inner and not _happened(found):
             return path
     return None
+
+
+def _are_members(sample: Sequence[Any]) -> bool:
+    """Whether each member of a record is a run, by its id: objects that have names in common."""
+    members = [each for record in sample for each in mapping(record).values()]
+    if len(members) < 3 or not all(isinstance(each, dict) and len(each) > 1 for each in members):
+        return False
+    counts = Counter(name for each in members for name in each)
+    return sum(count * 10 >= len(members) * 9 for count in counts.values()) > 1
+
+
+def _is_result(element: Any) -> bool:
+    """Whether an element says of a task who did it, or how it was done."""
+    own = {name: value for name, value in mapping(element).items() if not isinstance(value, dict | list)}
+    named = any(_like(name, (*FIELDS["task"], *TITLES)) for name in own)
+    who = any(_like(name, (*FIELDS["agent"], *FIELDS["model"])) for name in own)
+    return named and (who or any(_says_outcome(name, value) for name, value in own.items()))
+
+
+def _says_outcome(name: str, value: Any) -> bool:
+    """Whether a member is an outcome: by its name, or by a word of it where it is true or false."""
+    words = name.lower().replace("-", "_").split("_")
+    return _like(name, FIELDS["success"]) or (isinstance(value, bool) and not RIGHT.isdisjoint(words))
 
 
 def _happened(elements: Sequence[Any]) -> bool:
@@ -94,7 +127,10 @@ def _are_events(sample: Sequence[Any]) -> bool:
     """Whether the records of a file are what happened in its runs, not a run each."""
     if len(sample) == 1 or not all(isinstance(each, dict) for each in sample):
         return False
-    differ = any(len({e[n] for e in sample if isinstance(e.get(n), str)}) > 1 for n in KINDS if n != "name")
+    if _mostly(map(_is_result, sample)):
+        return False
+    kinds = dict.fromkeys(name for each in sample for name in each if _like(name, KINDS[:-1]))
+    differ = any(len({each[n] for each in sample if isinstance(each.get(n), str)}) > 1 for n in kinds)
     if any(map(_lists, sample)):
         return differ
     turns = sum(_turn(each) is not None for each in sample)
@@ -111,11 +147,11 @@ def _turn(element: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def _session(sample: Sequence[Mapping[str, Any]]) -> str | None:
     """The member with the id of a run: nearly every record has it, and some share it."""
-    for name in dict.fromkeys(name for each in sample for name in each):
-        values = [each[name] for each in sample if isinstance(each.get(name), str | int)]
-        shared = len(set(values)) < len(values) and len(values) * 10 >= len(sample) * 8
-        if shared and _like(name, FIELDS["id"][:-1]) and _plain(name):
-            return name
+    for path, values in _by_path(sample).items():
+        ids = [value for value in values if isinstance(value, str | int)]
+        shared = len(set(ids)) < len(ids) and len(ids) * 10 >= len(sample) * 8
+        if shared and _like(path.rpartition(".")[2], FIELDS["id"][:-1]):
+            return path
     return None
 
 
@@ -149,7 +185,7 @@ def _lists(record: Mapping[str, Any]) -> dict[str, list[Any]]:
             if not _plain(name):
                 continue
             place = f"{path}{_name(name)}"
-            if objects(each) and not _like(name, DEFINED):
+            if objects(each) and not _like(name, DEFINED) and not name.lower().startswith(EXPECTED):
                 found[place] = each
             elif isinstance(each, dict) and depth < DEEPEST:
                 waiting.append((f"{place}.", each, depth + 1))
@@ -160,16 +196,14 @@ def _name(name: str) -> str:
     return name if name.replace("_", "").replace("-", "").isalnum() else f'"{name}"'
 
 
-def _run(sample: Sequence[Any], home: str) -> Iterator[str]:
-    """The members of `run` that a name speaks for."""
-    fields: dict[str, list[Any]] = {}
-    for path, value in (field for each in sample for field in _fields(mapping(each))):
-        fields.setdefault(path, []).append(value)
-    for part, names in FIELDS.items():
-        fitting = [path for path, values in fields.items() if any(_fits(part, value) for value in values)]
-        found = next((path for name in names for path in _called(fitting, name, part)), None)
-        if found is None:
-            found = _by_content(part, fields)
+def _run(sample: Sequence[Any], home: str, around: Mapping[str, Any]) -> Iterator[str]:
+    """The members of `run` that a name speaks for; who ran, and when, may be said around the runs."""
+    fields = _by_path(sample)
+    outside = {f"/{path}": values for path, values in _by_path([around]).items()}
+    for part in FIELDS:
+        found = _named(part, fields) or _by_content(part, fields)
+        if found is None and part in AROUND:
+            found = _named(part, outside)
         if found is None:
             if part == "agent":
                 yield """  agent: "'unknown-agent'"  # no member is called an agent"""
@@ -178,6 +212,20 @@ def _run(sample: Sequence[Any], home: str) -> Iterator[str]:
             continue  # what the agent replied is not what was expected
         which = "last" if part == "success" else "first"
         yield f"  {part}: {flow({which: f'{home}{found}'} if home else found)}"
+
+
+def _by_path(sample: Sequence[Any]) -> dict[str, list[Any]]:
+    """The values of members that are no lists, by path."""
+    fields: dict[str, list[Any]] = {}
+    for path, value in (field for each in sample for field in _fields(mapping(each))):
+        fields.setdefault(path, []).append(value)
+    return fields
+
+
+def _named(part: str, fields: Mapping[str, Sequence[Any]]) -> str | None:
+    """The member that a name speaks for, the likeliest name first."""
+    fitting = [path for path, values in fields.items() if any(_fits(part, value) for value in values)]
+    return next((path for name in FIELDS[part] for path in _called(fitting, name, part)), None)
 
 
 def _fits(part: str, value: Any) -> bool:
@@ -195,7 +243,11 @@ def _fits(part: str, value: Any) -> bool:
 
 def _is_usage(value: Any) -> bool:
     """Whether an object has tokens under a name that some library gives them."""
-    return isinstance(value, dict) and any(name in value for name in TOKENS)
+    return (
+        isinstance(value, dict)
+        and any(name in value for name in TOKENS)
+        and not any(isinstance(each, str) for each in value.values())
+    )
 
 
 def _by_content(part: str, fields: Mapping[str, Sequence[Any]]) -> str | None:
@@ -205,8 +257,15 @@ def _by_content(part: str, fields: Mapping[str, Sequence[Any]]) -> str | None:
     if part == "agent":
         models = (path for name in FIELDS["model"] for path in _called(fields, name, "model"))
         return next((path for path in models if any(isinstance(v, str) for v in fields[path])), None)
+    if part == "task":
+        return next(
+            (path for name in TITLES for path in _called(fields, name, part) if "." not in path), None
+        )
     if part != "success":
         return None
+    right = (p for p, vs in fields.items() if all(_says_outcome(p.rpartition(".")[2], v) for v in vs))
+    if found := min(right, key=lambda path: path.count("."), default=None):
+        return found
     ends = [path for path in fields if _like(path.rpartition(".")[2], ENDS)]
     return next((path for path in ends if all(map(_is_outcome, fields[path]))), None)
 
@@ -237,7 +296,7 @@ def _called(fields: Iterable[str], name: str, part: str) -> list[str]:
         *above, last = path.split(".")
         own = (
             part in ("agent", "model", "task")
-            and last in ("name", "id")
+            and last in ("name", "id", "title")
             and _like("".join(above[-1:]), (name,))
         )
         if own or _like(last, (name,)):
@@ -247,15 +306,46 @@ def _called(fields: Iterable[str], name: str, part: str) -> list[str]:
 
 def _items(sample: Sequence[Any], together: bool) -> Iterator[str]:
     if together:
-        elements, place = [each for each in sample if isinstance(each, dict)], "[]"
-    else:
-        listed = [(path, found) for each in sample for path, found in _lists(mapping(each)).items()]
-        best = _best(listed)
-        if best is None:
-            yield from _alone(sample)
-            return
-        place = f"{best}[]"
-        elements = [each for path, found in listed if path == best for each in objects(found)]
+        yield from _list_rule("[]", [each for each in sample if isinstance(each, dict)])
+        return
+    lists: dict[str, list[dict[str, Any]]] = {}
+    for path, found in (each for record in sample for each in _lists(mapping(record)).items()):
+        lists.setdefault(path, []).extend(objects(found))
+    best = _best(lists)
+    if best is None:
+        yield from _alone(sample)
+        return
+    said = [item for each in lists[best] if is_message(each) for item in message_items(each)]
+    if beside := _beside(best, lists, said):
+        if _like(beside.rpartition(".")[2], CALLS):
+            rule = _nested(beside, lists[beside], answered=any(isinstance(item, Answered) for item in said))
+            yield f"  - {flow(rule)}"
+        else:
+            yield from _list_rule(f"{beside}[]", lists[beside])
+    yield from _list_rule(f"{best}[]", lists[best])
+
+
+def _beside(best: str, lists: Mapping[str, Sequence[Mapping[str, Any]]], said: Sequence[Item]) -> str | None:
+    """A list of calls beside the best list, which has none; or one of what was said beside one of calls."""
+    others = [path for path in lists if path != best]
+    if _like(best.rpartition(".")[2], CALLS):
+        return next((path for path in others if _mostly(map(_speaks, lists[path]))), None)
+    calls = any(isinstance(item, Called) for item in said)
+    if calls or any(_like(name, (*CALLS, *ACTING)) for each in lists[best] for name in each):
+        return None
+    return next((path for path in others if _like(path.rpartition(".")[2], CALLS)), None)
+
+
+def _speaks(element: Mapping[str, Any]) -> bool:
+    """Whether an element says something, and who says it."""
+    return is_message(element) or (
+        any(_like(name, SPEAKERS[:8]) for name in element)
+        and any(_like(name, PARTS["say"]) for name in element)
+    )
+
+
+def _list_rule(place: str, elements: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The rule for a list of what happened."""
     known = sum(map(is_message, elements))
     if known * 10 >= len(elements) * 9:
         yield f"  - {flow({'message': place})}"
@@ -284,19 +374,21 @@ def _mostly(holds: Iterable[bool]) -> bool:
     return sum(each) * 2 > len(each)
 
 
-def _best(listed: Sequence[tuple[str, list[Any]]]) -> str | None:
+def _best(lists: Mapping[str, Sequence[Mapping[str, Any]]]) -> str | None:
     """The list with what happened: one of messages, else the one with most elements."""
-    sizes: Counter[str] = Counter()
-    for path, found in listed:
-        known = sum(map(is_message, objects(found)))
-        acts = sum(any(_like(name, ACTING) for name in each) for each in objects(found))
-        sizes[path] += len(found) * (10 if known * 10 >= len(found) * 9 else 1) + 10 * acts
+    sizes: dict[str, int] = {}
+    for path, found in lists.items():
+        known = sum(map(is_message, found))
+        acts = sum(any(_like(name, ACTING) for name in each) for each in found)
+        sizes[path] = len(found) * (10 if known * 10 >= len(found) * 9 else 1) + 10 * acts
     return max(sizes, key=lambda path: sizes[path], default=None)
 
 
 def _kind(elements: Sequence[Mapping[str, Any]]) -> str | None:
     """The member that tells elements apart: in most of them, with few values."""
-    for name in KINDS:
+    for name in (
+        n for kind in KINDS for n in dict.fromkeys(n for e in elements for n in e) if _like(n, (kind,))
+    ):
         values = [each[name] for each in elements if isinstance(each.get(name), str)]
         if len(values) * 2 > len(elements) and len(set(values)) <= max(2, len(values) // 2):
             return name
@@ -363,13 +455,13 @@ def _acts(elements: Sequence[Mapping[str, Any]], when: Mapping[str | None, Any])
         yield f"- answer: {flow({'content': content, **ids})}"
 
 
-def _nested(name: str, calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The rule for calls that are a list in an element."""
+def _nested(name: str, calls: Sequence[Mapping[str, Any]], *, answered: bool = False) -> dict[str, Any]:
+    """The rule for calls that are a list in an element, unless they are `answered` elsewhere with answers."""
     call = {
         "tool": _first(calls, PARTS["tool"]) or "name",
         "arguments": _first(calls, PARTS["arguments"]) or "arguments",
     }
-    if content := _first(calls, PARTS["content"]):
+    if (content := _first(calls, PARTS["content"])) and not answered:
         answer = {"when": {content: {"filled": True}}, "answer": {"content": content}}
         return {"each": f"{name}[]", "items": [{"call": call}, answer]}
     return {"each": f"{name}[]", "call": call}

@@ -89,7 +89,9 @@ def mapped_importer(
     def recognise(sample: Sample) -> Confidence:
         if tables_only and not is_table(sample.name, TABLES):
             return Confidence.NO
-        return max((each.of(sample) for each in format.recognisers), default=Confidence.NO)
+        return max(
+            (each.of(sample, members=format.members) for each in format.recognisers), default=Confidence.NO
+        )
 
     def read(file: TraceFile) -> Iterator[TraceRun]:
         number = 0
@@ -118,6 +120,8 @@ def _records(format: FormatMapping, file: TraceFile) -> Iterator[Any]:
             key = text(format.by(Scope(here=value, root=value, findings=file.findings, file=file.stem)))
             groups.setdefault(key or "", []).append(value)
         yield from map(file.record, groups.values())
+    elif format.members:
+        yield from (file.record(each) for value in values for each in mapping(value).values())
     elif format.lists:
         yield from map(file.record, file.wholes(lambda value: _listed(format, value)))
     elif format.lines:

@@ -65,9 +65,12 @@ class Recogniser(Struct, frozen=True, kw_only=True):
     names: frozenset[str]
     test: Test | None
 
-    def of(self, sample: Sample) -> Confidence:
-        """How sure it is of a file."""
-        for record in first_rows(sample) if is_table(sample.name) else sample.records:
+    def of(self, sample: Sample, *, members: bool = False) -> Confidence:
+        """How sure it is of a file, whose records' `members` may be the runs."""
+        records = first_rows(sample) if is_table(sample.name) else sample.records
+        if members:
+            records = [each for record in records if isinstance(record, dict) for each in record.values()]
+        for record in records:
             if self.names <= (record.keys() if isinstance(record, dict) else frozenset()):
                 scope = Scope(here=record, root=record, findings=Findings(None), file=sample.name)
                 if self.test is None or self.test(scope):
@@ -91,6 +94,7 @@ class FormatMapping(Struct, frozen=True, kw_only=True):
         recognisers: any of which may know a file.
         each: the runs of a record, ``None`` where it is one.
         lines: whether all records of a file are one run; `by`: what records of one run share.
+        members: whether each member of a record is a run.
         lists: where a run's list is in a record that is none; lines that are neither are one together.
         terms: the members of `run`; `metrics` and `metadata` by name; `usage`; `calls`.
         items: what happened.
@@ -102,6 +106,7 @@ class FormatMapping(Struct, frozen=True, kw_only=True):
     each: Any
     lines: bool
     lists: tuple[str, ...]
+    members: bool
     by: Term | None
     terms: Mapping[str, Term]
     metrics: Mapping[str, Term]
@@ -159,9 +164,11 @@ class _Reader:
         recognisers = tuple(
             self._recogniser(each, ("recognise", n)) for n, each in enumerate(self._list(spec, "recognise"))
         )
-        runs = terms.members(spec.get("runs", {}), ("runs",), ("each", "when", "lines", "lists", "by"))
-        if len({"each", "lines", "lists", "by"} & runs.keys()) > 1:
-            terms.refuse(("runs",), "`runs` is one of: each, lines, lists, by")
+        runs = terms.members(
+            spec.get("runs", {}), ("runs",), ("each", "when", "lines", "lists", "members", "by")
+        )
+        if len({"each", "lines", "lists", "members", "by"} & runs.keys()) > 1:
+            terms.refuse(("runs",), "`runs` is one of: each, lines, lists, members, by")
         lists = self._names(runs, ("runs",), "lists")
         together = bool(runs.get("lines")) or "by" in runs
         by = terms.term(runs["by"], ("runs", "by"), "[]" if together else "") if "by" in runs else None
@@ -187,6 +194,7 @@ class _Reader:
             each=each,
             lines=bool(runs.get("lines")),
             lists=lists,
+            members=bool(runs.get("members")),
             by=by,
             terms=single,
             metrics=by_name["metrics"],
