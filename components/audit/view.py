@@ -152,8 +152,10 @@ def edges(found: PlanAudit) -> None:
         with st.container(border=True):
             st.markdown(f"**{text.label(one.sub_goal)}** needs **{text.label(one.dependency)}** · doubtful")
             st.write(_sentence(one.why))
-            if one.proposed is not None:
-                _accept(one.graph, one.proposed, f"edge-{at}")
+            with st.container(horizontal=True, vertical_alignment="center"):
+                if one.proposed is not None:
+                    _accept(one.graph, one.proposed, f"edge-{at}")
+                packets.control(audit_packet, [one], f"edge-{at}")
 
 
 @panel
@@ -179,6 +181,7 @@ def tasks(found: PlanAudit) -> None:
             "proposed": st.column_config.TextColumn("proposed writes", width=420),
         },
     )
+    packets.control(audit_packet, found.tasks, "audit-task", lambda one: f"{one.task_id}: {one.doubt:.2f}")
 
 
 @panel

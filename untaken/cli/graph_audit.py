@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from untaken.analysis.auditing import ALARMS, NodeAudit, PlanAudit
+from untaken.analysis.auditing import ALARMS, EdgeAudit, NodeAudit, PlanAudit, TaskAudit
 from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import read_graphs, read_ledgers
@@ -23,11 +23,11 @@ FIRST: Final = ("doubtful", "blind", "contested", "untested", "sound")
 
 def add_audit(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "audit", run_audit, "check plan graphs against recorded runs: is the plan right?")
+    parser = verb(verbs, "audit", run_audit, "check plan graphs against recorded runs")
     parser.add_argument("paths", nargs="+", metavar="PATH", help="plan graph, or folder of plan graphs")
     parser.takes_one("--against", "LEDGERS", "ledgers, or folders of ledgers", nargs="+", required=True)
     parser.takes_top(TOP)
-    parser.takes_packet("sub-goal")
+    parser.takes_packet("item (of sub-goals, then edges, then tasks)")
 
 
 def run_audit(args: argparse.Namespace, console: Console) -> int:
@@ -42,7 +42,8 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
     )
     found = audit_corpus(corpus)
     if args.packet is not None:
-        return print_packet(audit_packet(corpus, nth(_in_order(found), args.packet)), console)
+        items: list[NodeAudit | EdgeAudit | TaskAudit] = [*_in_order(found), *_doubtful(found), *found.tasks]
+        return print_packet(audit_packet(corpus, nth(items, args.packet)), console)
     console.say(f"{found.headline}.")
     _print(found, console, args.top or None)
     for warning in stranger_findings(found):
@@ -55,6 +56,10 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
 
 def _in_order(found: PlanAudit) -> list[NodeAudit]:
     return sorted(found.nodes, key=lambda one: FIRST.index(one.verdict))
+
+
+def _doubtful(found: PlanAudit) -> list[EdgeAudit]:
+    return [one for one in found.edges if one.verdict in ALARMS]
 
 
 def _print(found: PlanAudit, console: Console, top: int | None) -> None:
@@ -70,8 +75,7 @@ def _print(found: PlanAudit, console: Console, top: int | None) -> None:
     )
     if top and len(nodes) > top:
         console.say(f"… and {len(nodes) - top} more (--top 0 lists all)")
-    edges = [one for one in found.edges if one.verdict in ALARMS]
-    if edges:
+    if edges := _doubtful(found):
         console.say()
         console.columns(
             edges[:top],

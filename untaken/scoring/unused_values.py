@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, Literal
@@ -14,7 +15,7 @@ from msgspec import Struct
 from untaken.ledger.events import ToolCall
 from untaken.plans.calls import expected_of
 from untaken.plans.plan_graph import PlanGraph, ToolCallSpec
-from untaken.scoring.differences import shown, unmet_arguments
+from untaken.scoring.differences import FieldDifference, shown, unmet_arguments
 from untaken.scoring.run_score import NodeScore
 from untaken.scoring.seen_texts import SeenTexts, SoughtValue, ValueKind, sought
 
@@ -24,6 +25,7 @@ MOST_VALUES: Final = 24
 MOST_USED: Final = 3
 MOST_SIBLINGS: Final = 20
 """Other runs of the task that are asked for a value."""
+_NO_TEXT: Final = (None, "")
 LEAST_RUNS: Final = 3
 """Runs of a task that must all lack a value before the plan is doubted."""
 
@@ -116,6 +118,33 @@ def unused_values_of(
     if call is None and check.tool_call.name in seen.run.tools:
         return ()  # called as expected, but refused or not often enough
     return unused_values(seen, check.tool_call, call, others=others)
+
+
+def unused_fields(
+    seen: SeenTexts, differences: Iterable[FieldDifference], *, others: Iterable[SeenTexts] = ()
+) -> tuple[UnusedValue, ...]:
+    """What a check expects of fields of the state that have other values; the whole run is looked through.
+
+    An agent may have concluded such a value from others: that it was never shown is no cause.
+    """
+    siblings = list(islice(others, MOST_SIBLINGS))
+    found = []
+    for one in islice(differences, MOST_VALUES):
+        expected = _written(one.expected)
+        if not one.met and one.field.startswith("state.") and expected not in _NO_TEXT:
+            actual = _written(one.actual)
+            instead = [] if actual is None else [actual]
+            found.append(_unused(seen, None, siblings, (one.field, expected, instead)))
+    return tuple(found)
+
+
+def _written(shown_value: str) -> Any:
+    """The text or number that a difference shows, before the field that holds it; ``None`` for all else."""
+    try:
+        value = literal_eval(shown_value.partition(" (state.")[0].strip())
+    except (SyntaxError, ValueError):
+        return None
+    return value if isinstance(value, str | int | float) else None
 
 
 def _pairs(spec: ToolCallSpec, call: ToolCall | None) -> Iterator[tuple[str, Any, list[Any]]]:

@@ -15,7 +15,7 @@ from untaken.scoring.differences import shown
 from untaken.scoring.failed_calls import last_failed_call, unlike
 from untaken.scoring.seen_texts import SeenTexts
 from untaken.scoring.trace import Trace
-from untaken.scoring.unused_values import MOST_SIBLINGS, UnusedValue, unused_values_of
+from untaken.scoring.unused_values import MOST_SIBLINGS, UnusedValue, unused_fields, unused_values_of
 from untaken.views.single_run import RunReport
 
 MOST_RUNS: Final = 200
@@ -38,17 +38,26 @@ class UnlikeSuccesses:
 
 def values_to_know(corpus: Corpus, report: RunReport, node: NodeScore) -> tuple[UnusedValue, ...]:
     """The expected values that a run did not use for a sub-goal, with where they could be known from."""
-    return values_of_run(corpus, report.run, report.graph, node)
+    if report.graph is None or node.completed or report.run.integrity.broken:
+        return ()
+    seen, others = _seen(corpus, report.run)
+    return unused_values_of(seen, report.graph, node, others=others)
 
 
 def values_of_run(
     corpus: Corpus, run: Run, graph: PlanGraph | None, node: NodeScore
 ) -> tuple[UnusedValue, ...]:
-    """The same without a report."""
+    """The same without a report, and of a check on the state the values that its fields should have."""
     if graph is None or node.completed or run.integrity.broken:
         return ()
-    others = (SeenTexts(other) for other in islice(_siblings(corpus, run), MOST_SIBLINGS))
-    return unused_values_of(SeenTexts(run), graph, node, others=others)
+    seen, others = _seen(corpus, run)
+    of_call = unused_values_of(seen, graph, node, others=others)
+    return of_call or unused_fields(seen, node.differences, others=others)
+
+
+def _seen(corpus: Corpus, run: Run) -> tuple[SeenTexts, list[SeenTexts]]:
+    """What the run was shown, and what other runs of its task were."""
+    return SeenTexts(run), [SeenTexts(other) for other in islice(_siblings(corpus, run), MOST_SIBLINGS)]
 
 
 def unlike_successes(corpus: Corpus, report: RunReport, node: NodeScore) -> UnlikeSuccesses | None:

@@ -1,6 +1,6 @@
 """A finding as work to hand over: what failed, the recorded lines, what was expected, and a test that fails.
 
-Of an item to fix, a cause, a sub-goal of the plan audit or a pair of versions: one document for a person or a
+Of an item to fix, a cause, an item of the plan audit or a pair of versions: one document for a person or a
 coding agent. All its texts but the headings come from ledgers and graphs and are untrusted.
 """
 
@@ -15,19 +15,22 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from untaken.analysis.auditing import NodeAudit
+from untaken.analysis.auditing import EdgeAudit, NodeAudit, TaskAudit
+from untaken.analysis.comparing import MOST_SHOWN, Split, align_runs
 from untaken.analysis.fix_first import FixItem
 from untaken.analysis.versions import DiscordantRuns
 from untaken.annotating import apply
 from untaken.corpus import Corpus
 from untaken.errors import Unscored, UntakenError, number
 from untaken.ledger import Run, as_mapping
-from untaken.plans import PlanGraph, export_graph
+from untaken.plans import Check, PlanGraph, SubGoal, ToolCallSpec, export_graph
+from untaken.plans.patterns import as_literal
 from untaken.present.numbers import counted, interval, percent, points
 from untaken.scoring import FieldDifference, NodeScore, RunScore
 from untaken.scoring.causes import Cause, cause_words
 from untaken.scoring.differences import ABSENT
 from untaken.scoring.unused_values import UnusedValue
+from untaken.views.audit import writes_in_words
 from untaken.views.cause import first_failed
 from untaken.views.documents import Count, DocumentPart
 from untaken.views.known_values import values_of_run
@@ -58,7 +61,7 @@ class PacketValue(DocumentPart, frozen=True, kw_only=True):
 
 
 class PacketRun(DocumentPart, frozen=True, kw_only=True):
-    """A run behind the finding."""
+    """A run behind the finding; `choice`: where it first chose otherwise than a success of its task."""
 
     run_id: str
     digest: str
@@ -70,6 +73,7 @@ class PacketRun(DocumentPart, frozen=True, kw_only=True):
     reason: str
     differences: Sequence[FieldDifference]
     values: Sequence[PacketValue]
+    choice: str | None
     lines: Sequence[PacketLine]
 
 
@@ -100,17 +104,18 @@ class PacketDocument(DocumentPart, frozen=True, kw_only=True, tag="untaken.packe
 
 
 class _Place(NamedTuple):
-    """A run, the sub-goal to look at (by default the first that failed), and an event."""
+    """A run, the sub-goal to look at (by default the first that failed), events, a run to compare with."""
 
     digest: str
     sub_goal: str | None = None
-    seq: int | None = None
+    seqs: Sequence[int | None] = ()
+    reference: str | None = None
 
 
 def fix_packet(corpus: Corpus, item: FixItem) -> PacketDocument:
     """Of an item of the fix-first list."""
     goals = item.goals or (None,) * len(item.runs)
-    places = [_Place(*one) for one in zip(item.runs, goals, item.seqs, strict=True)]
+    places = [_Place(run, goal, [seq]) for run, goal, seq in zip(item.runs, goals, item.seqs, strict=True)]
     why = f"Fails first in {counted(item.failed_runs, 'failed run')} ({percent(item.share)})"
     gain, low, high = number(item.gain), number(item.low), number(item.high)
     if gain is not None and low is not None and high is not None:
@@ -136,26 +141,72 @@ def cause_packet(corpus: Corpus, cause: Cause) -> PacketDocument:
     return _packet(corpus, "cause", cause_words(cause), cause.sub_goal, [_Place(one) for one in cause.runs])
 
 
-def audit_packet(corpus: Corpus, node: NodeAudit) -> PacketDocument:
-    """Of a sub-goal of the plan audit: the plan is what may be wrong, so the test holds the edited plan."""
-    scores = ((digest, score) for digest, score in corpus.scores.items() if isinstance(score, RunScore))
-    of_plan = [(digest, score) for digest, score in scores if score.graph_id == node.graph]
-    order = sorted(of_plan, key=lambda one: (one[1].success is not True, _completes(one[1], node.sub_goal)))
-    places = [_Place(digest, node.sub_goal) for digest, _ in order]
+def audit_packet(corpus: Corpus, item: NodeAudit | EdgeAudit | TaskAudit) -> PacketDocument:
+    """Of the plan audit: the plan is what may be wrong, so the test holds the edited plan."""
+    if isinstance(item, EdgeAudit):
+        return _edge_packet(corpus, item)
+    return _task_packet(corpus, item) if isinstance(item, TaskAudit) else _node_packet(corpus, item)
+
+
+def _node_packet(corpus: Corpus, node: NodeAudit) -> PacketDocument:
+    """With the successes that do without it, else those that complete it."""
+    done: dict[bool, list[_Place]] = {True: [], False: []}
+    for digest, score in corpus.scores.items():
+        if isinstance(score, RunScore) and score.graph_id == node.graph and score.success is True:
+            done[_completes(score, node.sub_goal)].append(_Place(digest, node.sub_goal))
+    places = done[True] if node.verdict == "blind" or not done[False] else done[False]
     found = _packet(corpus, "plan", f"{node.title or node.sub_goal}: {node.verdict}", node.why, places)
-    if node.proposed is None:
-        return found
     plan = corpus.graphs.get(node.graph)
+    edited = apply(plan, node.proposed) if plan and node.proposed else plan
     tasks = [one.task_id for one in found.runs]
-    test = _test(apply(plan, node.proposed), node.sub_goal, tasks) if plan else None
-    return replace(found, proposed=node.proposed_words, test=test)
+    test = _test(edited, node.sub_goal, tasks) if edited else None
+    return replace(found, graph=node.graph, sub_goal=node.sub_goal, proposed=node.proposed_words, test=test)
+
+
+def _edge_packet(corpus: Corpus, edge: EdgeAudit) -> PacketDocument:
+    """With the successes that go against it; no check fails there, so there is no test."""
+    places = []
+    for digest in edge.order.against:
+        mapped = getattr(corpus.scores[digest], "mapped", ())
+        first = {goal: seq for seq, goal, _ in sorted(mapped, reverse=True)}
+        places.append(_Place(digest, edge.sub_goal, [first.get(edge.dependency), first.get(edge.sub_goal)]))
+    title = f"{edge.sub_goal} needs {edge.dependency}: {edge.verdict}"
+    found = _packet(corpus, "plan", title, edge.why, places)
+    proposed = "remove this dependency" if edge.proposed else ""
+    return replace(found, graph=edge.graph, sub_goal=edge.sub_goal, proposed=proposed, test=None)
+
+
+def _task_packet(corpus: Corpus, task: TaskAudit) -> PacketDocument:
+    """With the runs that agree on other writes; the test asks for these."""
+    title = f"{task.task_id}: the plan's writes, doubt {task.doubt:.2f} of 2"
+    runs = counted(task.runs, "run")
+    why = f"{percent(task.passed)} of {runs} succeed; {task.agree} make the same other writes"
+    found = _packet(corpus, "plan", title, why, [_Place(digest) for digest in task.agreeing])
+    plan = corpus.graphs.get(task.graph)
+    if plan is None or task.proposed is None:
+        return replace(found, graph=task.graph, test=None)
+    goals = [
+        SubGoal(
+            id=f"write-{at}",
+            title=write.tool,
+            check=Check(
+                tool_call=ToolCallSpec(
+                    name=write.tool,
+                    arguments={name: as_literal(value) for name, value in write.arguments.items()},
+                )
+            ),
+        )
+        for at, write in enumerate(task.proposed, start=1)
+    ]
+    test = _plan_test(plan, goals, [task.task_id]) if goals else None
+    return replace(found, graph=task.graph, proposed=writes_in_words(task) or "", test=test)
 
 
 def versions_packet(corpus: Corpus, pair: DiscordantRuns) -> PacketDocument:
     """Of two runs of a task, one of each version, of which one succeeded: the other is the reference."""
     won, lost = (pair.second, pair.first) if pair.second_succeeded else (pair.first, pair.second)
     title = f"{pair.task_id}: only {corpus.runs[won].run_id} succeeded"
-    place = _Place(lost, pair.sub_goal or None)
+    place = _Place(lost, pair.sub_goal or None, reference=won)
     found = _packet(corpus, "versions", title, pair.reason, [place])
     return replace(found, reference=_run(corpus, _Place(won, pair.sub_goal or None)))
 
@@ -211,6 +262,7 @@ def _run(corpus: Corpus, place: _Place) -> PacketRun:
         name = place.sub_goal or (failed[0].sub_goal if failed else None)
         node = score.node(name) if name else None
     values = values_of_run(corpus, run, graph, node) if node is not None else ()
+    choice = _choice(corpus, run, place.reference)
     return PacketRun(
         run_id=run.run_id,
         digest=run.digest,
@@ -222,8 +274,30 @@ def _run(corpus: Corpus, place: _Place) -> PacketRun:
         reason=node.reason if node else score.reason if isinstance(score, Unscored) else "",
         differences=[one for one in node.differences if not one.met] if node else [],
         values=[_value(one) for one in values],
-        lines=list(islice(_lines(run, node, place.seq), MOST_LINES)),
+        choice=f"against {choice[0]}: {choice[1].words}" if choice else None,
+        lines=list(_lines(run, node, [*place.seqs, *([choice[1].seq] if choice else [])])),
     )
+
+
+def _choice(corpus: Corpus, run: Run, reference: str | None) -> tuple[str, Split] | None:
+    """Where a failed run first chose otherwise than a success of its task, if there is one, and which.
+
+    By default that is the best success of its agent, else of any.
+    """
+    if run.success is True or run.integrity.broken:
+        return None
+    others = [o for o in corpus.runs.values() if o.task_id == run.task_id and o.success is True]
+    others = [other for other in others if not other.integrity.broken]
+    mine = [other for other in others if other.agent == run.agent]
+    held = [reference] if reference else [other.digest for other in mine or others][:MOST_SHOWN]
+    if not held:
+        return None
+    found = align_runs(
+        run.task_id, corpus.runs.values(), corpus.scores, corpus.graphs, shown=[run.digest, *held]
+    )
+    parted = next(one for one in found.divergences if one.digest == run.digest)
+    split = parted.split("decision") or parted.split("arguments") or parted.split("tool")
+    return (corpus.runs[found.reference].run_id, split) if split else None
 
 
 def _value(one: UnusedValue) -> PacketValue:
@@ -237,20 +311,20 @@ def _value(one: UnusedValue) -> PacketValue:
     return PacketValue(argument=one.argument, expected=one.expected, used=one.used or ABSENT, shown=shown)
 
 
-def _lines(run: Run, node: NodeScore | None, seq: int | None) -> Iterator[PacketLine]:
-    """The call that came nearest, what decided it, its last actions with their answers, then the end."""
-    wanted: dict[int, None] = {}
+def _lines(run: Run, node: NodeScore | None, seqs: Sequence[int | None]) -> Iterator[PacketLine]:
+    """The events given, the call that came nearest, what decided it, its last actions with their answers,
+    then the end.
+    """
+    wanted: dict[int, None] = {one: None for one in seqs if one is not None}
     for one in (node.nearest, *node.evidence, *node.events[-2:]) if node else ():
         if one is not None:
             wanted[one] = None
             if one in run.answers:
                 wanted[run.answers[one].seq] = None
-    if seq is not None:
-        wanted[seq] = None
     if run.finished is not None:
         wanted[run.finished.seq] = None
     events = {event.seq: event for event in run.events}
-    for one in sorted(wanted):
+    for one in sorted(islice(wanted, MOST_LINES)):
         if one in events:
             shown = {key: part for key, part in as_mapping(events[one]).items() if key not in _LEFT_OUT}
             text = json.dumps(shown, ensure_ascii=False)
@@ -263,7 +337,11 @@ def _test(graph: PlanGraph, name: str, tasks: Sequence[str]) -> PacketTest | Non
     if name not in by_id:
         return None
     kept = [by_id[one] for one in (name, *by_id[name].any_of) if one in by_id]
-    alone = replace(graph, sub_goals=[replace(node, deps=[]) for node in kept])
+    return _plan_test(graph, [replace(node, deps=[]) for node in kept], tasks)
+
+
+def _plan_test(graph: PlanGraph, sub_goals: Sequence[SubGoal], tasks: Sequence[str]) -> PacketTest:
+    alone = replace(graph, sub_goals=list(sub_goals))
     named = ", ".join(map(shlex.quote, tasks[:MOST_RUNS]))
     command = (
         f"pytest --untaken-require 'completion>=1' --untaken-graphs {PLAN_FILE} "
@@ -290,7 +368,9 @@ def packet_markdown(packet: PacketDocument) -> str:
             "## Test",
             f"Save as `{packet.test.file}`:",
             _fenced(packet.test.plan, "yaml"),
-            "It fails on the runs above. It has to pass on new runs of their tasks:",
+            "Correct runs have to pass it:"
+            if packet.kind == "plan"
+            else "It fails on the runs above. It has to pass on new runs of their tasks:",
             _fenced(packet.test.command, "sh"),
         ]
     return "\n\n".join(parts) + "\n"
@@ -308,11 +388,17 @@ def _run_markdown(run: PacketRun, heading: str) -> Iterator[str]:
         "why": run.reason,
     }
     yield _fenced("\n".join(f"{name}: {value}" for name, value in facts.items() if value != ""))
-    compared = [f"{one.field}: expected {one.expected}, was {one.actual}" for one in run.differences]
+    compared = [
+        f"{one.field}: expected {one.expected}, {'was none' if one.actual == ABSENT else f'was {one.actual}'}"
+        for one in run.differences
+    ]
     compared += [f"{one.argument}: {one.expected} {one.shown}" for one in run.values]
     if compared:
         yield "Expected and actual:"
         yield _fenced("\n".join(compared))
+    if run.choice:
+        yield "First other choice than a run that succeeded:"
+        yield _fenced(run.choice)
     if run.lines:
         yield "Recorded events:"
         yield _fenced("\n".join(line.event for line in run.lines), "json")

@@ -105,12 +105,14 @@ class Order:
     Attributes:
         both, reversed: successes that completed both ends, and those of them that went against it.
         runs, runs_reversed: the same of all runs.
+        against: digests of the successes that went against it.
     """
 
     both: int
     reversed: int
     runs: int
     runs_reversed: int
+    against: tuple[str, ...] = ()
 
     @property
     def doubtful(self) -> bool:
@@ -126,16 +128,15 @@ class Order:
 
 def order(plan: PlanRuns, name: str, dependency: str) -> Order:
     """Counts the runs that completed both ends of an edge."""
-    found = [
-        (one.success is True, against)
-        for one in plan.runs
-        if (against := _against(one, name, dependency)) is not None
-    ]
+    found = [(one, back) for one in plan.runs if (back := _against(one, name, dependency)) is not None]
+    against = [one for one, back in found if back]
+    against_well = tuple(one.run.digest for one in against if one.success is True)
     return Order(
-        both=sum(success for success, _ in found),
-        reversed=sum(success and against for success, against in found),
+        both=sum(one.success is True for one, _ in found),
+        reversed=len(against_well),
         runs=len(found),
-        runs_reversed=sum(against for _, against in found),
+        runs_reversed=len(against),
+        against=against_well,
     )
 
 

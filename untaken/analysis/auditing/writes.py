@@ -42,7 +42,7 @@ class TaskAudit:
     Attributes:
         doubt: 1 − pass rate + the share of runs that make `proposed`; 0 to 2, the larger the likelier wrong.
         passed: share of runs that succeeded; `runs` with a known outcome, of `agents`.
-        agree: runs that make the commonest set of writes that is not the plan's.
+        agreeing: digests of the runs that make the commonest set of writes that is not the plan's.
         proposed: that set; empty for no write at all; ``None`` where every run made the plan's.
         strangers: runs that name nothing that the plan expects: likely of another task, and left out.
     """
@@ -52,10 +52,15 @@ class TaskAudit:
     runs: int
     agents: int
     passed: float
-    agree: int
+    agreeing: tuple[str, ...]
     doubt: float
     proposed: tuple[ExpectedWrite, ...] | None
     strangers: tuple[str, ...] = ()
+
+    @property
+    def agree(self) -> int:
+        """Runs that make the proposed writes."""
+        return len(self.agreeing)
 
 
 def audit_tasks(plans: Iterable[PlanRuns]) -> Iterator[TaskAudit]:
@@ -110,7 +115,11 @@ def _task(
     # Of sets that are as common the smaller: an edit asks for no more than it has to.
     common = max(others.items(), key=lambda each: (each[1], -len(each[0]), sorted(each[0])), default=None)
     passed = sum(one.success is True for one in runs) / len(runs)
-    agree = common[1] if common else 0
+    agreeing = [
+        one.run.digest
+        for one, writes in zip(runs, made, strict=True)
+        if common and common[0] == writes.keys()
+    ]
     every = {key: write for writes in made for key, write in writes.items()}
     return TaskAudit(
         graph=plan.graph.id,
@@ -118,8 +127,8 @@ def _task(
         runs=len(runs),
         agents=agents,
         passed=passed,
-        agree=agree,
-        doubt=1 - passed + agree / len(runs),
+        agreeing=tuple(agreeing),
+        doubt=1 - passed + len(agreeing) / len(runs),
         proposed=tuple(every[key] for key in sorted(common[0])) if common else None,
         strangers=tuple(one.run.digest for one in strangers),
     )
