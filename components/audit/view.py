@@ -71,7 +71,7 @@ def numbers(found: PlanAudit) -> None:
         (
             "To fix",
             f"{found.alarms + edges}",
-            f"{count['doubtful']} doubtful, {count['blind']} blind, {edges} edges",
+            f"{count['doubtful']} doubtful, {count['blind']} blind, {counted(edges, 'edge')}",
         ),
         ("To decide", f"{count['contested']}", "contested: needed, or were runs lucky?"),
         ("Sound", f"{count['sound']} of {len(found.nodes)}", "sub-goals"),

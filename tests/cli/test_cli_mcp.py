@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from untaken.cli import main
+from untaken.cli import main, parser
 
 mcp = pytest.importorskip("mcp", reason="the mcp extra is not installed: pip install 'untaken[mcp]'")
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
@@ -17,7 +18,7 @@ LEDGERS, GRAPHS = str(SAMPLES / "ledgers" / "eager-closer.jsonl"), str(SAMPLES /
 RUN = "eager-closer.refund-02.1"
 ASKED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "fix_first": ({}, ["triage", LEDGERS, "--graphs", GRAPHS]),
-    "packet": ({"number": 1}, ["triage", LEDGERS, "--graphs", GRAPHS, "--packet", "1"]),
+    "packet": ({"number": 2, "of": "causes"}, ["causes", LEDGERS, "--graphs", GRAPHS, "--packet", "2"]),
     "why_run_failed": ({"run_id": RUN}, ["triage", LEDGERS, "--graphs", GRAPHS, "--run", RUN]),
     "causes": ({}, ["causes", LEDGERS, "--graphs", GRAPHS]),
     "scores": ({}, ["score", LEDGERS, "--graphs", GRAPHS, "--runs"]),
@@ -62,3 +63,7 @@ def test_the_skill_names_tools_and_verbs_that_are_there(capsys: pytest.CaptureFi
     skill = capsys.readouterr().out
     assert skill.startswith("---\nname: untaken\ndescription: ")
     assert all(f"`{name}`" in skill for name in ("fix_first", "packet", "why_run_failed", "what_changed"))
+    commands = [words.split() for words in re.findall("`untaken ([^`]* [^`]*)`", skill)]
+    assert len(commands) > 4
+    for words in commands:
+        assert parser(words[:1]).parse_args(words).run

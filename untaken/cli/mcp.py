@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.resources import files
 from io import StringIO
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from untaken import __version__, cli
 from untaken.analysis.versions.sides import Field
@@ -87,17 +87,17 @@ class ReadOnlyTools:
     """
 
     def __init__(self, paths: Sequence[str], graphs: Sequence[str]) -> None:
-        self._graphs = graphs
         self._all = [*paths, *(["--graphs", *graphs] if graphs else [])]
-        self._paths = paths
+        self._audit = ["graph", "audit", *graphs, "--against", *paths]
 
     def fix_first(self) -> str:
         """What to fix first in the agent, most failed runs first, with why and runs (untaken.triage/2)."""
         return answer(["triage", *self._all])
 
-    def packet(self, number: int) -> str:
-        """Item `number` (from 1) of fix_first as work: runs, events, expected and actual, a failing test."""
-        return answer(["triage", *self._all, f"--packet={number}"])
+    def packet(self, number: int, of: Literal["fix_first", "causes", "audit_plans"] = "fix_first") -> str:
+        """Item `number` (from 1) of a list as work: runs, events, expected and actual, a failing test."""
+        verbs = {"fix_first": ["triage", *self._all], "causes": ["causes", *self._all]}
+        return answer([*verbs.get(of, self._audit), f"--packet={number}"])
 
     def why_run_failed(self, run_id: str) -> str:
         """Where one run failed first and why, with its recorded events and a test (untaken.packet/1)."""
@@ -117,7 +117,7 @@ class ReadOnlyTools:
 
     def audit_plans(self) -> str:
         """Whether the plans themselves are right, by sub-goal and edge (untaken.graph-audit/1)."""
-        return answer(["graph", "audit", *self._graphs, "--against", *self._paths])
+        return answer(self._audit)
 
     def what_changed(self, first: str, second: str, by: Field = "version") -> str:
         """What changed between two values of version, prompt_version, model or agent (untaken.versions/1)."""

@@ -64,7 +64,7 @@ class Completion:
     def contested(self) -> bool:
         """Some successes do without it, more than chance explains, and nothing says that it is needed."""
         enough = self.successes >= MIN_CONTESTED
-        rare = enough and _at_most(self.completed, self.successes, MOST) < ALPHA
+        rare = enough and _mid_p(self.completed, self.successes, MOST) < ALPHA
         return rare and not (self.low is not None and self.low > 0)
 
     @property
@@ -117,8 +117,9 @@ class Order:
     @property
     def doubtful(self) -> bool:
         """More often than chance explains, or no run at all goes along it."""
-        nobody = self.both > 0 and MIN_SUCCESSES <= self.runs == self.runs_reversed
-        return nobody or stats.at_least_p(self.reversed, self.both, REVERSED) < ALPHA
+        nobody = self.both > 0 and self.runs == self.runs_reversed
+        k, n = (self.runs_reversed, self.runs) if nobody else (self.reversed, self.both)
+        return stats.at_least_p(k, n, REVERSED) < ALPHA
 
     @property
     def sound(self) -> bool:
@@ -276,6 +277,11 @@ def _below(state: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
     for name in path:
         inner = inner.get(name) if isinstance(inner, dict) else None
     return inner if isinstance(inner, dict) else {}
+
+
+def _mid_p(k: int, n: int, chance: float) -> float:
+    """P(X < k) + P(X = k) / 2: a question is asked as often as `ALPHA` says, not less (Lancaster 1961)."""
+    return (_at_most(k, n, chance) + _at_most(k - 1, n, chance)) / 2
 
 
 def _at_most(k: int, n: int, chance: float) -> float:
