@@ -8,32 +8,24 @@ not found.
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from untaken.analysis.fix_first import Triage, triage_by_agent
 from untaken.corpus import corpus_doubts
 from untaken.errors import Finding
-from untaken.extras import load_extra
 from untaken.facts.scaling.reopening import rules_of
 from untaken.plans import GraphSet
 from untaken.ranking import Group, RankReport
 from untaken.scoring import GraphDoubt
 from untaken.views import first_page
-from untaken.views.frame import MEANINGS, Meanings
-from untaken.views.overview import Overview, graphs_by_misses
-from untaken.views.ranking_tables import sub_goal_failures
+from untaken.views.overview import Overview
 from untaken.views.usage import AgentUsage, corpus_usage
 from untaken.workspace.derived import has_answer, key_of, load_answer, save_answer
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
     first_page.first_numbers,
@@ -50,7 +42,6 @@ FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
 """What the first page shows of the runs compared."""
 OF_READINGS: Final = ("groups", "authors", "unread")
 """What every page shows of the runs and findings that were read, under any rule."""
-_TABLES: Final = frozenset({sub_goal_failures.__name__})
 _KINDS: Final[Mapping[str, Any]] = {
     "groups": tuple[Group, ...],
     "authors": tuple[str, ...],
@@ -58,7 +49,6 @@ _KINDS: Final[Mapping[str, Any]] = {
     first_page.first_numbers.__name__: Overview,
     first_page.without_graph.__name__: first_page.WithoutGraph,
     corpus_usage.__name__: tuple[AgentUsage, ...],
-    graphs_by_misses.__name__: list[str],
     corpus_doubts.__name__: tuple[GraphDoubt, ...],
     triage_by_agent.__name__: dict[str | None, Triage],
     first_page.runs_behind_items.__name__: dict[str, tuple[first_page.RunBehind, ...]],
@@ -66,7 +56,6 @@ _KINDS: Final[Mapping[str, Any]] = {
     first_page.ranks_alone.__name__: RankReport,
     first_page.ranking_remarks.__name__: tuple[str, ...],
     first_page.read_next.__name__: first_page.ShownRuns,
-    first_page.runs_with_unhandled_failures.__name__: first_page.ShownRuns,
 }
 
 
@@ -90,7 +79,7 @@ class Basis(NamedTuple):
 
 def is_kept(what: str) -> bool:
     """Whether the answer of this name is one that is kept."""
-    return what in _KINDS or what in _TABLES
+    return what in _KINDS
 
 
 def are_kept(folder: Path, what: Iterable[str], key: str) -> bool:
@@ -104,42 +93,16 @@ def load_kept(folder: Path, what: str, key: str) -> Any:
     if found is None:
         return None
     try:
-        return _table(found) if what in _TABLES else _decoder(what).decode(found)
-    except (msgspec.MsgspecError, ValueError):
+        return _decoder(what).decode(found)
+    except msgspec.MsgspecError:
         return None
 
 
 def keep_answer(folder: Path, what: str, key: str, answer: object) -> None:
     """Keeps the answer of this name under a key."""
-    packed = _packed(answer) if what in _TABLES else msgspec.msgpack.encode(answer)
-    save_answer(folder, what, key, packed)
+    save_answer(folder, what, key, msgspec.msgpack.encode(answer))
 
 
 @lru_cache(maxsize=len(_KINDS))
 def _decoder(what: str) -> msgspec.msgpack.Decoder[Any]:
     return msgspec.msgpack.Decoder(_KINDS[what])
-
-
-def _packed(frame: Any) -> bytes:
-    """A table in Arrow's own form, with what its columns mean."""
-    pa = _arrow()
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    meanings = json.dumps(frame.attrs.get(MEANINGS, {})).encode()
-    table = table.replace_schema_metadata({**(table.schema.metadata or {}), MEANINGS.encode(): meanings})
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
-
-
-def _table(packed: bytes) -> pd.DataFrame:
-    pa = _arrow()
-    with pa.ipc.open_stream(packed) as reader:
-        table = reader.read_all()
-    frame: pd.DataFrame = table.to_pandas()
-    frame.attrs = {MEANINGS: Meanings(json.loads(table.schema.metadata[MEANINGS.encode()]))}
-    return frame
-
-
-def _arrow() -> Any:
-    return load_extra("pyarrow", "app-extra-missing", "app", "keeping tables needs {}")
