@@ -42,12 +42,12 @@ from untaken.scoring import (
     MissingRule,
     RunScore,
     graph_doubts,
-    score_agents,
 )
 from untaken.scoring.verdicts import unmatched_authors
 
 if TYPE_CHECKING:
     from untaken.counterfactual.plan import PlanEvaluation
+    from untaken.ranking import PooledScores
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
@@ -64,12 +64,9 @@ class Corpus:
 
     Attributes:
         scores: each run against its plan graph, or why there is no score.
-        agents: the runs pooled by agent; those without a score count by their outcome.
         evaluations: the counterfactual evaluation of each run, against its memory as of the run's start.
         memories: the policy memory that each run is compared with: one for each set of agents that can be
             compared at all, so that one benchmark says nothing of another.
-        ranking: agents by outcome and by each sub-goal metric, with contradictory runs; agents that ran none
-            of the tasks of the others are set aside, and named in `findings`.
         missing, verdicts: the rules in force (§4).
         weights: of success, cost and steps, in every score.
         identity: names of metadata that can change an agent: only runs that share it are compared.
@@ -78,15 +75,14 @@ class Corpus:
     runs: dict[str, Run]
     graphs: GraphSet
     scores: dict[str, RunScore | Unscored]
-    agents: tuple[AgentScore, ...]
     evaluations: Evaluations
-    ranking: RankReport
     memories: Memories
     missing: MissingRule
     verdicts: tuple[str, ...]
     findings: tuple[Finding, ...]
     weights: Weights
     identity: tuple[str, ...] = ()
+    _pooled: PooledScores = field(repr=False, compare=False)
     _choices: Callable[[], tuple[Choice, ...]] = field(repr=False, compare=False)
     _plans: Callable[[], PlanEvaluation] = field(repr=False, compare=False)
 
@@ -153,9 +149,22 @@ class Corpus:
         return self._plans()
 
     @property
+    def agents(self) -> tuple[AgentScore, ...]:
+        """The runs pooled by agent; those without a score count by their outcome."""
+        return self._pooled.agents
+
+    @property
+    def ranking(self) -> RankReport:
+        """Agents by outcome and by each sub-goal metric, ranked when this is first asked for.
+
+        Agents that ran none of the tasks of the others are set aside, and named in `findings`.
+        """
+        return self._pooled.ranking
+
+    @property
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Runs whose outcome and sub-goals disagree, largest effect first."""
-        return self.ranking.contradictions
+        return self._pooled.contradictions
 
 
 @seldom_collected()
@@ -334,22 +343,22 @@ def evaluate_corpus(
         else:
             evaluated = evaluate_runs(by_digest.values(), memories, weights=weighed)
     _report(progress, len(by_digest), len(by_digest), "evaluating alternatives")
-    counted = countable(by_digest.values(), scores, missing)
-    ranking, not_ranked = _ranked(by_digest.values(), counted, missing, resamples)
+    pooled = _pooled(by_digest.values(), scores, missing, resamples)
     left_out = [finding for history, _ in by_memory(memories, by_digest) for finding in history.findings]
     return Corpus(
         runs=by_digest,
         graphs=graph_set,
         scores=scores,
-        agents=tuple(score_agents(counted)),
         evaluations=evaluated,
-        ranking=ranking,
         memories=memories,
         missing=missing,
         verdicts=tuple(verdicts),
         weights=weighed,
         identity=tuple(identity),
-        findings=tuple(dict.fromkeys((*found, *graph_set.findings, *graph_findings, *left_out, *not_ranked))),
+        findings=tuple(
+            dict.fromkeys((*found, *graph_set.findings, *graph_findings, *left_out, *pooled.findings))
+        ),
+        _pooled=pooled,
         _choices=known._choices
         if known
         and known.evaluations is evaluations
@@ -400,8 +409,7 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
     What was noticed about a memory goes with the runs that are compared with it.
     """
     runs = {digest: run for digest, run in corpus.runs.items() if digest in digests}
-    counted = countable(runs.values(), corpus.scores, corpus.missing)
-    ranking, not_ranked = _ranked(runs.values(), counted, corpus.missing, resamples)
+    pooled = _pooled(runs.values(), corpus.scores, corpus.missing, resamples)
     remembered = {finding for memory, _ in corpus.by_memory() for finding in memory.findings}
     remembered -= {finding for memory, _ in by_memory(corpus.memories, runs) for finding in memory.findings}
     lasting = [f for f in corpus.findings if f.code not in OF_THE_RANKING and f not in remembered]
@@ -410,11 +418,10 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
         corpus,
         runs=runs,
         scores={digest: corpus.scores[digest] for digest in runs},
-        agents=tuple(score_agents(counted)),
         evaluations=evaluations,
         memories={digest: corpus.memories[digest] for digest in runs},
-        ranking=ranking,
-        findings=tuple(dict.fromkeys((*lasting, *not_ranked, *left_out(corpus.runs, runs)))),
+        findings=tuple(dict.fromkeys((*lasting, *pooled.findings, *left_out(corpus.runs, runs)))),
+        _pooled=pooled,
         _choices=cache(lambda: choices(evaluations, runs, corpus.memories, weights=corpus.weights)),
         _plans=cache(lambda: corpus.plans.among(runs)),
     )
@@ -462,15 +469,19 @@ def other_rule(
     everyone = list(runs)
     rule: MissingRule = "fail" if ranking.missing == "drop" else "drop"
     scores, _ = score_runs(everyone, graphs, missing=rule, verdicts=verdicts)
-    other, _ = _ranked(everyone, countable(everyone, scores, rule), rule, 0)
+    other = _pooled(everyone, scores, rule, 0).ranking
     return rule_effect(other, ranking) if rule == "fail" else rule_effect(ranking, other)
 
 
-def _ranked(
-    runs: Iterable[Run], counted: Sequence[RunScore], missing: MissingRule, resamples: int
-) -> tuple[RankReport, tuple[Finding, ...]]:
-    unbroken = [run for run in runs if not run.integrity.broken]
-    return ranking.rank_comparable(unbroken, counted, missing=missing, resamples=resamples)
+def _pooled(
+    runs: Collection[Run],
+    scores: Mapping[str, RunScore | Unscored],
+    missing: MissingRule,
+    resamples: int,
+) -> PooledScores:
+    unbroken = (run for run in runs if not run.integrity.broken)
+    counted = countable(runs, scores, missing)
+    return ranking.PooledScores.of(unbroken, counted, missing=missing, resamples=resamples)
 
 
 def _report(progress: Progress | None, done: int, total: int, what: str) -> None:

@@ -94,14 +94,17 @@ class WorkspaceCorpus:
             state = store.ledger_state.of(files, rows) if rows else None
         return ReadRuns(*joined(files.values()), state)
 
+    @property
+    def is_read(self) -> bool:
+        """Whether runs were read."""
+        return self._opened is not None
+
     def state(self, store: Workspace) -> str | None:
-        """The `ReadRuns.state` that `read` would give now; as long as nothing was read, ledgers are hashed.
+        """The `ReadRuns.state` that `read` would give now, for which ledgers are hashed and no run is read.
 
         ``None`` where nothing is kept.
         """
-        if not self._keeps:
-            return None
-        return store.ledger_state.now() if self._opened is None else self.read(store).state
+        return store.ledger_state.now() if self._keeps else None
 
     @seldom_collected()
     def read_ahead(self, store: Workspace) -> None:

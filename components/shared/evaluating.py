@@ -90,10 +90,11 @@ def evaluate_ahead(store: Workspace, on_step: Callable[[str], object]) -> None:
         on_step("Reading ledgers")
         read(folder, digest, store)
         on_step("Scoring runs")
-        evaluated(folder, digest, "fail", (), store)
+        corpus = evaluated(folder, digest, "fail", (), store)
+        on_step("Ranking agents")
         if len(found := groups(folder, digest, store)) > 1:
-            on_step("Ranking agents")
-            part(folder, digest, "fail", (), found[0].name, store)
+            corpus = part(folder, digest, "fail", (), found[0].name, store)
+        _ = corpus.ranking  # nobody who visits waits for it
     finally:
         _AHEAD.reset(token)
 
@@ -120,9 +121,12 @@ def read(folder: str, digest: str, _store: Workspace) -> ReadRuns:  # noqa: ARG0
 
 
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner="Opening the workspace …")
-def _basis(folder: str, digest: str, _store: Workspace) -> Basis | None:  # noqa: ARG001 (cache key)
+def _basis(folder: str, digest: str, _store: Workspace) -> Basis | None:
     """What answers follow from now; ``None`` while nothing is kept."""
-    state = None if position(_store) is not None else held(folder).state(_store)
+    if position(_store) is not None:
+        return None
+    opened = held(folder)
+    state = read(folder, digest, _store).state if opened.is_read else opened.state(_store)
     return None if state is None else Basis(state, _store.graph_set(), _taught(_store))
 
 

@@ -37,7 +37,7 @@ def shown(app: AppTest) -> tuple[str, list[object]]:
 
 def was_read(folder: Path) -> bool:
     """Whether this server has read a ledger of the workspace."""
-    return evaluating.held(str(folder))._opened is not None
+    return evaluating.held(str(folder)).is_read
 
 
 def test_a_server_started_again_shows_the_same_first_page_and_reads_no_run(

@@ -6,7 +6,7 @@ import pytest
 from builders import a_run, a_score
 
 from untaken.errors import UntakenError
-from untaken.ranking import agents_compared_with, comparable_groups, rank_comparable
+from untaken.ranking import PooledScores, agents_compared_with, comparable_groups
 
 
 def runs(*pairs: tuple[str, str]) -> list:
@@ -39,9 +39,9 @@ def test_the_group_with_most_runs_comes_first_and_agents_that_can_be_ranked_are(
     both = runs(("a", "x"), ("b", "x"))
     assert [len(group.digests) for group in comparable_groups([*both, *alone])] == [5, 2]
     scores = [a_score(run.agent, run.task_id, 2, digest=run.digest) for run in (*both, *alone)]
-    report, findings = rank_comparable([*both, *alone], scores, resamples=0)
-    assert {one.agent for one in report.metrics["completion"]} == {"a", "b"}
-    assert [finding.code for finding in findings] == ["agents-not-compared"]
+    pooled = PooledScores.of([*both, *alone], scores, resamples=0)
+    assert {one.agent for one in pooled.ranking.metrics["completion"]} == {"a", "b"}
+    assert [finding.code for finding in pooled.findings] == ["agents-not-compared"]
 
 
 def test_a_group_of_broken_runs_alone_comes_last() -> None:

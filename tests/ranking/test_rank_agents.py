@@ -21,7 +21,7 @@ from untaken.ranking import (
     remarks,
     unrankable,
 )
-from untaken.ranking.rank import compared_agents
+from untaken.ranking.rank import PooledScores
 from untaken.scoring import RunScore
 
 QUICK = 500
@@ -267,9 +267,9 @@ def test_of_many_agents_the_first_are_compared_two_by_two_and_a_finding_says_so(
     assert len(report.comparisons["completion"].agents) == COMPARED_AGENTS
     first = {s.agent for s in report.metrics["success_rate"][:COMPARED_AGENTS]}
     assert {name for pair in report.discordant for name in (pair.first, pair.second)} <= first
-    (finding,) = compared_agents(report)
+    (finding,) = PooledScores.of([], scores).findings
     assert (finding.code, str(COMPARED_AGENTS) in finding.message) == ("agents-not-paired", True)
-    assert compared_agents(rank_agents(scores[:9], resamples=QUICK)) == ()
+    assert PooledScores.of([], scores[:9]).findings == ()
 
 
 def test_scores_under_two_missing_rules_are_refused() -> None:

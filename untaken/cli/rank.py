@@ -43,12 +43,13 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     """Prints the rankings, how they agree, and where not; 1 where a ledger or graph is broken."""
     scored = scored_paths(args, console)
     runs = scored.ledgers.sound_runs
-    report, left_out = ranking.rank_comparable(
+    pooled = ranking.PooledScores.of(
         runs, scored.counted, missing=args.missing, resamples=args.resamples, seed=args.seed
     )
+    report = pooled.ranking
     wanted = args.labels or args.odds is not None
     labels = judging.labelled_rates(runs, target="tasks", odds=read_odds(args.odds)) if wanted else None
-    findings = (*left_out, *scored.findings, *(labels.findings if labels else ()))
+    findings = (*pooled.findings, *scored.findings, *(labels.findings if labels else ()))
     rule = other_rule(runs, scored.graphs, report, verdicts=args.verdicts)
     if words := ranking.remarks(report):
         for sentence in words:

@@ -33,7 +33,7 @@ from untaken.plans import GraphSet
 from untaken.present.numbers import counted, decimal, interval, percent, significant
 from untaken.ranking import agents_compared_with
 from untaken.ranking.groups import left_out
-from untaken.scoring import AgentScore, MissingRule, RunScore, score_agents
+from untaken.scoring import AgentScore, MissingRule, RunScore
 from untaken.settings import settings_of
 from untaken.views import score_document
 from untaken.views.usage import AgentUsage, usage
@@ -229,14 +229,9 @@ def score(args: argparse.Namespace, console: Console) -> int:
     1 where a ledger is broken or a plan graph invalid.
     """
     scored = scored_paths(args, console, detail=console.json)
-    agents = score_agents(scored.counted)
-    report, _ = ranking.rank_comparable(
-        scored.ledgers.sound_runs,
-        scored.counted,
-        missing=args.missing,
-        resamples=0,
-    )
-    findings = (*scored.findings, *ranking.pooled_reversals(agents, report))
+    pooled = ranking.PooledScores.of(scored.ledgers.sound_runs, scored.counted, resamples=0)
+    agents = pooled.agents
+    findings = (*scored.findings, *ranking.pooled_reversals(agents, pooled.ranking))
     used = usage_without_graphs(scored, console)
     if not used:
         _print_agents(agents, console)

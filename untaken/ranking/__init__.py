@@ -45,9 +45,9 @@ from untaken.ranking.rules import rule_effect as rule_effect
 if TYPE_CHECKING:
     from untaken.ranking.compared import pass_hat_k as pass_hat_k
     from untaken.ranking.rank import (
+        PooledScores as PooledScores,
         guaranteed_standings as guaranteed_standings,
         rank_agents as rank_agents,
-        rank_comparable as rank_comparable,
     )
 
 # What computes, and NumPy with it.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +22,12 @@ from untaken.ranking.ranked import (
     NO_INTERVAL,
     Agreement,
     Bootstrap,
+    Contradiction,
     DiscordantPair,
     RankedAgent,
 )
-from untaken.scoring.run_score import MissingRule, RunScore
+from untaken.scoring import score_agents
+from untaken.scoring.run_score import AgentScore, MissingRule, RunScore
 from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman, tau_interval
 from untaken.stats.ranks import PairTests, rank_interval, task_flips
 from untaken.stats.shares import guaranteed_interval, share_interval
@@ -83,35 +87,58 @@ def _tests(table: MetricTable, tasks: int, seed: int) -> PairTests | None:
     return PairTests.of(table.means, (block[:, table.columns] for block in task_flips(tasks, seed)))
 
 
-def rank_comparable(
-    runs: Iterable[Run],
-    scores: Iterable[RunScore],
-    *,
-    missing: MissingRule | None = None,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> tuple[RankReport, tuple[Finding, ...]]:
-    """Rank the agents that can be compared; those that ran none of their tasks are set aside, and named.
+@dataclass(frozen=True, kw_only=True)
+class PooledScores:
+    """Agents pooled and ranked, when somebody first asks for it: most questions need neither.
 
-    Without this, one agent that ran another benchmark would leave no task that all agents ran. Unmatched
-    tasks and contradictory runs are everybody's.
+    Attributes:
+        scores: of everybody's unbroken runs.
+        ranked: those of the agents that can be compared.
+        others: agents that ran none of their tasks. With these, no task would be left that all agents ran.
+        missing: the rule that they were scored under.
+        resamples: as for `rank_agents`.
     """
-    everyone = tuple(scores)
-    groups = comparable_groups(runs)
-    first = next((group for group in groups if len(group.agents) > 1), None)
-    others = [group for group in groups if group is not first]
-    if first is None:
-        report = rank_agents(everyone, missing=missing, resamples=resamples, seed=seed)
-        return report, compared_agents(report)
-    kept = frozenset(first.digests)
-    ranked = [score for score in everyone if score.digest in kept]
-    report = rank_agents(ranked, missing=missing, resamples=resamples, seed=seed)
-    if not others and len(ranked) == len(everyone):
-        return report, compared_agents(report)
-    tasks = {*report.unmatched_tasks, *(task for group in others for task in group.tasks)}
-    contradictions = contradictory_runs(everyone)
-    whole = replace(report, unmatched_tasks=tuple(sorted(tasks)), contradictions=contradictions)
-    return whole, (*_not_compared(others), *compared_agents(report))
+
+    scores: tuple[RunScore, ...]
+    ranked: tuple[RunScore, ...]
+    others: tuple[Group, ...]
+    missing: MissingRule | None = None
+    resamples: int = 10_000
+    seed: int = 0
+
+    @classmethod
+    def of(cls, runs: Iterable[Run], scores: Iterable[RunScore], **rules: Any) -> PooledScores:
+        """The scores of unbroken runs; `rules` are the other attributes."""
+        everyone, groups = tuple(scores), comparable_groups(runs)
+        first = next((group for group in groups if len(group.agents) > 1), None)
+        if first is None:
+            return cls(scores=everyone, ranked=everyone, others=(), **rules)
+        kept = frozenset(first.digests)
+        ranked = tuple(score for score in everyone if score.digest in kept)
+        others = tuple(group for group in groups if group is not first)
+        return cls(scores=everyone, ranked=ranked, others=others, **rules)
+
+    @cached_property
+    def agents(self) -> tuple[AgentScore, ...]:
+        """Everybody's runs pooled by agent."""
+        return tuple(score_agents(self.scores))
+
+    @cached_property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """Everybody's contradictory runs."""
+        return contradictory_runs(self.scores)
+
+    @cached_property
+    def ranking(self) -> RankReport:
+        """The agents that can be compared, ranked; unmatched tasks and contradictory runs are everybody's."""
+        report = rank_agents(self.ranked, missing=self.missing, resamples=self.resamples, seed=self.seed)
+        tasks = {*report.unmatched_tasks, *(task for group in self.others for task in group.tasks)}
+        return replace(report, unmatched_tasks=tuple(sorted(tasks)), contradictions=self.contradictions)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Who is not ranked, or not compared two by two."""
+        return *_not_compared(self.others), *_not_paired(len({score.agent for score in self.ranked}))
 
 
 def guaranteed_standings(report: RankReport) -> dict[str, tuple[RankedAgent, ...]]:
@@ -138,9 +165,8 @@ def _guaranteed(table: MetricTable, standings: Sequence[RankedAgent]) -> tuple[R
     )
 
 
-def compared_agents(report: RankReport) -> tuple[Finding, ...]:
+def _not_paired(agents: int) -> tuple[Finding, ...]:
     """A finding where there are more agents than are compared two by two."""
-    agents = max(map(len, report.metrics.values()))
     if agents <= COMPARED_AGENTS:
         return ()
     finding = Finding(
