@@ -402,14 +402,14 @@ def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
     return tuple(sorted(waiting, key=lambda signal: signal.key))
 
 
-def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000) -> Corpus:
+def part_of(corpus: Corpus, digests: Collection[str]) -> Corpus:
     """Some runs of a corpus: scores and evaluations are kept, agents and rankings are computed again.
 
     Each memory stays whole: what the other runs taught is still known. So do statements about plan decisions.
     What was noticed about a memory goes with the runs that are compared with it.
     """
     runs = {digest: run for digest, run in corpus.runs.items() if digest in digests}
-    pooled = _pooled(runs.values(), corpus.scores, corpus.missing, resamples)
+    pooled = _pooled(runs.values(), corpus.scores, corpus.missing, corpus._pooled.resamples)
     remembered = {finding for memory, _ in corpus.by_memory() for finding in memory.findings}
     remembered -= {finding for memory, _ in by_memory(corpus.memories, runs) for finding in memory.findings}
     lasting = [f for f in corpus.findings if f.code not in OF_THE_RANKING and f not in remembered]
@@ -427,14 +427,14 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
     )
 
 
-def compared_part(corpus: Corpus, name: str, *, resamples: int = 10_000) -> Corpus:
+def compared_part(corpus: Corpus, name: str) -> Corpus:
     """The runs of the agents that can be compared with an agent, or that ran a task.
 
     Raises:
         UntakenError: ``agent-unknown`` where no run is of it.
     """
     group = agents_compared_with(corpus.runs.values(), name)
-    return part_of(corpus, frozenset(group.digests), resamples=resamples)
+    return part_of(corpus, frozenset(group.digests))
 
 
 def runs_left_out(corpus: Corpus) -> tuple[Finding, ...]:

@@ -103,7 +103,7 @@ def test_a_document_about_the_agents_compared_is_what_the_verb_prints_with_compa
 def test_without_plan_graphs_a_part_says_what_it_leaves_out_too(files: Path) -> None:
     store, corpus, reading = opened(files)
     with store:
-        part = replace(compared_part(corpus, "other", resamples=0), graphs=GraphSet.of([]))
+        part = replace(compared_part(corpus, "other"), graphs=GraphSet.of([]))
         assert "runs-left-out" in dump(EXPORTED["counterfactual"](part, reading, ()))
 
 
@@ -130,7 +130,7 @@ def test_an_exported_review_is_what_the_verb_prints(
     """With the same runs, filters, order and rules."""
     store, corpus, reading = opened(files)
     with store:
-        corpus = corpus if agents is None else compared_part(corpus, agents, resamples=0)
+        corpus = corpus if agents is None else compared_part(corpus, agents)
         found, reviews = corpus_reviewers(corpus), store.reviews.every()
         cases = with_reviews(failing_cases(corpus, found), reviews)
         if order == "teaches":

@@ -119,7 +119,7 @@ def test_the_data_page_says_what_its_exports_are_about(tmp_path: Path, monkeypat
 
 def test_an_export_of_a_part_says_how_many_runs_it_leaves_out() -> None:
     whole = desk.corpus()
-    part = part_of(whole, [digest for digest, run in whole.runs.items() if run.agent != "stray"], resamples=0)
+    part = part_of(whole, [digest for digest, run in whole.runs.items() if run.agent != "stray"])
     out = len(whole.runs) - len(part.runs)
     words = f"{out} of {len(whole.runs)} runs are left out, of agents that share no task with those compared"
     assert words in html_report(part)
@@ -210,7 +210,7 @@ def test_with_other_agents_another_run_is_chosen(tmp_path: Path, monkeypatch: Pa
 
 def test_the_search_finds_runs_of_the_agents_compared() -> None:
     corpus = desk.corpus()
-    part = compared_part(corpus, "refund-1", resamples=0)
+    part = compared_part(corpus, "refund-1")
     assert [label for _, label, _ in searching.runs_with(part, ["stray"])] == []
     assert len(searching.runs_with(corpus, ["stray"])) == 1
 

@@ -58,7 +58,7 @@ def test_plan_decisions_outlive_another_rule_for_verdicts_but_not_another_run() 
 
 def test_a_part_of_a_corpus_has_its_own_decisions_under_the_statements_of_all_runs() -> None:
     whole = corpus(runs(("one", "two")))
-    part = part_of(whole, [d for d, run in whole.runs.items() if run.agent == "one"], resamples=0)
+    part = part_of(whole, [d for d, run in whole.runs.items() if run.agent == "one"])
     assert part.plans.runs.keys() == part.runs.keys()
     assert part.plans.decisions * 2 == whole.plans.decisions
     assert {s.situation.task_id for s in part.plans.statements} <= {"", *(f"t-one-{n}" for n in range(4))}

@@ -61,7 +61,7 @@ def test_an_unrelated_benchmark_changes_nothing(ours: Drawn, theirs: Drawn, begu
     made = choices(alone.evaluations, alone.runs, alone.memories)
     among = choices(together.evaluations, together.runs, together.memories)
     assert [c for c in among if c.points[0].run in digests] == list(made)
-    part = part_of(together, digests, resamples=0)
+    part = part_of(together, digests)
     assert part.memory.snapshot().digest == alone.memory.snapshot().digest
     assert {s for s in signals_waiting(together) if s.run_id.startswith("mine")} == set(
         signals_waiting(alone)

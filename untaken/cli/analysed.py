@@ -82,6 +82,5 @@ def _evaluated(args: argparse.Namespace, runs: Sequence[Run], graphs: Graphs, co
         missing=args.missing,
         verdicts=args.verdicts,
         progress=console.progress,
-        resamples=0,
     )
-    return corpus if args.compared is None else compared_part(corpus, args.compared, resamples=0)
+    return corpus if args.compared is None else compared_part(corpus, args.compared)

@@ -32,7 +32,6 @@ def run_versions(args: argparse.Namespace, console: Console) -> int:
         memory=PolicyMemory.build([]),
         missing=args.missing,
         verdicts=args.verdicts,
-        resamples=0,
     )
     first, second = args.versions
     found = version_changes(corpus, first, second, args.by)

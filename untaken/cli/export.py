@@ -217,7 +217,6 @@ def _more_tables(args: argparse.Namespace, console: Console) -> list[Path]:
         weights=weights_of(args),
         identity=settings_of(args.paths).identity,
         progress=console.progress,
-        resamples=0,
     )
     written = []
     tables: list[tuple[str | None, str, Callable[[], Iterable[pd.DataFrame]]]] = [

@@ -38,7 +38,6 @@ def run_audit(args: argparse.Namespace, console: Console) -> int:
         graphs,
         memory=PolicyMemory.build([]),
         progress=console.progress,
-        resamples=0,
     )
     found = audit_corpus(corpus)
     if args.packet is not None:

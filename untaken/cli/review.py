@@ -107,9 +107,8 @@ def _evaluated(
         missing=args.missing,
         verdicts=args.verdicts,
         progress=console.progress,
-        resamples=0,
     )
-    return corpus if args.compared is None else compared_part(corpus, args.compared, resamples=0)
+    return corpus if args.compared is None else compared_part(corpus, args.compared)
 
 
 def _filters(where: Sequence[str]) -> dict[str, list[str]]:

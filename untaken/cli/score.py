@@ -100,9 +100,7 @@ def _compared(scored: Scored, name: str, missing: MissingRule) -> Scored:
     )
 
 
-def evaluated_paths(
-    args: argparse.Namespace, console: Console, *, resamples: int = 10_000
-) -> tuple[Scored, Corpus]:
+def evaluated_paths(args: argparse.Namespace, console: Console) -> tuple[Scored, Corpus]:
     """The same with all that a corpus holds, by the policy memory in the file that ``--memory`` names."""
     ledgers, graphs = read_to_score(args, console)
     corpus = evaluate_corpus(
@@ -114,11 +112,10 @@ def evaluated_paths(
         weights=weights_of(args),
         identity=settings_of(args.paths).identity,
         progress=console.progress,
-        resamples=resamples,
         cluster=args.cluster,
     )
     if args.compared is not None:
-        corpus = compared_part(corpus, args.compared, resamples=resamples)
+        corpus = compared_part(corpus, args.compared)
     return Scored(
         ledgers=ledgers,
         graphs=graphs,

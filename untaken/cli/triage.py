@@ -36,7 +36,7 @@ def add_to(verbs: Verbs) -> None:
 
 def run_triage(args: argparse.Namespace, console: Console) -> int:
     """Prints the fix-first list and what belongs beside it; 1 where a ledger or graph is broken."""
-    scored, corpus = evaluated_paths(args, console, resamples=0)
+    scored, corpus = evaluated_paths(args, console)
     found, top = triage(corpus, agents=args.agent), args.top or None
     if args.packet is not None:
         return print_packet(fix_packet(corpus, nth(found.items, args.packet)), console)
