@@ -47,7 +47,10 @@ def draw() -> None:
         offer_samples()
     with upload, st.container(border=True, height="stretch"):
         st.markdown("**Upload traces**")
-        st.caption(formats_words())
+        st.caption(
+            f"{len(formats())} formats of tracing tools, agents and benchmarks are recognised by content.",
+            help=formats_words(),
+        )
         st.page_link("pages/data.py", label="Go to Data", icon=":material/upload_file:")
     with record, st.container(border=True, height="stretch"):
         st.markdown("**Record your agent**")

@@ -23,9 +23,9 @@ function remember({ cookie, name, tour, guide, area }) {
   document.cookie = `${cookie}=${kept}; path=/; max-age=31536000; samesite=strict`;
 }
 
-function focusSearch() {
-  const field = document.querySelector(`${SEARCH} input:not([data-met])`);
-  if (!field) return;
+function focusField() {
+  const [field] = document.querySelectorAll(`:is(${SEARCH}, [role=dialog] [data-testid=stForm]) input`);
+  if (!field || "met" in field.dataset) return;
   field.dataset.met = "";
   setTimeout(() => field.focus()); // after the dialog, which takes the focus when it opens
 }
@@ -84,7 +84,7 @@ export default function ({ data, setTriggerValue }) {
   nameSections();
   const watcher = new MutationObserver(() => {
     nameSections();
-    focusSearch();
+    focusField();
   });
   watcher.observe(document.body, { childList: true, subtree: true }); // sidebar and dialogs come and go
   const pressed = (event) => {

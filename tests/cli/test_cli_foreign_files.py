@@ -35,6 +35,13 @@ OTHERS = [
         "JSON Lines with the fields id, b, c and 1 more",
         "formats",
     ),
+    Other(
+        "text in another encoding",
+        "r.jsonl",
+        b'{"name": "caf\xe9"}\n',
+        "a JSON object with the fields name; its text is not UTF-8",
+        "UTF-8",
+    ),
     Other("a plan graph", "g.plan.yaml", b"schema: untaken.plan/1\nid: g\n", "a plan graph", "--graphs"),
     Other(
         "our own document",

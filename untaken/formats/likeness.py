@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from untaken.errors import Finding, Severity, Where
-from untaken.formats.jsontext import JsonReader
+from untaken.formats.jsontext import JsonReader, decode_text
 from untaken.formats.losses import Findings, clip
 from untaken.formats.other_tools import other_tool
 from untaken.formats.readings import items, objects
@@ -87,6 +87,10 @@ def likeness(sample: Sample) -> Likeness:
     what = _shape(sample) + (", cut short" if "truncated-file" in faults else "")
     if not sample.records:
         what += next((f"; {f.message}" for f in faults.all() if f.code == "unreadable-record"), "")
+    if sample.records and len(sample.head) < HEAD_BYTES:
+        decode_text(sample.head, coded := Findings(None))
+        if coded.all():
+            return Likeness(what=f"{what}; its text is not UTF-8", use="Save it as UTF-8 and try again.")
     if what in ("an empty file", "an HTML page") or ", cut short" in what:
         return Likeness(what=what, use="The export or the download failed: repeat it.", failed=True)
     return Likeness(what=what, use="`untaken formats` lists the traces that can be converted.")

@@ -291,9 +291,8 @@ def _planning(context: ImportContext, one: IntakeFile) -> UploadResult:
 
 
 def _unknown(one: IntakeFile) -> Finding:
-    known = ", ".join(info.name for info in formats())
     looks = likeness(sample_of(one.name, one.data))
-    hint = f"Known formats: {known}. Ledgers end in .jsonl, plan graphs in .plan.yaml."
+    hint = f"{looks.use} Ledgers end in .jsonl, plan graphs in .plan.yaml."
     return Finding(
         code="file-not-recognised",
         message=f"not a ledger, plan graph or known trace format: looks like {looks.what}",
