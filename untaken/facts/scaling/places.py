@@ -80,12 +80,12 @@ def find_ledgers(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Place], 
                 found.setdefault(file.resolve(), file)
             else:
                 others.append(not_a_ledger(file, severity="warning" if path.is_dir() else "error"))
-        others += _traces_beside(path)
     remote: set[RemoteFile] = set()
     for url in sorted(os.fspath(path) for path in paths if is_url(path)):
         remote.update(_at_url(url, others))
     if not found and not remote:
         raise _no_ledgers([os.fspath(path) for path in paths], others)
+    others += [trace for path in paths if not is_url(path) for trace in _traces_beside(Path(path))]
     return [*sorted(found.values()), *sorted(remote)], others
 
 
