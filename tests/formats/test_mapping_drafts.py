@@ -36,10 +36,16 @@ CASES: list[tuple[str, Any, dict[str, int]]] = [
         {"RUN_STARTED": 3, "MESSAGE": 6},
     ),
     ("results in a list", {"all": [{"task_id": n, "passed": True} for n in "ab"]}, {"RUN_STARTED": 2}),
+    ("outcomes alone", [{"code": n, "reward": n == "a"} for n in "ab"], {"RUN_STARTED": 2}),
+    (
+        "actions with reasons",
+        {"moves": [{"action": "raise", "reason": "Strong."}] * 2},
+        {"MESSAGE": 2, "TOOL_CALL": 2},
+    ),
     ("results alone", [{"name": n, "is_success": n == "a"} for n in "ab"], {"RUN_STARTED": 2}),
     (
         "tests of one run",
-        {"task": "t", "success": True, "tests": [{"name": "x", "passed": True}] * 2},
+        {"task": "t", "success": True, "tests": [{"name": "x", "passed": True, "output": "ok"}] * 2},
         {"RUN_STARTED": 1},
     ),
     (

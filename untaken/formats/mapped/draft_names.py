@@ -82,7 +82,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
         *("content", "text", "message", "msg", "thought", "utterance", "words", "response", "answer"),
         *("reply", "statement", "body"),
     ),
-    "thought": ("thought", "thoughts", "thinking", "reasoning", "rationale"),
+    "thought": ("thought", "thoughts", "thinking", "reasoning", "rationale", "reason"),
     "asked": ("user", "human", "question", "query", "user_input", "user_message", "input", "prompt"),
     "replied": (
         *("assistant", "bot", "ai", "assistant_response", "bot_response", "agent_response", "response"),
@@ -121,8 +121,11 @@ AROUND: Final = ("agent", "model", "version", "started")
 """Parts of a run that may be said once for all runs of a file."""
 EXPECTED: Final = ("expected", "gold", "reference", "ground_truth")
 """How names of lists begin that say what should have been done."""
-DEFINED: Final = ("tools", "tool_definitions", "functions", "available_tools", "tool_schemas")
-"""Lists of what an agent could call, not of what it called."""
+DEFINED: Final = (
+    *("tools", "tool_definitions", "functions", "available_tools", "tool_schemas", "tests", "test_results"),
+    "checks",
+)
+"""Lists of what an agent could call, and of what was tested afterwards, not of what it did."""
 WRAPPED: Final = ("message", "msg", "data", "payload", "item")
 """Members in which an element has a chat message."""
 TOKENS: Final = frozenset(name for names in USAGE.values() for name in names)

@@ -133,6 +133,8 @@ def _are_events(sample: Sequence[Any]) -> bool:
     differ = any(len({each[n] for each in sample if isinstance(each.get(n), str)}) > 1 for n in kinds)
     if any(map(_lists, sample)):
         return differ
+    if not differ and _mostly(any(_says_outcome(n, v) for n, v in e.items() if v in (0, 1)) for e in sample):
+        return False
     turns = sum(_turn(each) is not None for each in sample)
     return differ or turns * 10 < len(sample) * 8 or _session(sample) is not None
 
@@ -236,6 +238,8 @@ def _fits(part: str, value: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool)
     if part == "usage":
         return _is_usage(value)
+    if part == "task_text":
+        return isinstance(value, str)
     if part in ("agent", "model", "version", "id") and len(str(value)) > NAME_CHARS:
         return False
     return isinstance(value, str | int | float) and (part == "success" or not isinstance(value, bool))
@@ -423,7 +427,7 @@ def _acts(elements: Sequence[Mapping[str, Any]], when: Mapping[str | None, Any])
     free = [_flattened({name: value for name, value in e.items() if name not in used}) for e in elements]
     nested = next((n for n in CALLS if any(objects(e.get(n)) for e in free)), None)
     arguments, content = _first(free, PARTS["arguments"]), _first(free, PARTS["content"])
-    tool = _first(free, PARTS["tool"] if arguments else PARTS["tool"][:-1] if content else ())
+    tool = _first(free, PARTS["tool"] if arguments else PARTS["tool"][: -1 if content else -3])
     role = next((n for n in SPEAKERS[:4] if n in used), None) or _first(free, SPEAKERS)
     ids = {"id": found} if (found := _first(free, PARTS["id"])) else {}
     turns = [turn for each in free if (turn := _turn(each))]
