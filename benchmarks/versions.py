@@ -3,6 +3,7 @@
 The desks and agents are those of `planted`: made up, and executed in 50 tasks, 3 times each by default,
 under version A and under version B. B differs by one fault, that acts in a share of the runs: a wrong
 argument, a skipped step, or a skill that is wrong in one context; or by retries alone; or not at all (A/A).
+*Hindering* is a wrong argument where a step that failed makes those that need it fail, too.
 Every step of both versions also goes wrong by itself in about 4% of runs.
 
 * called: the sub-goal of the fault is called; other: another one is; any (A/A): any sub-goal is called;
@@ -29,7 +30,7 @@ from planted import FACTS, Agent, Cause, Desk, Kind, Step, made_up, plans_of
 
 from untaken.analysis.versions import SubGoalChange, VersionComparison, compare_versions
 from untaken.corpus import score_runs
-from untaken.ledger import LedgerWriter, Run, RunWriter, read_ledger
+from untaken.ledger import LedgerWriter, Run, read_ledger
 from untaken.scoring import RunScore
 
 NOISE: Final = 0.04
@@ -41,19 +42,25 @@ FAULTS: Final[tuple[tuple[str, float], ...]] = (
     ("skipped", 0.2),
     ("skipped", 0.1),
     ("skill", 0.2),
+    ("hindering", 0.1),
 )
 
 
 class Worker(Agent):
-    """An agent whose tools are slower under a version that retries."""
+    """An agent whose tools are slower under a version that retries; its failures may hinder later steps."""
 
     retries = 0.0
+    hindered = False
 
     def attempt(self, step: Step) -> bool:
         if not step.harmless and self.rng.random() < self.retries:
             sent = {"ref": self.task, "unit": "kg"}
             self.call(step.name, sent, "temporarily unavailable, try again")
-        return super().attempt(step)
+        accepted = super().attempt(step)
+        if self.hindered and accepted and not all(self.done.get(dep, True) for dep in step.deps):
+            self.done[step.name] = False
+            self.run.state({step.name: {"ok": False}})
+        return accepted
 
 
 def desk_of(rng: random.Random, fault: str, rate: float, tasks: int) -> tuple[Desk, Desk, str]:
@@ -64,7 +71,7 @@ def desk_of(rng: random.Random, fault: str, rate: float, tasks: int) -> tuple[De
     value = rng.choice(FACTS["tier"])
     planted: tuple[Cause, ...] = ()
     if fault not in ("none", "retry"):
-        kind: Kind = fault  # type: ignore[assignment]
+        kind: Kind = "argument" if fault == "hindering" else fault  # type: ignore[assignment]
         # A skill is wrong in a third of the tasks: there it must be wrong three times as often.
         planted = (
             Cause(kind=kind, step=step, fact="tier", value=value, rate=rate * (3 if kind == "skill" else 1)),
@@ -74,7 +81,7 @@ def desk_of(rng: random.Random, fault: str, rate: float, tasks: int) -> tuple[De
 
 
 def executed(
-    desks: Sequence[Desk], retry: float, repeats: int, rng: random.Random, folder: Path
+    desks: Sequence[Desk], fault: str, rate: float, repeats: int, rng: random.Random, folder: Path
 ) -> list[Run]:
     """The runs of both versions."""
     path = folder / "runs.jsonl"
@@ -86,14 +93,11 @@ def executed(
                         run_id=f"{version}.{task}.{trial}", agent="ann", task_id=task,
                         task_repeat=trial, version=version,
                     ) as run:  # fmt: skip
-                        run.finish(success=_worked(desk, task, run, rng, retry * (version == "B")), cost=0.1)
+                        worker = Worker(desk, task, run, rng)
+                        worker.retries = rate * (fault == "retry" and version == "B")
+                        worker.hindered = fault == "hindering"
+                        run.finish(success=worker.work(), cost=0.1)
     return list(read_ledger(path, strict=False)[0])
-
-
-def _worked(desk: Desk, task: str, run: RunWriter, rng: random.Random, retry: float) -> bool:
-    worker = Worker(desk, task, run, rng)
-    worker.retries = retry
-    return worker.work()
 
 
 def draw(fault: str, rate: float, seed: int, tasks: int, repeats: int) -> Iterator[tuple[str, bool]]:
@@ -101,7 +105,7 @@ def draw(fault: str, rate: float, seed: int, tasks: int, repeats: int) -> Iterat
     rng = random.Random(f"{fault} {rate} {seed}")
     first, second, step = desk_of(rng, fault, rate, tasks)
     with TemporaryDirectory() as folder:
-        runs = executed((first, second), rate if fault == "retry" else 0.0, repeats, rng, Path(folder))
+        runs = executed((first, second), fault, rate, repeats, rng, Path(folder))
     graphs = plans_of(replace(first, causes=second.causes))
     scores, _ = score_runs(runs, graphs)
     found = compare_versions(runs, scores, graphs, a="A", b="B", seed=seed)
