@@ -71,6 +71,11 @@ def test_every_shape_of_a_memory_is_the_same_run(tmp_path: Path, shape: str) -> 
     assert answers(run) == [("monday", True)]
 
 
+def test_steps_out_of_order_begin_with_the_earliest(tmp_path: Path) -> None:
+    run = read(tmp_path, [TASK, step(2, model_output="b"), step(1, model_output="a")])
+    assert run.started.ts.timestamp() == 1_760_000_001
+
+
 def test_the_code_of_an_agent_that_writes_code_is_an_argument(tmp_path: Path) -> None:
     run = read(tmp_path, [TASK, step(tool_calls=[call("python_interpreter", "print(1)")], observations="1")])
     assert [c.arguments for c in run.of(ToolCall)] == [{"code": "print(1)"}]

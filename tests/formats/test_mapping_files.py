@@ -204,6 +204,7 @@ RUNS: list[tuple[str, str, str, list[str]]] = [
     ("runs: {lists: [all]}", "x.json", '{"all": [{"id": "a"}, {"id": "b"}]}', ["a+b"]),
     ("runs: {lists: [all]}", "x.json", '[[{"id": "a"}], [{"id": "b"}]]', ["a", "b"]),
     ("runs: {lists: [all]}", "x.jsonl", '{"id": "a"}\n{"id": "b"}\n', ["a+b"]),
+    ("runs: {by: k}\nfiles: [.csv]", "x.csv", "\ufeffid;k\na;1\nb;2\nc;1\n", ["a+c", "b"]),
     ("runs: {by: k}\nfiles: [.csv]", "x.csv", "id,k\na,1\nb,2\nc,1\n", ["a+c", "b"]),
 ]
 

@@ -43,8 +43,9 @@ def first_rows(sample: Sample) -> list[dict[str, Any]]:
 
 def _rows(written: str, findings: Findings) -> Iterator[dict[str, Any]]:
     limit = csv.field_size_limit(_CELL_CHARS)
+    delimiter = max(",;\t", key=written.partition("\n")[0].count)  # spreadsheets of many countries write ;
     try:
-        for row in csv.DictReader(io.StringIO(written, newline="")):
+        for row in csv.DictReader(io.StringIO(written, newline=""), delimiter=delimiter):
             yield {name: cell if isinstance(cell, str) else "" for name, cell in row.items() if name}
     except csv.Error as error:
         findings.add(
