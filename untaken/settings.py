@@ -4,18 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn
 
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import UntakenError, Where
 from untaken.plans.strict_document import Document, decode, read_yaml
 
 SETTINGS: Final = "untaken.yaml"
-KEYS: Final = ("weights", "identity")
+KEYS: Final = ("weights", "identity", "roles")
 PARTS: Final = ("success", "cost", "steps")
+ROLES_EXAMPLE: Final = "roles: {owner: [ann@example.org], reviewer: ['*@example.org'], others: viewer}"
+Role = Literal["viewer", "reviewer", "owner"]
+ROLES: Final[tuple[Role, ...]] = ("viewer", "reviewer", "owner")
+"""Each may do what those before it may: read; add verdicts, notes and failure modes; all else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roles:
+    """Who may do what on a shared server.
+
+    Attributes:
+        owner, reviewer: e-mail addresses, or globs over them; case makes no difference.
+        others: the role of everybody else.
+    """
+
+    owner: tuple[str, ...]
+    reviewer: tuple[str, ...] = ()
+    others: Role = "viewer"
+
+    def of(self, email: str) -> Role:
+        """The role of an address; an empty one belongs to others."""
+        address = email.strip().casefold()
+        known: tuple[tuple[Role, tuple[str, ...]], ...] = (("owner", self.owner), ("reviewer", self.reviewer))
+        for role, globs in known:
+            if address and any(fnmatchcase(address, glob.casefold()) for glob in globs):
+                return role
+        return self.others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +54,12 @@ class WorkspaceSettings:
         weights: how much success, cost and steps count in a score.
         identity: names of RUN_STARTED metadata that can change an agent, beside its model and versions: only
             runs that share their values are compared.
+        roles: who may do what on a shared server; without them everybody may do everything.
     """
 
     weights: Weights = Weights()  # noqa: RUF009 - frozen
     identity: tuple[str, ...] = ()
+    roles: Roles | None = None
 
 
 def read_settings(folder: str | PathLike[str]) -> WorkspaceSettings:
@@ -46,10 +76,11 @@ def read_settings(folder: str | PathLike[str]) -> WorkspaceSettings:
         return WorkspaceSettings()
     if not isinstance(found.value, dict) or not set(found.value) <= set(KEYS):
         _refuse(found, (), f"only {', '.join(KEYS)} can be set")
-    weights, identity = (found.value.get(key) for key in KEYS)
+    weights, identity, roles = (found.value.get(key) for key in KEYS)
     return WorkspaceSettings(
         weights=Weights() if weights is None else _weights(found, weights),
         identity=() if identity is None else _identity(found, identity),
+        roles=None if roles is None else _roles(found, roles),
     )
 
 
@@ -88,9 +119,30 @@ def _weights(found: Document, value: Any) -> Weights:
 
 
 def _identity(found: Document, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) and name.strip() for name in value):
+    if not _words(value):
         _refuse(found, ("identity",), "identity is a list of names of metadata", "identity: [temperature]")
     return tuple(dict.fromkeys(value))
+
+
+def _roles(found: Document, value: Any) -> Roles:
+    fields = ("owner", "reviewer", "others")
+    if (
+        not isinstance(value, dict)
+        or not set(value) <= set(fields)
+        or not all(_words(value.get(name, [])) for name in fields[:2])
+        or value.get("others", "viewer") not in ROLES
+    ):
+        _refuse(
+            found, ("roles",), "roles are lists of e-mail addresses, and the role of others", ROLES_EXAMPLE
+        )
+    if not value.get("owner"):
+        _refuse(found, ("roles",), "roles name no owner", ROLES_EXAMPLE)
+    given = {name: tuple(value[name]) for name in fields[:2] if name in value}
+    return Roles(**given, others=value.get("others", "viewer"))
+
+
+def _words(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value)
 
 
 def _number(value: object) -> bool:

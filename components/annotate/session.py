@@ -14,7 +14,7 @@ from uuid import uuid4
 import streamlit as st
 from msgspec.structs import replace as replace_struct
 
-from components.shared import state
+from components.shared import roles, state
 from components.shared.panels import panel
 from components.shared.reviewer import author
 from untaken.annotating import Edit, Session, filled
@@ -213,6 +213,7 @@ def save(message: str) -> bool:
     if here is None or who is None:
         return False
     try:
+        roles.need("owner")
         answer = _store().save_graph(here.graph, author=who, message=message.strip(), based_on=here.based_on)
     except UntakenError as error:
         refuse(error)

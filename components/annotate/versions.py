@@ -12,7 +12,7 @@ from components.annotate import choice, refusals
 from components.annotate import session as annotate_session
 from components.annotate.popover import close, popover
 from components.annotate.session import EditorSession
-from components.shared import drafts, reviewer, state, tables, text
+from components.shared import drafts, reviewer, roles, state, tables, text
 from components.shared.panels import panel
 from untaken.annotating import MergeConflict, merge
 from untaken.annotating.merging import ORDER, WHOLE, Side
@@ -74,7 +74,7 @@ def _blocked(here: EditorSession) -> bool:
 
 
 def _save(here: EditorSession) -> None:
-    if _blocked(here):
+    if _blocked(here) or not roles.offered("owner", "save versions of plan graphs"):
         return
     who = reviewer.reviewer()
     if who is None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from components.shared import cards, drafts, exports, reviewer, state, tables, text
+from components.shared import cards, drafts, exports, reviewer, roles, state, tables, text
 from components.shared.panels import panel
 from components.shared.spooling import opened
 from untaken.errors import Finding, UntakenError
@@ -44,6 +44,7 @@ def author() -> str:
 def _changed(edit: editing.Edit, message: str) -> bool:
     """Make the change, and keep its message."""
     try:
+        roles.need("owner")
         change_criteria(state.workspace().path, edit)
     except UntakenError as error:
         st.session_state[DONE] = f"✗ Nothing was changed: {error.message}. {error.hint}"
@@ -179,11 +180,13 @@ def add_files(recorded: bool) -> None:
     cards.shared_with_everybody()
     with st.container(horizontal=True):
         if st.button("Add files", type="primary", disabled=not files, key="criteria_add"):
+            roles.need("owner")
             folder = state.workspace().path
             st.session_state[UPLOADED] = take_in_criteria(folder, [(f.name, opened(f).read()) for f in files])
             st.session_state["criteria_turn"] = turn + 1
             st.rerun()
         if recorded and st.button("Remove the recorded replies", key="criteria_forget"):
+            roles.need("owner")
             passes = forget_replies(state.workspace().path)
             st.session_state[DONE] = f"✓ {passes} passes of recorded replies removed. The criteria are kept."
             st.session_state[UPLOADED] = ()

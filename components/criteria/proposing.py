@@ -10,7 +10,7 @@ from typing import Final
 import streamlit as st
 
 from components import figures
-from components.shared import drafts, state, tables, text
+from components.shared import drafts, roles, state, tables, text
 from components.shared.panels import panel
 from untaken.errors import UntakenError
 from untaken.judging import known_texts_to_judges
@@ -86,6 +86,7 @@ def _ask(name: str, task: str, pair: tuple[Run | None, Run | None], *, seeds: in
         bar.progress(min(done / max(total, 1), 1.0), text=f"{done} of {total}: {text.label(what, 60)}")
 
     try:
+        roles.need("owner")
         with ModelAccess(name, ReplyStore(folder / REPLIES), budget=budget) as model:
             found = propose(
                 task,

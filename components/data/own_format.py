@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
-from components.shared import tables, text
+from components.shared import roles, tables, text
 from components.shared.panels import panel
 from components.shared.spooling import opened
 from untaken import limits
@@ -56,11 +57,16 @@ def _listed(workspace: Workspace, name: str, fault: str) -> None:
     button.button(
         "Remove",
         key=f"mapping-remove-{name}",
-        on_click=remove_mapping,
+        on_click=_remove,
         args=(workspace.path, name),
         help="Runs that were read with it stay.",
         disabled=workspace.read_only,
     )
+
+
+def _remove(folder: Path, name: str) -> None:
+    roles.need("owner")
+    remove_mapping(folder, name)
 
 
 def _edited(workspace: Workspace, name: str, data: bytes) -> None:
@@ -82,6 +88,7 @@ def _edited(workspace: Workspace, name: str, data: bytes) -> None:
     if st.button(
         "Save and use for uploads", key="mapping-save", disabled=workspace.read_only or not found.runs
     ):
+        roles.need("owner")
         path = save_mapping(workspace.path, written)
         st.success(f"Saved as {path.name}. Upload files of this format above.")
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import private_session, text
+from components.shared import private_session, roles, text
 from components.shared.panels import panel
 from untaken.workspace import StoredFile, Workspace
 
@@ -19,6 +19,8 @@ def offer(workspace: Workspace, file: StoredFile) -> None:
     """Draw the button that removes the selected file, with a note on the consequences."""
     if private_session.area() is not None:  # what is shared is what was uploaded
         st.caption("To leave a file out, discard the private area and add the other files again.")
+        return
+    if not roles.offered("owner", "remove files"):
         return
     with st.popover("Remove from this workspace …", icon=":material/delete:"):
         st.text(text.one_line(file.name, 120))
@@ -38,7 +40,7 @@ def offer(workspace: Workspace, file: StoredFile) -> None:
 def restore(workspace: Workspace) -> None:
     """Draw the removed files, if any, each with a button to restore it."""
     gone = workspace.removed()
-    if not gone:
+    if not gone or not roles.may("owner"):
         return
     with st.expander(f"Removed: {len(gone):,}", icon=":material/delete:"), st.container(horizontal=True):
         file = st.selectbox(
@@ -51,10 +53,12 @@ def restore(workspace: Workspace) -> None:
 
 
 def _remove(workspace: Workspace, digest: str) -> None:
+    roles.need("owner")
     workspace.remove(digest)
     st.session_state.pop(FILES, None)  # the selected row is now another file
 
 
 def _restore(workspace: Workspace, digest: str) -> None:
+    roles.need("owner")
     workspace.restore(digest)
     st.session_state.pop(FILES, None)

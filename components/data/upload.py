@@ -18,7 +18,17 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.data import upload_cards
-from components.shared import arriving, cards, evaluating, first_steps, private_session, state, tables, text
+from components.shared import (
+    arriving,
+    cards,
+    evaluating,
+    first_steps,
+    private_session,
+    roles,
+    state,
+    tables,
+    text,
+)
 from components.shared.panels import panel, show
 from components.shared.spooling import opened, take_refused
 from untaken.errors import Finding, UntakenError
@@ -87,9 +97,13 @@ def upload(workspace: Workspace) -> None:
         max_chars=100,
     )
     cards.shared_with_everybody()
-    area = private_session.area()
+    area, owns = private_session.area(), roles.may("owner")
+    if not owns:
+        st.caption("Only owners of this workspace can add files to it. Yours go to a private area.")
     alone = area is None and st.checkbox(
         "Look at it privately first",
+        value=not owns,
+        disabled=not owns,
         key=f"upload_private-{turn}",
         help="The files go to a private area that only this browser sees. There you share or discard them.",
     )
@@ -105,6 +119,8 @@ def upload(workspace: Workspace) -> None:
             st.button("Cancel", key="upload_cancel")
     if asked:
         area = private_session.begin(workspace) if alone else area
+        if area is None:
+            roles.need("owner")
         take = partial(take_in_apart, workspace) if area is None else area.take_in
         with nullcontext() if area else arriving.upload(workspace):
             _with_progress(here, take, files, agent.strip() or None, None if area else workspace)

@@ -10,7 +10,7 @@ from typing import Final
 import streamlit as st
 
 from components.review import panel as review_panel
-from components.shared import reviewer, state, tables, text
+from components.shared import reviewer, roles, state, tables, text
 from components.shared.panels import panel
 from untaken.analysis.failure_modes import kept_taxonomy
 from untaken.analysis.failure_modes.facts import FACTS
@@ -175,6 +175,7 @@ def _free_id(title: str) -> str:
 
 def _save(edit: IssueEdit) -> None:
     try:
+        roles.need("reviewer")
         change_issues(state.workspace().path / ISSUES, edit)
     except UntakenError as error:
         st.session_state[MESSAGE] = f"{error.message}. {error.hint}"

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from components.criteria.proposing import REPLIES
 from components.review import undoing, writing
-from components.shared import drafts
+from components.shared import drafts, roles
 from untaken import limits
 from untaken.analysis.failure_modes import (
     AssignmentStatus,
@@ -122,6 +122,7 @@ def assign_named(store: Workspace, run: Run, name: str, **about: Any) -> None:
 def change(store: Workspace, edit: TaxonomyEdit) -> bool:
     """Change the taxonomy, or say why not."""
     try:
+        roles.need("reviewer")
         change_taxonomy(store.path, edit)
     except UntakenError as error:
         writing.add_message(f"Not saved: {error.message}. {error.hint}")

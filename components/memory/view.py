@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from components import figures
-from components.shared import evaluating, state, tables, text
+from components.shared import evaluating, roles, state, tables, text
 from components.shared.panels import panel
 from untaken.counterfactual.memory import Flag, PolicyMemory, Signal, Snapshot, fold_in
 from untaken.errors import UntakenError
@@ -276,6 +276,7 @@ def _confirm(review: SignalReview) -> None:
 
 def _fold(chosen: Sequence[Signal]) -> str:
     try:
+        roles.need("owner")
         done = fold_in(evaluating.policy(state.workspace()), chosen)
     except UntakenError as error:
         return f"✗ Nothing was applied: {error.message}. {error.hint}"

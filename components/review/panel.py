@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from components.review import signing, writing
-from components.shared import state, tables, text
+from components.shared import roles, state, tables, text
 from components.shared.panels import panel
 from untaken import limits
 from untaken.ledger import Run
@@ -105,7 +105,8 @@ def of_run(run: Run) -> None:
     """Assignee, tags and history of a run, and the address of this view."""
     reviews = state.workspace().reviews.every()
     review = reviews.get(run.digest, Review(run=run.digest, run_id=run.run_id))
-    people_and_tags(review, known_tags(reviews.values()))
+    if roles.may("reviewer"):
+        people_and_tags(review, known_tags(reviews.values()))
     history(review)
     link_to_this()
 

@@ -10,7 +10,7 @@ import streamlit as st
 from components.review import panel as review_panel
 from components.review import second_reading, signing, writing
 from components.run import run_list
-from components.shared import cards, state, tables, text
+from components.shared import cards, roles, state, tables, text
 from components.shared.panels import panel
 from untaken.present.numbers import counted
 from untaken.views import dump
@@ -204,6 +204,8 @@ def export(shown: Sequence[Case]) -> None:
 @panel
 def bulk(shown: Sequence[Case]) -> None:
     """Set the status of every case shown, behind a second thought."""
+    if not roles.may("reviewer"):
+        return
     store = state.workspace()
     with st.popover(f"Set all {len(shown):,} shown to …", disabled=not shown):
         status = st.selectbox("Status", STATUSES, key="bulk-status", format_func=str.capitalize)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import streamlit as st
 
 from components.review import second_reading, undoing
-from components.shared import drafts, text
+from components.shared import drafts, roles, text
 from components.shared.panels import panel
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, Head, Run, Verdict
@@ -96,6 +96,7 @@ def _restore(
 def _change(store: Workspace, seen: Sequence[Review], author: str, what: Mapping[str, Any]) -> list[Review]:
     """The reviews as they are now; without those that others changed in the meantime, which is said."""
     try:
+        roles.need("reviewer")
         answers = store.reviews.change(seen, author=author, **what)
     except UntakenError as error:
         add_message(f"{error.message}. {error.hint}")
@@ -122,6 +123,7 @@ def show_messages() -> None:
 def append(store: Workspace, run: Run, events: Sequence[Draft]) -> Head | None:
     """Append events to the run's ledger and give its new head, or say why not; none where it holds them."""
     try:
+        roles.need("reviewer")
         before = store.run_now(run).integrity.head
         end = store.append_events(run, [second_reading.marked(run, event) for event in events])
         return end if end != before else None

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.review import signing, writing
 from components.run.unsaved import reason_field
-from components.shared import drafts, reviewer, state
+from components.shared import drafts, reviewer, roles, state
 from untaken.ledger import Verdict
 from untaken.scoring import NodeScore
 from untaken.scoring.verdicts import not_withdrawn
@@ -28,6 +28,8 @@ def marking(report: RunReport, node: NodeScore) -> None:
     """The three buttons and a field for why; what the reviewer said before is marked."""
     if report.integrity.broken:
         st.caption("You cannot add a verdict: the ledger is broken.")
+        return
+    if not roles.may("reviewer"):
         return
     with st.container(key="marking", gap="xsmall"):
         author, store = reviewer.author() or "", state.workspace()

@@ -13,7 +13,7 @@ from components.review import signing, undoing
 from components.run import events as run_events
 from components.run import unsaved
 from components.run.unsaved import PLACE, note_field, place_words
-from components.shared import drafts, reviewer, state, text
+from components.shared import drafts, reviewer, roles, state, text
 from components.shared.listeners import focus_keys
 from components.shared.panels import panel
 from untaken import limits
@@ -69,7 +69,7 @@ def notes_and_modes(run: Run, offered: Sequence[Place] = (), *, goals: Sequence[
     with st.container(key="notes-and-modes", gap="xsmall"):
         place = _place(run, offered)
         taxonomy = kept_taxonomy(state.workspace().path)
-        if not run.integrity.broken:
+        if not run.integrity.broken and roles.offered("reviewer", "add notes, modes and verdicts"):
             _note_form(run, place, taxonomy)
             _suggested(run, place, taxonomy)
         _assigned(run, taxonomy)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.review import signing, writing
 from components.run.events import event_link
-from components.shared import after_saves, judges, live, state, text
+from components.shared import after_saves, judges, live, roles, state, text
 from components.shared.panels import panel
 from untaken.scoring import NodeScore
 from untaken.views import RunReport, VerdictView, decided_by_check, verdict_views
@@ -69,6 +69,8 @@ def _settling(report: RunReport, node: NodeScore, given: Sequence[VerdictView]) 
     people = [v for v in given if v.authority == REVIEWERS and not v.settles and v.standing in own]
     settled = any(view.settles and view.standing == "decides" for view in given)
     if settled or len({view.passed for view in people}) < 2 or report.integrity.broken:
+        return
+    if not roles.may("reviewer"):
         return
     store = state.workspace()
 

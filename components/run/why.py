@@ -11,7 +11,7 @@ from components.review import panel as review_panel
 from components.run import note_panel, plan_changes
 from components.run.evidence import pick
 from components.run.view import named
-from components.shared import state, text
+from components.shared import roles, state, text
 from components.shared.panels import panel
 from untaken.errors import Unscored
 from untaken.views import RunReport
@@ -38,7 +38,8 @@ def draw(report: RunReport, review: Review) -> None:
         with right:
             note_panel.of_run(report)
         with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="next-steps"):
-            review_panel.status(review)
+            if roles.may("reviewer"):
+                review_panel.status(review)
             _evidence_button(report.cause.sub_goal)
             choice.link(report.run)
 

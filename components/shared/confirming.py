@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.shared import text
+from components.shared import roles, text
 from components.shared.panels import panel
 from untaken.workspace import Workspace
 from untaken.workspace.confirming import Extension
@@ -23,6 +23,8 @@ def offer(workspace: Workspace) -> None:
             "Anyone can write such a file under any name. Confirm only if you trust the source. The audit "
             "log records that you confirmed it. Verdicts given here on a replaced run no longer count."
         )
+        if not roles.offered("owner", "confirm them"):
+            return
         author = st.text_input("Your name", key="confirm_author", max_chars=100)
         for extension in waiting[:20]:
             key = f"confirm-{extension.file.digest[:16]}-{extension.run_id}"
@@ -37,5 +39,6 @@ def offer(workspace: Workspace) -> None:
 
 
 def _confirm(workspace: Workspace, extension: Extension, author: str) -> None:
+    roles.need("owner")
     if not workspace.confirm(extension, author=author):
         st.warning("The run has changed since. Nothing was confirmed.")

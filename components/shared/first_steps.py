@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import state, text
+from components.shared import roles, state, text
 from components.shared.panels import panel
 from untaken.formats import formats
 from untaken.workspace import Workspace
@@ -62,6 +62,8 @@ def draw() -> None:
 @panel
 def offer_samples() -> None:
     """A button that adds the sample runs to the workspace."""
+    if not roles.offered("owner", "add the samples"):
+        return
     if st.button("Add the samples", key="add_samples", type="primary"):
         with st.spinner("Adding the samples and evaluating their runs …"):
             for part in OFFERED:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
 from components.data.upload import session_uploads
-from components.shared import private_session, state, text
+from components.shared import private_session, roles, state, text
 from components.shared.panels import panel
 from untaken.present.numbers import counted
 from untaken.workspace.private_area import NOT_SHARED, PrivateArea
+
+NOT_AN_OWNER: Final = "Only owners of the shared workspace can add files to it."
 
 
 @panel
@@ -23,7 +27,8 @@ def draw() -> None:
             "discard it, or when the server ends.",
             width="stretch",
         )
-        with st.popover("Share with everyone"):
+        share = roles.may("owner", shared=True)
+        with st.popover("Share with everyone", disabled=not share, help=NOT_AN_OWNER if not share else None):
             st.caption(
                 f"Uploads {counted(len(area.uploads()), 'file')} to the shared workspace, with the verdicts, "
                 "notes and plan graphs that you saved here. Review statuses and drafts are not shared."
@@ -37,6 +42,7 @@ def draw() -> None:
 
 
 def _share(area: PrivateArea) -> None:
+    roles.need("owner", shared=True)
     bar = st.progress(0.0, text="Sharing …")
 
     def progress(done: int, total: int, name: str) -> None:

@@ -45,6 +45,13 @@ def author() -> str | None:
     return f"human:{name}" if name else None
 
 
+def email() -> str:
+    """The address of who signed in; empty where the provider knows none, or has not verified it."""
+    user = st.user.to_dict() if sign_in() else {}
+    known = user.get("is_logged_in") and user.get("email_verified", True) is not False
+    return str(user.get("email") or "") if known else ""
+
+
 def kept_name() -> str:
     """The name for the browser to remember; empty if there is none, or the server signs people in."""
     return "" if sign_in() else str(st.session_state.get(NAME) or "")

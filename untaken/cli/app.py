@@ -106,7 +106,7 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
 
 def _reach(args: argparse.Namespace, console: Console) -> dict[str, str]:
     """What the server has to know where others can reach it; refused where nothing keeps strangers out."""
-    if _is_loopback(args.address):
+    if is_loopback(args.address):
         return {}
     if not args.insecure and not _has_sign_in():
         raise UsageError(
@@ -126,7 +126,8 @@ def _reach(args: argparse.Namespace, console: Console) -> dict[str, str]:
     return reach | {HOSTS: f"localhost {LOOPBACK} {args.address}"}
 
 
-def _is_loopback(address: str) -> bool:
+def is_loopback(address: str) -> bool:
+    """Whether only this machine can reach it."""
     try:
         return ip_address(address).is_loopback
     except ValueError:

@@ -1,0 +1,148 @@
+"""Who may do what on a shared server: viewers read, reviewers review, owners change the rest."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from builders import a_run
+from sessions import said, session
+from streamlit.testing.v1 import AppTest
+from test_app_review import plain
+
+from components.shared import reviewer
+from untaken.errors import UntakenError
+from untaken.settings import Roles, read_settings
+from untaken.workspace import Workspace
+
+COMPONENTS = Path(__file__).parents[2] / "components"
+ROLES = """roles:
+  owner: [ann@example.org]
+  reviewer: ["*@Example.org"]
+"""
+WRITES = {
+    "add_all", "append_events", "change_criteria", "change_issues", "change_taxonomy", "confirm", "fold_in",
+    "forget_replies", "open_folder", "remove", "remove_mapping", "restore", "save_graph", "save_mapping",
+    "take_in_apart", "take_in_criteria",
+}  # fmt: skip
+AT_THE_START = {"state._open", "demo.open_demo", "demo._save_plans", "demo._write_reviews"}
+"""What the server does before anybody visits."""
+
+
+def visit(at: Path, monkeypatch: pytest.MonkeyPatch, page: str, email: str, **user: Any) -> AppTest:
+    who = {"is_logged_in": True, "email": email, "name": email.partition("@")[0]} | user
+    monkeypatch.setattr(reviewer, "sign_in", lambda: {"client_id": "x"})
+    monkeypatch.setattr(type(st.user), "to_dict", lambda _: who)
+    return session(at, monkeypatch, page)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("a.jsonl", a_run("a").call("pay", ok=False).finish(False).ledger())
+    (tmp_path / "untaken.yaml").write_text(ROLES, "utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("email", "want"),
+    [
+        ("ann@example.org", "owner"),
+        ("ANN@example.org", "owner"),
+        ("bob@example.org", "reviewer"),
+        ("eve@example.com", "viewer"),
+        ("ann@example.org.evil.com", "viewer"),
+        ("", "viewer"),
+    ],
+)
+def test_an_address_has_the_first_role_that_names_it(folder: Path, email: str, want: str) -> None:
+    roles = read_settings(folder).roles
+    assert roles is not None
+    assert roles.of(email) == want
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "roles: {reviewer: [a@b.c]}",
+        "roles: {owner: []}",
+        "roles: {owner: a@b.c}",
+        "roles: {owner: [a@b.c], others: admin}",
+        "roles: {owner: [a@b.c], admin: [d@e.f]}",
+        "roles: {owner: [a@b.c], others: [viewer]}",
+        "roles: [a@b.c]",
+    ],
+)
+def test_roles_that_mean_nothing_are_refused(tmp_path: Path, words: str) -> None:
+    (tmp_path / "untaken.yaml").write_text(words, "utf-8")
+    with pytest.raises(UntakenError, match="settings-invalid"):
+        read_settings(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("email", "notes", "adds"), [("ann@example.org", 1, 1), ("bob@example.org", 1, 0), ("eve@x.com", 0, 0)]
+)
+def test_a_page_offers_what_its_visitor_may_do(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, email: str, notes: int, adds: int
+) -> None:
+    app = visit(folder, monkeypatch, "run", email)
+    assert not app.exception
+    assert sum(one.label == "Note" for one in app.text_area) == notes
+    assert ("Only reviewers and owners of this workspace can add notes" in said(app)) is not notes
+    app.switch_page("pages/data.py").run()
+    assert not app.exception
+    private = next(one for one in app.checkbox if one.label == "Look at it privately first")
+    assert (private.disabled, private.value) == (not adds, not adds)
+
+
+@pytest.mark.parametrize("verified", [False, None])
+def test_an_address_that_the_provider_has_not_verified_gives_no_role(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, verified: bool | None
+) -> None:
+    more = {} if verified is None else {"email_verified": verified}
+    app = visit(folder, monkeypatch, "run", "ann@example.org", **more)
+    assert sum(one.label == "Note" for one in app.text_area) == (verified is None)
+
+
+def test_a_save_of_somebody_who_lost_the_role_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = visit(folder, monkeypatch, "run", "bob@example.org")
+    next(one for one in app.text_area if one.label == "Note").input("mine")
+    (folder / "untaken.yaml").write_text("roles: {owner: [ann@example.org]}", "utf-8")
+    next(one for one in app.button if one.label == "Add note").click().run()
+    assert not app.exception
+    assert "this needs the role reviewer, and you are a viewer" in plain(app)
+    with Workspace(folder) as workspace:
+        (run,) = workspace.read_runs()[0]
+    assert not any(event.__struct_config__.tag == "REVIEW_NOTE" for event in run.events)
+
+
+def test_without_roles_or_without_sign_in_on_this_machine_everybody_owns_the_workspace(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = session(folder, monkeypatch, "data")
+    assert not next(one for one in app.checkbox if one.label == "Look at it privately first").disabled
+
+
+def test_whatever_a_page_writes_asks_for_a_role_first() -> None:
+    seen = set()
+    for file in COMPONENTS.rglob("*.py"):
+        tree = ast.parse(file.read_text("utf-8"))
+        for function in ast.walk(tree):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            used = [one for one in ast.walk(function) if isinstance(one, ast.Name | ast.Attribute)]
+            names = {one.attr if isinstance(one, ast.Attribute) else one.id for one in used}
+            place = f"{file.stem}.{function.name}"
+            if names & WRITES and place not in AT_THE_START:
+                seen |= names & WRITES
+                assert names & {"need", "offered"}, place
+    assert {"append_events", "save_graph", "take_in_apart", "change_taxonomy"} <= seen
+
+
+def test_roles_are_for_addresses() -> None:
+    assert Roles(owner=("a@b.c",), others="reviewer").of("") == "reviewer"
