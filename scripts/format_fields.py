@@ -34,7 +34,7 @@ def _places(places: Sequence[str]) -> str:
 
 
 def _parts(place: str) -> tuple[str, str, str]:
-    """What is said of a place, and the place itself."""
+    """The remark in parentheses, the space after it, and the place."""
     about, close, rest = place.partition(")") if place.startswith("(") else ("", "", place)
     return about + close, " " if close else "", rest.strip()
 

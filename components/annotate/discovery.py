@@ -150,7 +150,7 @@ def _applies_to(family: TaskFamily) -> list[str]:
         key=f"suggest_for_{len(globs)}_{globs[0]}",
         format_func=_short,
         accept_new_options=True,
-        help="Ids or patterns: * stands for any text. Empty: every run, where no other plan exists.",
+        help="Ids or patterns; * matches any text. Empty: every run that has no other plan.",
     )
 
 
