@@ -108,7 +108,7 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
         _leave()
         return
     if any(finding.code == "draft-one-order" for finding in draft.findings):
-        st.caption("All these runs use the same order, so θ has no effect here.")
+        st.caption("All these runs use the same order, so the share in the same order has no effect here.")
     used = counted(draft.runs, "run" if source == "plans" else "successful run")
     _show(draft, graph, used, globs)
 

@@ -52,7 +52,8 @@ def _card(one: Upload, advice: set[str]) -> None:
     if one.reasons:
         _reasons(one, advice)
     elif one.findings:
-        st.text(f"Findings: {text.one_line(one.finding_words, WORDS)}")
+        noticed = " · ".join(dict.fromkeys(found.message for found in one.findings))
+        st.text(f"Findings: {text.one_line(noticed, WORDS)}")
         _advise(one.next_step, advice)
 
 

@@ -74,7 +74,7 @@ def test_a_loss_says_what_was_left_out_and_what_that_means(tmp_path: Path) -> No
     (trace,) = taken(tmp_path, ("tau.json", json.dumps([tau_record()]).encode()))
     assert trace.row.loss is not None
     words = trace.loss_words
-    assert f"{trace.row.loss.kept:,} of {trace.row.loss.held:,} values are in the ledger." in words
-    assert ("so no score uses it" in words) == any(one.dropped for one in trace.row.loss.fields)
+    assert f"Kept {trace.row.loss.kept:,} of {trace.row.loss.held:,} values." in words
+    assert ("no score uses them" in words) == any(one.dropped for one in trace.row.loss.fields)
     assert "**" not in words
     assert "[]" not in words

@@ -160,18 +160,18 @@ def loss_in_words(losses: Sequence[FileLoss]) -> str:
     if not losses:
         return ""
     held, kept = (sum(getattr(loss, name) for loss in losses) for name in ("held", "kept"))
-    words = [f"{kept:,} of {counted(held, 'value')} are in the ledger."]
+    words = [f"Kept {kept:,} of {counted(held, 'value')}."]
     dropped: Counter[str] = Counter()
     for one in (field for loss in losses for field in loss.fields if field.dropped):
         dropped[_group(one.path)] += one.dropped
     if dropped:
-        words.append(f"Left out, so no score uses it: {_most(dropped)}.")
+        words.append(f"Left out, no score uses them: {_most(dropped)}.")
     defaulted = Counter(_group(place) for loss in losses for place in loss.defaulted)
     if defaulted:
-        words.append(f"Not recorded, so unknown here: {', '.join(defaulted)}.")
+        words.append(f"Not recorded: {', '.join(defaulted)}.")
     derived = Counter(_group(place) for loss in losses for place in loss.synthesised)
     if derived:
-        words.append(f"Worked out by a rule: {', '.join(derived)}.")
+        words.append(f"Derived: {', '.join(derived)}.")
     return " ".join(words)
 
 
