@@ -48,10 +48,11 @@ def draw() -> None:
     with upload, st.container(border=True, height="stretch"):
         st.markdown("**Upload traces**")
         st.caption(
-            f"{len(formats())} formats of tracing tools, agents and benchmarks are recognised by content.",
-            help=formats_words(),
+            f"{len(formats())} formats of tracing tools, agents and benchmarks are recognised by content."
         )
         st.page_link("pages/data.py", label="Go to Data", icon=":material/upload_file:")
+        with st.expander("Show the formats"):
+            st.caption(formats_words())
     with record, st.container(border=True, height="stretch"):
         st.markdown("**Record your agent**")
         st.caption("Write a ledger as it runs, then upload the file.")
