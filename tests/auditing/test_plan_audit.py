@@ -9,6 +9,7 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from untaken.analysis.auditing import PlanAudit, audit_plans
+from untaken.analysis.auditing.successes import Completion, Order
 from untaken.annotating import apply, read_edit
 from untaken.corpus import evaluate_corpus
 from untaken.counterfactual.memory import PolicyMemory
@@ -158,6 +159,31 @@ def test_what_some_successes_do_without_is_contested_unless_outcomes_decide(
     made = [skipping(n, done=n % 3 > 0, success=True) for n in range(successes)]
     made += [failed(n) for n in range(100, 100 + 2 * successes)]
     assert audited(a_graph(POLICY), made).nodes[0].verdict == want, desc
+
+
+@pytest.mark.parametrize(("completed", "want"), [(10, True), (11, True), (12, False)])
+def test_a_step_is_contested_where_the_mid_p_of_nine_in_ten_is_below_a_twentieth(
+    completed: int, want: bool
+) -> None:
+    assert Completion(successes=15, completed=completed).contested is want
+
+
+@pytest.mark.parametrize(
+    ("desc", "found", "want"),
+    [
+        ("one success and one failure, both reversed", (1, 1, 2, 2), True),
+        ("one run", (1, 1, 1, 1), False),
+        ("no success", (0, 0, 9, 9), False),
+        ("one run goes along it", (1, 1, 3, 2), False),
+        ("two successes of two, whatever failures do", (2, 2, 9, 2), True),
+    ],
+)
+def test_two_runs_against_an_edge_and_none_along_it_are_a_doubt(
+    desc: str, found: tuple[int, int, int, int], want: bool
+) -> None:
+    both, reversed_, runs, runs_reversed = found
+    order = Order(both=both, reversed=reversed_, runs=runs, runs_reversed=runs_reversed)
+    assert order.doubtful is want, desc
 
 
 def test_too_few_runs_and_copies_of_one_leave_it_untested() -> None:
