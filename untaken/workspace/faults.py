@@ -82,7 +82,7 @@ def row_reader(function: Callable[..., _R]) -> Callable[..., _R]:
     @wraps(function)
     def reader(row: Row[Any], *more: Any) -> _R:
         try:
-            for name, value in row._mapping.items():
+            for name, value in zip(row._fields, row, strict=True):  # a mapping takes twice as long
                 if name in _TYPES and not isinstance(value, _TYPES[name]):
                     raise TypeError(f"`{name}` is {type(value).__name__}")
             return function(row, *more)
