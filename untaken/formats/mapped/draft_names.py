@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from untaken.formats.outcome_fields import GOOD
@@ -141,3 +141,12 @@ ACTING: Final = (
     "tool_input",
 )
 CALLS: Final = ("tool_calls", "actions", "calls", "function_calls")
+
+
+def like(name: str, names: Iterable[str]) -> bool:
+    """Whether a name is one of these, however it is written: ``taskId``, ``task_id``, ``Task-ID``."""
+    return _bare(name) in {_bare(each) for each in names}
+
+
+def _bare(name: str) -> str:
+    return "".join(char for char in name.lower() if char.isalnum())

@@ -28,6 +28,7 @@ from untaken.formats.mapped.draft_names import (
     TOKENS,
     WHOLE,
     WRAPPED,
+    like,
 )
 from untaken.formats.messages import is_message, message_items
 from untaken.formats.outcome_fields import outcome_from
@@ -105,21 +106,21 @@ def _are_members(sample: Sequence[Any]) -> bool:
 def _is_result(element: Any) -> bool:
     """Whether an element says of a task who did it, or how it was done."""
     own = {name: value for name, value in mapping(element).items() if not isinstance(value, dict | list)}
-    named = any(_like(name, (*FIELDS["task"], *TITLES)) for name in own)
-    who = any(_like(name, (*FIELDS["agent"], *FIELDS["model"])) for name in own)
+    named = any(like(name, (*FIELDS["task"], *TITLES)) for name in own)
+    who = any(like(name, (*FIELDS["agent"], *FIELDS["model"])) for name in own)
     return named and (who or any(_says_outcome(name, value) for name, value in own.items()))
 
 
 def _says_outcome(name: str, value: Any) -> bool:
     """Whether a member is an outcome: by its name, or by a word of it where it is true or false."""
     words = name.lower().replace("-", "_").split("_")
-    return _like(name, FIELDS["success"]) or (isinstance(value, bool) and not RIGHT.isdisjoint(words))
+    return like(name, FIELDS["success"]) or (isinstance(value, bool) and not RIGHT.isdisjoint(words))
 
 
 def _happened(elements: Sequence[Any]) -> bool:
     """Whether a list is of messages or actions."""
     found = objects(elements)
-    acting = sum(is_message(each) or any(_like(name, ACTING) for name in each) for each in found)
+    acting = sum(is_message(each) or any(like(name, ACTING) for name in each) for each in found)
     return bool(found) and acting * 2 > len(found)
 
 
@@ -129,7 +130,7 @@ def _are_events(sample: Sequence[Any]) -> bool:
         return False
     if _mostly(map(_is_result, sample)):
         return False
-    kinds = dict.fromkeys(name for each in sample for name in each if _like(name, KINDS[:-1]))
+    kinds = dict.fromkeys(name for each in sample for name in each if like(name, KINDS[:-1]))
     differ = any(len({each[n] for each in sample if isinstance(each.get(n), str)}) > 1 for n in kinds)
     if any(map(_lists, sample)):
         return differ
@@ -152,18 +153,9 @@ def _session(sample: Sequence[Mapping[str, Any]]) -> str | None:
     for path, values in _by_path(sample).items():
         ids = [value for value in values if isinstance(value, str | int)]
         shared = len(set(ids)) < len(ids) and len(ids) * 10 >= len(sample) * 8
-        if shared and _like(path.rpartition(".")[2], FIELDS["id"][:-1]):
+        if shared and like(path.rpartition(".")[2], FIELDS["id"][:-1]):
             return path
     return None
-
-
-def _like(name: str, names: Iterable[str]) -> bool:
-    """Whether a name is one of these, however it is written: ``taskId``, ``task_id``, ``Task-ID``."""
-    return _bare(name) in {_bare(each) for each in names}
-
-
-def _bare(name: str) -> str:
-    return "".join(char for char in name.lower() if char.isalnum())
 
 
 def _plain(name: str) -> bool:
@@ -187,7 +179,7 @@ def _lists(record: Mapping[str, Any]) -> dict[str, list[Any]]:
             if not _plain(name):
                 continue
             place = f"{path}{_name(name)}"
-            if objects(each) and not _like(name, DEFINED) and not name.lower().startswith(EXPECTED):
+            if objects(each) and not like(name, DEFINED) and not name.lower().startswith(EXPECTED):
                 found[place] = each
             elif isinstance(each, dict) and depth < DEEPEST:
                 waiting.append((f"{place}.", each, depth + 1))
@@ -270,7 +262,7 @@ def _by_content(part: str, fields: Mapping[str, Sequence[Any]]) -> str | None:
     right = (p for p, vs in fields.items() if all(_says_outcome(p.rpartition(".")[2], v) for v in vs))
     if found := min(right, key=lambda path: path.count("."), default=None):
         return found
-    ends = [path for path in fields if _like(path.rpartition(".")[2], ENDS)]
+    ends = [path for path in fields if like(path.rpartition(".")[2], ENDS)]
     return next((path for path in ends if all(map(_is_outcome, fields[path]))), None)
 
 
@@ -301,9 +293,9 @@ def _called(fields: Iterable[str], name: str, part: str) -> list[str]:
         own = (
             part in ("agent", "model", "task")
             and last in ("name", "id", "title")
-            and _like("".join(above[-1:]), (name,))
+            and like("".join(above[-1:]), (name,))
         )
-        if own or _like(last, (name,)):
+        if own or like(last, (name,)):
             found.append(path)
     return sorted(found, key=lambda path: path.count("."))
 
@@ -319,32 +311,34 @@ def _items(sample: Sequence[Any], together: bool) -> Iterator[str]:
     if best is None:
         yield from _alone(sample)
         return
-    said = [item for each in lists[best] if is_message(each) for item in message_items(each)]
-    if beside := _beside(best, lists, said):
-        if _like(beside.rpartition(".")[2], CALLS):
-            rule = _nested(beside, lists[beside], answered=any(isinstance(item, Answered) for item in said))
+    spoken = [item for each in lists[best] if is_message(each) for item in message_items(each)]
+    if beside := _beside(best, lists, spoken):
+        if like(beside.rpartition(".")[2], CALLS):
+            rule = _nested(beside, lists[beside], answered=any(isinstance(item, Answered) for item in spoken))
             yield f"  - {flow(rule)}"
         else:
             yield from _list_rule(f"{beside}[]", lists[beside])
     yield from _list_rule(f"{best}[]", lists[best])
 
 
-def _beside(best: str, lists: Mapping[str, Sequence[Mapping[str, Any]]], said: Sequence[Item]) -> str | None:
+def _beside(
+    best: str, lists: Mapping[str, Sequence[Mapping[str, Any]]], spoken: Sequence[Item]
+) -> str | None:
     """A list of calls beside the best list, which has none; or one of what was said beside one of calls."""
     others = [path for path in lists if path != best]
-    if _like(best.rpartition(".")[2], CALLS):
+    if like(best.rpartition(".")[2], CALLS):
         return next((path for path in others if _mostly(map(_speaks, lists[path]))), None)
-    calls = any(isinstance(item, Called) for item in said)
-    if calls or any(_like(name, (*CALLS, *ACTING)) for each in lists[best] for name in each):
+    calls = any(isinstance(item, Called) for item in spoken)
+    if calls or any(like(name, (*CALLS, *ACTING)) for each in lists[best] for name in each):
         return None
-    return next((path for path in others if _like(path.rpartition(".")[2], CALLS)), None)
+    return next((path for path in others if like(path.rpartition(".")[2], CALLS)), None)
 
 
 def _speaks(element: Mapping[str, Any]) -> bool:
     """Whether an element says something, and who says it."""
     return is_message(element) or (
-        any(_like(name, SPEAKERS[:8]) for name in element)
-        and any(_like(name, PARTS["say"]) for name in element)
+        any(like(name, SPEAKERS[:8]) for name in element)
+        and any(like(name, PARTS["say"]) for name in element)
     )
 
 
@@ -383,7 +377,7 @@ def _best(lists: Mapping[str, Sequence[Mapping[str, Any]]]) -> str | None:
     sizes: dict[str, int] = {}
     for path, found in lists.items():
         known = sum(map(is_message, found))
-        acts = sum(any(_like(name, ACTING) for name in each) for each in found)
+        acts = sum(any(like(name, ACTING) for name in each) for each in found)
         sizes[path] = len(found) * (10 if known * 10 >= len(found) * 9 else 1) + 10 * acts
     return max(sizes, key=lambda path: sizes[path], default=None)
 
@@ -391,7 +385,7 @@ def _best(lists: Mapping[str, Sequence[Mapping[str, Any]]]) -> str | None:
 def _kind(elements: Sequence[Mapping[str, Any]]) -> str | None:
     """The member that tells elements apart: in most of them, with few values."""
     for name in (
-        n for kind in KINDS for n in dict.fromkeys(n for e in elements for n in e) if _like(n, (kind,))
+        n for kind in KINDS for n in dict.fromkeys(n for e in elements for n in e) if like(n, (kind,))
     ):
         values = [each[name] for each in elements if isinstance(each.get(name), str)]
         if len(values) * 2 > len(elements) and len(set(values)) <= max(2, len(values) // 2):
@@ -403,7 +397,7 @@ def _first(elements: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str |
     """The first of the names that elements have, as the last part of a path; the outermost first."""
     held = dict.fromkeys(n for each in elements for n, v in each.items() if v not in (None, "", [], {}))
     plain = sorted((n for n in held if _plain(n)), key=lambda path: path.count("."))
-    return next((n for name in names for n in plain if _like(n.rpartition(".")[2], (name,))), None)
+    return next((n for name in names for n in plain if like(n.rpartition(".")[2], (name,))), None)
 
 
 def _rule(when: Mapping[str | None, Any], elements: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -483,7 +477,7 @@ def _flattened(element: Mapping[str, Any]) -> dict[str, Any]:
                 continue
             place = f"{path}{_name(name)}"
             found[place] = each
-            if isinstance(each, dict) and depth < DEEPEST and not _like(name, whole):
+            if isinstance(each, dict) and depth < DEEPEST and not like(name, whole):
                 waiting.append((f"{place}.", each, depth + 1))
     return found
 
