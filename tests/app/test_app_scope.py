@@ -77,7 +77,7 @@ def test_a_choice_made_on_the_page_outweighs_the_address(tmp_path: Path, monkeyp
     [
         ({"with_task": "nobody's"}, "names a set of agents that is not in this workspace"),
         ({"missing": "invent"}, ""),
-        ({"verdicts": "human:nobody"}, "counts verdicts of somebody who gave none here"),
+        ({"verdicts": "human:nobody"}, "counts verdicts of a person who gave none here"),
     ],
 )
 def test_an_address_that_names_what_is_not_here_shows_the_usual_scope_and_says_so(
