@@ -90,7 +90,7 @@ def test_a_chosen_choice_shows_both_histories_and_the_runs_behind_them(app: AppT
     assert "success rate over 16 outcomes of 8 runs" in words
     assert "more success where task, agent and version are the same" in words
     assert "step boarding" in words
-    assert "Hochberg over 1 pair of skills that a test could tell apart" in words
+    assert "Hochberg over 1 pair of skills with enough runs for a test" in words
     assert "16 decision points took bad" in words
     assert "and 11 more" in words
     assert sorted(words[0] for words in links(app)) == ["✓"] * 5 + ["✗"] * 5
