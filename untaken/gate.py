@@ -27,7 +27,8 @@ Basis = Literal["point", "interval"]
 GateVerdict = Literal["met", "not_met", "unscored"]
 
 _WORDS: Final[Mapping[Op, str]] = {">=": "at least", ">": "above", "<=": "at most", "<": "below"}
-_WRITTEN: Final = re.compile(r"\s*([A-Za-z][A-Za-z_ ]*?)\s*(>=|<=|>|<)\s*([0-9]{1,9}(?:\.[0-9]{1,15})?)\s*")
+_NAME: Final = r"([A-Za-z][A-Za-z_]*(?: +[A-Za-z_]+)*)"
+_WRITTEN: Final = re.compile(rf"\s*{_NAME}\s*(>=|<=|>|<)\s*([0-9]{{1,9}}(?:\.[0-9]{{1,15}})?)\s*")
 DECIMALS: Final = 12
 """A value and a bound that agree to so many decimals are equal, as in rankings."""
 SHOWN: Final = 3
@@ -142,9 +143,9 @@ def metric_unknown(metric: str) -> UntakenError:
 
 def _near(metric: str) -> str:
     """The metric that may be meant: by a word of it, or by nearly its name or start."""
-    known, said = gate_metrics(), metric.lower().replace(" ", "_")
-    near = [name for name in known if said in name] or get_close_matches(said, known, n=1)
-    near = near or [name for name in known if get_close_matches(said, [name[: len(said)]])]
+    known, asked = gate_metrics(), metric.lower().replace(" ", "_")
+    near = [name for name in known if asked in name] or get_close_matches(asked, known, n=1)
+    near = near or [name for name in known if get_close_matches(asked, [name[: len(asked)]])]
     return f"{f'Did you mean {near[0]}? ' if near else ''}One of: {', '.join(known)}."
 
 

@@ -12,7 +12,7 @@ from components.shared import cards, packets, state, tables, text
 from components.shared.panels import panel
 from untaken.analysis.auditing import ALARMS, NodeAudit, PlanAudit
 from untaken.annotating import Edit, apply
-from untaken.present.numbers import counted
+from untaken.present.numbers import counted, decimal
 from untaken.present.statuses import STAR
 from untaken.scoring import RunScore
 from untaken.views import (
@@ -181,7 +181,9 @@ def tasks(found: PlanAudit) -> None:
             "proposed": st.column_config.TextColumn("proposed writes", width=420),
         },
     )
-    packets.control(audit_packet, found.tasks, "audit-task", lambda one: f"{one.task_id}: {one.doubt:.2f}")
+    packets.control(
+        audit_packet, found.tasks, "audit-task", lambda one: f"{one.task_id}: {decimal(one.doubt)}"
+    )
 
 
 @panel

@@ -52,8 +52,8 @@ def _card(one: Upload, advice: set[str]) -> None:
     if one.reasons:
         _reasons(one, advice)
     elif one.findings:
-        noticed = " · ".join(dict.fromkeys(found.message for found in one.findings))
-        st.text(f"Findings: {text.one_line(noticed, WORDS)}")
+        findings = " · ".join(dict.fromkeys(found.message for found in one.findings))
+        st.text(f"Findings: {text.one_line(findings, WORDS)}")
         _advise(one.next_step, advice)
 
 

@@ -52,8 +52,8 @@ def test_every_declared_package_is_locked_at_or_above_its_floor() -> None:
     assert low == {}
 
 
-def test_at_most_25_public_names_and_each_can_be_imported() -> None:
-    assert len(untaken.__all__) <= 25
+def test_at_most_40_public_names_and_each_can_be_imported() -> None:
+    assert len(untaken.__all__) <= 40
     assert [name for name in untaken.__all__ if not hasattr(untaken, name)] == []
 
 

@@ -295,8 +295,8 @@ def _choice(corpus: Corpus, run: Run, reference: str | None) -> tuple[str, Split
     found = align_runs(
         run.task_id, corpus.runs.values(), corpus.scores, corpus.graphs, shown=[run.digest, *held]
     )
-    parted = next(one for one in found.divergences if one.digest == run.digest)
-    split = parted.split("decision") or parted.split("arguments") or parted.split("tool")
+    divergence = next(one for one in found.divergences if one.digest == run.digest)
+    split = divergence.split("decision") or divergence.split("arguments") or divergence.split("tool")
     return (corpus.runs[found.reference].run_id, split) if split else None
 
 

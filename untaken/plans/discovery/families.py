@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Final
 
 from untaken.plans.globs import escape_glob, matches_glob
 
-_NUMBER: Final = re.compile(r"\d+\Z")
+_DIGITS: Final = "0123456789"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +35,7 @@ def task_families(tasks: Iterable[str], *, others: Iterable[str] = ()) -> tuple[
     families: defaultdict[str, list[str]] = defaultdict(list)
     wanted = sorted(set(tasks))
     for task in wanted:
-        families[_NUMBER.sub("", task)].append(task)
+        families[task.rstrip(_DIGITS)].append(task)
     every = {*wanted, *others}
     found = [
         TaskFamily(globs=_globs(stem, members, every), tasks=tuple(members))
