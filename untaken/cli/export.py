@@ -66,6 +66,7 @@ CAME_FROM: Final[Mapping[str, Callable[[Run], object]]] = {
     "inspect": inspect_sample_of,
 }
 """What of a run names its place in the tool that takes results back."""
+_BACK_WHERE_FROM: Final = "Results go back to the tool whose traces were converted."
 FOLDERS: Final = ("atif", "parquet")
 
 
@@ -169,6 +170,10 @@ def _held(args: argparse.Namespace, console: Console) -> Exported:
     sent, files, refused = None, [], 0
     if args.to in LINES:
         lines = list(LINES[args.to](evaluated()))
+        if strangers and not results:
+            raise UsageError(
+                "run-from-elsewhere", f"none of these runs came from {args.to}", hint=_BACK_WHERE_FROM
+            )
         content = "".join(f"{line}\n" for line in lines).encode()
         if args.send:
             sent, refused = send_lines(lines, args.send, args.to)
@@ -198,7 +203,7 @@ def _not_taken(to: str, strangers: Sequence[str], refused: int) -> Iterator[Find
         yield Finding(
             code="run-from-elsewhere",
             message=f"{counted(len(strangers), 'run')} did not come from {to}: {named}",
-            hint="Results go back to the tool whose traces were converted.",
+            hint=_BACK_WHERE_FROM,
         )
     if refused:
         yield Finding(code="results-refused", message=f"{to} refused {counted(refused, 'result')}")
