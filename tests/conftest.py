@@ -20,6 +20,8 @@ from untaken.judging.asking.local import serving, weights_file
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that a test starts compiles the package
 gc.disable()  # until the tests are there: they are many objects, and none goes
+COLLECTED = 50_000
+"""New objects until garbage is looked for: Python's 700 costs an eighth of what tests take."""
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -80,6 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
     """Thousands of tests are many objects, and they stay: no search for garbage looks at them again."""
     gc.freeze()
+    gc.set_threshold(COLLECTED)
     gc.enable()
 
 

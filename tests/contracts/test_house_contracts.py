@@ -9,6 +9,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from programs import run_python
 
 from untaken.cli.app import _settings
@@ -53,23 +54,25 @@ def imported(tree: ast.AST) -> set[str]:
 PROGRAMS = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in CODE}
 
 
-def test_files_and_functions_stay_readable() -> None:
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    return {path: ast.parse(text) for path, text in PROGRAMS.items()}
+
+
+def test_files_and_functions_stay_readable(trees: dict[str, ast.Module]) -> None:
     long = [path for path, text in PROGRAMS.items() if len(text.splitlines()) > FILE_LINES]
     long += [
         f"{path}: {f.name}: {body_lines(f)} lines"
-        for path, text in PROGRAMS.items()
-        for f in functions(ast.parse(text))
+        for path, tree in trees.items()
+        for f in functions(tree)
         if body_lines(f) > BODY_LINES
     ]
     assert long == []
 
 
-def test_every_function_says_what_it_returns() -> None:
+def test_every_function_says_what_it_returns(trees: dict[str, ast.Module]) -> None:
     silent = [
-        f"{path}: {f.name}"
-        for path, text in PROGRAMS.items()
-        for f in functions(ast.parse(text))
-        if f.returns is None
+        f"{path}: {f.name}" for path, tree in trees.items() for f in functions(tree) if f.returns is None
     ]
     assert silent == []
 
@@ -92,12 +95,12 @@ def test_a_page_is_short_and_neither_computes_nor_reads_files() -> None:
         assert opened == [], page.name
 
 
-def test_csv_is_written_in_one_place() -> None:
+def test_csv_is_written_in_one_place(trees: dict[str, ast.Module]) -> None:
     writers = ("to_csv", "writer", "DictWriter")
     found = {
-        str(path.relative_to(ROOT)): node.attr
-        for path in CODE
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        path: node.attr
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
         and (node.attr == "to_csv" or (node.attr in writers and ast.unparse(node.value) == "csv"))
     }
