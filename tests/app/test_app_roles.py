@@ -91,7 +91,7 @@ def test_a_page_offers_what_its_visitor_may_do(
     app = visit(folder, monkeypatch, "run", email)
     assert not app.exception
     assert sum(one.label == "Note" for one in app.text_area) == notes
-    assert ("Only reviewers and owners of this workspace can add notes" in said(app)) is not notes
+    assert ("Only reviewers and owners of this workspace can add notes" in said(app)) == (not notes)
     app.switch_page("pages/data.py").run()
     assert not app.exception
     private = next(one for one in app.checkbox if one.label == "Look at it privately first")
