@@ -33,7 +33,7 @@ from components.shared.panels import panel, show
 from components.shared.spooling import opened, take_refused
 from untaken.errors import Finding, UntakenError
 from untaken.present.numbers import counted
-from untaken.views.uploads import Upload, stopped_uploads, uploads, uploads_table
+from untaken.views.uploads import Upload, stopped_uploads, together, uploads, uploads_table
 from untaken.workspace import Workspace
 from untaken.workspace.intake import UploadResult
 from untaken.workspace.intake_process import take_in_apart
@@ -68,7 +68,7 @@ class SessionUploads:
     turn: int = 0
     results: list[UploadResult] = field(default_factory=list)
     refused: dict[str, Finding] = field(default_factory=dict)
-    found: tuple[Sequence[UploadResult], Sequence[Upload], pd.DataFrame] | None = None
+    found: tuple[Sequence[UploadResult], Sequence[Upload], Sequence[Upload], pd.DataFrame] | None = None
 
 
 @panel
@@ -228,8 +228,10 @@ def show_results(results: Sequence[UploadResult], *, after_any: Callable[[], obj
     here = session_uploads()
     if here.found is None or here.found[0] is not results:
         listed = uploads(results)
-        here.found = (results, listed, uploads_table(listed))
-    _, found, table = here.found
+        looked_at = [one for one in listed if one.row.name not in one.sides]
+        cards_of = sorted(together(looked_at), key=lambda one: one.mark == "✓")
+        here.found = (results, listed, cards_of, uploads_table(looked_at))
+    _, found, cards_of, table = here.found
     if not found:
         return
     marks = [one.mark for one in found if one.row.name not in one.sides]
@@ -242,8 +244,7 @@ def show_results(results: Sequence[UploadResult], *, after_any: Callable[[], obj
         st.warning(f"{'; '.join(words)}. The reasons are below.", icon=":material/rule:")
     if any(mark != "✗" for mark in marks):
         after_any()
-    upload_cards.cards(found)
-    if len(found) <= upload_cards.MOST:
-        tables.folded_table("Uploads as a table", lambda: table, key="taken", name="Uploads")
-    else:
-        tables.table(table, key="taken", name="Uploads", row_height=ROW, columns=WIDTHS)
+    upload_cards.cards(cards_of, sides=[name for one in found for name in one.sides])
+    tables.folded_table(
+        "Uploads as a table", lambda: table, key="taken", name="Uploads", row_height=ROW, columns=WIDTHS
+    )

@@ -7,53 +7,55 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import tables, text
+from components.shared import state, tables, text
 from untaken.present.numbers import counted
-from untaken.views.uploads import Upload, uploads, uploads_table
+from untaken.views.contents import HeldRun, runs_by_id, runs_in_words
+from untaken.views.uploads import ARCHIVE, Upload, uploads, uploads_table
 
 MOST: Final = 20
-"""Above this many uploads a table shows all of them, and cards those with faults."""
+"""Cards; the table holds all uploads."""
 MOST_REASONS: Final = 10
 WORDS: Final = 320
 """Characters of a sentence about losses and findings."""
+SHORT_NAME: Final = 120
 
 
-def cards(found: Sequence[Upload]) -> None:
-    """A card for each upload with what it held, what was lost and what to do; of many, for faulty ones."""
+def cards(shown: Sequence[Upload], *, sides: Sequence[str]) -> None:
+    """A card for files of one kind that fared alike: what they held, what was lost and what to do.
+
+    Args:
+        shown: the files, those with faults first.
+        sides: names of files that hold no runs, such as a licence.
+    """
     advice: set[str] = set()
-    sides = [name for one in found for name in one.sides]
-    found = [one for one in found if one.row.name not in sides]
-    shown = [one for one in found if len(found) <= MOST or one.mark != "✓"]
-    for number, one in enumerate(found):
-        if one in shown[:MOST]:
-            with st.container(border=True, gap="xsmall", key=f"upload-card-{number}"):
-                _card(one, advice)
-                if one.members:
-                    _inside(one, number)
-        elif one.members:
-            _inside(one, number)
+    held = state.derived(runs_by_id, of_all=True) if any(one.run_ids for one in shown) else {}
+    for number, one in enumerate(shown[:MOST]):
+        with st.container(border=True, gap="xsmall", key=f"upload-card-{number}"):
+            _card(one, advice, [run for name in one.run_ids for run in held.get(name, ())])
+            if one.members:
+                _inside(one, number)
     if len(shown) > MOST:
-        st.caption(f"{len(shown) - MOST:,} more with findings are in the table.")
+        st.caption(f"{len(shown) - MOST:,} more are in the table.")
     if sides:
         named = ", ".join(text.label(name, 60) for name in sides[:MOST_REASONS])
         more = f" and {len(sides) - MOST_REASONS:,} more" if len(sides) > MOST_REASONS else ""
         st.caption(f"Left out, because they hold no runs: {named}{more}.")
 
 
-def _card(one: Upload, advice: set[str]) -> None:
-    held = [(one.runs, "run"), (one.graphs, "plan graph"), (len(one.members), "file")]
-    counts = [counted(number, words) for number, words in held if number]
-    st.text(f"{one.mark} {text.one_line(one.row.name, 120)}")
-    st.caption(
-        text.label(" · ".join([one.row.kind or "not recognised", one.status, *counts, *_integrity(one)]))
-    )
+def _card(one: Upload, advice: set[str], runs: Sequence[HeldRun]) -> None:
+    known = len(runs) == one.runs > 0
+    held = [] if known else [(one.runs, "run"), (one.graphs, "plan graph")]
+    held += [(len(one.members), "file")] if one.row.kind == ARCHIVE else []
+    counts = [runs_in_words(runs)] if known else []
+    counts += [counted(number, words) for number, words in held if number]
+    st.text(f"{one.mark} {text.one_line(one.row.name, SHORT_NAME)}")
+    st.caption(text.label(" · ".join([one.kind, one.status, *counts, *_integrity(one)]), WORDS))
     if one.loss:
-        st.text(text.one_line(one.loss_words, WORDS))
+        st.text(text.one_line(one.loss_words, 2 * WORDS))
     if one.reasons:
         _reasons(one, advice)
     elif one.findings:
-        findings = " · ".join(dict.fromkeys(found.message for found in one.findings))
-        st.text(f"Findings: {text.one_line(findings, WORDS)}")
+        st.text(f"Findings: {text.one_line(one.kinds_of_findings, WORDS)}")
         _advise(one.next_step, advice)
 
 
@@ -67,14 +69,14 @@ def _advise(hint: str, advice: set[str]) -> None:
         advice.add(hint)
 
 
-def _inside(archive: Upload, number: int) -> None:
-    """The members of an archive."""
+def _inside(one: Upload, number: int) -> None:
+    """The members of an archive, or the files of a card."""
 
     def members() -> None:
-        table = uploads_table(uploads(archive.members))
+        table = uploads_table(uploads(one.members))
         tables.table(table, key=f"taken-{number}", name="Members", height=240)
 
-    words = f"Inside {text.label(archive.row.name, 60)}: {len(archive.members):,}"
+    words = f"The {counted(len(one.members), 'file')}, one by one"
     tables.folded(words, members, key=f"members-{number}")
 
 

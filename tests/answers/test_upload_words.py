@@ -12,7 +12,7 @@ from foreign_files import tau_record
 
 from untaken.corpus import evaluate_corpus
 from untaken.views import files_table
-from untaken.views.contents import Contents, contents
+from untaken.views.contents import Contents, contents, runs_by_id, runs_in_words
 from untaken.views.uploads import uploads
 from untaken.workspace import Workspace
 from untaken.workspace.intake import take_in
@@ -46,6 +46,17 @@ def test_the_counts_are_of_unbroken_runs_and_the_first_failing_one_is_named() ->
     assert contents(evaluate_corpus([], desk.graphs(), resamples=9)).failing == ""
 
 
+def test_the_runs_of_an_upload_are_counted_by_agent_task_and_plan(tmp_path: Path) -> None:
+    (ledger,) = taken(tmp_path, ("runs.jsonl", LEDGER))
+    runs = [run.run() for run in desk.builders()]
+    held = runs_by_id(evaluate_corpus([*runs, a_run("free").run()], desk.graphs(), resamples=9))
+    ours = [run for run_id in ledger.run_ids for run in held[run_id]]
+    agents = len({run.agent for run in runs})
+    assert runs_in_words(ours) == f"{len(runs)} runs of {agents} agents, 3 tasks; 1 needs a plan"
+    assert runs_in_words([*ours, *held["free"]]).endswith("; 2 need a plan")
+    assert runs_in_words(held["free"]).endswith("; no plan yet")
+
+
 @pytest.mark.parametrize("name", ["LICENSE", "README.md", "a/NOTICE.txt", ".DS_Store", "source.md"])
 def test_a_file_beside_the_runs_is_no_fault(name: str, tmp_path: Path) -> None:
     runs, side = taken(tmp_path, ("runs.jsonl", LEDGER), (name, b"words of a project\n"))
@@ -76,5 +87,7 @@ def test_a_loss_says_what_was_left_out_and_what_that_means(tmp_path: Path) -> No
     words = trace.loss_words
     assert f"Kept {trace.row.loss.kept:,} of {trace.row.loss.held:,} values." in words
     assert ("no score uses them" in words) == any(one.dropped for one in trace.row.loss.fields)
+    assert "how the runs were graded" in words
+    assert "reward" not in words
     assert "**" not in words
     assert "[]" not in words

@@ -12,7 +12,7 @@ from components.data.upload import show_results
 from untaken.errors import Finding
 from untaken.formats.format_info import FileLoss
 from untaken.ledger import Integrity
-from untaken.views.uploads import stopped_uploads, uploads
+from untaken.views.uploads import stopped_uploads, together, uploads
 from untaken.workspace.intake import UploadResult
 
 FAULT = Finding(
@@ -39,7 +39,11 @@ def shown(*taken: UploadResult) -> AppTest:
 
 def heads(app: AppTest) -> list[str]:
     """The mark on each card."""
-    return [line.value[0] for line in app.text if re.fullmatch(r"[✓⚠✗] [^:]*|✗ !\[x\].*exe", line.value)]
+    return [
+        line.value[0]
+        for line in app.text
+        if re.fullmatch(r"[✓⚠✗] ([^:]*|\d+ files: .*)|✗ !\[x\].*exe", line.value)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -74,16 +78,23 @@ def test_a_card_names_what_a_file_held_what_was_lost_and_what_to_do() -> None:
     )
     found = Finding(code="naive-timestamps", message="no time zone", severity="warning", hint=hint)
     app = shown(replace(SOUND, kind="tau-bench", graphs=1, loss=loss, findings=(found,)))
-    assert app.caption[0].value.replace("\\", "") == "tau-bench · new · 2 runs · 1 plan graph"
+    assert app.caption[0].value.replace("\\", "") == "τ-bench results · new · 2 runs · 1 plan graph"
     assert app.text[1].value == "Kept 0 of 0 values."
     assert [line.value.split(":")[0] for line in app.text[2:]] == ["Findings", "Next step"]
     assert hint in app.text[3].value
 
 
-def test_many_uploads_are_a_table_and_the_faulty_ones_are_cards() -> None:
-    app = shown(*(replace(SOUND, name=f"{n}.jsonl") for n in range(30)), UNKNOWN)
-    assert len(app.dataframe[0].value) == 31
-    assert heads(app) == ["✗"]
+def test_files_of_one_kind_that_fared_alike_are_one_card() -> None:
+    app = shown(*(replace(SOUND, name=f"{n}.jsonl") for n in range(30)), UNKNOWN, BROKEN)
+    assert heads(app) == ["✗", "⚠", "✓"]
+    assert "✓ 30 files: 0.jsonl, 1.jsonl, 2.jsonl and 27 more" in [line.value for line in app.text]
+    assert any("run ledger · new · 60 runs" in line.value for line in app.caption)
+
+
+def test_files_of_different_folders_and_archives_have_cards_of_their_own() -> None:
+    taken = [replace(SOUND, name=name) for name in ("a/1.jsonl", "b/1.jsonl", "b/2.jsonl")]
+    names = [one.row.name for one in together(uploads([*taken, ARCHIVE, member(SOUND)]))]
+    assert names == ["a/1.jsonl", "2 files: b/1.jsonl, b/2.jsonl", "all.zip"]
 
 
 def test_faults_are_counted_in_words() -> None:
@@ -94,7 +105,7 @@ def test_faults_are_counted_in_words() -> None:
 
 
 def test_reasons_are_read_in_place_as_plain_text() -> None:
-    *_, reason = [line.value for line in shown(SOUND, UNKNOWN).text]
+    reason = next(line.value for line in shown(SOUND, UNKNOWN).text if "is this" in line.value)
     assert reason.startswith("✗ ![x](http://e.example).exe: <b>what</b> is this.")
     assert reason.endswith("Try again.")
 
@@ -186,5 +197,5 @@ def test_a_cell_holds_a_bounded_number_of_sentences() -> None:
 def test_the_members_of_an_archive_are_listed_when_somebody_opens_it() -> None:
     app = shown(ARCHIVE, member(SOUND), member(BROKEN))
     assert not app.exception
-    assert app.expander[0].label.endswith(": 2")
+    assert app.expander[0].label == "The 2 files, one by one"
     assert len(app.dataframe) == 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
+from untaken.present.numbers import counted
 from untaken.scoring import RunScore
 from untaken.views.review import review_order
 
@@ -42,3 +44,35 @@ def contents(corpus: Corpus) -> Contents:
         with_outcome=sum(not isinstance(run.success, Unscored) for run in runs.values()),
         failing=next(failing, ""),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldRun:
+    """What counts of one unbroken run."""
+
+    agent: str
+    task: str
+    with_plan: bool
+
+
+def runs_by_id(corpus: Corpus) -> Mapping[str, list[HeldRun]]:
+    """The unbroken runs by their ids, which runs of several files can share."""
+    found: dict[str, list[HeldRun]] = {}
+    for digest, run in corpus.runs.items():
+        if not run.integrity.broken:
+            planned = isinstance(corpus.scores[digest], RunScore)
+            one = HeldRun(agent=run.agent, task=run.task_id, with_plan=planned)
+            found.setdefault(run.run_id, []).append(one)
+    return found
+
+
+def runs_in_words(runs: Collection[HeldRun]) -> str:
+    """For example: 120 runs of 3 agents, 50 tasks; 20 need a plan."""
+    agents, tasks = len({run.agent for run in runs}), len({run.task for run in runs})
+    words = f"{counted(len(runs), 'run')} of {counted(agents, 'agent')}, {counted(tasks, 'task')}"
+    bare = sum(not run.with_plan for run in runs)
+    if bare:
+        words += (
+            f"; {bare:,} {'needs' if bare == 1 else 'need'} a plan" if bare < len(runs) else "; no plan yet"
+        )
+    return words

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.errors import Finding
+from untaken.formats import formats
 from untaken.formats.format_info import FileLoss
 from untaken.present.numbers import counted
 from untaken.views.frame import Columns, count, frame, text
@@ -18,24 +21,62 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ARCHIVE: Final = "archive"
+KINDS: Final = {
+    ARCHIVE: "archive",
+    "ledger": "run ledger",
+    "graph": "plan graph",
+    "heads": "recorded heads",
+    "planning": "record of planning",
+}
+FILES_NAMED: Final = 3
+"""Files of a card that is about several."""
 SENTENCES: Final = 50
 """Different sentences about one file, or about all members of an archive, in a cell of the table."""
-GROUPS_NAMED: Final = 4
-"""Kinds of values left out that a sentence names."""
 SIDE_STEMS: Final = frozenset(
     {"LICENSE", "LICENCE", "COPYING", "NOTICE", "README", "CHANGELOG", "AUTHORS", "CITATION", "SOURCE"}
 )
 SIDE_NAMES: Final = frozenset({"thumbs.db", "desktop.ini"})
 PLACES: Final = {
     "ts": "times",
+    "PLAN": "plans",
+    "STATE": "states",
     "SKILL_SELECTION": "choices of skill",
+    "TOOL_CALL": "tool calls",
+    "TOOL_CALL.arguments": "arguments of calls",
+    "TOOL_CALL.call_id": "ids of calls",
+    "TOOL_CALL.tool": "names of tools",
+    "VERDICT.by": "names of judges",
     "RUN_STARTED.agent": "the agent's name",
     "RUN_STARTED.task_id": "the task",
+    "RUN_STARTED.task_repeat": "the number of the repeat",
     "RUN_FINISHED.cost": "cost",
     "RUN_FINISHED.success": "the outcome",
     "RUN_FINISHED.steps": "steps",
+    "sub_goal.id": "ids of sub-goals",
 }
-"""What is at a place of a ledger, in words; any other place is called by its last names."""
+"""What is at a place of a ledger or a graph, in words."""
+SUBJECTS: Final[Mapping[str, str]] = {
+    "replies as the provider sent them": "raw_data response output attachments signature",
+    "definitions of tools": "tool_definitions tools slash_commands",
+    "how the runs were graded": (
+        "reward reward_info grading evaluation evaluation_criteria scores annotation annotations results "
+        "test_result gradingResult failures failure_summary failureReason requirements preferences"
+    ),
+    "details of tokens and cost": (
+        "usage totalUsage token_usages accumulated_token_usage metrics cost costs tokens"
+    ),
+    "durations": "latency latencies duration execution_time working_time Duration request_time turns_ms",
+    "settings and versions": (
+        "config settings model_config replay_config resource metadata sdk version userType gitBranch "
+        "approval_policy agent_class max_iterations model model_name ServiceName ScopeName"
+    ),
+    "kinds and numbers of records": (
+        "id index type kind role name source turn_idx step_id message_type requestor function SpanKind "
+        "span_kind promptId project_id log_id is_root records tags"
+    ),
+}
+"""What is left out, in words, with names on its place in a record; the first that fits counts."""
+OTHER_DETAILS: Final = "other details"
 Mark = Literal["✓", "⚠", "✗"]
 """Sound; added but something in it is broken; not added."""
 
@@ -50,10 +91,21 @@ _STOPPED: Final = Finding(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """One file as it was chosen (untrusted name), with the members of an archive."""
+    """One file as it was chosen (untrusted name), or an archive or files of one kind, with what is in it."""
 
     row: UploadResult
     members: tuple[UploadResult, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """What it is, in words."""
+        kind = self.row.kind or "not recognised"
+        return KINDS.get(kind) or _titles().get(kind, kind)
+
+    @property
+    def run_ids(self) -> frozenset[str]:
+        """The unbroken runs in it."""
+        return frozenset(run_id for part in self.parts for run_id in part.run_ids)
 
     @property
     def parts(self) -> tuple[UploadResult, ...]:
@@ -80,7 +132,7 @@ class Upload:
     def mark(self) -> Mark:
         """An archive is as good as its members; one that gave nothing was not added."""
         if self.row.kind != ARCHIVE:
-            return _mark(self.row)
+            return _mark(self.parts[0])
         if not any(_gave(member) for member in self.members):
             return "✗"
         looked_at = [member for member in self.members if not is_side_file(member)]
@@ -129,6 +181,17 @@ class Upload:
         return tuple(found for found in self.findings if found.severity == "error")
 
     @property
+    def kinds_of_findings(self) -> str:
+        """The first finding of each kind, and how many more of the kind there are."""
+        kinds: dict[str, dict[str, None]] = {}
+        for found in self.findings:
+            kinds.setdefault(found.code, {})[found.message] = None
+        more = {
+            code: f" (and {len(of) - 1:,} more like it)" if len(of) > 1 else "" for code, of in kinds.items()
+        }
+        return " · ".join(next(iter(of)) + more[code] for code, of in kinds.items())
+
+    @property
     def finding_words(self) -> str:
         """The findings in words."""
         return _together(f"{found.code}: {found.message}" for found in self.findings)
@@ -163,30 +226,25 @@ def loss_in_words(losses: Sequence[FileLoss]) -> str:
     words = [f"Kept {kept:,} of {counted(held, 'value')}."]
     dropped: Counter[str] = Counter()
     for one in (field for loss in losses for field in loss.fields if field.dropped):
-        dropped[_group(one.path)] += one.dropped
+        dropped[_subject(one.path)] += one.dropped
     if dropped:
         words.append(f"Left out, no score uses them: {_most(dropped)}.")
-    defaulted = Counter(_group(place) for loss in losses for place in loss.defaulted)
-    if defaulted:
-        words.append(f"Not recorded: {', '.join(defaulted)}.")
-    derived = Counter(_group(place) for loss in losses for place in loss.synthesised)
-    if derived:
-        words.append(f"Derived: {', '.join(derived)}.")
+    for head in ("defaulted", "synthesised"):
+        places = dict.fromkeys(place for loss in losses for place in getattr(loss, head))
+        if places:
+            named = ", ".join(PLACES.get(place, OTHER_DETAILS) for place in places)
+            words.append(f"{'Not recorded' if head == 'defaulted' else 'Derived from the rest'}: {named}.")
     return " ".join(words)
 
 
-def _group(path: str) -> str:
-    """What a place of a record, or of a ledger, holds in a word or two."""
-    if path in PLACES:
-        return PLACES[path]
-    parts = [part for part in path.replace("[]", "").replace("**", "").split(".") if part]
-    return (parts[-1] if path.isupper() or len(parts) == 1 else " ".join(parts[-2:])).replace("_", " ")
+def _subject(path: str) -> str:
+    """What a place of a record holds."""
+    names = set(re.split(r"[^A-Za-z_]+", path))
+    return next((words for words, any_of in SUBJECTS.items() if names & set(any_of.split())), OTHER_DETAILS)
 
 
 def _most(groups: Counter[str]) -> str:
-    named = [f"{name} ({number:,})" for name, number in groups.most_common(GROUPS_NAMED)]
-    more = len(groups) - len(named)
-    return ", ".join(named) + (f" and {counted(more, 'other kind')}" if more else "")
+    return ", ".join(f"{name} ({number:,})" for name, number in groups.most_common())
 
 
 UPLOADS: Final[Columns[Upload]] = {
@@ -216,6 +274,28 @@ def uploads(taken: Iterable[UploadResult]) -> tuple[Upload, ...]:
         else:
             found.append((row, []))
     return tuple(Upload(row=row, members=tuple(members)) for row, members in found)
+
+
+def together(found: Sequence[Upload]) -> list[Upload]:
+    """Files of one kind in one folder that fared alike, as one upload; archives stay alone."""
+    alike: dict[tuple[object, ...], list[Upload]] = {}
+    for number, one in enumerate(found):
+        folder = one.row.name.rpartition("/")[0]
+        key = (one.row.kind, folder, one.mark, one.status, number if one.members else None)
+        alike.setdefault(key, []).append(one)
+    return [ones[0] if len(ones) == 1 else _as_one(ones) for ones in alike.values()]
+
+
+def _as_one(ones: Sequence[Upload]) -> Upload:
+    names = ", ".join(one.row.name for one in ones[:FILES_NAMED])
+    more = f" and {len(ones) - FILES_NAMED:,} more" if len(ones) > FILES_NAMED else ""
+    row = UploadResult(name=f"{len(ones):,} files: {names}{more}", kind=ones[0].row.kind)
+    return Upload(row=row, members=tuple(one.row for one in ones))
+
+
+@cache
+def _titles() -> dict[str, str]:
+    return {info.name: info.title for info in formats()}
 
 
 def stopped_uploads(names: Iterable[str], arrived: Sequence[UploadResult]) -> list[UploadResult]:

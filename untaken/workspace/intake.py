@@ -64,6 +64,7 @@ class UploadResult:
         new: false where nothing of it was new.
         runs, graphs: how many of each it gave; a broken run is none.
         integrity: the verdict on each run of a ledger.
+        run_ids: the runs of the ledgers that it is, or was converted to.
         loss: for a foreign trace, what the conversion kept and what it could not carry over.
         findings: what was noticed, with the next step.
     """
@@ -74,6 +75,7 @@ class UploadResult:
     runs: int = 0
     graphs: int = 0
     integrity: tuple[Integrity, ...] = ()
+    run_ids: tuple[str, ...] = ()
     loss: FileLoss | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -273,6 +275,7 @@ def _row(one: IntakeFile, added: Added) -> UploadResult:
         runs=len([verdict for verdict in added.integrity if verdict.run_id and not verdict.broken]),
         graphs=int(added.graph_id is not None),
         integrity=added.integrity,
+        run_ids=_run_ids((added,)),
         findings=added.findings if added.kind else (_unknown(one),),
     )
 
@@ -353,7 +356,7 @@ def _converted(context: ImportContext, format: str, batch: Sequence[IntakeFile])
     losses = {loss.name: loss for loss in done.losses}
     for place, digest in earlier.items():
         if place in losses:
-            context.workspace.link_source(digest, _results(losses[place], added))
+            context.workspace.link_source(digest, [one.digest for one in _results(losses[place], added)])
     for part in batches(staged.items(), lambda item: _size(item[1].data)):
         traces = [(one, losses.get(place)) for place, one in part]
         first, *others = _kept(context, format, traces, added)
@@ -362,16 +365,20 @@ def _converted(context: ImportContext, format: str, batch: Sequence[IntakeFile])
         yield list(zip((one.position for one, _ in traces), rows, strict=True))
 
 
-def _results(loss: FileLoss, added: Mapping[str, str]) -> list[str]:
-    """Digests of the ledgers that a trace's runs went to."""
+def _results(loss: FileLoss, added: Mapping[str, Added]) -> list[Added]:
+    """The ledgers that a trace's runs went to."""
     return [added[name] for name in loss.ledgers if name in added]
+
+
+def _run_ids(ledgers: Iterable[Added]) -> tuple[str, ...]:
+    return tuple(verdict.run_id for one in ledgers for verdict in one.integrity if not verdict.broken)
 
 
 def _kept(
     context: ImportContext,
     format: str,
     traces: Sequence[tuple[IntakeFile, FileLoss | None]],
-    added: Mapping[str, str],
+    added: Mapping[str, Added],
 ) -> list[UploadResult]:
     """Stores converted traces and their loss reports under their uploaded names."""
     rows = [_converted_row(one, format, loss) for one, loss in traces]
@@ -384,13 +391,15 @@ def _kept(
             agent=context.agent,
             findings=rows[n].findings,
             loss=loss.lines(),
-            results=_results(loss, added),
+            results=[one.digest for one in _results(loss, added)],
         )
         for n in read
         if (loss := rows[n].loss) is not None
     ]
     for number, new in zip(read, context.workspace.keep_traces(kept), strict=True):
-        rows[number] = replace(rows[number], new=new)
+        loss = rows[number].loss
+        run_ids = _run_ids(_results(loss, added)) if loss else ()
+        rows[number] = replace(rows[number], new=new, run_ids=run_ids)
     return rows
 
 
@@ -424,13 +433,13 @@ def _not_read(one: IntakeFile, format: str) -> Finding:
 
 def _add_conversion(
     workspace: Workspace, done: Conversion, held: HeldLedgers, made_from: Collection[str]
-) -> tuple[dict[str, str], tuple[Finding, ...]]:
+) -> tuple[dict[str, Added], tuple[Finding, ...]]:
     """Puts ledgers and graphs into the workspace.
 
     Returns:
-        The digest of each ledger by its file's name, and what no single trace is to blame for.
+        Each ledger by its file's name, and what no single trace is to blame for.
     """
-    digests: dict[str, str] = {}
+    ledgers: dict[str, Added] = {}
     findings = [f for f in done.findings if f.where.file is None and f.code != "no-runs"]  # each row says it
     traces = frozenset(made_from)
 
@@ -448,11 +457,11 @@ def _add_conversion(
         return Incoming(name=name, data=path, heads=beside, origin=origin, made_from=traces)
 
     for name, added in add(map(incoming, done.ledgers)):
-        digests[name] = added.digest
+        ledgers[name] = added
         findings += added.findings
     for _, added in add(map(incoming, done.graphs)):
         findings += [finding for finding in added.findings if finding.severity == "error"]
-    return digests, tuple(findings)
+    return ledgers, tuple(findings)
 
 
 def _source(root: str, one: IntakeFile, format: str) -> Source:
