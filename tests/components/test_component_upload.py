@@ -34,7 +34,7 @@ def shown(*taken: UploadResult) -> AppTest:
 
         show_results(taken)
 
-    return AppTest.from_function(page, args=(taken,)).run()
+    return AppTest.from_function(page, args=(taken,), default_timeout=60).run()
 
 
 def heads(app: AppTest) -> list[str]:
