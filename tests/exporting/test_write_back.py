@@ -60,6 +60,15 @@ def test_inspect_gets_edits_with_their_author() -> None:
     assert (edit["run_id"], edit["sample_id"], edit["epoch"]) == ("run7", "a/b", 2)
     assert edit["edit"]["provenance"]["author"] == "human:ann"
     assert (edit["edit"]["value"], edit["edit"]["explanation"]) == (1.0, "Paid.")
+    assert all(isinstance(one["edit"]["value"], float) for one in found)  # Inspect takes means of all scores
+    completion = next(one["edit"] for one in found if one["score_name"] == "untaken/completion")
+    assert completion["explanation"].startswith("clean: ")
+
+
+def test_phoenix_gets_the_hex_id_of_a_trace_whose_id_was_written_as_a_number() -> None:
+    (line,) = phoenix_lines(results(f"otel/{int('1d' * 16, 16)}"))
+    assert {one["trace_id"] for one in json.loads(line)["data"]} == {"1d" * 16}
+    assert list(phoenix_lines(results("langfuse/t1"))) == []
 
 
 @pytest.mark.parametrize("lines", [langfuse_lines, phoenix_lines, inspect_lines])
@@ -102,7 +111,7 @@ def tool() -> Iterator[tuple[type[Tool], str]]:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Path:
-    (tmp_path / "a.jsonl").write_bytes(reviewed("langfuse/t1").ledger() + b"")
+    (tmp_path / "a.jsonl").write_bytes(reviewed("langfuse/t1").ledger())
     save_graph(PLAN, tmp_path / "g.plan.yaml")
     return tmp_path
 
@@ -127,6 +136,7 @@ def test_what_is_sent_is_what_the_file_holds_and_the_key_is_told_to_nobody(
     assert out.read_text("utf-8") == json.dumps(body, separators=(",", ":"), ensure_ascii=False) + "\n"
     shown = capsys.readouterr()
     assert "1 request sent" in shown.out
+    assert f"1 run, {len(body['batch'])} results → " in shown.out
     assert "secret" not in shown.out + shown.err + out.read_text("utf-8")
 
 
@@ -136,6 +146,7 @@ def test_other_tools_get_theirs_with_a_bearer_key(
 ) -> None:
     handler, address = tool
     monkeypatch.setenv(KEY, "k")
+    (desk / "a.jsonl").write_bytes(reviewed("otel/" + "a" * 32).ledger())
     assert export(desk, "--to", to, "--send", address) == 0
     assert [(one[0], one[1]) for one in handler.got] == [(path, "Bearer k")]
 

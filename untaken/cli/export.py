@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,12 +28,17 @@ from untaken.scoring import RunScore
 from untaken.settings import settings_of
 from untaken.views import ExportDocument, decisions_in_parts
 from untaken.views.exporting import (
+    LANGFUSE,
+    PHOENIX,
     EvaluatedRun,
+    Evaluation,
     atif_documents,
     csv_table,
     evaluated_run,
+    has_number,
     inspect_lines,
     inspect_sample_of,
+    is_written,
     langfuse_lines,
     otlp_lines,
     phoenix_lines,
@@ -60,12 +66,12 @@ LINES: Final[Mapping[str, Callable[[Iterable[EvaluatedRun]], Iterator[str]]]] = 
     "inspect": inspect_lines,
 }
 """The formats of which each line is a request, or an edit, of its own."""
-CAME_FROM: Final[Mapping[str, Callable[[Run], object]]] = {
-    "langfuse": trace_of,
-    "phoenix": trace_of,
-    "inspect": inspect_sample_of,
+BACK: Final[Mapping[str, tuple[Callable[[Run], object], Callable[[Evaluation], bool]]]] = {
+    "langfuse": (partial(trace_of, starts=LANGFUSE), is_written),
+    "phoenix": (partial(trace_of, starts=PHOENIX), is_written),
+    "inspect": (inspect_sample_of, has_number),
 }
-"""What of a run names its place in the tool that takes results back."""
+"""What of a run names its place in the tool that takes results back; and which results it takes."""
 _BACK_WHERE_FROM: Final = "Results go back to the tool whose traces were converted."
 FOLDERS: Final = ("atif", "parquet")
 
@@ -153,7 +159,7 @@ def _held(args: argparse.Namespace, console: Console) -> Exported:
     scored = scored_paths(args, console, detail=True)
     results: list[int] = []
     strangers: list[str] = []
-    place = CAME_FROM.get(args.to)
+    place, taken = BACK.get(args.to, (None, None))
 
     def evaluated() -> Iterator[EvaluatedRun]:
         for run in scored.ledgers.sound_runs:
@@ -164,7 +170,7 @@ def _held(args: argparse.Namespace, console: Console) -> Exported:
                 strangers.append(run.run_id)
                 continue
             each = evaluated_run(run, score, verdicts=args.verdicts)
-            results.append(len(each.evaluations))
+            results.append(sum(taken is None or taken(one) for one in each.evaluations))
             yield each
 
     sent, files, refused = None, [], 0

@@ -14,17 +14,26 @@ from itertools import islice
 from typing import Any, Final
 
 from untaken.ledger import Run
-from untaken.views.exporting.evaluations import EvaluatedRun, Evaluation
+from untaken.views.exporting.evaluations import UNSCORED, EvaluatedRun, Evaluation
 
 BATCH: Final = 100
 """Results in one request."""
-_PREFIXES: Final = ("langfuse/", "otel/")
+LANGFUSE: Final = ("langfuse/", "otel/")
+"""How ids of runs begin of which Langfuse may have the trace: it takes OpenTelemetry spans, too."""
+PHOENIX: Final = ("otel/",)
+HEX: Final = 32
+"""Digits of a trace id of OpenTelemetry."""
 _KINDS: Final = {"human": "HUMAN", "judge": "LLM"}
 
 
-def trace_of(run: Run) -> str | None:
+def trace_of(run: Run, starts: Sequence[str]) -> str | None:
     """The trace that a run was converted from, as its tool calls it; ``None`` for other runs."""
-    return next((run.run_id[len(start) :] for start in _PREFIXES if run.run_id.startswith(start)), None)
+    start = next((start for start in starts if run.run_id.startswith(start)), None)
+    if start is None:
+        return None
+    trace = run.run_id.removeprefix(start)
+    as_number = trace.isdecimal() and len(trace) > HEX  # some exporters write ids as decimal numbers
+    return f"{int(trace):0{HEX}x}" if as_number and start in PHOENIX else trace
 
 
 def inspect_sample_of(run: Run) -> tuple[str, str, int] | None:
@@ -37,40 +46,58 @@ def inspect_sample_of(run: Run) -> tuple[str, str, int] | None:
 
 def langfuse_lines(runs: Iterable[EvaluatedRun]) -> Iterator[str]:
     """Bodies for ``POST /api/public/ingestion``: scores of traces."""
-    for some in _in_batches(runs, _langfuse):
+    for some in _in_batches(runs, LANGFUSE, _langfuse):
         yield _line({"batch": some})
 
 
 def phoenix_lines(runs: Iterable[EvaluatedRun]) -> Iterator[str]:
     """Bodies for ``POST /v1/trace_annotations``."""
-    for some in _in_batches(runs, _phoenix):
+    for some in _in_batches(runs, PHOENIX, _phoenix):
         yield _line({"data": some})
 
 
 def inspect_lines(runs: Iterable[EvaluatedRun]) -> Iterator[str]:
-    """Edits for `inspect_ai.log.edit_score`: arguments by name, with the run that they belong to."""
+    """Edits for `inspect_ai.log.edit_score`: arguments by name, with the run that they belong to.
+
+    Inspect takes means of all scores and counts a word as 0: the diagnosis explains the completion there.
+    """
     for each in runs:
         if (place := inspect_sample_of(each.run)) is not None:
-            for one in _to_write(each.evaluations):
-                yield _line(_inspect(*place, one))
+            why = next(
+                (f"{one.label}: {one.explanation}" for one in filter(_is_diagnosis, each.evaluations)), ""
+            )
+            for one in filter(has_number, each.evaluations):
+                said = why if one.name == "completion" else one.explanation
+                yield _line(_inspect(*place, one, said))
 
 
 def _in_batches(
     runs: Iterable[EvaluatedRun],
+    starts: Sequence[str],
     made: Callable[[Run, str, Evaluation], dict[str, Any]],
 ) -> Iterator[Sequence[dict[str, Any]]]:
     found = (
         made(each.run, trace, one)
         for each in runs
-        if (trace := trace_of(each.run)) is not None
-        for one in _to_write(each.evaluations)
+        if (trace := trace_of(each.run, starts)) is not None
+        for one in filter(is_written, each.evaluations)
     )
     while some := list(islice(found, BATCH)):
         yield some
 
 
-def _to_write(found: Iterable[Evaluation]) -> Iterator[Evaluation]:
-    return (one for one in found if one.by != "ledger" and (one.value is not None or one.name == "diagnosis"))
+def has_number(one: Evaluation) -> bool:
+    """Whether a result goes back to Inspect: it was not recorded there, and it is not unscored."""
+    return one.by != "ledger" and one.value is not None
+
+
+def is_written(one: Evaluation) -> bool:
+    """Whether a result goes back to Langfuse and Phoenix, which take words, too."""
+    return has_number(one) or _is_diagnosis(one)
+
+
+def _is_diagnosis(one: Evaluation) -> bool:
+    return one.name == "diagnosis" and one.label != UNSCORED
 
 
 def _langfuse(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
@@ -89,25 +116,26 @@ def _langfuse(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
 
 
 def _phoenix(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
+    result = {"label": one.label, "score": one.value, "explanation": one.explanation}
     return {
         "trace_id": trace,
         "name": one.name,
         "annotator_kind": _KINDS.get(one.by.partition(":")[0], "CODE"),
-        "result": {"label": one.label or None, "score": one.value, "explanation": one.explanation or None},
+        "result": {name: value for name, value in result.items() if value not in (None, "")},
         "metadata": _metadata(run, one),
         "identifier": f"untaken/{one.by}",
     }
 
 
-def _inspect(run_id: str, sample: str, epoch: int, one: Evaluation) -> dict[str, Any]:
+def _inspect(run_id: str, sample: str, epoch: int, one: Evaluation, said: str) -> dict[str, Any]:
     return {
         "run_id": run_id,
         "sample_id": sample,
         "epoch": epoch,
         "score_name": f"untaken/{one.name}",
         "edit": {
-            "value": one.label if one.value is None else one.value,
-            "explanation": one.explanation,
+            "value": one.value,
+            "explanation": said or None,
             "metadata": {"label": one.label, "seq": one.seq},
             "provenance": {"author": one.by, "reason": "written back by Untaken"},
         },
