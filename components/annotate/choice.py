@@ -13,6 +13,7 @@ from components.shared.spooling import opened
 from untaken.annotating import ImportedGraphs, graphs_in
 from untaken.errors import UntakenError
 from untaken.plans import GRAPH_FORMATS, GraphFormat, PlanGraph, SubGoal, export_graph
+from untaken.present.numbers import counted
 from untaken.views.annotating import most_used_graph
 
 FILES: dict[GraphFormat, tuple[str, str]] = {
@@ -123,7 +124,7 @@ def _offer(imported: ImportedGraphs) -> None:
     if len(imported.graphs) > 1:
         by_id = {one.id: one for one in imported.graphs}
         graph = by_id[st.selectbox("Which one", list(by_id), format_func=lambda n: text.one_line(n, 60))]
-    st.caption(f"{len(graph.sub_goals):,} sub-goals, id {text.label(graph.id, 60)}")
+    st.caption(f"{counted(len(graph.sub_goals), 'sub-goal')}, id {text.label(graph.id, 60)}")
     here = session.current()
     fill = imported.drawn and st.checkbox(
         "Keep the existing checks, rules, descriptions and tasks",

@@ -392,8 +392,9 @@ def matches(graph: PlanGraph, spec: ToolCallSpec) -> None:
     if not found.calls:
         st.caption("No run with this graph calls this tool.")
         return
+    match = "matches" if found.calls == 1 else "match"
     sentences = [
-        f"{found.counting:,} of {counted(found.calls, 'call')} of this tool match, in "
+        f"{found.counting:,} of {counted(found.calls, 'call')} of this tool {match}, in "
         f"{counted(found.runs, 'run')}"
     ]
     if found.failed:

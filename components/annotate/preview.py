@@ -40,7 +40,7 @@ def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
         summary += f", {others:,} more would be mapped or counted differently"
     st.markdown(f"If you save: {summary}. {_edges(seen)}")
     if seen.left:
-        st.warning(f"{seen.left:,} more runs are not included yet. That takes longer.")
+        st.warning(f"{counted(seen.left, 'more run', 'are')} not included yet. That takes longer.")
         if st.button("Include all runs", key="annotate_all"):
             st.session_state[WHOLE] = graph_digest(graph)
             st.rerun()

@@ -57,8 +57,7 @@ def first_divergence(found: SideBySide) -> None:
     )
     alike = sum(one.split("plan") is None for one in found.divergences)
     parts = f" First differences: {places}." if first else ""
-    do_not = "does not" if alike == 1 else "do not"
-    same = f" {alike} {do_not} differ at any {_what(found)} known in both." if alike else ""
+    same = f" {counted(alike, 'run', 'do not')} differ at any {_what(found)} known in both." if alike else ""
     runs = counted(len(found.divergences), "run")
     st.markdown(f"{runs} compared with {held}, {found.reference_reason}.{parts}{same}")
 

@@ -146,7 +146,7 @@ def summary(review: CriteriaReview) -> None:
     missing = (
         f"{review.unscored:,} unscored (no evidence) · {review.strange:,} with a value that is not "
         "accepted · "
-        f"{counted(review.unread, 'reply')} unreadable".replace("replys", "replies")
+        f"{counted(review.unread, 'reply')} unreadable"
     )
     numbers = (
         (

@@ -235,7 +235,7 @@ def show_results(results: Sequence[UploadResult], *, after_any: Callable[[], obj
     if not found:
         return
     marks = [one.mark for one in found if one.row.name not in one.sides]
-    words = [f"{len(marks) - marks.count('✗')} of {len(marks)} files added"]
+    words = [f"{len(marks) - marks.count('✗')} of {counted(len(marks), 'file')} added"]
     words += [f"{marks.count('⚠')} of them with findings"] if "⚠" in marks else []
     words += [f"{marks.count('✗')} not added"] if "✗" in marks else []
     if set(marks) == {"✓"}:

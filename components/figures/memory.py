@@ -45,7 +45,7 @@ def skill_rates(records: pd.DataFrame, *, dark: bool = False) -> go.Figure:
 def _points(shown: pd.DataFrame, places: list[int], rates: list[float], look: Tokens) -> go.Scatter:
     words = [
         f"{text.figure(row.skill)}: {_rate(row)}"
-        f"<br>{row.n:,} outcomes of {row.n_runs:,} runs"
+        f"<br>{counted(row.n, 'outcome')} of {counted(row.n_runs, 'run')}"
         + (f"<br>weak signals weigh {row.weak_weight:g}" if row.weak_weight else "")
         for row in shown.itertuples()
     ]

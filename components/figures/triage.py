@@ -142,7 +142,7 @@ def _row_words(item: FixItem, look: Tokens) -> str:
 
 def _hover(item: FixItem) -> str:
     low, high, gain = number(item.low), number(item.high), number(item.gain)
-    lines = [f"{counted(item.failed_runs, 'failed run')} fail first here"]
+    lines = [f"{counted(item.failed_runs, 'failed run', 'fail')} first here"]
     if gain is not None and low is not None and high is not None:
         span = f"{points(low, sign=False)} to {points(high, sign=False)}"
         lines.append(f"gain in success: {points(gain, sign=False)} points ({span})")

@@ -6,14 +6,18 @@ from components.figures.agents import metric_words
 from components.shared import cards, text
 from components.shared.panels import panel
 from untaken.errors import Score, Unscored, number
-from untaken.present.numbers import interval, percent, signed
+from untaken.present.numbers import counted, interval, percent, signed
 from untaken.views import Overview
 
 
 @panel
 def draw(seen: Overview) -> None:
     """A card for each, with what it rests on."""
-    more = f" {seen.succeeded.left_out} more have no recorded outcome." if seen.succeeded.left_out else ""
+    more = (
+        f" {counted(seen.succeeded.left_out, 'more run', 'have')} no recorded outcome."
+        if seen.succeeded.left_out
+        else ""
+    )
     undecided = f" {seen.lucky.left_out} more cannot be decided." if seen.lucky.left_out else ""
     tau = seen.agreement.tau_b if seen.agreement else Unscored("no ranking by this metric")
     ranked = seen.pairs and not isinstance(tau, Unscored)
@@ -21,13 +25,14 @@ def draw(seen: Overview) -> None:
         (
             "Success, mean over tasks",
             percent(seen.task_mean),
-            f"{seen.succeeded.count} of {seen.succeeded.n} runs with a recorded outcome "
+            f"{seen.succeeded.count} of {counted(seen.succeeded.n, 'run')} with a recorded outcome "
             f"({percent(seen.succeeded.rate)}, pooled).{more}",
         ),
         (
             "Successes that missed a critical sub-goal",
             percent(seen.lucky.rate),
-            f"{seen.lucky.count} of {seen.lucky.n} successful runs with a critical sub-goal.{undecided}"
+            f"{seen.lucky.count} of {counted(seen.lucky.n, 'successful run')} with a critical sub-goal."
+            f"{undecided}"
             if seen.lucky.n
             else "No successful run has a critical sub-goal with a result. Mark critical ones in Annotate.",
         ),

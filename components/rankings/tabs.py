@@ -121,7 +121,7 @@ def _misleading(corpus: Corpus) -> None:
             "As a table", lambda: discordant_table(corpus), key="pairs", name="Discordant pairs", height=180
         )
     found = contradictory(state.derived(review_order))
-    st.caption(f"{len(found)} runs whose outcome and sub-goals disagree; largest effect first.")
+    st.caption(f"{counted(len(found), 'run')} whose outcome and sub-goals disagree; largest effect first.")
     for place, kind in zip(st.columns(2, gap="large"), ("lucky", "unlucky"), strict=True):
         with place:
             some = [run for run in found if run.kind == kind][:3]
@@ -179,8 +179,9 @@ def labels() -> None:
     whole = found.overall
     if not found.adds:
         st.info(
-            f"A judge decided {whole.items:,} sub-goals, and people labelled {whole.labels:,} of them. Rates "
-            "need labels on some: a random draw of at least 10, from 5 tasks; the judge counts from 30 on."
+            f"A judge decided {counted(whole.items, 'sub-goal')}, and people labelled {whole.labels:,} of "
+            "them. Rates need labels on some: a random draw of at least 10, from 5 tasks; the judge counts "
+            "from 30 on."
         )
         return
     share = f"{whole.labels:,} of the {whole.items:,} sub-goals that a judge decided"

@@ -173,7 +173,7 @@ def rule(effect: RuleEffect) -> None:
     flips = {(flip.first, flip.second) for flip in effect.flips}
     st.caption(
         f"It changes the values or ranks of {counted(len(agents), 'agent')}; "
-        f"{counted(len(flips), 'pair')} change order with it."
+        f"{counted(len(flips), 'pair', 'change')} order with it."
     )
     for flip in effect.flips:
         st.markdown(

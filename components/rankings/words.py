@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from untaken.errors import number
-from untaken.present.numbers import decimal, interval, p_value, percent, points
+from untaken.present.numbers import counted, decimal, interval, p_value, percent, points
 from untaken.ranking import METRICS, PairedDifference, RunContribution
 
 from ..shared import text
@@ -56,7 +56,9 @@ def sentences(pair: PairedDifference, first: str, second: str) -> str:
         why = "no task has a value for both" if difference is None else "an interval needs two tasks"
         return f"{first} and {second} cannot be compared by {metric}: {why}."
     span = f"95% interval {interval(pair.low, pair.high, points)}"
-    tasks = f"over the {pair.n_tasks} tasks that both have a value on ({pair.n_runs} runs)"
+    tasks = (
+        f"over the {counted(pair.n_tasks, 'task')} that both have a value on ({counted(pair.n_runs, 'run')})"
+    )
     above, below = (first, second) if difference >= 0 else (second, first)
     size = points(abs(difference), sign=False)
     if not pair.clear_difference:

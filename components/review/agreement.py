@@ -156,7 +156,7 @@ def _pairs_in_words(pairs: Sequence[ReviewerPair], reviewers: int) -> str:
         words.append(f"κ of {unsure:,} has no interval and an open mark: do not rely on it.")
     left = reviewers - len({name for pair in pairs for name in (pair.a, pair.b)})
     if pairs and left > 0:
-        words.append(f"{counted(left, 'reviewer')} with few or no answers are left out.")
+        words.append(f"Left out: {counted(left, 'reviewer')} with few or no answers.")
     return " ".join(words)
 
 

@@ -15,6 +15,7 @@ from components.run.evidence import node_words, pick
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from untaken.ledger import Verdict
+from untaken.present.numbers import counted
 from untaken.present.plan_layout import larger
 from untaken.scoring import RunScore
 from untaken.views import RunReport
@@ -86,7 +87,7 @@ def _graph(report: RunReport, chosen: str | None) -> None:
         tallest=COLUMN[1],
     )
     if drawing.hidden:
-        st.caption(f"{drawing.hidden:,} other sub-goals are hidden.")
+        st.caption(f"{counted(drawing.hidden, 'other sub-goal', 'are')} hidden.")
     missing = f" {score.unscored} of the sub-goals are unscored." if score and score.unscored else ""
     st.caption(f"{text.label(state.rules().in_words(), 300)}.{missing}")
     tables.download(

@@ -74,7 +74,8 @@ def _offered(queue: Sequence[OrderedRun], chosen: str | None) -> dict[str, str]:
         return words
     asked = st.text_input("Find a run", placeholder="task, agent or run id", key="run_find").casefold()
     found = [digest for digest, line in words.items() if asked in line.casefold()]
-    st.caption(f"{len(found):,} runs match; the list below offers {min(len(found), MOST_OFFERED):,} of them.")
+    offered = min(len(found), MOST_OFFERED)
+    st.caption(f"{counted(len(found), 'run', 'match')}; the list below offers {offered:,} of them.")
     kept = dict.fromkeys([*([chosen] if chosen in words else []), *found[:MOST_OFFERED]])
     return {digest: words[digest] for digest in kept}
 

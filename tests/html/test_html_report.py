@@ -162,7 +162,7 @@ def _few(*makers: Any) -> list[Any]:
         Told(
             "an honest success",
             _few(desk.careful),
-            "Of the 1 successes with evidence, none left out a critical sub-goal.",
+            "Of the one success with evidence, none left out a critical sub-goal.",
         ),
         Told("only failures", _few(desk.failing), "0 (0%) succeeded"),
         Told(

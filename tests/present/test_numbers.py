@@ -41,6 +41,11 @@ WRITTEN = [
     (numbers.money(None, "usd"), "not recorded"),
     (numbers.counted(1, "run"), "1 run"),
     (numbers.counted(1234, "run"), "1,234 runs"),
+    (numbers.counted(2, "copy", "are"), "2 copies are"),
+    (numbers.counted(1, "reply", "are"), "1 reply is"),
+    (numbers.counted(1, "successful run", "complete"), "1 successful run completes"),
+    (numbers.counted(1, "run", "match"), "1 run matches"),
+    (numbers.counted(3, "run", "do not"), "3 runs do not"),
 ]
 
 

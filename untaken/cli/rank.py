@@ -132,7 +132,7 @@ def _print_workflows(report: RankReport, console: Console) -> None:
 def _print_rule(rule: RuleEffect, console: Console) -> None:
     """What the other rule for missing verdicts changes."""
     agents = len({change.agent for change in rule.changes})
-    flips = f"{counted(len(rule.flips), 'pair')} change order" if rule.flips else "no pair changes order"
+    flips = f"{counted(len(rule.flips), 'pair', 'change')} order" if rule.flips else "no pair changes order"
     console.say(f"with the other rule, the values or ranks of {counted(agents, 'agent')} differ; {flips}")
 
 

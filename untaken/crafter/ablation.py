@@ -9,6 +9,7 @@ from typing import Final
 from untaken.crafter.loop import WinSettings
 from untaken.crafter.simulator.playing import Setup
 from untaken.errors import Score
+from untaken.present.numbers import counted
 
 FULL: Final = "full"
 ARMS: Final[Mapping[str, tuple[bool, bool]]] = {
@@ -128,7 +129,8 @@ def remarks(found: Ablation) -> tuple[str, ...]:
         )
     if found.unanswered:
         notes.append(
-            f"{found.unanswered:,} questions to the model had no usable answer; the policy waited there."
+            f"{counted(found.unanswered, 'question')} to the model had no usable answer; "
+            "the policy waited there."
         )
     if setup.task:
         notes.append(

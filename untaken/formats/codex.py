@@ -22,6 +22,7 @@ from untaken.formats.spending import USAGE, spend, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import Answered, Item, TraceRun, Utterance
+from untaken.present.numbers import counted
 
 Line = Mapping[str, Any]
 
@@ -141,7 +142,7 @@ def _own(lines: Sequence[Line], meta: Mapping[str, Any], findings: Findings) -> 
     copied = sum(_kind(line) == "response_item" for line in lines)
     copied -= sum(_kind(line) == "response_item" for line in own)
     if copied:
-        message = f"{copied} items repeat the parent's session; left out"
+        message = f"{counted(copied, 'item', 'repeat')} the parent's session; left out"
         findings.once("copied-history", message, severity="note")
     return own
 

@@ -22,6 +22,7 @@ from untaken.formats.losses import Findings, clip
 from untaken.formats.parquet import ENDING as PARQUET
 from untaken.formats.parquet import is_parquet, parquet_lines
 from untaken.ledger.source import require_path
+from untaken.present.numbers import counted
 
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
@@ -355,7 +356,7 @@ def _find(
                 _open(file, clip(name, _NAME_CHARS), extensions, findings, opened=opened, whole=whole)
             )
     if skipped:
-        message = f"{skipped} files of other types were skipped"
+        message = f"{counted(skipped, 'file')} of other types skipped"
         findings.add("files-skipped", message, severity="note")
     return _distinct(found)
 

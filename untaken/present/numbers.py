@@ -13,6 +13,7 @@ from untaken.errors import Unscored
 Number = float | Unscored | None
 
 UNSCORED: Final = "unscored"
+_OF_ONE: Final = {"are": "is", "were": "was", "have": "has", "do": "does", "do not": "does not"}
 SMALLEST_P: Final = 0.001
 """A smaller p is not worth its digits."""
 
@@ -83,6 +84,16 @@ def money(cost: Number, unit: str, *, unknown: str = "not recorded") -> str:
     return unknown if cost is None or isinstance(cost, Unscored) else f"{significant(cost)} {unit}".rstrip()
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: ``1 run``, ``1,234 runs``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def counted(number: int, noun: str, verb: str = "") -> str:
+    """A number with its noun, and the verb that agrees with it: ``1 run differs``, ``1,234 copies``.
+
+    Args:
+        number: how many.
+        noun: of one.
+        verb: of many: ``are``, ``differ``.
+    """
+    if number == 1:
+        does = _OF_ONE.get(verb) or verb + ("es" if verb.endswith(("ch", "sh", "ss")) else "s")
+        return f"1 {noun} {does}" if verb else f"1 {noun}"
+    many = f"{noun[:-1]}ies" if noun.endswith(("ly", "py")) else f"{noun}s"
+    return f"{number:,} {many} {verb}".rstrip()

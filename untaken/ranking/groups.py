@@ -9,6 +9,7 @@ from typing import Final
 
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Run
+from untaken.present.numbers import counted
 
 LEFT_OUT: Final = "runs-left-out"
 MOST_NAMED: Final = 10
@@ -113,8 +114,8 @@ def left_out(whole: Mapping[str, Run], kept: Mapping[str, Run]) -> tuple[Finding
     more = f" and {len(agents) - MOST_NAMED} more" if len(agents) > MOST_NAMED else ""
     finding = Finding(
         code="runs-left-out",
-        message=f"{len(others)} of {len(whole)} runs are left out, of agents that share no task with those "
-        f"compared: {', '.join(agents[:MOST_NAMED])}{more}",
+        message=f"{len(others)} of {counted(len(whole), 'run', 'are')} left out, of agents that share no "
+        f"task with those compared: {', '.join(agents[:MOST_NAMED])}{more}",
         hint="Choose other agents under “Agents compared”, or with --compared, to see them.",
     )
     return (finding,)

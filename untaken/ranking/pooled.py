@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Final
 
 from untaken.errors import Finding, Score, Unscored
+from untaken.present.numbers import counted
 from untaken.ranking.metrics import METRICS
 from untaken.ranking.rank_report import RankReport
 from untaken.scoring.run_score import AgentScore
@@ -41,7 +42,7 @@ def _above(one: Score, other: Score) -> bool:
 
 def _finding(metric: str, pairs: Sequence[tuple[str, str]], report: RankReport) -> Finding:
     above, below = pairs[0]
-    more = f"; {len(pairs) - 1} more pairs also change order" if len(pairs) > 1 else ""
+    more = f"; {counted(len(pairs) - 1, 'more pair', 'change')} order, too" if len(pairs) > 1 else ""
     tasks = _uneven(report, above, below)
     why = (
         "did not run these tasks equally often"
@@ -53,7 +54,7 @@ def _finding(metric: str, pairs: Sequence[tuple[str, str]], report: RankReport) 
     return Finding(
         code="pooled-order-reversed",
         message=f"{below} is above {above} by {metric} pooled over all runs, and below over the "
-        f"{len(report.shared_tasks)} tasks that every agent ran{more}; they {why}: {named}",
+        f"{counted(len(report.shared_tasks), 'task')} that every agent ran{more}; they {why}: {named}",
         hint="Compare agents with `untaken rank`, which weights every shared task equally.",
     )
 

@@ -197,7 +197,7 @@ def _doubt(graph_id: str, node: SubGoal, seen: _Seen, tools: frozenset[str]) -> 
         found = _Doubted(
             code="graph-never-attempted",
             runs=seen.known[name],
-            message=f"none of {seen.known[name]} runs attempts {name!r}, "
+            message=f"none of {counted(seen.known[name], 'run')} attempts {name!r}, "
             f"{seen.known_successes[name]} successful ones among them",
             hint="Check that its rules and check match what agents do.",
         )
@@ -205,7 +205,7 @@ def _doubt(graph_id: str, node: SubGoal, seen: _Seen, tools: frozenset[str]) -> 
         found = _Doubted(
             code="graph-never-completed",
             runs=seen.successes[name],
-            message=f"none of {seen.successes[name]} successful runs completes {name!r}",
+            message=f"none of {counted(seen.successes[name], 'successful run')} completes {name!r}",
             hint="Its check may be too strict, or the sub-goal unnecessary.",
         )
     if found is None:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from untaken.ledger.events import ToolCall
 from untaken.plans.calls import expected_of
 from untaken.plans.plan_graph import PlanGraph, ToolCallSpec
+from untaken.present.numbers import counted
 from untaken.scoring.differences import FieldDifference, shown, unmet_arguments
 from untaken.scoring.run_score import NodeScore
 from untaken.scoring.seen_texts import SeenTexts, SoughtValue, ValueKind, sought
@@ -240,7 +241,9 @@ def in_words(value: UnusedValue) -> str:
         other, source = value.elsewhere, value.elsewhere.source
         return f"{words}. Run {other.run_id} was shown it in event {other.seq} by {source}{arguments}"
     if value.doubted:
-        words += f". No run of this task was shown it ({value.others + 1} runs): the plan may be wrong"
+        words += (
+            f". No run of this task was shown it ({counted(value.others + 1, 'run')}): the plan may be wrong"
+        )
     return words + (". No system prompt is recorded" if value.no_system_prompt else "")
 
 

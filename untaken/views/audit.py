@@ -189,8 +189,8 @@ def stranger_findings(found: PlanAudit) -> list[Finding]:
     return [
         Finding(
             code="run-of-another-task",
-            message=f"{counted(len(task.strangers), 'run')} of {task.task_id!r} name nothing that its plan "
-            "expects",
+            message=f"{counted(len(task.strangers), 'run')} of {task.task_id!r} without anything that "
+            "its plan expects",
             hint="Check the task ids: these runs are left out.",
         )
         for task in found.tasks

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from untaken.analysis.failure_modes import Taxonomy, filed_texts, notes_of
 from untaken.ledger import Run
+from untaken.present.numbers import counted
 from untaken.views.mode_analysis import ModeAnalysis
 
 READ: Final = 10
@@ -62,7 +63,7 @@ def round_steps(
     return (
         RoundStep(
             name="read",
-            title=f"Read {wanted} failed runs",
+            title=f"Read {counted(wanted, 'failed run')}",
             words=f"{min(len(failed), wanted)} of {wanted} read",
             done=len(failed),
             of=max(wanted, 1),
@@ -71,7 +72,7 @@ def round_steps(
         RoundStep(
             name="notes",
             title="Note what you see",
-            words=f"{min(len(noted), wanted)} of {wanted} runs with a note",
+            words=f"{min(len(noted), wanted)} of {counted(wanted, 'run')} with a note",
             done=len(noted),
             of=max(wanted, 1),
             run=next((run.digest for run in failed if run.digest not in noted), "")
@@ -80,7 +81,7 @@ def round_steps(
         RoundStep(
             name="modes",
             title="Group notes into modes",
-            words=f"{len(notes) - len(unfiled)} of {len(notes)} notes have a mode",
+            words=f"{len(notes) - len(unfiled)} of {counted(len(notes), 'note', 'have')} a mode",
             done=len(notes) - len(unfiled),
             of=max(len(notes), 1),
             run=unfiled[0].run if unfiled else "",
@@ -88,7 +89,7 @@ def round_steps(
         RoundStep(
             name="pivot",
             title="See where modes occur",
-            words=f"{modes} {'mode' if modes == 1 else 'modes'} in {found.failed} failed runs",
+            words=f"{counted(modes, 'mode')} in {counted(found.failed, 'failed run')}",
             done=int(pivot_seen and modes > 0),
             of=1,
             view="modes",
@@ -96,7 +97,7 @@ def round_steps(
         RoundStep(
             name="issue",
             title="Track the worst as an issue",
-            words=f"{issues} {'issue' if issues == 1 else 'issues'}",
+            words=counted(issues, "issue"),
             done=min(issues, 1),
             of=1,
             view="issues",

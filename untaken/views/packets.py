@@ -360,7 +360,7 @@ def packet_markdown(packet: PacketDocument) -> str:
         *(part for run in packet.runs for part in _run_markdown(run, "Run")),
     ]
     if packet.runs_found > len(packet.runs):
-        parts.append(f"{packet.runs_found - len(packet.runs):,} more runs show the same.")
+        parts.append(f"{counted(packet.runs_found - len(packet.runs), 'more run', 'show')} the same.")
     if packet.reference is not None:
         parts += _run_markdown(packet.reference, "Reference that succeeded")
     if packet.test is not None:

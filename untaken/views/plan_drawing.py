@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from untaken.plans.plan_graph import PlanGraph, SubGoal
+from untaken.present.numbers import counted
 from untaken.present.plan_layout import Direction, PlanLayout, lay_out
 from untaken.present.statuses import STAR, STATUS, StatusName, shown_status
 from untaken.present.visible import Wrapper, one_line
@@ -182,7 +183,7 @@ def _lines(goals: list[SubGoal], place: dict[str, int], score: RunScore | None) 
 def _description(goals: list[SubGoal], status: dict[str, StatusName]) -> str:
     counts = Counter(status[goal.id] for goal in goals)
     parts = [f"{counts[name]} {STATUS[name].word}" for name in STATUS if counts[name]]
-    return f"Plan graph with {len(goals)} sub-goals: {', '.join(parts)}"
+    return f"Plan graph with {counted(len(goals), 'sub-goal')}: {', '.join(parts)}"
 
 
 def wrapped(words: str) -> tuple[str, ...]:

@@ -129,10 +129,9 @@ def alternative_words(decision: PlanDecision, alternative: PlanAlternative) -> s
     statement = alternative.statement
     if statement is None or not statement.testable:
         succeeded, known = alternative.siblings_succeeded
-        other = "run" if len(alternative.siblings) == 1 else "runs"
         return (
             f"{start} In the same state of this task, {doing_words(alternative.option)}: "
-            f"{succeeded} of {known} {other} succeeded. Not supported: {alternative.reason}."
+            f"{succeeded} of {counted(known, 'run')} succeeded. Not supported: {alternative.reason}."
         )
     first = alternative.option if statement.situation.layer == 1 else alternative.option.general
     sides = _sides(statement, first)
@@ -151,8 +150,8 @@ def verdict_words(statement: Statement) -> str:
 def groups_words(evaluation: PlanEvaluation) -> str:
     """How many nested groups of statements are supported, what only explains the verdict apart."""
     found, explaining = evaluation.groups["found"], evaluation.groups["explains_the_verdict"]
-    words, verb = f"{counted(found, 'group')} of statements found", "explain" + "s" * (explaining == 1)
-    more = f"{counted(explaining, 'group')} more only {verb} the verdict"
+    words = f"{counted(found, 'group')} of statements found"
+    more = f"{counted(explaining, 'more group', 'explain')} the verdict only"
     return f"{words}; {more}, restating what the check demands" if explaining else words
 
 
@@ -174,10 +173,10 @@ def data_needed(evaluation: PlanEvaluation) -> str:
     runs = Counter(path.stratum for path in paths)
     tasks = len({path.task_id for path in paths})
     repeated = sum(count for count in runs.values() if count > 1)
-    several = "task" if tasks == 1 else "tasks"
-    words = f"Here {repeated:,} runs repeat a task with the same agent, in {tasks:,} {several}. {POWER}"
+    runs_words = counted(repeated, "run", "repeat")
+    words = f"Here {runs_words} a task with the same agent, in {counted(tasks, 'task')}. {POWER}"
     missing = RUNS_ENOUGH - repeated
-    return f"{words} About {missing:,} more such runs are needed." if missing > 0 else words
+    return f"{words} About {counted(missing, 'more such run', 'are')} needed." if missing > 0 else words
 
 
 def distinct(statements: Iterable[Statement]) -> list[Statement]:

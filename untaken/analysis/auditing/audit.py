@@ -163,7 +163,7 @@ def _node(plan: PlanRuns, node: SubGoal, tools: Collection[str]) -> NodeAudit:
 
 def _verdict(node: SubGoal, done: Completion, tried: Probe | None) -> tuple[NodeVerdict, str]:
     """The first that applies: doubtful, blind, contested, sound, untested."""
-    share = f"{done.completed} of {counted(done.successes, 'successful run')} complete it"
+    share = f"{done.completed} of {counted(done.successes, 'successful run', 'complete')} it"
     if tried is None:
         kind = check_kind(node)
         reason = "it has no check" if kind == "none" else f"its check is the recorded {kind}"

@@ -94,7 +94,7 @@ def _for_failure(item: FixItem, tally: FailureTally, crowded: bool) -> FixItem:
     if item.critical:
         why = "critical"
     elif of and done <= RARE * of:
-        why = f"{done:,} of {of:,} successes fail this way"
+        why = f"{done:,} of {of:,} successes {'fails' if of == 1 else 'fail'} this way"
     elif item.p is not None and item.p <= ALPHA:
         why = f"more often in failed runs than in successes ({p_value(item.p, 'p')})"
     else:

@@ -287,21 +287,22 @@ class _Drafting:
             edge = counts.support(pair)
             yield Finding(
                 code="draft-circle",
-                message=f"{edge.dependency!r} before {edge.sub_goal!r} ({edge.first} of {edge.both} runs) "
-                "would close a cycle of stronger edges; left out",
+                message=f"{edge.dependency!r} before {edge.sub_goal!r} "
+                f"({edge.first} of {counted(edge.both, 'run')}) would close a cycle of stronger "
+                "edges; left out",
             )
         if implied:
             yield Finding(
                 code="draft-implied",
                 message=f"{len(implied)} orders follow from the edges, and are not those of the runs that "
                 f"hold both; the first: {implied[0].dependency!r} before {implied[0].sub_goal!r} "
-                f"({implied[0].first} of {implied[0].both} runs)",
+                f"({implied[0].first} of {counted(implied[0].both, 'run')})",
             )
         rare = len(measured(counts, 1)) - len(pairs)
         if rare:
             yield Finding(
                 code="draft-seldom-together",
-                message=f"{counted(rare, 'pair')} of sub-goals occur together in fewer than "
+                message=f"{counted(rare, 'pair')} of sub-goals together in fewer than "
                 f"{self.limits.min_runs} runs: no edge was tested between them",
                 severity="note",
             )

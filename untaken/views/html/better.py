@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from untaken.errors import number
-from untaken.present.numbers import interval, points
+from untaken.present.numbers import counted, interval, points
 from untaken.ranking import OUTCOME, PairedDifference, RankReport, WorkflowVerdict, metric_words
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
 
@@ -106,7 +106,7 @@ def difference_words(pair: PairedDifference | None, family: int) -> Markup:
     ahead, sign = (pair.first, 1) if difference >= 0 else (pair.second, -1)
     ends = sorted((sign * low, sign * high))
     span = f"{points(abs(difference), sign=False)} ({interval(100 * ends[0], 100 * ends[1], digits=1)})"
-    rests = f"{pair.n_tasks} tasks, {pair.n_runs} runs"
+    rests = f"{counted(pair.n_tasks, 'task')}, {counted(pair.n_runs, 'run')}"
     if not pair.clear_difference:
         lead = f"{short(ahead, 40)} ahead by {span}" if difference else f"level, {span}"
         seen = f"; these tasks can show about {points(pair.mde, sign=False)}" if number(pair.mde) else ""

@@ -96,7 +96,7 @@ def _often(item: FixItem, found: Triage) -> str:
         )
     if not item.failed_runs:
         return missed or "Not completed"
-    failed = f"{item.failed_runs:,} of {counted(found.failed, 'failed run')} fail first here"
+    failed = f"{item.failed_runs:,} of {counted(found.failed, 'failed run', 'fail')} first here"
     return f"{failed}. {missed}" if missed else failed
 
 

@@ -253,10 +253,9 @@ def unused_section(corpus: Corpus) -> Markup | None:
         for run, why in unscored[:LISTED]
     ]
     more = f"The first {LISTED} of {len(unscored)}" if len(unscored) > LISTED else f"All {len(unscored)}"
-    verb = "is" if len(unscored) == 1 else "are"
     return section(
         "Runs without a score",
-        f"{counted(len(unscored), 'run')} cannot be scored, and {verb} not part of any sub-goal rate.",
+        f"{counted(len(unscored), 'run', 'are')} not scored, and not part of any sub-goal rate.",
         table(("run", "agent", "task", "why"), rows, more),
     )
 

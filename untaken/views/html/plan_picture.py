@@ -12,6 +12,7 @@ from typing import Final
 
 from untaken.errors import UntakenError
 from untaken.plans import PlanGraph
+from untaken.present.numbers import counted
 from untaken.present.plan_layout import Point, arrow
 from untaken.present.statuses import (
     BORDER,
@@ -77,13 +78,14 @@ def plan_picture(
 def described(graph: PlanGraph, score: RunScore | None) -> str:
     """What the picture shows, for who does not see it."""
     if score is None:
-        return f"{len(graph.sub_goals)} sub-goals, {sum(goal.critical for goal in graph.sub_goals)} critical."
+        critical = sum(goal.critical for goal in graph.sub_goals)
+        return f"{counted(len(graph.sub_goals), 'sub-goal')}, {critical} critical."
     counts = Counter(shown_status(node) for node in score.results)
     parts = ", ".join(f"{counts[status]} {look.word}" for status, look in STATUS.items() if counts[status])
     titles = {goal.id: goal.title or goal.id for goal in graph.sub_goals}
     undone = [n for n in score.results if n.critical and n.completed is False and n.status != "not_required"]
     named = ", ".join(short(titles.get(n.sub_goal, n.sub_goal)) for n in undone)
-    return f"{len(graph.sub_goals)} sub-goals: {parts}." + (
+    return f"{counted(len(graph.sub_goals), 'sub-goal')}: {parts}." + (
         f" Critical and not completed: {named}." if named else ""
     )
 

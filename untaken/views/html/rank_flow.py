@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from untaken.errors import Unscored, number
-from untaken.present.numbers import interval, percent
+from untaken.present.numbers import counted, interval, percent
 from untaken.ranking import HEADLINE, RankedAgent, RankReport, metric_words
 from untaken.ranking.ranked import crossing_agents
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
@@ -31,14 +31,14 @@ def flow_section(report: RankReport, *, full: bool) -> Markup | None:
         return None
     tasks = len(report.shared_tasks)
     left_out = (
-        f" {len(report.unmatched_tasks)} other tasks are left out because not all of them ran these."
+        f" {counted(len(report.unmatched_tasks), 'other task', 'are')} left out: not every agent ran them."
         if report.unmatched_tasks
         else ""
     )
     note = (
-        f"Each agent from its rank by outcome to its rank by sub-goals, over the {tasks} tasks that all of "
-        f"them ran.{left_out} Crossing lines show disagreement. In brackets: 95% intervals; if they "
-        "overlap widely, the order may be luck."
+        "Each agent from its rank by outcome to its rank by sub-goals, over the "
+        f"{counted(tasks, 'task')} that all of them ran.{left_out} Crossing lines show disagreement. In "
+        "brackets: 95% intervals; if they overlap widely, the order may be luck."
     )
     drawn = [m for m in HEADLINE if m in names] if len(names) > len(HEADLINE) else names
     return section(

@@ -10,6 +10,7 @@ from typing import Final
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.plans import PlanGraph
+from untaken.present.numbers import counted
 from untaken.present.statuses import STAR, STATUS, StatusName, shown_status
 from untaken.scoring import NodeResult, RunScore
 from untaken.views.cause import ReviewKind
@@ -95,7 +96,7 @@ def patterns_section(corpus: Corpus, *, full: bool) -> Markup | None:
     note = (
         "Each picture is a plan graph: what should have happened, top to bottom, coloured by status. "
         "Runs with the same statuses share a picture. "
-        f"{runs} runs failed or are contradictory; shown: {of_all}."
+        f"{counted(runs, 'run')} failed or contradictory; shown: {of_all}."
     )
     counts: Counter[StatusName] = Counter(
         shown_status(node) for pattern in shown for node in pattern.example.results

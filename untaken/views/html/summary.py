@@ -31,7 +31,7 @@ def _worked(seen: Overview, out: int) -> Markup:
     if not seen.succeeded.n:
         return together(who, broken, " None of them records whether it succeeded.")
     silent = f"; {seen.succeeded.left_out:,} more do not say" if seen.succeeded.left_out else ""
-    of = f" Of the {counted(seen.succeeded.n, 'run')} that record an outcome, "
+    of = f" Of the {counted(seen.succeeded.n, 'run')} with an outcome, "
     return together(who, broken, of, _strong(f"{_of(seen.succeeded)} succeeded"), f"{silent}.")
 
 
@@ -44,7 +44,7 @@ def _misleads(seen: Overview) -> Markup:
             "It is unknown whether success can be trusted: no success has evidence on a critical sub-goal."
         )
         return together(unknown, failed)
-    where = f"the {lucky.n:,} successes with evidence"
+    where = f"the {lucky.n:,} successes with evidence" if lucky.n > 1 else "the one success with evidence"
     if not lucky.count:
         return together(f"Of {where}, none left out a critical sub-goal.", failed)
     hidden = _strong(f"{_of(lucky)} left out a critical sub-goal")
@@ -72,8 +72,8 @@ def _first(found: Triage) -> Markup | None:
     name = _strong(f"Fix first: “{short(item.title, 80)}”")
     if not item.failed_runs:
         return together(name, f", critical and not completed in {counted(item.missed, 'run')}.")
-    failed = f"{item.failed_runs:,} of {counted(found.failed, 'failed run')}"
-    return together(name, f", where {failed} fail first: {short(item.reason, 300)}. {gain_words(item)}")
+    failed = f"{item.failed_runs:,} of {counted(found.failed, 'failed run', 'fail')}"
+    return together(name, f", where {failed} first: {short(item.reason, 300)}. {gain_words(item)}")
 
 
 def gain_words(item: FixItem) -> str:
@@ -134,5 +134,5 @@ def _interval(seen: Overview) -> str:
     agreement = seen.agreement
     low, high = (number(agreement.low), number(agreement.high)) if agreement else (None, None)
     span = f"95% interval {interval(low, high, signed)}; " if low is not None and high is not None else ""
-    places = f"{len(seen.discordant)} of {counted(seen.pairs, 'pair')} change order"
+    places = f"{len(seen.discordant)} of {counted(seen.pairs, 'pair', 'change')} order"
     return f"{span}+1 is the same order, −1 the reverse; {places}"

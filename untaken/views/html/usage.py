@@ -8,7 +8,7 @@ from typing import Final
 
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.present.numbers import decimal, interval, percent, significant
+from untaken.present.numbers import counted, decimal, interval, percent, significant
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
 from untaken.views.usage import AgentUsage, usage
 
@@ -26,7 +26,7 @@ def usage_section(corpus: Corpus, *, full: bool) -> Markup | None:
         "mean, with 95% intervals over tasks."
     )
     agents, tasks = ([one for one in found if (one.task_id is None) is whole] for whole in (True, False))
-    parts = [_table(agents, f"{len(agents)} agents")]
+    parts = [_table(agents, counted(len(agents), "agent"))]
     if full and len(tasks) > len(agents):
         shown = tasks[:TASKS]
         parts.append(_table(shown, f"By agent and task, {len(shown)} of {len(tasks)} rows"))
