@@ -67,8 +67,8 @@ def inspect_lines(runs: Iterable[EvaluatedRun]) -> Iterator[str]:
                 (f"{one.label}: {one.explanation}" for one in filter(_is_diagnosis, each.evaluations)), ""
             )
             for one in filter(has_number, each.evaluations):
-                said = why if one.name == "completion" else one.explanation
-                yield _line(_inspect(*place, one, said))
+                explanation = why if one.name == "completion" else one.explanation
+                yield _line(_inspect(*place, one, explanation))
 
 
 def _in_batches(
@@ -127,7 +127,7 @@ def _phoenix(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
     }
 
 
-def _inspect(run_id: str, sample: str, epoch: int, one: Evaluation, said: str) -> dict[str, Any]:
+def _inspect(run_id: str, sample: str, epoch: int, one: Evaluation, explanation: str) -> dict[str, Any]:
     return {
         "run_id": run_id,
         "sample_id": sample,
@@ -135,7 +135,7 @@ def _inspect(run_id: str, sample: str, epoch: int, one: Evaluation, said: str) -
         "score_name": f"untaken/{one.name}",
         "edit": {
             "value": one.value,
-            "explanation": said or None,
+            "explanation": explanation or None,
             "metadata": {"label": one.label, "seq": one.seq},
             "provenance": {"author": one.by, "reason": "written back by Untaken"},
         },
