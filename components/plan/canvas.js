@@ -3,6 +3,8 @@
 
 const HEIGHTS = [560, 1000]; // the taller frame where labels would be small in the other
 const LEAST_HEIGHT = 180;
+const LEAST_STEADY = 360; // where sub-goals are added: the frame does not grow with each of the first ones
+const PHONE = 640;
 const COMFORTABLE = 0.8;
 const READABLE = 0.62; // a smaller drawing begins zoomed in, on what went wrong
 const STEADY = 1.5; // how much larger the other direction has to be, for a drawing to turn
@@ -19,6 +21,7 @@ function makePlanCanvas(vis, root, act) {
   let layout = null;
   let cursor = null;
   let moved = false;
+  let fitted = 0; // the width of the stage that the view was made for
 
   const theme = () => {
     const colour = getComputedStyle(frame).getPropertyValue("--plan-background").trim() || "#ffffff";
@@ -32,20 +35,30 @@ function makePlanCanvas(vis, root, act) {
   const scaleOf = (one, width, height) =>
     Math.min(1, (width - 2 * MARGIN) / one.width, (height - 2 * MARGIN) / one.height);
 
+  const onPhone = () => window.innerWidth < PHONE;
+
+  // A phone shows every column, however small: a tap makes it larger. Elsewhere what is read begins large enough.
+  function firstScale(one, width, height) {
+    const whole = scaleOf(one, width, height);
+    const columns = Math.max(whole, Math.min(READABLE, (width - 2 * MARGIN) / one.width));
+    return Math.max(0.02, whole >= READABLE ? whole : onPhone() ? columns : READABLE);
+  }
+
   function chooseLayout() {
     const width = stage.clientWidth || 600;
     const before = layout?.direction; // a graph that is edited keeps it, until the other is clearly larger
     const bias = (one) => (one.direction === before ? STEADY : 1);
     const best = (height) =>
       data.layouts
-        .map((one) => ({ one, height, scale: scaleOf(one, width, height) }))
+        .map((one) => ({ one, height, scale: onPhone() ? firstScale(one, width, height) : scaleOf(one, width, height) }))
         .reduce((a, b) => (b.scale * bias(b.one) > a.scale * bias(a.one) * 1.02 ? b : a));
     const heights = HEIGHTS.map((height) => Math.min(height, data.tallest ?? height));
     let chosen = best(heights[0]);
     if (chosen.scale < COMFORTABLE) chosen = best(heights[1]);
     layout = chosen.one;
-    const tall = layout.height * Math.max(READABLE, chosen.scale) + 2 * MARGIN;
-    stage.style.height = `${Math.round(Math.min(heights[1], Math.max(LEAST_HEIGHT, tall)))}px`;
+    const tall = layout.height * firstScale(layout, width, chosen.height) + 2 * MARGIN;
+    const least = act.steady ? Math.max(LEAST_STEADY, parseFloat(stage.style.height) || 0) : LEAST_HEIGHT;
+    stage.style.height = `${Math.round(Math.min(heights[1], Math.max(least, tall)))}px`;
   }
 
   function drawnNodes() {
@@ -82,17 +95,29 @@ function makePlanCanvas(vis, root, act) {
 
   function fit(all) {
     moved = false;
+    fitted = stage.clientWidth;
     network.setSize("100%", stage.style.height);
     network.redraw();
-    const scale = Math.max(0.02, scaleOf(layout, stage.clientWidth, stage.clientHeight));
-    if (all || scale >= READABLE) network.moveTo({ position: { x: 0, y: 0 }, scale });
-    else network.moveTo({ position: withinDrawing(network.getPosition(interesting())), scale: READABLE });
+    const { clientWidth, clientHeight } = stage;
+    const whole = Math.max(0.02, scaleOf(layout, clientWidth, clientHeight));
+    const scale = all ? whole : firstScale(layout, clientWidth, clientHeight);
+    const middle = data.boxes.length ? network.getPosition(interesting()) : { x: 0, y: 0 };
+    network.moveTo({ position: withinDrawing(middle, scale), scale });
+  }
+
+  // After an edit the drawing keeps its scale, unless it no longer fits, and a view that was chosen stays.
+  function fitEdited() {
+    network.setSize("100%", stage.style.height);
+    network.redraw();
+    const whole = scaleOf(layout, stage.clientWidth, stage.clientHeight);
+    if (moved || whole < READABLE) return;
+    network.moveTo({ position: { x: 0, y: 0 }, scale: Math.min(network.getScale(), whole) });
   }
 
   // The middle of the view, so that no blank beside the drawing is shown where there is more of it.
-  function withinDrawing({ x, y }) {
+  function withinDrawing({ x, y }, scale) {
     const inside = (middle, size, room) => {
-      const spare = Math.max(0, (size + (2 * MARGIN - room) / READABLE) / 2);
+      const spare = Math.max(0, (size + (2 * MARGIN - room) / scale) / 2);
       return Math.max(-spare, Math.min(spare, middle));
     };
     return { x: inside(x, layout.width, stage.clientWidth), y: inside(y, layout.height, stage.clientHeight) };
@@ -172,6 +197,10 @@ function makePlanCanvas(vis, root, act) {
     cursor = place;
     live.textContent = box.collapsed ? "Opening the branch" : `Selected: ${box.said}`;
     if (!box.collapsed) data.selected = place;
+    if (onPhone() && network.getScale() < READABLE) {
+      moved = true;
+      network.moveTo({ position: network.getPosition(place), scale: READABLE });
+    }
     network.redraw();
     (box.collapsed ? act.expand : act.select)?.(box.id);
   }
@@ -222,7 +251,8 @@ function makePlanCanvas(vis, root, act) {
       sync(nodes, drawnNodes());
       sync(edges, drawnEdges());
     }
-    if (!moved || before !== layout) fit();
+    if (act.steady && fitted === stage.clientWidth) fitEdited();
+    else if (!moved || before !== layout) fit();
     else network.redraw();
   });
 
@@ -293,6 +323,8 @@ function makePlanCanvas(vis, root, act) {
     network: () => network,
     update(next) {
       const sameGraph = data !== null && data.key === next.key;
+      const edited = act.steady && data !== null && data.graph === next.graph;
+      if (act.steady && !edited) stage.style.height = "";
       const before = data?.selected ?? null;
       data = next;
       frame.setAttribute("aria-label", `${data.said}. Arrow keys move, Enter selects.`);
@@ -303,7 +335,7 @@ function makePlanCanvas(vis, root, act) {
         sync(nodes, drawnNodes());
         sync(edges, drawnEdges());
         spaceLines();
-        if (!sameGraph) fit();
+        if (!sameGraph) edited ? fitEdited() : fit();
         if (data.selected !== null) reveal(data.selected);
         network.redraw();
       }

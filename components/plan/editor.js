@@ -16,7 +16,7 @@ function makePlanEditor(vis, root, act) {
   let waiting = [];
   let last = 0;
 
-  const canvas = makePlanCanvas(vis, root, { select: (id) => act.select(id), painted: paintOver });
+  const canvas = makePlanCanvas(vis, root, { select: (id) => act.select(id), painted: paintOver, steady: true });
   const network = () => canvas.network();
   const idOf = (place) => data.boxes[place].id;
   const current = () => {

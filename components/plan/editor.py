@@ -150,6 +150,7 @@ def editor_payload(graph: PlanGraph, *, selected: str | None = None) -> dict[str
     page["boxes"] = [_box(goal) for goal in shown]
     page["legend"] = [entry for entry in page["legend"] if entry["word"] != "unscored"]
     page["ids"] = list(goals)
+    page["graph"] = graph.id
     page["said"] = _description(drawing, graph)
     return page
 

@@ -77,3 +77,17 @@ def test_a_zoomed_drawing_shows_no_blank_beside_it(open_page: Callable[..., Page
     page.locator(".plan-stage[data-boxes]").wait_for()
     first, *_ = json.loads(page.locator(".plan-stage").get_attribute("data-boxes") or "[]")
     assert 0 < first["y"] < 60
+
+
+def test_a_phone_shows_every_column_and_a_tap_makes_them_readable(open_page: Callable[..., Page]) -> None:
+    branches = [
+        {"id": f"b{b}s{n}", "deps": [f"b{b}s{n - 1}"] if n else []} for b in range(6) for n in range(10)
+    ]
+    page = open_page("about:blank", width=390)
+    page.set_content(plan_html(a_graph(*branches)))
+    stage = page.locator(".plan-stage[data-boxes]")
+    stage.wait_for()
+    drawn = json.loads(stage.get_attribute("data-boxes") or "[]")
+    assert all(20 < box["x"] < 338 for box in drawn)
+    click(page, drawn[0])
+    expect(stage).to_have_attribute("data-scale", "0.620")

@@ -118,6 +118,7 @@ def retype(page: Page, words: str) -> None:
     editor.wait_for(state="detached")
 
 
+SIZE = "(stage) => [stage.dataset.scale, stage.clientHeight]"
 FOCUSED = """() => {
   let at = document.activeElement;
   while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
@@ -155,6 +156,7 @@ def test_in_an_empty_workspace_a_graph_is_made_and_saved_by_keyboard_alone(
         page.keyboard.type("Ann")
         page.keyboard.press("Enter")
     assert len(boxes(page)) == 1
+    shown = page.locator(".plan-stage").evaluate(SIZE)
 
     tab_to(page, "Plan graph to edit")
     page.keyboard.press("Home")
@@ -165,6 +167,8 @@ def test_in_an_empty_workspace_a_graph_is_made_and_saved_by_keyboard_alone(
     page.wait_for_url("**/annotate?graph=refund-desk&sub_goal=pay_back")
     press(page, "x")  # the canvas kept the focus, and the new sub-goal is the selected one
     expect(page.get_by_text("2 steps to undo")).to_be_visible()
+    assert len(boxes(page)) == 2
+    assert page.locator(".plan-stage").evaluate(SIZE) == shown  # the first line moves neither page nor scale
 
     tab_to(page, "Save …", back=True)
     page.keyboard.press("Enter")
