@@ -13,6 +13,7 @@ from untaken.analysis.fix_first import FixItem, Triage, triage, triage_by_agent
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Unscored, UntakenError
 from untaken.plans import GraphSet, PlanGraph
+from untaken.views import triage_table
 
 
 def step(name: str, *deps: str, **fields: Any) -> dict[str, Any]:
@@ -82,6 +83,11 @@ def test_printed_it_is_a_short_table() -> None:
     head, row = str(triage(corpus_of([did("r", "look think", False)]))).splitlines()
     assert head.startswith("1 failed run of 1")
     assert row.split()[:3] == ["1", "100%", "act"]
+
+
+def test_the_table_names_a_run_to_look_at_by_its_own_id() -> None:
+    found = triage(corpus_of([did("r", "look think", False), did("s", "look think act", True)]))
+    assert list(triage_table(found)["first_run"]) == ["r"]
 
 
 SKIPS = a_graph(step("greet"), step("look", "greet"), step("act", "look"), tasks=["t*"])

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from runpy import run_path
-from typing import Any
+from typing import Any, NotRequired, get_args, get_origin, get_overloads, get_type_hints
 
+import msgspec
 import pytest
 from builders import a_run
 
@@ -26,9 +27,12 @@ from untaken.ledger import (
     LedgerWriter,
     MemoryReference,
     Message,
+    Observation,
+    Plan,
     ReviewNote,
     RunFinished,
     RunStarted,
+    RunWriter,
     SkillSelection,
     State,
     ToolCall,
@@ -377,3 +381,20 @@ def test_the_example_of_the_writer_works(tmp_path: Path, monkeypatch: pytest.Mon
     run_path("example.py", vars(untaken.ledger).copy())
     (run,) = read_ledger("runs.jsonl")
     assert (run.success, run.integrity.verdict, len(run.events)) == (True, "INTACT", 4)
+
+
+@pytest.mark.parametrize("writer", [LedgerWriter, RunWriter])
+def test_a_type_checker_knows_the_fields_of_the_events_that_agents_write(writer: type) -> None:
+    typed = set()
+    for one in get_overloads(writer.write):
+        hints = get_type_hints(one)
+        if hints["fields"] is Any:
+            continue
+        (event,), (fields,) = get_args(hints["event"]), get_args(hints["fields"])
+        own = [f for f in msgspec.structs.fields(event) if f.name not in ("run_id", "seq", "ts", "prev")]
+        given = get_type_hints(fields, include_extras=True)
+        optional = {*fields.__optional_keys__} | {f for f in given if get_origin(given[f]) is NotRequired}
+        assert set(given) == {"ts", *(f.name for f in own)}, event
+        assert set(given) - optional == {f.name for f in own if f.required}, event
+        typed.add(event)
+    assert typed >= {Plan, SkillSelection, ToolCall, Observation, Message, State, Verdict, RunFinished}

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, Protocol, Self, TypeVar
+from typing import Any, Final, Protocol, Self, Unpack, overload
 
+from untaken.ledger import event_fields as of
 from untaken.ledger.context import layered_hashes
 from untaken.ledger.events import (
-    Event,
+    ActionMapping,
+    CounterfactualInsight,
+    EvaluationSummary,
     Evidence,
     Message,
+    ModeAssignment,
     Observation,
     Plan,
+    ReviewNote,
     RunFinished,
     SkillSelection,
     State,
@@ -20,14 +25,14 @@ from untaken.ledger.events import (
     Verdict,
 )
 
-E = TypeVar("E", bound=Event)
+NotByAgents = CounterfactualInsight | EvaluationSummary | ReviewNote | ModeAssignment
 _ERROR_CHARS: Final = 10_000
 
 
 class EventSink(Protocol):
     """What a run is written to: `LedgerWriter`."""
 
-    def write(self, event: type[E], run_id: str, **fields: Any) -> E | None:
+    def write(self, event: type[Any], run_id: str, **fields: Any) -> Any:
         """Appends one event."""
 
 
@@ -63,7 +68,35 @@ class RunWriter:
         message = f"{kind.__name__}: {error}".encode("utf-8", "replace").decode()[:_ERROR_CHARS]
         self.finish(success=False if issubclass(kind, Exception) else None, error=message)
 
-    def write(self, event: type[E], **fields: Any) -> E | None:
+    @overload
+    def write(self, event: type[Plan], **fields: Unpack[of.PlanFields]) -> Plan | None: ...
+    @overload
+    def write(
+        self, event: type[SkillSelection], **fields: Unpack[of.SkillSelectionFields]
+    ) -> SkillSelection | None: ...
+    @overload
+    def write(self, event: type[ToolCall], **fields: Unpack[of.ToolCallFields]) -> ToolCall | None: ...
+    @overload
+    def write(
+        self, event: type[Observation], **fields: Unpack[of.ObservationFields]
+    ) -> Observation | None: ...
+    @overload
+    def write(self, event: type[Message], **fields: Unpack[of.MessageFields]) -> Message | None: ...
+    @overload
+    def write(self, event: type[State], **fields: Unpack[of.StateFields]) -> State | None: ...
+    @overload
+    def write(self, event: type[Verdict], **fields: Unpack[of.VerdictFields]) -> Verdict | None: ...
+    @overload
+    def write(
+        self, event: type[ActionMapping], **fields: Unpack[of.ActionMappingFields]
+    ) -> ActionMapping | None: ...
+    @overload
+    def write(
+        self, event: type[RunFinished], **fields: Unpack[of.RunFinishedFields]
+    ) -> RunFinished | None: ...
+    @overload
+    def write(self, event: type[NotByAgents], **fields: Any) -> NotByAgents | None: ...
+    def write(self, event: type[Any], **fields: Any) -> Any:
         """Append one event of any class to this run (see `LedgerWriter.write`)."""
         written = self._ledger.write(event, self.run_id, **fields)
         self._calls += event is ToolCall

@@ -19,14 +19,32 @@ from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Literal, Self, Unpack, overload
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
+from untaken.ledger import event_fields as of
 from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import read_back
 from untaken.ledger.encoding import plain_fields
-from untaken.ledger.events import AnyEvent, Event, MemoryReference, RunStarted, Version, event_type
+from untaken.ledger.events import (
+    ActionMapping,
+    AnyEvent,
+    CounterfactualInsight,
+    EvaluationSummary,
+    Message,
+    ModeAssignment,
+    Observation,
+    Plan,
+    ReviewNote,
+    RunFinished,
+    RunStarted,
+    SkillSelection,
+    State,
+    ToolCall,
+    Verdict,
+    event_type,
+)
 from untaken.ledger.journal import journal_path
 from untaken.ledger.ledger_file import FsyncPolicy, HeldLedgers, LedgerFile, ScratchFile
 from untaken.ledger.reading import Reading
@@ -37,21 +55,7 @@ from untaken.ledger.unrecorded import ClosedFile, OnError, Unrecorded, run_ids, 
 from untaken.working import step
 
 Clock = Callable[[], datetime]
-E = TypeVar("E", bound=Event)
-
-
-class StartFields(TypedDict, total=False):
-    """What a run may state about itself when it starts (the optional fields of RUN_STARTED), and when."""
-
-    task_repeat: int | None
-    graph: str | None
-    model: str | None
-    kind: Literal["agent", "workflow"] | None
-    policy_memory: MemoryReference | None
-    version: Version | None
-    prompt_version: Version | None
-    metadata: Mapping[str, Any] | None
-    ts: datetime | None
+NotByAgents = CounterfactualInsight | EvaluationSummary | ReviewNote | ModeAssignment
 
 
 class LedgerWriter:
@@ -121,7 +125,7 @@ class LedgerWriter:
         """What opening the file found and did, values written as text, and what could not be recorded."""
         return (*self._file.findings, *self._unrecorded.findings)
 
-    def start(self, *, run_id: str, agent: str, task_id: str, **fields: Unpack[StartFields]) -> RunWriter:
+    def start(self, *, run_id: str, agent: str, task_id: str, **fields: Unpack[of.StartFields]) -> RunWriter:
         """Begin a run with RUN_STARTED; `fields` are its optional ones. Leaving its ``with`` finishes it.
 
         With ``on_error="warn"``, a run whose id is taken goes on as ``<run_id>~2``.
@@ -134,7 +138,45 @@ class LedgerWriter:
         self.write(RunStarted, run_id, agent=agent, task_id=task_id, **fields)
         return RunWriter(self, run_id)
 
-    def write(self, event: type[E], run_id: str, **fields: Any) -> E | None:
+    @overload
+    def write(
+        self, event: type[RunStarted], run_id: str, **fields: Unpack[of.RunStartedFields]
+    ) -> RunStarted | None: ...
+    @overload
+    def write(self, event: type[Plan], run_id: str, **fields: Unpack[of.PlanFields]) -> Plan | None: ...
+    @overload
+    def write(
+        self, event: type[SkillSelection], run_id: str, **fields: Unpack[of.SkillSelectionFields]
+    ) -> SkillSelection | None: ...
+    @overload
+    def write(
+        self, event: type[ToolCall], run_id: str, **fields: Unpack[of.ToolCallFields]
+    ) -> ToolCall | None: ...
+    @overload
+    def write(
+        self, event: type[Observation], run_id: str, **fields: Unpack[of.ObservationFields]
+    ) -> Observation | None: ...
+    @overload
+    def write(
+        self, event: type[Message], run_id: str, **fields: Unpack[of.MessageFields]
+    ) -> Message | None: ...
+    @overload
+    def write(self, event: type[State], run_id: str, **fields: Unpack[of.StateFields]) -> State | None: ...
+    @overload
+    def write(
+        self, event: type[Verdict], run_id: str, **fields: Unpack[of.VerdictFields]
+    ) -> Verdict | None: ...
+    @overload
+    def write(
+        self, event: type[ActionMapping], run_id: str, **fields: Unpack[of.ActionMappingFields]
+    ) -> ActionMapping | None: ...
+    @overload
+    def write(
+        self, event: type[RunFinished], run_id: str, **fields: Unpack[of.RunFinishedFields]
+    ) -> RunFinished | None: ...
+    @overload
+    def write(self, event: type[NotByAgents], run_id: str, **fields: Any) -> NotByAgents | None: ...
+    def write(self, event: type[Any], run_id: str, **fields: Any) -> AnyEvent | None:
         """Append one event, acknowledged when this returns; ``None`` where it could not be (``warn`` only).
 
         Args:
@@ -151,7 +193,7 @@ class LedgerWriter:
         with self._unrecorded.guard(event_type(event), run_id) as attempt:
             written = [self._append(run_id, [draft], None)]
         if written:
-            return cast(E, written[0])
+            return written[0]
         for rescue in salvaged(draft, attempt.error):
             with self._unrecorded.guard(event_type(rescue.event), run_id, silent=True):
                 self._append(run_id, [rescue], None)

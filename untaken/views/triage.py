@@ -43,7 +43,7 @@ FIX_FIRST: Final[Columns[FixItem]] = {
     "p": figure("one-sided exact p that failures leave it undone more often, adjusted by Holm", "p"),
     "cause": text("what is wrong, in words", "reason"),
     "digest": text("short content digest of the item", "digest"),
-    "first_run": text("content digest of a run to look at", lambda item: next(iter(item.runs), None)),
+    "first_run": text("id of a run to look at", "first_run"),
 }
 
 

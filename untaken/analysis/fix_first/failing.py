@@ -37,7 +37,8 @@ def items_of(tally: FailureTally) -> tuple[tuple[FixItem, ...], tuple[Cause, ...
     found = recommended(found, tally)
     causes += _skips(found, tally)
     causes.sort(key=lambda cause: (-len(cause.runs), cause.sub_goal, brief_cause(cause)))
-    return tuple(sorted(found, key=_order)), tuple(causes)
+    named = (replace(item, first_run=tally.runs[item.runs[0]].run_id) for item in found if item.runs)
+    return tuple(sorted(named, key=_order)), tuple(causes)
 
 
 def _order(item: FixItem) -> tuple[object, ...]:

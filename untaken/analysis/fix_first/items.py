@@ -47,7 +47,7 @@ class FixItem:
         recommended: whether to act on it, and on what `ground`; `why`: what the rule says, in words.
         p: one-sided exact: failed runs leave it uncompleted this way more often than successes do.
         runs: content digests, runs that fail first here, else those that miss it; `goals`: the sub-goal in
-            each; `seqs`: the event to look at, if any.
+            each; `seqs`: the event to look at, if any; `first_run`: the own id of the first.
         agents: number of those runs by agent, most first.
     """
 
@@ -77,6 +77,7 @@ class FixItem:
     why: str = ""
     p: float | None = None
     runs: tuple[str, ...]
+    first_run: str = ""
     goals: tuple[str, ...] = ()
     seqs: tuple[int | None, ...] = ()
     agents: Mapping[str, int]
