@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any, Final
 
 from untaken import limits
@@ -33,14 +34,31 @@ class Places:
     """
 
     def __init__(self, kept: Iterable[str], dropped: Iterable[str] = ()) -> None:
-        self.kept = frozenset(kept)
+        self._named = kept
         self.dropped = tuple(dropped)
-        self._whole = frozenset(p[:-3] for p in (*self.kept, *self.dropped) if p.endswith(".**"))
-        places = frozenset(place.removesuffix(".**") for place in self.kept)
-        above = _above(places)
-        self._apart = above | places
-        self._left_out = tuple(p[:-2] for p in self.dropped if p[:-3] in above)
         self._known: dict[tuple[str, str], str] = {}
+
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """The places whose values are written."""
+        return frozenset(self._named)
+
+    @cached_property
+    def _whole(self) -> frozenset[str]:
+        return frozenset(p[:-3] for p in (*self.kept, *self.dropped) if p.endswith(".**"))
+
+    @cached_property
+    def _above(self) -> frozenset[str]:
+        """What has kept places inside. Some formats name 200,000, which only their own files need."""
+        return frozenset(_above(place.removesuffix(".**") for place in self.kept))
+
+    @cached_property
+    def _apart(self) -> frozenset[str]:
+        return self._above.union(place.removesuffix(".**") for place in self.kept)
+
+    @cached_property
+    def _left_out(self) -> tuple[str, ...]:
+        return tuple(p[:-2] for p in self.dropped if p[:-3] in self._above)
 
     def below(self, place: str, name: str) -> str:
         """The place of a member (or ``[]``) of the value at `place`."""
