@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import product
@@ -34,6 +34,8 @@ PROBES: Final[dict[str, tuple[Any, ...]]] = {
 FLAT: Final = ("attributes", "trace_metadata", "tags")
 """Members whose names have dots in them."""
 MISSING: Final = object()
+STEERING: Final = ("type", "Type", "role", "kind", "parent")
+"""How names of members end that decide how others are read: they are marked by themselves."""
 MAPPED: Final = {"swe-agent", *(importer.info.name for importer in built_in_mappings())}
 """Their kept places are the compiled paths."""
 LOOKED_AT: Final = {
@@ -66,13 +68,13 @@ def places_in(value: Any, at: str = "") -> Iterator[str]:
         yield at
 
 
-def changed_at(value: Any, place: str, change: Callable[[Any], Any], at: str = "") -> Any:
-    """The record with every value at a place changed."""
+def changed_at(value: Any, places: Collection[str], change: Callable[[Any], Any], at: str = "") -> Any:
+    """The record with every value at these places changed."""
     if isinstance(value, dict):
-        return {k: changed_at(v, place, change, f"{at}.{k}".lstrip(".")) for k, v in value.items()}
+        return {k: changed_at(v, places, change, f"{at}.{k}".lstrip(".")) for k, v in value.items()}
     if isinstance(value, list):
-        return [changed_at(each, place, change, f"{at}[]") for each in value]
-    return change(value) if at == place and value is not None else value
+        return [changed_at(each, places, change, f"{at}[]") for each in value]
+    return change(value) if at in places and value is not None else value
 
 
 def marked(value: Any) -> Any:
@@ -133,14 +135,19 @@ def shown(run: Run, field: RunField) -> Any:
     return values[field]
 
 
-def fed(run: Run, field: RunField) -> bool:
+def fed(run: Run, field: RunField, probe: str = "probe") -> bool:
     """Whether a marked value is in a field of a run: also as a part of a name, or of a sum."""
     there = shown(run, field)
     if field == "tokens":
         return any(each >= MANY for each in there)
     if field == "cost":
         return there is not None and there >= MANY
-    return 2031 in (there or ()) if field == "time" else "probe" in (there or "")
+    return 2031 in (there or ()) if field == "time" else probe in (there or "")
+
+
+def events_of(runs: list[Run]) -> list[list[type]]:
+    """What the runs are made of: marks that leave it as it is did not hide from each other."""
+    return [[type(event) for event in run.events] for run in runs]
 
 
 class Shop:
@@ -156,12 +163,13 @@ class Shop:
         home = self._folder / str(self._made)
         return converted(self.format, home / "out", put_record(home / "in", files))[1]
 
-    def with_value(self, places: tuple[str, ...], number: int, value: Any) -> list[Run]:
-        """The runs with a value at a place, and nothing at those that count before it."""
-        files = self.files
-        for before, new in [*((place, MISSING) for place in places[:number]), (places[number], value)]:
-            names = before.replace("[]", "").split(".")
-            if not before.startswith("("):
+    def with_values(self, wanted: Iterable[tuple[tuple[str, ...], int, Any]]) -> list[Run]:
+        """The runs with a value at a place of each of these, and nothing at those that count before it."""
+        files, changes = self.files, list(wanted)
+        removed = [(place, MISSING) for places, number, _ in changes for place in places[:number]]
+        for place, new in [*removed, *((places[number], value) for places, number, value in changes)]:
+            if not place.startswith("("):
+                names = place.replace("[]", "").split(".")
                 files = {name: put_at(content, names, new) for name, content in files.items()}
         return self.runs(files)
 
@@ -176,20 +184,40 @@ def test_every_importer_declares_the_agent_and_the_task() -> None:
 @pytest.mark.parametrize("format", RECORDS)
 def test_what_is_declared_is_read(tmp_path: Path, format: str) -> None:
     shop, unread = Shop(format, tmp_path), []
-    for field, places in importers()[format].info.reads.items():
-        for number, place in enumerate(places):
-            if place.startswith("("):
-                continue
-            found: set[Any] = set()
-            removed = {0, 1, number} if field == "time" else {number}  # some times are alternatives
-            for value, n in product(PROBES.get(field, ("probe",)), removed):
-                runs = shop.with_value(places[max(number - n, 0) :], min(n, number), value)
-                found |= {shown(run, field) if field == "outcome" else fed(run, field) for run in runs}
-                if (field == "outcome" and {True, False} <= found) or (field != "outcome" and True in found):
-                    break
-            else:
-                unread.append((field, place))
+    reads = importers()[format].info.reads
+    for number in range(max(map(len, reads.values()))):
+        left = {f: p for f, p in reads.items() if number < len(p) and not p[number].startswith("(")}
+        for field in read_together(shop, left, number):
+            del left[field]
+        unread += [
+            (f, places[number]) for f, places in left.items() if not read_alone(shop, f, places, number)
+        ]
     assert unread == []
+
+
+def read_together(shop: Shop, wanted: dict[RunField, tuple[str, ...]], number: int) -> set[RunField]:
+    """The fields that a mark of their own reaches where all are marked at once."""
+    marks: dict[RunField, Any] = {
+        field: PROBES[field][0] if field in PROBES else f"probe{field.replace(' ', '')}" for field in wanted
+    }
+    runs = shop.with_values((places, number, marks[field]) for field, places in wanted.items())
+    found = {f for f in wanted if f != "outcome" and any(fed(run, f, str(marks[f])) for run in runs)}
+    if "outcome" in wanted and any(run.success is True for run in runs):
+        failed = shop.with_values([(wanted["outcome"], number, False)])
+        found |= {"outcome"} if any(run.success is False for run in failed) else set()
+    return found
+
+
+def read_alone(shop: Shop, field: RunField, places: tuple[str, ...], number: int) -> bool:
+    """Whether a value at a place reaches its field, whatever of what counts before it is there."""
+    found: set[Any] = set()
+    removed = {0, 1, number} if field == "time" else {number}  # some times are alternatives
+    for value, n in product(PROBES.get(field, ("probe",)), removed):
+        runs = shop.with_values([(places[max(number - n, 0) :], min(n, number), value)])
+        found |= {shown(run, field) if field == "outcome" else fed(run, field) for run in runs}
+        if (field == "outcome" and {True, False} <= found) or (field != "outcome" and True in found):
+            return True
+    return False
 
 
 @pytest.mark.parametrize("format", RECORDS)
@@ -199,16 +227,33 @@ def test_what_is_not_declared_feeds_no_field(tmp_path: Path, format: str) -> Non
     before = shop.runs(shop.files)
     absent = [(field, shown(run, field)) for run in before for field in set(RUN_FIELDS) - set(reads)]
     assert [each for each in absent if each[1] not in (None, [])] == []
+
+    def probe(name: str, places: Sequence[str], known: Collection[RunField]) -> None:
+        """Marks places at once, and halves of them where marks may hide from each other."""
+        runs = shop.runs({**shop.files, name: changed_at(shop.files[name], places, marked)})
+        found = [f for f in RUN_FIELDS if f not in ("outcome", *known) and any(fed(run, f) for run in runs)]
+        if len(places) == 1:
+            undeclared.extend((field, places[0]) for field in found)
+        elif found or events_of(runs) != events_of(before):
+            probe(name, places[: len(places) // 2], known)
+            probe(name, places[len(places) // 2 :], known)
+
     for name, content in shop.files.items():
+        groups: dict[tuple[frozenset[RunField], str], list[str]] = {}
         for place in dict.fromkeys(places_in(content)) if isinstance(content, dict | list) else ():
-            runs = shop.runs({**shop.files, name: changed_at(content, place, marked)})
-            for field in RUN_FIELDS:
-                if field != "outcome" and any(fed(run, field) for run in runs):
-                    known = (each.rpartition(") ")[2].replace("[]", "") for each in reads.get(field, ()))
-                    at = place.removeprefix("[].").replace("[]", "")
-                    if not any(fnmatchcase(at, f"{each}*") for each in known):
-                        undeclared.append((field, place))
+            known = frozenset(field for field in RUN_FIELDS if declared_at(place, reads.get(field, ())))
+            alone = place if place.endswith(STEERING) else ""
+            groups.setdefault((known, alone), []).append(place)
+        for (known, _), places in groups.items():
+            probe(name, places, known)
     assert undeclared == []
+
+
+def declared_at(place: str, declared: Iterable[str]) -> bool:
+    """Whether a place is one of those that are declared."""
+    known = (each.rpartition(") ")[2].replace("[]", "") for each in declared)
+    at = place.removeprefix("[].").replace("[]", "")
+    return any(fnmatchcase(at, f"{each}*") for each in known)
 
 
 class Noting(dict[str, Any]):
