@@ -27,9 +27,10 @@ def finished(tmp_path: Path, table: str):  # type: ignore[no-untyped-def]
     return done, run.finished
 
 
-@pytest.mark.parametrize("run_id", ["atif/a/s1", "s1"])
-def test_a_row_says_how_the_run_ended(tmp_path: Path, run_id: str) -> None:
-    done, end = finished(tmp_path, f"run_id,success,cost\n{run_id},true,0.25\n")
+@pytest.mark.parametrize(("run_id", "between"), [("atif/a/s1", ","), ("s1", ","), ("s1", ";"), ("s1", "\t")])
+def test_a_row_says_how_the_run_ended(tmp_path: Path, run_id: str, between: str) -> None:
+    table = f"run_id,success,cost\n{run_id},true,0.25\n".replace(",", between)
+    done, end = finished(tmp_path, table)
     assert (end.success, end.cost) == (True, 0.25)
     assert "outcome-unmatched" not in codes(done)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from untaken.formats.losses import Findings, clip
 from untaken.formats.outcome_fields import outcome_in
 from untaken.formats.readings import amount, text, truth
 from untaken.formats.recording import RunDraft
+from untaken.formats.tables import read_table
 
 COLUMNS: Final = ("run_id", "success", "cost", "steps", "error", "limit")
 _HINT: Final = "A CSV with the columns run_id,success and perhaps cost, or JSON lines with these keys."
@@ -129,7 +129,7 @@ def _rows(path: Path, content: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
                     raise _invalid(path, line, "it is no JSON object")
                 yield line, row
         return
-    rows = csv.DictReader(io.StringIO(content, newline=""))
+    rows = read_table(content)
     if "run_id" not in (rows.fieldnames or ()):
         raise _invalid(path, 1, "there is no column run_id")
     try:

@@ -27,7 +27,6 @@ from untaken.formats import (
 from untaken.formats.archives import Archive
 from untaken.formats.likeness import likeness
 from untaken.formats.losses import Findings
-from untaken.formats.mapped import own_mappings
 from untaken.formats.registry import usable_importers
 from untaken.formats.sources import InMemory, OnDisk, Source, stem_of
 from untaken.garbage import seldom_collected
@@ -38,6 +37,7 @@ from untaken.workspace import Added, Incoming, KeptTrace, Workspace
 from untaken.workspace import sniff as sniff_native
 from untaken.workspace.batches import batches
 from untaken.workspace.content import digest_of, source_identity
+from untaken.workspace.own_mappings import own_mappings
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, name). What it raises cancels what is left."""

@@ -4,9 +4,6 @@ from untaken.formats.mapped.mapped_importer import (
     HYBRID as HYBRID,
     built_in_mappings as built_in_mappings,
     mapped_importer as mapped_importer,
-    own_mappings as own_mappings,
-    remove_mapping as remove_mapping,
-    save_mapping as save_mapping,
 )
 from untaken.formats.mapped.mapping_file import (
     SUFFIX as SUFFIX,

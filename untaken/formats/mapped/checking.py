@@ -20,9 +20,9 @@ from untaken.formats.losses import Findings
 from untaken.formats.mapped.drafting import RECORDS, draft_mapping
 from untaken.formats.mapped.mapped_importer import mapped_importer
 from untaken.formats.mapped.mapping_file import parse_mapping
-from untaken.formats.mapped.tables import is_table, table_rows
 from untaken.formats.registry import own_importers
 from untaken.formats.sources import Source, found_sources
+from untaken.formats.tables import is_table, table_rows
 
 ENDINGS: Final = (".json", ".jsonl", ".ndjson", ".csv", ".parquet")
 """Files that a mapping is drafted from."""

@@ -3,81 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from untaken.errors import UntakenError, Where
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.mapped.mapping_file import SUFFIX, FormatMapping, parse_mapping, read_mapping
-from untaken.formats.mapped.tables import TABLES, is_table, table_rows
+from untaken.formats.mapped.mapping_file import SUFFIX, FormatMapping, read_mapping
 from untaken.formats.mapped.terms import Scope
 from untaken.formats.message_transcript import with_answers
 from untaken.formats.outcome_fields import outcome_from
 from untaken.formats.readings import amount, mapping, moment, number, text, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import Amounts, Spending, spend, usage, with_cost
+from untaken.formats.tables import TABLES, is_table, table_rows
 from untaken.formats.task_texts import described
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import UNKNOWN_TASK, Item, TraceRun, Utterance
-from untaken.ledger import disk
 
 UNKNOWN_AGENT: Final = "unknown-agent"
 BUILT_IN: Final = Path(__file__).parent / "built_in"
 HYBRID: Final = Path(__file__).parent / "parts"
 """Mapping files of importers that complete in Python what a mapping cannot say."""
-FOLDER: Final = "mappings"
-"""The folder of a workspace with a user's own mapping files."""
 
 
 def built_in_mappings() -> list[Importer]:
     """The importers of the mapping files that come with the program."""
     return [mapped_importer(read_mapping(path)) for path in sorted(BUILT_IN.glob(f"*{SUFFIX}"))]
-
-
-def own_mappings(workspace: Path | str) -> dict[str, Importer | UntakenError]:
-    """The mapping files of a workspace by name: the importer of each, or why there is none."""
-    found: dict[str, Importer | UntakenError] = {}
-    formats: set[str] = set()
-    for path in sorted((Path(workspace) / FOLDER).glob(f"*{SUFFIX}")):
-        try:
-            importer = mapped_importer(read_mapping(path))
-        except UntakenError as error:
-            found[path.name] = error
-            continue
-        again = importer.info.name in formats
-        found[path.name] = _twice(importer.info.name, path.name) if again else importer
-        formats.add(importer.info.name)
-    return found
-
-
-def save_mapping(workspace: Path | str, written: str) -> Path:
-    """Keeps a mapping file in a workspace, under the name of its format; one that is there is replaced.
-
-    Raises:
-        UntakenError: ``mapping-invalid``, ``mapping-too-large``; ``format-name-taken`` where it is built in.
-    """
-    importer = mapped_importer(parse_mapping(written, "the mapping"))
-    if importer.info.name in {built_in.info.name for built_in in built_in_mappings()}:
-        message = f"the format {importer.info.name!r} is built in"
-        raise UntakenError("format-name-taken", message, hint="Give your format another name.")
-    path = Path(workspace) / FOLDER / f"{importer.info.name}{SUFFIX}"
-    path.parent.mkdir(exist_ok=True)
-    disk.replace(path, written.encode(), sync=True)
-    return path
-
-
-def remove_mapping(workspace: Path | str, name: str) -> None:
-    """Takes a mapping file out of a workspace, if it is there. Runs that it made stay."""
-    if PurePath(name).name == name and name.endswith(SUFFIX):
-        (Path(workspace) / FOLDER / name).unlink(missing_ok=True)
-
-
-def _twice(format: str, name: str) -> UntakenError:
-    message = f"the format {format!r} has a mapping file already"
-    return UntakenError("format-name-taken", message, where=Where(file=name), hint="Give it another name.")
 
 
 def mapped_importer(

@@ -18,10 +18,10 @@ from untaken.errors import UntakenError, Where
 from untaken.formats.format_info import RUN_FIELDS, FormatInfo, RunField
 from untaken.formats.losses import Findings, clip
 from untaken.formats.mapped.rules import Rule, Rules
-from untaken.formats.mapped.tables import first_rows, is_table
 from untaken.formats.mapped.terms import MappingTerms, Scope, Term, Test
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.spending import USAGE
+from untaken.formats.tables import first_rows, is_table
 from untaken.formats.tidy import Places
 from untaken.plans.strict_document import Document, Path, read_yaml
 
@@ -161,9 +161,8 @@ class _Reader:
     def mapping(self) -> FormatMapping:
         terms = self._terms
         spec = terms.members(self._document.value, (), TOP, ("format", "run", "items"))
-        recognisers = tuple(
-            self._recogniser(each, ("recognise", n)) for n, each in enumerate(self._list(spec, "recognise"))
-        )
+        known = enumerate(self._list(spec, "recognise"))
+        recognisers = tuple(self._recogniser(each, ("recognise", n)) for n, each in known)
         runs = terms.members(
             spec.get("runs", {}), ("runs",), ("each", "when", "lines", "lists", "members", "by")
         )

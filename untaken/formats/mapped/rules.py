@@ -161,14 +161,10 @@ class Rules:
                 if is_message(each):
                     yield from message_items(each, scope.now)
                 elif each is not None:
-                    why = f"{_written(spec)} is no message of a known form; left out"
+                    why = f"a value at `{clip(spec, 80)}` is no message of a known form; left out"
                     scope.findings.once("not-a-message", why)
 
         return message
-
-
-def _written(spec: Any) -> str:
-    return f"a value at `{clip(spec, 80)}`"
 
 
 def _applied(act: Rule, time: Term | None, elements: Iterable[Scope]) -> Iterator[Item]:

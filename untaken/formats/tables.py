@@ -41,11 +41,16 @@ def first_rows(sample: Sample) -> list[dict[str, Any]]:
     return list(islice(_rows(sample.text or "", Findings(None)), ROWS))
 
 
+def read_table(written: str) -> csv.DictReader[str]:
+    """The rows of a text, with what its first line has most of between the columns."""
+    delimiter = max(",;\t", key=written.partition("\n")[0].count)  # spreadsheets of many countries write ;
+    return csv.DictReader(io.StringIO(written, newline=""), delimiter=delimiter)
+
+
 def _rows(written: str, findings: Findings) -> Iterator[dict[str, Any]]:
     limit = csv.field_size_limit(_CELL_CHARS)
-    delimiter = max(",;\t", key=written.partition("\n")[0].count)  # spreadsheets of many countries write ;
     try:
-        for row in csv.DictReader(io.StringIO(written, newline=""), delimiter=delimiter):
+        for row in read_table(written):
             yield {name: cell if isinstance(cell, str) else "" for name, cell in row.items() if name}
     except csv.Error as error:
         findings.add(
