@@ -37,7 +37,6 @@ import untaken
 from untaken.analysis import failure_modes as fm
 from untaken.analysis.failure_modes.issue_model import Issue, IssueChange
 from untaken.analysis.failure_modes.issues import track_issues
-from untaken.corpus import evaluate_corpus
 from untaken.figures import mode_contrasts, mode_matrix, mode_over_time, saturation_curve
 from untaken.views.mode_analysis import analyse_modes, mode_pivot_table, runs_to_read
 
@@ -46,7 +45,7 @@ SAMPLES = Path("../sample_runs")
 folder = tempfile.TemporaryDirectory()
 untaken.Workspace.open_folder(SAMPLES / "graphs", at=folder.name).close()
 workspace = untaken.Workspace.open_folder(SAMPLES / "ledgers", at=folder.name)
-corpus = evaluate_corpus(workspace.read_runs()[0], workspace.graph_set(), resamples=0)
+corpus = untaken.evaluate_corpus(workspace.read_runs()[0], workspace.graph_set(), resamples=0)
 len(corpus.runs)
 
 # %% [markdown]
@@ -119,7 +118,7 @@ print(
 # tasks, with an exact test.
 
 # %%
-corpus = evaluate_corpus(runs, workspace.graph_set(), known=corpus, resamples=0)
+corpus = untaken.evaluate_corpus(runs, workspace.graph_set(), known=corpus, resamples=0)
 found = analyse_modes(corpus, runs_to_read(corpus), taxonomy)
 mode_matrix(found.pivot, found.names)
 

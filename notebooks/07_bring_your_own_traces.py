@@ -34,9 +34,8 @@ from pathlib import Path
 import pandas as pd
 
 import untaken
-from untaken.corpus import evaluate_corpus
 from untaken.figures import plan_figure
-from untaken.formats import convert, sniff_path
+from untaken.formats import sniff_path
 from untaken.plans.discovery import discover
 
 folder = tempfile.TemporaryDirectory()
@@ -89,7 +88,7 @@ sniff_path(HERE / "chats" / "0.json")
 # report. What nobody recorded stays unknown: no cost is not a cost of 0.
 
 # %%
-done = convert(None, [HERE / "chats"], HERE / "converted", outcomes=HERE / "outcomes.csv")
+done = untaken.convert(None, [HERE / "chats"], HERE / "converted", outcomes=HERE / "outcomes.csv")
 print(f"{done.runs} runs, read as {done.format}")
 kept = Counter()
 for loss in done.losses:
@@ -155,7 +154,7 @@ plan_figure(graph)
 # Now every run has a score, the successful ones too.
 
 # %%
-corpus = evaluate_corpus(runs, [graph])
+corpus = untaken.evaluate_corpus(runs, [graph])
 by_agent = pd.DataFrame(
     [
         {

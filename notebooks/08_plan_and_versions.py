@@ -25,12 +25,10 @@
 # %%
 from pathlib import Path
 
-from untaken import figures
+import untaken
 from untaken.annotating import apply
-from untaken.corpus import evaluate_corpus
-from untaken.counterfactual.memory import PolicyMemory
-from untaken.ledger import read_ledger
-from untaken.plans import diff_graphs, load_graph, parse_graph
+from untaken.figures import plan_diff_figure
+from untaken.plans import diff_graphs, parse_graph
 from untaken.views import (
     audit_corpus,
     audited_nodes_table,
@@ -45,13 +43,13 @@ runs = [
     run
     for file in sorted((SAMPLES / "ledgers").glob("*.jsonl*"))
     if "heads" not in file.name
-    for run in read_ledger(file)
+    for run in untaken.read_ledger(file)
 ]
-plan = load_graph(SAMPLES / "graphs" / "refund-desk.plan.yaml")
+plan = untaken.load_graph(SAMPLES / "graphs" / "refund-desk.plan.yaml")
 
 
 def evaluated(graph):
-    return evaluate_corpus(runs, graph, memory=PolicyMemory.build([]), resamples=0)
+    return untaken.evaluate_corpus(runs, graph, memory=untaken.PolicyMemory.build([]), resamples=0)
 
 
 # %% [markdown]
@@ -81,7 +79,7 @@ print(audit.headline)
 audited_nodes_table(audit)[["sub_goal", "verdict", "why", "proposed"]]
 
 # %%
-figures.plan_diff_figure(diff_graphs(plan, mistaken))
+plan_diff_figure(diff_graphs(plan, mistaken))
 
 # %% [markdown]
 # Where the runs agree on something else, the audit proposes an edit. Nothing is scored by it until a person

@@ -19,7 +19,6 @@ WITHOUT = {
     "reviewer_pairs_figure": "as the figure above",
     "labelled_rates_figure": "it needs verdicts of people and of a judge: it is on the Rankings page",
     "compare_matrix": "runs side by side: it is on the Compare page",
-    "plan_diff_figure": "two versions of a plan graph: it belongs to editing one",
     "draft_figure": "a graph that runs suggest: it belongs to editing one",
     "status_changes": "what an edit would change: it is on the Annotate page",
     "pass_change": CRITERIA,
