@@ -4,7 +4,7 @@ The figures themselves are part of the app (`components/figures`) and need the e
 when one is first asked for, as a part of the private package ``untaken._app``: the app's folder does not have
 to be on the path, and a package of the user's own called ``components`` is left alone.
 
-In the app a figure stands under a heading; here it has a title, which ``update_layout(title=…)`` changes.
+Each has a title, which ``figure.update_layout(title=…)`` changes; the app has headings instead.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
@@ -40,6 +41,14 @@ SOURCES: dict[Source, str] = {
     "calls": "Calls of one task, with arguments",
     "plans": "Plans that agents wrote",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPlan:
+    """Of a draft that becomes a plan of its own: its tasks, and the plan that all its runs name, if any."""
+
+    tasks: Sequence[str]
+    named: str | None
 
 
 @panel
@@ -110,7 +119,8 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
     if any(finding.code == "draft-one-order" for finding in draft.findings):
         st.caption("All these runs use the same order, so the share in the same order has no effect here.")
     used = counted(draft.runs, "run" if source == "plans" else "successful run")
-    _show(draft, graph, used, globs)
+    named = {run.started.graph for run in good if run.task_id in family.tasks}
+    _show(draft, graph, used, NewPlan(tasks=globs, named=next(iter(named)) if len(named) == 1 else None))
 
 
 def _task_of(good: Sequence[Run]) -> TaskFamily:
@@ -196,7 +206,7 @@ def _short(name: str) -> str:
     return text.one_line(name, 60)
 
 
-def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, globs: Sequence[str]) -> None:
+def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, new: NewPlan) -> None:
     by = ", ".join(f"{text.label(agent, 40)} {runs:,}" for agent, runs in draft.agents.items())
     st.markdown(f"From **{used}** ({by})")
     tables.figure(figures.draft_figure(draft, dark=state.is_dark()), key="draft", name="Suggested graph")
@@ -213,7 +223,7 @@ def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, globs: Seque
     with st.container(horizontal=True):
         if first_graph.asked():
             st.button(
-                "Accept", key="suggest_accept", type="primary", on_click=_accept, args=(draft, globs),
+                "Accept", key="suggest_accept", type="primary", on_click=_accept, args=(draft, new),
                 disabled=author() is None or draft.runs < MIN_SUCCESSES,
                 help="One run does not show what is required. Edit the draft first."
                 if draft.runs < MIN_SUCCESSES
@@ -222,7 +232,7 @@ def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, globs: Seque
             )  # fmt: skip
         st.button(
             "Edit it first" if first_graph.asked() else "Use this draft",
-            key="suggest_take", on_click=_take, args=(draft, globs),
+            key="suggest_take", on_click=_take, args=(draft, new),
             help="You can undo this. Runs are scored with it only after you save.",
         )  # fmt: skip
         _leave()
@@ -233,12 +243,12 @@ def _leave() -> None:
         st.button("Discard draft", key="suggest_leave", on_click=first_graph.done)
 
 
-def _accept(draft: ProposedGraph, globs: Sequence[str]) -> None:
-    _take(draft, globs)
+def _accept(draft: ProposedGraph, new: NewPlan) -> None:
+    _take(draft, new)
     session.save("Suggested by runs, accepted as it was")
 
 
-def _take(draft: ProposedGraph, globs: Sequence[str]) -> None:
+def _take(draft: ProposedGraph, new: NewPlan) -> None:
     """A person goes through it now: the mark that keeps a draft from scoring is not taken along."""
     metadata = {name: value for name, value in draft.graph.metadata.items() if name != "draft"}
     graph = msgspec.structs.replace(draft.graph, metadata=metadata)
@@ -248,8 +258,9 @@ def _take(draft: ProposedGraph, globs: Sequence[str]) -> None:
         session.take_content(graph, "suggested by runs")
         return
     known = session.graph_ids()
-    name = next(free for n in count(1) if (free := "suggested" if n == 1 else f"suggested-{n}") not in known)
-    made = msgspec.structs.replace(graph, id=name, version=1, tasks=list(globs))
+    stem = new.named or "suggested"
+    name = next(free for n in count(1) if (free := stem if n == 1 else f"{stem}-{n}") not in known)
+    made = msgspec.structs.replace(graph, id=name, version=1, tasks=list(new.tasks))
     session.begin(made, "suggested by runs")
     first_graph.done()
 

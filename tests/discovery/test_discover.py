@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 
 from untaken.errors import UntakenError
 from untaken.ledger import Run
-from untaken.plans import GraphSet, PlanGraph, ancestors, diff_graphs, edges, load_graph, save_graph, validate
+from untaken.plans import (
+    GraphSet,
+    PlanGraph,
+    ancestors,
+    diff_graphs,
+    edges,
+    export_graph,
+    load_graph,
+    parse_graph,
+    save_graph,
+    validate,
+)
 from untaken.plans.discovery import ProposedGraph, discover
 from untaken.plans.discovery.alternatives import fewer_by_chance
 from untaken.plans.discovery.precedence import without_circles
@@ -146,6 +157,7 @@ def test_what_excludes_each_other_at_one_place_is_proposed_as_a_choice() -> None
     assert (node.any_of, node.deps, node.metadata) == (["b", "c"], ["a"], {"proposed": True})
     last = next(node for node in draft.graph.sub_goals if node.id == "d")
     assert last.deps == [group.sub_goal], "to need one option would forbid the other"
+    assert parse_graph(export_graph(draft.graph, "yaml").encode(), name="d.plan.yaml") == draft.graph
 
 
 NO_CHOICE = {

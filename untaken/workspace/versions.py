@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, func, insert, select
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
-from untaken.plans import PlanGraph, export_graph, read_graph
+from untaken.plans import PlanGraph, export_graph, graph_digest, read_graph
 from untaken.workspace.content import graph_suffix
 from untaken.workspace.faults import of_row, row_reader
 from untaken.workspace.records import now, removed_files
@@ -159,7 +159,7 @@ def numbered(given: PlanGraph | bytes, version: int) -> tuple[bytes, PlanGraph]:
         graph = as_version(given, version)
     as_json = isinstance(given, bytes) and graph_suffix(given) == ".plan.json"
     data = export_graph(graph, "json" if as_json else "yaml").encode()
-    if parsed(data, graph.id) != graph:
+    if graph_digest(parsed(data, graph.id)) != graph_digest(graph):
         raise UntakenError(
             "plan-not-writable",
             "the graph has values that its file cannot store",

@@ -268,7 +268,9 @@ class _Drafting:
             "agents": sorted({order.agent for order in self.orders}),
             "sub_goals": {node.id: self.held[node.id] for node in graph.sub_goals if node.id in self.held},
             "edges": [_rounded(edge) for edge in edges],
-            "alternatives": [msgspec.to_builtins(group) for group in proposed],
+            "alternatives": [
+                msgspec.to_builtins(group) | {"options": [*group.options]} for group in proposed
+            ],
         }
         return {**self.base.metadata, "draft": True, "support": support}
 
