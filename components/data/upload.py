@@ -165,7 +165,8 @@ def _with_progress(
 
     def progress(done: int, total: int, name: str) -> None:
         nonlocal read_at
-        bar.progress(min(done / max(total, 1), 1.0), text=f"{done} of {total}: {text.label(name, 60)}")
+        words = f"{done:,} of {total:,} added" if total else "Reading"
+        bar.progress(min(done / max(total, 1), 1.0), text=f"{words} · {text.label(name, 60)}")
         if ahead and (begun := monotonic()) >= read_at:
             with suppress(UntakenError):  # who asks for it hears why it cannot be read
                 evaluating.read_ahead(ahead)

@@ -123,11 +123,22 @@ def test_beside_another_graph_the_draft_applies_to_its_own_tasks_and_those_that_
 
 
 def test_a_plan_of_one_run_is_edited_before_it_is_saved(tmp_path: Path, monkeypatch: Patch) -> None:
-    run = a_run("r", task="fix", graph="repairs").plan("Read the code", "Fix it").call("bash").finish(None)
+    run = a_run("r", task="fix").plan("Read the code", "Fix it").call("bash").finish(None)
     with Workspace(tmp_path) as store:
         store.add("runs.jsonl", run.ledger())
     app = drafting(tmp_path, monkeypatch)
     assert app.button(key="suggest_accept").disabled
     pressed(pressed(app, "suggest_take"), "annotate_save")
-    assert saved(tmp_path)["repairs"].tasks == ["fix"], "the plan that its runs name"
-    assert [node.id for node in saved(tmp_path)["repairs"].sub_goals] == ["Read the code", "Fix it"]
+    assert saved(tmp_path)["suggested"].tasks == ["fix"]
+    assert [node.id for node in saved(tmp_path)["suggested"].sub_goals] == ["Read the code", "Fix it"]
+
+
+def test_a_draft_has_the_name_by_which_its_runs_call_their_plan(tmp_path: Path, monkeypatch: Patch) -> None:
+    run = a_run("r", task="fix", graph="repairs").plan("Read the code", "Fix it").call("bash").finish(True)
+    with Workspace(tmp_path) as store:
+        store.add("runs.jsonl", run.ledger())
+    app = signed(session(tmp_path, monkeypatch, "annotate"))
+    app = pressed(app, "suggest_take")
+    assert "No run in this workspace is scored" not in said(app)
+    pressed(app, "annotate_save")
+    assert list(saved(tmp_path)) == ["repairs"]
