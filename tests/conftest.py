@@ -87,11 +87,12 @@ def pytest_collection_finish() -> None:
 
 
 class ByFile(LoadScopeScheduling):
-    """The tests of a file stay on one worker, and so do all of a browser: what they share is made once."""
+    """The tests of a file stay on one worker, and so do all of a browser or of programs as syntax: what they
+    share is made once."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.split("::", maxsplit=1)[0]
-        return "browser" if "/browser/" in file else file
+        return next((kind for kind in ("browser", "contracts") if f"/{kind}/" in file), file)
 
 
 @pytest.hookimpl(optionalhook=True)

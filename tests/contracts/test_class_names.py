@@ -6,6 +6,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+from programs import tree
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -13,7 +15,7 @@ def test_no_two_public_classes_share_a_name() -> None:
     homes: defaultdict[str, list[str]] = defaultdict(list)
     for room in ("untaken", "components"):
         for path in sorted((ROOT / room).rglob("*.py")):
-            for node in ast.parse(path.read_text("utf-8")).body:
+            for node in tree(path).body:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     homes[node.name].append(path.relative_to(ROOT).as_posix())
     assert len(homes) > 500

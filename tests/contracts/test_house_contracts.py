@@ -6,9 +6,10 @@ import ast
 import re
 import tomllib
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import programs
 import pytest
 from programs import run_python
 
@@ -30,8 +31,8 @@ BODY_LINES = 60
 PAGE_LINES = 120
 
 
-def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+def functions(nodes: Iterable[ast.AST]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (n for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -55,24 +56,24 @@ PROGRAMS = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path 
 
 
 @pytest.fixture(scope="module")
-def trees() -> dict[str, ast.Module]:
-    return {path: ast.parse(text) for path, text in PROGRAMS.items()}
+def syntax() -> dict[str, tuple[ast.AST, ...]]:
+    return {path: programs.nodes(ROOT / path) for path in PROGRAMS}
 
 
-def test_files_and_functions_stay_readable(trees: dict[str, ast.Module]) -> None:
+def test_files_and_functions_stay_readable(syntax: dict[str, tuple[ast.AST, ...]]) -> None:
     long = [path for path, text in PROGRAMS.items() if len(text.splitlines()) > FILE_LINES]
     long += [
         f"{path}: {f.name}: {body_lines(f)} lines"
-        for path, tree in trees.items()
-        for f in functions(tree)
+        for path, nodes in syntax.items()
+        for f in functions(nodes)
         if body_lines(f) > BODY_LINES
     ]
     assert long == []
 
 
-def test_every_function_says_what_it_returns(trees: dict[str, ast.Module]) -> None:
+def test_every_function_says_what_it_returns(syntax: dict[str, tuple[ast.AST, ...]]) -> None:
     silent = [
-        f"{path}: {f.name}" for path, tree in trees.items() for f in functions(tree) if f.returns is None
+        f"{path}: {f.name}" for path, nodes in syntax.items() for f in functions(nodes) if f.returns is None
     ]
     assert silent == []
 
@@ -95,12 +96,12 @@ def test_a_page_is_short_and_neither_computes_nor_reads_files() -> None:
         assert opened == [], page.name
 
 
-def test_csv_is_written_in_one_place(trees: dict[str, ast.Module]) -> None:
+def test_csv_is_written_in_one_place(syntax: dict[str, tuple[ast.AST, ...]]) -> None:
     writers = ("to_csv", "writer", "DictWriter")
     found = {
         path: node.attr
-        for path, tree in trees.items()
-        for node in ast.walk(tree)
+        for path, nodes in syntax.items()
+        for node in nodes
         if isinstance(node, ast.Attribute)
         and (node.attr == "to_csv" or (node.attr in writers and ast.unparse(node.value) == "csv"))
     }

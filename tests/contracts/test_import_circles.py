@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import networkx as nx
+from programs import nodes
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,7 +29,7 @@ def imports(root: Path, rooms: tuple[str, ...]) -> nx.DiGraph:
     modules = {name_of(path): path for room in rooms for path in (root / room).rglob("*.py")}
     graph = nx.DiGraph()
     for name, path in modules.items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.ImportFrom):
                 home = imported_from(node, name, is_package=path.name == "__init__.py")
                 found = [f"{home}.{alias.name}" for alias in node.names]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from pathlib import Path
+
+import programs
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("untaken", "components", "pages")
@@ -11,11 +14,11 @@ MOST = 52
 """It may only fall. Doors: packages of lazy names (`stats`), `untaken.extras`, modules slow as a whole."""
 
 
-def in_functions(tree: ast.AST) -> set[ast.stmt]:
+def in_functions(nodes: Iterable[ast.AST]) -> set[ast.stmt]:
     """The imports inside functions, each once, however deep."""
     return {
         node
-        for function in ast.walk(tree)
+        for function in nodes
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
@@ -24,7 +27,7 @@ def in_functions(tree: ast.AST) -> set[ast.stmt]:
 
 def test_an_import_inside_a_function_is_counted_once_however_deep_it_is() -> None:
     nested = "import a\ndef f():\n    from b import c\n    def g():\n        import d\n"
-    assert sorted(ast.unparse(node) for node in in_functions(ast.parse(nested))) == [
+    assert sorted(ast.unparse(node) for node in in_functions(ast.walk(ast.parse(nested)))) == [
         "from b import c",
         "import d",
     ]
@@ -35,7 +38,7 @@ def test_imports_inside_functions_do_not_grow() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in files
-        for node in in_functions(ast.parse(path.read_text("utf-8")))
+        for node in in_functions(programs.nodes(path))
     ]
     assert len(found) <= MOST, found
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import programs
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("untaken", "components", "pages")
@@ -21,9 +23,9 @@ PUBLIC = {"concord_table", "CONCORD"}
 WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
 
-def given_names(tree: ast.AST) -> Iterator[str]:
+def given_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Every name that this code gives: to functions, classes, parameters, variables, attributes, imports."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
@@ -43,7 +45,7 @@ def test_names_are_plain_words() -> None:
     found = {
         path.relative_to(ROOT).as_posix(): names
         for path in files
-        if (names := {*filter(mannered, [path.stem, *given_names(ast.parse(path.read_text("utf-8")))])})
+        if (names := {*filter(mannered, [path.stem, *given_names(programs.nodes(path))])})
     }
     assert found == {}
 
@@ -54,4 +56,4 @@ def test_a_mannered_name_is_found_wherever_it_is_given() -> None:
         "class HeldShelf: partings: int\nfor whoever in all_minds: ...\n"
     )
     want = {"said", "stands", "told", "lies", "noticed", "brought", "HeldShelf", "partings", "whoever"}
-    assert {*filter(mannered, given_names(ast.parse(source)))} == want
+    assert {*filter(mannered, given_names(ast.walk(ast.parse(source))))} == want

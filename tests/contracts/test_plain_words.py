@@ -7,10 +7,11 @@ import io
 import json
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+import programs
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -54,9 +55,9 @@ def files(places: tuple[str, ...], ending: str) -> list[Path]:
     return sorted(file for file in kept if MANNERED.search(file.read_text("utf-8")))
 
 
-def documented(tree: ast.AST) -> Iterator[ast.Constant]:
+def documented(nodes: Iterable[ast.AST]) -> Iterator[ast.Constant]:
     """Docstrings, also those of constants and attributes."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node.value
 
@@ -64,7 +65,7 @@ def documented(tree: ast.AST) -> Iterator[ast.Constant]:
 def prose(path: Path) -> Iterator[str]:
     """Lines of docstrings and comments."""
     source = path.read_text("utf-8")
-    for node in documented(ast.parse(source)):
+    for node in documented(programs.nodes(path)):
         yield from str(node.value).splitlines()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
@@ -73,9 +74,9 @@ def prose(path: Path) -> Iterator[str]:
 
 def strings(path: Path) -> Iterator[str]:
     """Every string of several words but docstrings: one word is a key or a name."""
-    tree = ast.parse(path.read_text("utf-8"))
-    docs = {id(node) for node in documented(tree)}
-    for node in ast.walk(tree):
+    nodes = programs.nodes(path)
+    docs = {id(node) for node in documented(nodes)}
+    for node in nodes:
         text = node.value if isinstance(node, ast.Constant) and id(node) not in docs else None
         if isinstance(text, str) and " " in text.strip():
             yield text

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import programs
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -35,10 +36,6 @@ MENTION = re.compile(
 CACHES = {"cache", "lru_cache", "cache_data", "cache_resource"}
 
 
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
-
-
 def dotted(node: ast.expr) -> str:
     """A name with dots; what is called is nothing else in `RUNS_TEXT`."""
     if isinstance(node, ast.Attribute):
@@ -49,7 +46,7 @@ def dotted(node: ast.expr) -> str:
 def faults(path: Path) -> Iterator[str]:
     if not MENTION.search(path.read_text("utf-8")):
         return
-    for node in ast.walk(tree(path)):
+    for node in programs.nodes(path):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         yield from (name for name in names if name.partition(".")[0] in MODULES)
@@ -92,7 +89,7 @@ def test_the_server_is_set_to_loopback_without_telemetry_and_details() -> None:
 
 def cached(path: Path) -> Iterator[tuple[ast.FunctionDef, ast.expr]]:
     """Functions that remember their answers, with the decorator that makes them."""
-    for node in ast.walk(tree(path)):
+    for node in programs.nodes(path):
         for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
             if ast.unparse(called).rpartition(".")[2] in CACHES:

@@ -8,9 +8,11 @@ found by their signatures, so a helper that is written tomorrow is seen tomorrow
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import programs
 
 CODE = "code"
 PREFIXED = {"JsonFault": "ledger-", "LineFault": "ledger-", "_refuse": "ledger-"}
@@ -39,11 +41,7 @@ class Taker:
 
 def codes_in(*folders: Path) -> Codes:
     """All codes in the Python files below these folders."""
-    files = {
-        path: list(ast.walk(ast.parse(path.read_text("utf-8"))))
-        for folder in folders
-        for path in sorted(folder.rglob("*.py"))
-    }
+    files = {path: programs.nodes(path) for folder in folders for path in sorted(folder.rglob("*.py"))}
     functions = {path: dict(_functions(nodes)) for path, nodes in files.items()}
     classes = {name: taker for nodes in files.values() for name, taker in _classes(nodes)}
     methods = {name: taker for nodes in files.values() for name, taker in _methods(nodes)}
@@ -60,7 +58,7 @@ def codes_in(*folders: Path) -> Codes:
     return found
 
 
-def _functions(nodes: list[ast.AST]) -> Iterator[tuple[str, Taker]]:
+def _functions(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, Taker]]:
     """Functions, nested ones too, that are no methods."""
     in_classes = {id(inner) for node in nodes if isinstance(node, ast.ClassDef) for inner in node.body}
     for node in nodes:
@@ -68,14 +66,14 @@ def _functions(nodes: list[ast.AST]) -> Iterator[tuple[str, Taker]]:
             yield node.name, taker
 
 
-def _methods(nodes: list[ast.AST]) -> Iterator[tuple[str, Taker]]:
+def _methods(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, Taker]]:
     for owner in (node for node in nodes if isinstance(node, ast.ClassDef)):
         for node in owner.body:
             if isinstance(node, ast.FunctionDef) and node.name != "__init__" and (taker := _taker(node, 1)):
                 yield node.name, taker
 
 
-def _classes(nodes: list[ast.AST]) -> Iterator[tuple[str, Taker]]:
+def _classes(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, Taker]]:
     """Classes made with a code; one that inherits from such a class is made like it."""
     owners = [node for node in nodes if isinstance(node, ast.ClassDef)]
     for owner in owners:
@@ -111,7 +109,7 @@ def _argument(call: ast.Call, taker: Taker) -> ast.expr | None:
 
 
 def _read(
-    given: ast.expr, nodes: list[ast.AST], name: str, is_method: bool, place: str, found: Codes
+    given: ast.expr, nodes: Sequence[ast.AST], name: str, is_method: bool, place: str, found: Codes
 ) -> None:
     if isinstance(given, ast.Constant):
         if isinstance(given.value, str) and (not is_method or _looks_like_a_code(given.value)):
@@ -141,7 +139,7 @@ def _passed_on(given: ast.expr) -> bool:
     return last == CODE
 
 
-def _assigned(nodes: list[ast.AST], name: str) -> list[ast.expr]:
+def _assigned(nodes: Sequence[ast.AST], name: str) -> list[ast.expr]:
     """The texts that a name is given in a file."""
     return [
         node.value

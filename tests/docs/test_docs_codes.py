@@ -6,6 +6,7 @@ import ast
 import re
 from pathlib import Path
 
+import programs
 import pytest
 from doc_pages import ROOT, names, page
 from source_codes import Codes, codes_in
@@ -63,7 +64,7 @@ def test_no_text_that_looks_like_a_code_was_overlooked(found: Codes) -> None:
     texts = {
         node.value
         for path in (ROOT / "untaken").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in programs.nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and KEBAB.fullmatch(node.value)
     }
     known = found.codes | {code.removeprefix("ledger-") for code in found.codes}
