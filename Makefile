@@ -20,11 +20,12 @@ help: ## show this list
 app: .venv/ready ## open the app on the sample runs (PORT=8501)
 	@$(PY) -m untaken app --demo --port $(PORT)
 
-test: .venv/ready browser weights database ## run every test, a browser's journeys included
+test: .venv/ready browser weights database ## run the tests, journeys in a browser included
 	@$(PY) -m pytest -n $(WORKERS) --maxfail 20
 
-test-slow: .venv/ready browser ## the tests of faults, load and hostile input, with about ten times as many cases
-	@$(PY) -m pytest -n $(WORKERS) --slow tests/faults tests/properties tests/plans/test_plans_escapes.py tests/app/test_app_drafts.py tests/browser/test_hostile_text.py
+test-slow: .venv/ready browser weights database ## what make test leaves out, and ten times as many faults and hostile inputs
+	@$(PY) -m pytest -n $(WORKERS) --slow -m slow
+	@$(PY) -m pytest -n $(WORKERS) --slow -m "not slow" tests/faults tests/properties tests/plans/test_plans_escapes.py tests/app/test_app_drafts.py tests/browser/test_every_page.py
 
 mutants: .venv/ready ## change 60 random places of the engine, and count how many changes the tests notice
 	@$(PY) -m scripts.mutants --workers $(WORKERS)

@@ -19,6 +19,7 @@ from untaken.errors import UntakenError
 from untaken.judging.asking.local import serving, weights_file
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that a test starts compiles the package
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers share the cores: more threads only wait
 gc.disable()  # until the tests are there: they are many objects, and none goes
 COLLECTED = 50_000
 """New objects until garbage is looked for: Python's 700 costs an eighth of what tests take."""
@@ -68,13 +69,22 @@ def local(packaged_model: None) -> Iterator[str]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``make test-slow``: the tests of faults, load and hostile input try about ten times as much."""
-    parser.addoption("--slow", action="store_true", help="try ten times as many faults and hostile inputs")
+    """``make test-slow``: the tests marked as slow, and ten times as many faults and hostile inputs."""
+    parser.addoption("--slow", action="store_true", help="try ten times as much, and what is marked as slow")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without ``--slow`` what is marked so is counted as deselected."""
+    if config.getoption("--slow"):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """A busy machine is no failed claim; make test tries fewer examples of a property than test-slow."""
-    examples = 400 if config.getoption("--slow") else 40
+    examples = 400 if config.getoption("--slow") else 25
     hypothesis.settings.register_profile("untaken", deadline=None, max_examples=examples)
     hypothesis.settings.load_profile("untaken")
 

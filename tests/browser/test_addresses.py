@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from conftest import answered, go_to, headline, press, selection, settle
 from playwright.sync_api import Page, expect
 
@@ -32,6 +33,7 @@ def test_one_step_back_from_a_run_is_the_queue_with_the_run_that_was_looked_at(
         assert selection(page).get("run", first) == selected
 
 
+@pytest.mark.slow
 def test_one_step_back_from_a_link_to_another_run_is_the_page_with_its_own_address(
     demo: str, open_page: Open
 ) -> None:
@@ -58,6 +60,7 @@ def test_one_step_back_from_a_link_to_another_run_is_the_page_with_its_own_addre
     assert page.url == before
 
 
+@pytest.mark.slow
 def test_what_is_selected_in_a_run_is_no_step_of_its_own(demo: str, open_page: Open) -> None:
     page = open_page(f"{demo}/review")
     go_to(page, "Run")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from conftest import answered, headline, selection
 from playwright.sync_api import Locator, Page, expect
 from screen import still
@@ -42,6 +43,7 @@ def test_the_overview_takes_two_screens_at_most_and_its_first_item_leads_to_a_ru
     )
 
 
+@pytest.mark.slow
 def test_a_click_on_a_bar_chooses_the_item_and_causes_and_choices_are_one_click_away(
     demo: str, open_page: Open
 ) -> None:

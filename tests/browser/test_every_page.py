@@ -16,6 +16,8 @@ from components.shared.navigation import PAGES
 Open = Callable[..., Page]
 DARK = "rgb(16, 22, 29)"
 WIDTHS = (390, 1280, 2560)
+IN_DARK = ("overview", "run", "annotate", "decisions")
+"""A page with figures, one with a transcript, one with fields, one with tables."""
 NOT_MINOR = ("moderate", "serious", "critical")
 LOUD = """async ([where, rules]) => (await axe.run(where || document, {resultTypes: ['violations'],
         ...(rules.length && {runOnly: {type: 'rule', values: rules}})})).violations
@@ -80,8 +82,9 @@ def faults(page: Page, *rules: str, where: Sequence[str] = ()) -> list[Any]:
 
 @pytest.mark.parametrize(("name", "title"), PAGES, ids=[name for name, _ in PAGES])
 def test_a_page_at_its_address_is_marked_fits_every_screen_and_is_accessible_in_light_and_dark(
-    demo: str, open_page: Open, name: str, title: str
+    demo: str, open_page: Open, name: str, title: str, request: pytest.FixtureRequest
 ) -> None:
+    """With --slow in dark, too, where otherwise the pages of `IN_DARK` speak for the others."""
     page, script = open_page(f"{demo}/{name}", width=1280), axe_core()
     page.wait_for_function(AT_THE_TOP)
     expect(page.locator(CURRENT)).to_have_text(title)
@@ -98,6 +101,8 @@ def test_a_page_at_its_address_is_marked_fits_every_screen_and_is_accessible_in_
     page.add_script_tag(path=script)
     page.locator("[data-testid=stSidebarNavItems][role=none]").wait_for()
     assert faults(page) == []
+    if name not in IN_DARK and not request.config.getoption("--slow"):
+        return
     with answered(page):  # figures are coloured by the server
         page.emulate_media(color_scheme="dark")  # the system's theme changes while the page is open
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", DARK)

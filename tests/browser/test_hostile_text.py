@@ -38,6 +38,7 @@ def inert(page: Page) -> None:
     assert page.evaluate("window.evil") is None
 
 
+@pytest.mark.slow
 def test_no_payload_in_any_field_runs_on_any_page(
     folder: Path, serve: Serve, open_page: Open, request: pytest.FixtureRequest
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import pytest
 from conftest import answered, go_to, headline, press, selection, settle
 from playwright.sync_api import Locator, Page, expect
 from screen import boxes, button, cells, click, fills, still, tick
@@ -118,6 +119,7 @@ def test_the_drawn_colours_are_the_status_of_each_sub_goal_and_a_click_shows_its
     assert statuses == [words.get(node.status, node.status) for node in score.nodes]
 
 
+@pytest.mark.slow
 def test_the_graph_can_be_read_and_used_by_keyboard_alone(demo: str, open_page: Open) -> None:
     run, score = telling_run()
     page = open_page(f"{demo}/run?run={run.digest}", height=1400)
@@ -154,6 +156,7 @@ def walk(page: Page) -> dict[str, tuple[str, ...]]:
     return ways
 
 
+@pytest.mark.slow
 def test_j_and_k_count_through_the_failing_runs_but_not_while_typing(demo: str, open_page: Open) -> None:
     page = open_page(f"{demo}/run")
     position = page.get_by_text(re.compile(r"^\d+ of \d+ to review$"))
@@ -175,6 +178,7 @@ def test_j_and_k_count_through_the_failing_runs_but_not_while_typing(demo: str, 
     assert selection(page)["run"] == second
 
 
+@pytest.mark.slow
 def test_a_row_of_the_decisions_opens_its_run_at_that_decision(demo: str, open_page: Open) -> None:
     page = open_page(f"{demo}/decisions?view=skills", width=2600)  # wide enough for every column
     table = page.locator(".st-key-paths")
@@ -196,6 +200,7 @@ def test_a_row_of_the_decisions_opens_its_run_at_that_decision(demo: str, open_p
     expect(page.get_by_role("heading", name="All alternatives")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_navigation_of_a_narrow_screen_keeps_the_selected_run_and_pages_follow_the_theme(
     demo: str, open_page: Open
 ) -> None:

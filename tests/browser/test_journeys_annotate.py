@@ -84,6 +84,7 @@ def test_a_graph_is_edited_previewed_saved_and_merged(
     assert (by_id["policy"].check.expr, by_id["policy"].critical) == ("state.read == false", False)
 
 
+@pytest.mark.slow
 def test_the_table_is_written_by_keyboard_alone(address: str, open_page: Callable[..., Page]) -> None:
     page = open_page(f"{address}/annotate?graph=desk&sub_goal=policy")
     with answered(page):
@@ -136,6 +137,7 @@ def tab_to(page: Page, words: str, *, back: bool = False) -> None:
     pytest.fail(f"Tab does not lead to {words!r}")
 
 
+@pytest.mark.slow
 def test_in_an_empty_workspace_a_graph_is_made_and_saved_by_keyboard_alone(
     serve: Callable[..., str], open_page: Callable[..., Page], tmp_path: Path
 ) -> None:

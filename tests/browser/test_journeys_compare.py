@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from conftest import answered
 from playwright.sync_api import Page, expect
 from screen import click_in
@@ -25,6 +26,7 @@ OVER_THE_EDGE = """(figure) => {
 """Words of cells that are wider than their box."""
 
 
+@pytest.mark.slow
 def test_a_click_in_the_matrix_sets_the_steps_side_by_side_and_the_address_leads_back(
     demo: str, open_page: Open
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from builders import a_run
 from conftest import answered, press, sign
 from playwright.sync_api import Page, expect
@@ -73,6 +74,7 @@ def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
         assert notes_of(run_of(store, "r1")) == ()
 
 
+@pytest.mark.slow
 def test_a_note_survives_a_reload_without_its_field_being_left(
     tmp_path: Path, serve: Callable[..., str], open_page: Callable[..., Page]
 ) -> None:

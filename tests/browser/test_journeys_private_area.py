@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import desk
+import pytest
 from conftest import answered, settle
 from playwright.sync_api import Page, expect
 
@@ -13,6 +14,7 @@ Open = Callable[..., Page]
 BANNER = "Private area."
 
 
+@pytest.mark.slow
 def test_a_private_area_survives_a_reload_and_is_discarded_for_good(
     serve: Callable[..., str], open_page: Open, tmp_path: Path
 ) -> None:

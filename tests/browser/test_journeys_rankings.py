@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from conftest import answered, headline
 from playwright.sync_api import Page, expect
 from screen import click_in
@@ -13,6 +14,7 @@ Open = Callable[..., Page]
 PLOT = ".st-key-scroll-pairs-critical_completion .js-plotly-plot"
 
 
+@pytest.mark.slow
 def test_a_click_in_the_matrix_compares_two_agents_and_leads_to_the_runs_that_drive_a_difference(
     demo: str, open_page: Open
 ) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import desk
+import pytest
 from conftest import answered
 from playwright.sync_api import Page, expect
 from screen import tick
 
 
+@pytest.mark.slow
 def test_a_file_is_removed_after_a_second_thought_and_restored(
     serve: Callable[..., str], open_page: Callable[..., Page], tmp_path: Path
 ) -> None:

@@ -43,6 +43,7 @@ def at_run(page: Page, place: int) -> None:
     expect(page.get_by_text(f"{place} of 3", exact=True)).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_queue_does_not_widen_a_small_screen_and_shows_its_first_columns_on_others(
     address: str, open_page: Open
 ) -> None:
@@ -56,6 +57,7 @@ def test_the_queue_does_not_widen_a_small_screen_and_shows_its_first_columns_on_
         page.wait_for_function(WIDE, arg=[table.element_handle(), least])
 
 
+@pytest.mark.slow
 def test_a_selected_sub_goal_shows_what_a_colleague_has_said_meanwhile_on_the_whole_page(
     address: str, open_page: Open
 ) -> None:

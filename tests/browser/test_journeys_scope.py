@@ -54,6 +54,7 @@ def runs(document: str) -> list[str]:
     return [case["run_id"] for case in json.loads(document)["cases"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "words", "want"),
     [
@@ -97,6 +98,7 @@ def test_the_overview_and_the_report_shared_from_it_are_of_the_agents_compared(
     assert "careful" not in written.replace(left_out, "")
 
 
+@pytest.mark.slow
 def test_a_copied_link_shows_the_same_after_a_reload_to_somebody_else_and_on_another_server(
     folder: Path, address: str, serve: Callable[..., str], open_page: Open
 ) -> None:

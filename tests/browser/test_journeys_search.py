@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from conftest import answered, headline
 from playwright.sync_api import Page, expect
 
 Open = Callable[..., Page]
 
 
+@pytest.mark.slow
 def test_the_search_is_opened_filled_in_and_followed_by_keys_alone(demo: str, open_page: Open) -> None:
     page = open_page(f"{demo}/data")
     dialog = page.get_by_role("dialog")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import desk
 import msgspec
+import pytest
 from builders import RunBuilder, a_run
 from conftest import answered, go_to, headline, settle
 from foreign_files import tau_record
@@ -184,6 +185,7 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
     assert [cell for cell in words if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
 
 
+@pytest.mark.slow
 def test_a_plan_graph_and_a_sample_that_are_chosen_are_read_as_they_were_sent(
     serve: Serve, open_page: Open
 ) -> None:

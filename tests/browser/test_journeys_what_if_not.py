@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from conftest import answered, settle
 from playwright.sync_api import Page, expect
 from screen import click_in
@@ -25,6 +26,7 @@ def at_step(page: Page, step: int) -> None:
     settle(page)
 
 
+@pytest.mark.slow
 def test_keys_and_clicks_go_through_the_steps_and_the_address_leads_back(
     demo: str, open_page: Callable[..., Page]
 ) -> None:

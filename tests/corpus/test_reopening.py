@@ -56,6 +56,7 @@ def unkept(store: Workspace) -> list[str]:
     return [file.name for file in store.ledgers() if file.digest in found]
 
 
+@pytest.mark.slow
 def test_the_samples_opened_again_give_every_answer_that_reading_gives(tmp_path: Path) -> None:
     assert len(ANSWERS) > 25
     Workspace.open_folder(SAMPLES / "graphs", at=tmp_path).close()

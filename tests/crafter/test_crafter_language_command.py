@@ -93,6 +93,7 @@ def test_the_output_says_how_many_questions_had_no_answer_and_why(
     assert "the budget of 0 requests is used up [questions-unanswered]" in shown.err
 
 
+@pytest.mark.slow
 def test_an_ablation_says_how_many_questions_had_no_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,6 +114,7 @@ def test_win_of_a_model_names_it_and_says_where_it_did_not_answer(
     assert all("no reply of" in step["unanswered"] for step in document["steps"])
 
 
+@pytest.mark.slow
 def test_the_packaged_model_is_watched_by_win(
     local: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -163,6 +163,7 @@ def test_the_instructions_say_their_version_and_their_form(function: str) -> Non
     assert all(re.search(rf"`{field}`", instructions.text) for field in GOOD[function])
 
 
+@pytest.mark.slow
 def test_a_real_model_answers_in_the_form_asked_for(local: str, tmp_path: Path) -> None:
     """Its words are worthless; that they fit the form, name nothing strange and are kept is what is shown.
 

@@ -182,6 +182,7 @@ def test_nothing_is_proposed_from_a_broken_run(tmp_path: Path) -> None:
         asked(tmp_path, Critic([SPEED]), failed=broken)
 
 
+@pytest.mark.slow
 def test_a_real_model_proposes_in_the_form_asked_for(local: str, tmp_path: Path) -> None:
     """Its words are worthless; that they fit the form, are bounded and are kept, is what is shown."""
     with ModelAccess(local, ReplyStore(tmp_path)) as model:

@@ -120,6 +120,7 @@ def test_suggestions_are_appended_once_marked_and_not_counted(tmp_path: Path) ->
     assert suggestion_drafts(kept, found) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("packaged_model")
 def test_the_packaged_model_is_asked_on_the_command_line_and_its_replies_are_read_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -71,6 +71,7 @@ class Visits:
         self.faults += [text for text in page.words("alert") if "[panel-failed]" in text]
 
 
+@pytest.mark.slow
 def test_sessions_that_browse_at_once_meet_no_fault_and_leave_no_memory_behind(
     server: Server, request: pytest.FixtureRequest, record_property: pytest.RecordProperty
 ) -> None:
@@ -102,6 +103,7 @@ def test_sessions_that_browse_at_once_meet_no_fault_and_leave_no_memory_behind(
     assert server.held_mib() - before < GROWTH_MIB
 
 
+@pytest.mark.slow
 def test_every_upload_among_interruptions_and_page_switches_is_answered(
     server: Server, request: pytest.FixtureRequest
 ) -> None:

@@ -155,6 +155,7 @@ def evaluated(number: int) -> dict[str, object]:
     return {"instance_id": f"t{number}", "history": [event]}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 @pytest.mark.parametrize(("record", "archives"), [(chat, True), (evaluated, False)])
 def test_the_memory_of_a_conversion_does_not_grow_with_the_file(

@@ -45,6 +45,7 @@ def content(folder: Path, agent: str) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_an_agent_made_anew_is_the_same_bytes(tmp_path: Path) -> None:
     agent = "noisy+sce+win"  # noise, causes and What-If-Not
     command = [sys.executable, "-m", "sample_runs.crafter", "--agent", agent, str(tmp_path)]

@@ -17,7 +17,7 @@ from untaken.errors import Score, Unscored
 from untaken.judging.criteria.criterion import CriteriaSet, Criterion, Quantified, QuantifierRun, Value
 from untaken.ledger import Observation, Run, State, ToolCall
 from untaken.plans import GraphSet, PlanGraph
-from untaken.scoring import NodeScore, RunScore, score_run
+from untaken.scoring import NodeScore, RunScore, score_together
 from untaken.scoring.run_score import counted_nodes
 
 BY: Final = "ledger"
@@ -283,7 +283,7 @@ def ledger_criteria() -> CriteriaSet:
 def read_run(run: Run, graphs: GraphSet) -> RunFacts:
     """The run with its plan graph and score, as far as it has them."""
     graph, _ = graphs.for_task(run.task_id, run.started.graph)
-    score = graph if isinstance(graph, Unscored) else score_run(run, graph)
+    score = graph if isinstance(graph, Unscored) else next(score_together([run], graph, detailed=True))
     return RunFacts(run=run, graph=graph, score=score)
 
 
