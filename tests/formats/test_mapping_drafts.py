@@ -73,6 +73,45 @@ CASES: list[tuple[str, Any, dict[str, int]]] = [
         {"TOOL_CALL": 1, "OBSERVATION": 1},
     ),
     (
+        "calls that start and end, in runs that do",
+        [
+            {"run": run, **event}
+            for run in "rs"
+            for event in (
+                {"type": "run_started", "agentId": "a"},
+                {"type": "user_message", "text": "Look."},
+                {"type": "tool_start", "toolName": "look", "toolArgs": {"at": 1}},
+                {"type": "tool_end", "toolName": "look", "output": "seen", "success": False},
+                {"type": "run_finished", "success": True},
+            )
+        ],
+        {"RUN_STARTED": 2, "MESSAGE": 2, "TOOL_CALL": 2, "OBSERVATION": 2},
+    ),
+    (
+        "kinds inside of a wrapped value",
+        [
+            {"key": run, "value": {"kind": kind, "data": data}}
+            for run in "rs"
+            for kind, data in (
+                ("prompt", {"text": "Look."}),
+                ("tool_call", {"name": "look", "arguments": {}}),
+                ("tool_result", {"name": "look", "output": "seen"}),
+                ("reply", {"text": "Seen."}),
+            )
+        ],
+        {"RUN_STARTED": 2, "MESSAGE": 4, "TOOL_CALL": 2, "OBSERVATION": 2},
+    ),
+    (
+        "turns with calls, in sessions",
+        {
+            "sessions": [
+                {"id": n, "turns": [{"user": "A?", "assistant": "a", "toolInvocations": [{**STEP}]}]}
+                for n in "ab"
+            ]
+        },
+        {"RUN_STARTED": 2, "MESSAGE": 4, "TOOL_CALL": 2, "OBSERVATION": 2},
+    ),
+    (
         "calls in a list with their results",
         {"steps": [{"text": "I look.", "tool_calls": [{"tool_name": "look", "args": {}, "result": "seen"}]}]},
         {"MESSAGE": 1, "TOOL_CALL": 1, "OBSERVATION": 1},
@@ -115,6 +154,14 @@ MISLEADING: list[tuple[dict[str, Any], str]] = [
     ({"question": "A?", "answer": "a"}, "target"),
     ({"agent": "A reply of several sentences, which is nobody's name: " + "a " * 40}, "id"),
 ]
+
+
+def test_success_of_a_tool_is_not_success_of_the_run() -> None:
+    ended = {"type": "tool_end", "toolName": "look", "output": "seen", "success": True}
+    started = {"type": "tool_start", "toolName": "look", "toolArgs": {}, "inputTokens": 5}
+    draft = yaml.safe_load(draft_mapping([{"run": r, **e} for r in "rs" for e in (started, ended)], "mine"))
+    assert "success" not in draft["run"]
+    assert draft["run"]["calls"]["usage"] == {"input_tokens": "inputTokens"}
 
 
 @pytest.mark.parametrize(("record", "part"), MISLEADING, ids=[case[1] for case in MISLEADING])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -36,8 +37,18 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
         ),
         *("request_id", "uuid", "id"),
     ),
-    "agent": ("agent", "agent_name", "agent_id", "assistant", "bot", "pipeline_name", "app_name", "policy"),
-    "model": ("model", "model_name", "model_id", "llm", "engine"),
+    "agent": (
+        "agent",
+        "agent_name",
+        "agent_id",
+        "assistant",
+        "bot",
+        "pipeline_name",
+        "app_name",
+        "app",
+        "policy",
+    ),
+    "model": ("model", "model_name", "model_id", "llm", "engine", "model_name_or_path"),
     "version": ("agent_version", "version", "build", "commit"),
     "task": (
         "task_id",
@@ -48,13 +59,17 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
         "scenario_id",
         "case_id",
         "scenario",
+        *("example_id", "sample_id", "example", "sample"),
     ),
     "task_text": ("instruction", "question", "query", "prompt", "goal", *QUESTIONS),
     "target": ANSWERS,
     "success": GOOD,
     "cost": ("cost", "total_cost", "cost_usd", "usd", "total_cost_usd", "price"),
     "usage": ("usage", "token_usage", "tokens"),
-    "started": ("started_at", "start_time", "started", "created_at", "begin", "timestamp", "time", "date"),
+    "started": (
+        *("started_at", "start_time", "started", "created_at", "begin", "start", "timestamp", "time"),
+        *("created", "date"),
+    ),
     "finished": ("ended_at", "finished_at", "end_time", "finished", "completed_at"),
     "error": ("error", "exception", "failure_reason"),
 }
@@ -62,7 +77,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "tool": (
         *("tool", "tool_name", "invoked_tool", "function", "function_name", "func_name", "func", "action"),
-        *("command", "cmd", "name"),
+        *("fn", "operation", "command", "cmd", "name"),
     ),
     "arguments": (
         "arguments",
@@ -72,11 +87,13 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
         "tool_input",
         "input",
         "action_input",
+        *("tool_args", "tool_arguments", "function_arguments", "tool_params", "action_params", "action_args"),
+        *("input_json", "args_json", "arguments_json", "kw"),
         "kwargs",
     ),
     "content": (
         *("observation", "tool_result", "result", "output", "response", "tool_output", "return_value"),
-        *("tool_response", "stdout", "out"),
+        *("tool_response", "returned", "stdout", "obs", "out"),
     ),
     "say": (
         *("content", "text", "message", "msg", "thought", "utterance", "words", "response", "answer"),
@@ -90,7 +107,10 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
         *("solution", "article", "report", "result"),
     ),
     "id": ("tool_call_id", "call_id", "tool_use_id", "id"),
-    "time": ("timestamp", "time", "at", "ts", "created_at", "started_at", "start_time", "datetime", "date"),
+    "time": (
+        *("timestamp", "time", "at", "ts", "created_at", "started_at", "start_time", "start", "created"),
+        *("datetime", "date"),
+    ),
 }
 """Names of the parts of an element."""
 SPEAKERS: Final = (
@@ -115,6 +135,8 @@ WHOLE: Final = ("metadata", "config", "settings", "environment", "usage")
 """Members that no part of an element is looked for in."""
 TITLES: Final = ("name", "title")
 """Members that name a task where no other does."""
+FINAL: Final = frozenset(("final", "total", "episode", "task", "score", "reward", "outcome"))
+"""Words of names that are an outcome where they have no other words, and one of the last three."""
 RIGHT: Final = frozenset(("pass", "passed", "success", "successful", "correct", "solved", "resolved"))
 """Words in the name of a member that is true or false, by which it is an outcome."""
 AROUND: Final = ("agent", "model", "version", "started")
@@ -139,13 +161,54 @@ ACTING: Final = (
     "actions",
     "observation",
     "tool_input",
+    "tool_invocations",
+    *("act", "obs"),
 )
-CALLS: Final = ("tool_calls", "actions", "calls", "function_calls")
+CALLS: Final = (
+    "tool_calls",
+    "actions",
+    "calls",
+    "function_calls",
+    "tool_invocations",
+    "tool_uses",
+    "invocations",
+    "tools",
+    "functions",
+)
+"""Lists of calls in an element."""
+SHARED: Final = ("run", "conversation", "thread", "episode", "job_id", "correlation_id", "chat", "key")
+"""Names of what events of one run share, where they have no id of a run."""
+INPUT: Final = (*USAGE["input_tokens"], "tokens_in", "total_input_tokens", "total_prompt_tokens")
+OUTPUT: Final = (*USAGE["output_tokens"], "tokens_out", "total_output_tokens", "total_completion_tokens")
+"""Names of what was read and written, where they are members of their own."""
+OK: Final = ("ok", "success", "succeeded", "is_success")
+"""Members of a call or its answer that are true where it worked."""
+DEEDS: Final = ("action_type", "action_name")
+"""Kinds of elements that are the name of what was called."""
+ASSISTANTS: Final = frozenset(("assistant", "agent", "bot", "ai", "reply"))
+USERS: Final = frozenset(("user", "human", "question", "input", "prompt", "customer"))
+TOOLS: Final = frozenset(("tool", "tools", "function", "action", "command"))
+MODELS: Final = frozenset(("llm", "model", "chat", "completion", "generation"))
+RUNS: Final = frozenset(("agent", "session", "run", "episode", "task", "trace", "conversation", "workflow"))
+_ENDED: Final = ("end", "ended", "finish", "finished", "complete", "completed", "done")
+ANSWERED: Final = frozenset(
+    (*_ENDED, "result", "output", "response", "return", "returned", "post", "after", "observation", "error")
+)
+BOUNDS: Final = frozenset(
+    (*_ENDED, "start", "started", "begin", "stop", "stopped", "exit", "close", "closed", "session", "run")
+)
+"""Words of the kind of an element: who speaks, what it is of, whether it begins or ends it."""
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def like(name: str, names: Iterable[str]) -> bool:
     """Whether a name is one of these, however it is written: ``taskId``, ``task_id``, ``Task-ID``."""
     return _bare(name) in {_bare(each) for each in names}
+
+
+def words(name: str) -> frozenset[str]:
+    """The words of a name, however it is written: ``toolCall``, ``tool.call``, ``TOOL_CALL``."""
+    return frozenset(word.lower() for word in _WORD.findall(name))
 
 
 def _bare(name: str) -> str:
