@@ -75,7 +75,7 @@ def best_list(lists: Mapping[str, Sequence[Element]]) -> str | None:
 
 
 def _beside(best: str, lists: Mapping[str, Sequence[Element]], spoken: Sequence[Item]) -> str | None:
-    """A list of calls beside the best list, which has none; or one of what was said beside one of calls."""
+    """A list of calls beside the best list, which has none; or one of what was kind_words beside one of calls."""
     others = [path for path in lists if path != best]
     if like(best.rpartition(".")[2], CALLS):
         return next((path for path in others if mostly(map(_speaks, lists[path]))), None)
@@ -146,14 +146,14 @@ def _kind(elements: Sequence[Element]) -> str | None:
 
 def _phase(kind: str) -> str:
     """What the kind of an element says it is: ``call``, ``answer``, ``bound`` of a run, or nothing."""
-    said = words(kind)
-    if said & MODELS:
+    kind_words = words(kind)
+    if kind_words & MODELS:
         return ""
-    if said & TOOLS:
-        return "answer" if said & ANSWERED else "call"
-    if said & BOUNDS and (said & RUNS or said <= BOUNDS):
+    if kind_words & TOOLS:
+        return "answer" if kind_words & ANSWERED else "call"
+    if kind_words & BOUNDS and (kind_words & RUNS or kind_words <= BOUNDS):
         return "bound"
-    return "answer" if "observation" in said else ""
+    return "answer" if "observation" in kind_words else ""
 
 
 def _call_id(elements: Sequence[Element]) -> str | None:
@@ -217,8 +217,8 @@ def _acts(
         yield {"say": {"role": ASSISTANT, "content": replied}}
         return
     if phase == "bound":
-        if said := first_named(free, PARTS["say"][:3]):
-            yield {"say": {"role": role or _speaker(kind), "content": said}}
+        if kind_words := first_named(free, PARTS["say"][:3]):
+            yield {"say": {"role": role or _speaker(kind), "content": kind_words}}
         return
     if not say_named and content and not tool and words(kind) & (USERS | ASSISTANTS):
         yield {"say": {"role": _speaker(kind), "content": content}}

@@ -119,10 +119,10 @@ def _is_result(element: Any) -> bool:
 
 def _says_outcome(name: str, value: Any) -> bool:
     """Whether a member is an outcome: by its name, or by a word of it where it is true or false."""
-    said = words(name)
-    if like(name, FIELDS["success"]) or (FINAL.issuperset(said) and said & {"score", "reward", "outcome"}):
+    found = words(name)
+    if like(name, FIELDS["success"]) or (FINAL.issuperset(found) and found & {"score", "reward", "outcome"}):
         return True
-    return isinstance(value, bool) and not RIGHT.isdisjoint(said)
+    return isinstance(value, bool) and not RIGHT.isdisjoint(found)
 
 
 def _are_events(sample: Sequence[Any]) -> bool:
@@ -297,9 +297,9 @@ def _by_content(part: str, fields: Mapping[str, Sequence[Any]]) -> str | None:
 
 def _decided(fields: Mapping[str, Sequence[Any]]) -> str | None:
     """The member that says how each run ended, in a word that decides it; one called so first."""
-    said = [path for path, values in fields.items() if all(map(_is_outcome, values))]
+    decided = [path for path, values in fields.items() if all(map(_is_outcome, values))]
     names = (*FIELDS["success"], *ENDS)
-    return next((path for name in names for path in _called(said, name, "success")), None)
+    return next((path for name in names for path in _called(decided, name, "success")), None)
 
 
 def _is_outcome(value: Any) -> bool:
