@@ -75,7 +75,7 @@ def best_list(lists: Mapping[str, Sequence[Element]]) -> str | None:
 
 
 def _beside(best: str, lists: Mapping[str, Sequence[Element]], spoken: Sequence[Item]) -> str | None:
-    """A list of calls beside the best list, which has none; or one of what was kind_words beside one of calls."""
+    """A list of calls beside the best list, which has none; or what was said beside calls."""
     others = [path for path in lists if path != best]
     if like(best.rpartition(".")[2], CALLS):
         return next((path for path in others if mostly(map(_speaks, lists[path]))), None)
@@ -217,8 +217,8 @@ def _acts(
         yield {"say": {"role": ASSISTANT, "content": replied}}
         return
     if phase == "bound":
-        if kind_words := first_named(free, PARTS["say"][:3]):
-            yield {"say": {"role": role or _speaker(kind), "content": kind_words}}
+        if content := first_named(free, PARTS["say"][:3]):
+            yield {"say": {"role": role or _speaker(kind), "content": content}}
         return
     if not say_named and content and not tool and words(kind) & (USERS | ASSISTANTS):
         yield {"say": {"role": _speaker(kind), "content": content}}
