@@ -180,8 +180,9 @@ PLAIN_RECORDS: Final[dict[str, dict[str, Any]]] = {
             "results": [{
                 "id": "t1", "trial_name": "fix.1-of-1", "task_id": "fix", "instruction": "Go.",
                 "is_resolved": True, "failure_mode": "unset", "parser_results": {"test_a": "passed"},
-                "agent_name": "clerk", "total_input_tokens": 5, "total_output_tokens": 2,
+                "total_input_tokens": 5, "total_output_tokens": 2,
                 "trial_started_at": at(0), "trial_ended_at": at(3)}]},
+        "run_metadata.json": {"run_id": "r", "agent_name": "clerk", "model_name": "m"},
     },
     "message-table": {
         "chat.csv": [

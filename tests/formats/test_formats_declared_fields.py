@@ -54,6 +54,7 @@ INSTEAD: Final = {
     "vscode-chat": {"requests[].result.errorDetails.message"},
     "cline": {"partial"},
     "otel": {"resource.service.name"},
+    "terminal-bench": {"id"},
 }
 """Places that are read where another one is not there, or another value is."""
 

@@ -38,6 +38,7 @@ BUILT_IN: Final = (
     "otel",
     "openhands",
     "swe_agent",
+    "terminal_bench",
     "mini_swe_agent",
     "codex",
     "gemini_cli",

@@ -4,6 +4,7 @@ from untaken.formats.mapped.mapped_importer import (
     HYBRID as HYBRID,
     built_in_mappings as built_in_mappings,
     mapped_importer as mapped_importer,
+    mapped_run as mapped_run,
 )
 from untaken.formats.mapped.mapping_file import (
     SUFFIX as SUFFIX,
