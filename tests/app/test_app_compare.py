@@ -79,7 +79,7 @@ def test_a_task_with_most_to_compare_is_shown_with_all_its_runs(app: AppTest) ->
     assert len(digests(app)) == 6
     assert "5 runs compared with **✓ careful" in said(app)
     assert "First differences: 2 at **Look up order**, 2 at **Check policy**" in said(app)
-    assert "1 does not differ at any sub-goal" in said(app)
+    assert "1 run does not differ at any sub-goal" in said(app)
     cells = matrix(app)
     assert list(cells["sub_goal"].unique()) == ["order", "policy", "refund", "polite"]
     assert set(cells["agent"]) == {"careful", "lucky", "failing"}
