@@ -100,7 +100,7 @@ def test_sharing_makes_it_the_upload_that_everybody_sees(folder: Path, monkeypat
     mine.button(key="private-share").click().run()
     assert not mine.exception
     assert "Private area." not in said(mine)
-    assert "1 of 1 files added" in said(mine)
+    assert "1 of 1 file added" in said(mine)
     other = session(folder, monkeypatch, "data")
     assert f"{SECRET}.jsonl" in everything(other)
     with Workspace(folder) as shared:

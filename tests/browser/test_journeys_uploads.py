@@ -58,7 +58,7 @@ def bring(page: Page, *files: FilePayload) -> None:
         page.get_by_test_id("stFileUploader").first.locator("input[type=file]").set_input_files(list(files))
     with answered(page):
         page.get_by_role("button", name=re.compile(rf"Add {len(files)} files?$")).click()
-    expect(page.get_by_text(re.compile(rf"\d+ of {len(files)} files added"))).to_be_visible()
+    expect(page.get_by_text(re.compile(rf"\d+ of {len(files)} files? added"))).to_be_visible()
 
 
 def download(page: Page, label: str) -> Download:

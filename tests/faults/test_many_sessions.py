@@ -25,8 +25,8 @@ from untaken.workspace import Workspace
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 PAGES = ("overview", "run", "review", "compare", "rankings", "decisions", "data", "criteria", "annotate")
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
-ADDED = "1 of 1 files added."
-STOPPED = "0 of 1 files added; 1 not added. The reasons are below."
+ADDED = "1 of 1 file added."
+STOPPED = "0 of 1 file added; 1 not added. The reasons are below."
 GROWTH_MIB = 200
 """Most that the server may hold more after all visits than after as many visits as there are pages."""
 

@@ -188,7 +188,7 @@ def test_hostile_uploads_are_named_with_a_reason_and_the_next_good_one_works(
         assert shown == [], "uploads without a reason"
     good = a_run("good").call("search").finish().ledger()
     page.upload([("good.jsonl", good)])
-    assert "1 of 1 files added." in page.words("alert")
+    assert "1 of 1 file added." in page.words("alert")
     assert peak_mib(server[0]) < MOST_MIB
 
 
@@ -208,7 +208,7 @@ def test_a_disk_that_fills_up_while_a_file_is_sent_is_named_and_the_server_goes_
             assert "large [1].jsonl was not received" in shown
             assert "No space left on device [disk-full]. Free some space" in shown
             page.upload([("good.jsonl", LEDGER)])
-            assert "1 of 1 files added." in page.words("alert")
+            assert "1 of 1 file added." in page.words("alert")
             page.close()
         assert "Traceback" not in log.read_text()
 
