@@ -51,12 +51,18 @@ let left = false; // a list, which takes the focus back when its value comes; un
 function ended({ key, target, isTrusted, defaultPrevented, ctrlKey, metaKey }) {
   if (isTrusted) left = false;
   if (!isTrusted || ctrlKey || metaKey || !target.matches?.(ENDS)) return;
+  if (document.querySelector("[role=dialog]")) return key === "Enter" && sent(target);
   if (defaultPrevented && !target.matches("[role=combobox]")) return;
-  if (document.querySelector("[role=dialog]")) return;
   if (target.closest("[data-testid=stDataFrame], [data-testid=stMultiSelect]")) return; // there, more follow
   if (key !== "Escape" && !(key === "Enter" && target.matches("input"))) return;
   left = target.matches("[role=combobox]");
   setTimeout(() => target.blur());
+}
+// A form in a dialog stays until the server has answered: what is typed meanwhile is no part of a name.
+function sent(field) {
+  if (!field.matches("[role=dialog] [data-testid=stForm] input")) return;
+  setTimeout(() => (field.readOnly = true));
+  setTimeout(() => (field.readOnly = false), 10000); // where it stays, because something is missing
 }
 const touched = () => (left = false);
 const focused = ({ target }) => left && target.matches?.("[role=combobox]") && target.blur();
