@@ -305,8 +305,6 @@ def sign(page: sync_api.Page, name: str) -> None:
     with answered(page):
         field.fill(name)
         field.press("Enter")
-        if not in_page:
-            page.keyboard.type("55\n")  # what is typed until the dialog closes is no part of the name
     if in_page:  # a dialog closes, and takes its field with it
         field.blur()
     sync_api.expect(page.locator("input:focus")).to_have_count(0)
