@@ -44,22 +44,10 @@ if not seen.graphs:
     usage_table.draw(state.derived(corpus_usage))
 starting.load_tables()
 graph_doubts.show(state.derived(corpus_doubts))
-fix_first.draw(state.derived(triage_by_agent))
 
-ranking = state.derived(ranks_alone)
-ranks, runs = st.columns([3, 2], gap="medium")
-with ranks:
-    if len(ranked_metrics(ranking, HEADLINE)) > 1:
-        tables.figure(
-            lambda: figures.rank_flow(ranking, metrics=HEADLINE, dark=state.is_dark()),
-            key="flow",
-            name="Where ranks differ",
-            of=(),
-            about=f"Over the {counted(len(ranking.shared_tasks), 'task')} that every agent ran. Agents whose "
-            "lines cross change places.",
-        )
-        st.page_link("pages/rankings.py", label="All rankings", query_params=state.scope())
-with runs:
+
+def reading() -> None:
+    """The runs to read next, and the way to the queue."""
     found = state.derived(read_next, lambda: state.derived(review_order))
     st.subheader("Read next", anchor=False)
     st.caption(
@@ -76,3 +64,22 @@ with runs:
         label=f"{counted(found.count, 'run')} in the queue",
         query_params=state.scope(),
     )
+
+
+ranking = state.derived(ranks_alone)
+ranked = len(ranked_metrics(ranking, HEADLINE)) > 1
+fix_first.draw(state.derived(triage_by_agent), below=None if ranked else reading)
+if ranked:
+    ranks, runs = st.columns([3, 2], gap="medium")
+    with ranks:
+        tables.figure(
+            lambda: figures.rank_flow(ranking, metrics=HEADLINE, dark=state.is_dark()),
+            key="flow",
+            name="Where ranks differ",
+            of=(),
+            about=f"Over the {counted(len(ranking.shared_tasks), 'task')} that every agent ran. Agents whose "
+            "lines cross change places.",
+        )
+        st.page_link("pages/rankings.py", label="All rankings", query_params=state.scope())
+    with runs:
+        reading()

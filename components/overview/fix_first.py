@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import streamlit as st
@@ -26,11 +26,12 @@ NAME: Final = "What to fix first"
 
 
 @panel
-def draw(found: Mapping[str | None, Triage]) -> None:
+def draw(found: Mapping[str | None, Triage], *, below: Callable[[], None] | None = None) -> None:
     """The fix-first list of all runs, or of one agent's.
 
     Args:
         found: the list by agent; that of everybody under ``None``.
+        below: draws what is below the bars, beside the item looked at.
     """
     agents = [agent for agent in found if agent is not None]
     st.session_state[AGENT] = options.one("fix_agent", agents)
@@ -38,6 +39,8 @@ def draw(found: Mapping[str | None, Triage]) -> None:
     bars, item = st.columns([7, 5], gap="large")
     with bars:
         shown = _list(seen, agents)
+        if below:
+            below()
     if shown:
         with item:
             _chosen(shown, found)
