@@ -18,7 +18,7 @@ from untaken.present.statuses import STAR
 from untaken.views import fix_packet, triage_table
 from untaken.views.first_page import RunBehind, runs_behind, runs_behind_items
 
-RUNS_SHOWN: Final = 4
+RUNS_SHOWN: Final = 3
 ITEM: Final = "fix_first_item"
 AGENT: Final = "fix_first_agent"
 ORDER: Final = "fix_first_order"
@@ -39,12 +39,12 @@ def draw(found: Mapping[str | None, Triage], *, below: Callable[[], None] | None
     bars, item = st.columns([7, 5], gap="large")
     with bars:
         shown = _list(seen, agents)
+        _apart(seen)
         if below:
             below()
     if shown:
         with item:
             _chosen(shown, found)
-    _apart(seen)
 
 
 def _list(seen: Triage, agents: Sequence[str]) -> Mapping[str, FixItem]:
@@ -201,7 +201,7 @@ def _links(behind: Sequence[RunBehind]) -> None:
         where = f"{text.label(run.agent, 40)} on {text.label(run.task_id, 50)}{repeat}{event}"
         state.run_link(f"{_outcome(run)} {where}", run.digest, **at)
         if run.reason and run.reason != before:
-            st.caption(text.label(text.sentence(run.reason), 200))
+            st.caption(text.label(text.sentence(run.reason), 140))
         before = run.reason
 
 
