@@ -304,8 +304,8 @@ class _Drafting:
         if rare:
             yield Finding(
                 code="draft-seldom-together",
-                message=f"{counted(rare, 'pair')} of sub-goals together in fewer than "
-                f"{self.limits.min_runs} runs: no edge was tested between them",
+                message=f"{counted(rare, 'pair')} of sub-goals occur{'s' * (rare == 1)} together in fewer "
+                f"than {self.limits.min_runs} runs: no edge was tested between them",
                 severity="note",
             )
 
