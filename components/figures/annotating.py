@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from untaken.annotating import Preview
 from untaken.plans import SubGoal, edges
 from untaken.plans.discovery import ProposedGraph, Support
-from untaken.present.numbers import interval, percent
+from untaken.present.numbers import counted, interval, percent
 from untaken.present.plan_layout import PlanLayout
 from untaken.present.statuses import BORDER, STATUS, StatusLook
 from untaken.scoring import Status
@@ -63,7 +63,7 @@ def status_changes(seen: Preview, *, dark: bool = False) -> go.Figure:
                 "color": [_style(flow[1]).shaded(dark=dark).ink for _, _, flow, _ in cells],
             },
             hovertext=[
-                f"{text.figure(rows[y])}: {_words(flow)}<br>{runs:,} of {seen.runs:,} runs"
+                f"{text.figure(rows[y])}: {_words(flow)}<br>{runs:,} of {counted(seen.runs, 'run')}"
                 for _, y, flow, runs in cells
             ],
         )
@@ -72,7 +72,7 @@ def status_changes(seen: Preview, *, dark: bool = False) -> go.Figure:
     _axes(figure, columns, rows, look)
     least = 220 + COLUMN * len(columns)
     moved = len({change.digest for change in seen.changes})
-    words = f"{moved} of {seen.runs} runs would change the status of a sub-goal if the graph were saved"
+    words = f"{moved} of {counted(seen.runs, 'run')} would change the status of a sub-goal if the graph were saved"
     figure.update_layout(meta={"description": words, "least_width": min(least, 1_600)})
     return figure
 
@@ -134,16 +134,15 @@ def draft_figure(draft: ProposedGraph, *, dark: bool = False) -> go.Figure:
     layout = both_ways(boxes, pairs)
     known = {(place[edge.dependency], place[edge.sub_goal]): edge for edge in draft.edges}
     look = tokens(dark)
-    legend = (
-        f"on an edge: runs in this order / runs with both · θ = {draft.theta:g} · n = {draft.runs:,} runs"
-    )
+    legend = f"on an edge: runs in this order / runs with both · θ = {draft.theta:g} · n = {counted(draft.runs, 'run')}"
     figure = box_figure(
         boxes,
         [FOUND.shaded(dark=dark)] * len(boxes),
         layout,
         [(ends, _line(known.get(ends), draft, look)) for ends in pairs],
         [legend],
-        description=f"Draft with {len(goals)} sub-goals and {len(draft.edges)} edges from {draft.runs} runs",
+        description=f"Draft with {counted(len(goals), 'sub-goal')} and {counted(len(draft.edges), 'edge')} "
+        f"from {counted(draft.runs, 'run')}",
         dark=dark,
     )
     _counts(figure, known, layout, look)
@@ -152,7 +151,7 @@ def draft_figure(draft: ProposedGraph, *, dark: bool = False) -> go.Figure:
 
 def _box(goal: SubGoal, runs: int | None, of: int) -> Box:
     name = text.one_line(goal.title or goal.id)
-    count = f"any one of {len(goal.any_of)}" if runs is None else f"in {runs:,} of {of:,} runs"
+    count = f"any one of {len(goal.any_of)}" if runs is None else f"in {runs:,} of {counted(of, 'run')}"
     lines = (*wrapped(name), f"({count})")
     return plain_box(goal.id, lines, f"{name}: {count}", critical=goal.critical)
 
@@ -171,7 +170,7 @@ def _counts(
         middle = len(layout.lines[ends]) // 2
         (x0, y0), (x1, y1) = layout.lines[ends][middle - 1 : middle + 1]
         hover = (
-            f"first in {edge.first:,} of {edge.both:,} runs that hold both"
+            f"first in {edge.first:,} of {counted(edge.both, 'run')} with both"
             f" ({percent(edge.share)}, 95% {interval(edge.low, edge.high, percent)}), {edge.agents:,} agents"
         )
         words, at = f"{edge.first:,}/{edge.both:,}", ((x0 + x1) / 2, (y0 + y1) / 2)

@@ -76,7 +76,7 @@ def shared_calls(runs: Sequence[Run], mutates: Collection[str]) -> tuple[SharedC
         raise UntakenError(
             "draft-too-few-successes",
             f"{len(runs)} successful run: a draft of calls needs {MIN_SUCCESSES} of one task",
-            hint="Add runs of the task, or draft from tools (--from actions).",
+            hint="Add runs of the task, or draft from the tools that were called.",
         )
     made = [_calls(run) for run in runs]
     common = [key for key in made[0] if all(key in calls for calls in made[1:])]
