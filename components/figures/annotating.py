@@ -72,7 +72,8 @@ def status_changes(seen: Preview, *, dark: bool = False) -> go.Figure:
     _axes(figure, columns, rows, look)
     least = 220 + COLUMN * len(columns)
     moved = len({change.digest for change in seen.changes})
-    words = f"{moved} of {counted(seen.runs, 'run')} would change the status of a sub-goal if the graph were saved"
+    runs = counted(seen.runs, "run")
+    words = f"{moved} of {runs} would change the status of a sub-goal if the graph were saved"
     figure.update_layout(meta={"description": words, "least_width": min(least, 1_600)})
     return figure
 
@@ -134,7 +135,8 @@ def draft_figure(draft: ProposedGraph, *, dark: bool = False) -> go.Figure:
     layout = both_ways(boxes, pairs)
     known = {(place[edge.dependency], place[edge.sub_goal]): edge for edge in draft.edges}
     look = tokens(dark)
-    legend = f"on an edge: runs in this order / runs with both · θ = {draft.theta:g} · n = {counted(draft.runs, 'run')}"
+    runs = counted(draft.runs, "run")
+    legend = f"on an edge: runs in this order / runs with both · θ = {draft.theta:g} · n = {runs}"
     figure = box_figure(
         boxes,
         [FOUND.shaded(dark=dark)] * len(boxes),

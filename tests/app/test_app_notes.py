@@ -241,7 +241,7 @@ def test_agreement_of_two_readers_on_modes_is_on_the_review_page(
             for column in ("only_a", "same_sub_goal")
         )
         assert causes[["a", "b", "same_step", "runs"]].to_numpy().tolist() == [["human:ann", BOB, 1, 1]]
-        assert "Human ceiling: two people named the same step in 1 of 1 run" in plain(app)
+        assert "Human ceiling: two people named the same step in 1 of 1 runs" in plain(app)
         whole, of_mode = shown.to_dict("records")
         assert (of_mode["mode"], of_mode["n"], of_mode["both"], of_mode["only_a"]) == ("Paid twice", 2, 1, 1)
         assert (of_mode["located"], of_mode["same_step"], whole["n"]) == (1, 1, 2)

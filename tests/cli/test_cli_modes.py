@@ -186,7 +186,7 @@ def test_two_people_and_their_steps_are_compared_as_json(
     assert [(one["a"], one["b"], one["same_step"], one["near_step"]) for one in found["root_causes"]] == [
         ("human:ann", "human:bob", 0, 1)
     ]
-    assert found["human_ceiling"].startswith("Human ceiling: two people named the same step in 0 of 1 run")
+    assert found["human_ceiling"].startswith("Human ceiling: two people named the same step in 0 of 1 runs")
 
 
 def test_a_mode_of_no_run_with_an_outcome_is_not_said_to_lack_all_outcomes(

@@ -170,7 +170,7 @@ def _by_task(given: Iterable[tuple[str, tuple[Hashable, Hashable]]]) -> list[lis
 
 def blame_words(found: Sequence[RootCauseAgreement]) -> str:
     """How often people name the decisive step, and agree with each other: here, and in public records."""
-    hits = [f"{one.same_step:,} of {counted(one.runs, 'run')} ({one.b})" for one in found if one.automatic]
+    hits = [f"{one.same_step:,} of {one.runs:,} runs ({one.b})" for one in found if one.automatic]
     agrees = (
         f"It is the step that a person named in {', '.join(hits)}." if hits else "No person named a step."
     )
@@ -186,7 +186,7 @@ def ceiling_words(found: Iterable[RootCauseAgreement]) -> str:
     same = _share_words(most.same, most.same_low, most.same_high)
     near = _share_words(most.near, most.near_low, most.near_high)
     return (
-        f"Human ceiling: two people named the same step in {most.same_step:,} of {counted(most.runs, 'run')} "
+        f"Human ceiling: two people named the same step in {most.same_step:,} of {most.runs:,} runs "
         f"({same}), at most one step apart in {most.near_step:,} ({near})"
     )
 
