@@ -21,11 +21,11 @@ def draw() -> None:
     with st.container(border=True, key="after-upload"):
         st.markdown(
             f"**{counted(found.runs, 'run')} of {counted(found.agents, 'agent')} in "
-            f"{counted(found.tasks, 'task')} are here.**"
+            f"{counted(found.tasks, 'task')} {'is' if found.runs == 1 else 'are'} here.**"
         )
-        plans = [f"{found.with_plan:,} have a plan"]
-        plans += [f"{found.runs - found.with_plan:,} need one"] if found.with_plan < found.runs else []
-        st.caption(" · ".join([*plans, f"{found.with_outcome:,} have an outcome"]))
+        bare = found.runs - found.with_plan
+        plans = [f"{found.with_plan:,} with a plan"] + ([f"{bare:,} without one"] if bare else [])
+        st.caption(" · ".join([*plans, f"{found.with_outcome:,} with an outcome"]))
         groups = state.groups()
         if len(groups) > 1:
             named = "; ".join(text.label(state.group_words(group), 120) for group in groups[:GROUPS])
