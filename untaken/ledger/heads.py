@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from untaken.ledger.events import Name
 from untaken.ledger.run import Head
 from untaken.ledger.strict_json import JsonFault, parse_json
 
+_decode = msgspec.json.Decoder(dict[Name, Head]).decode
 _HINT = 'A heads file is {run_id: {"events": n, "sha256": "…"}}.'
 
 
@@ -57,6 +59,8 @@ def parse_heads(data: bytes, *, name: str = "") -> dict[str, Head]:
     Raises:
         UntakenError: ``ledger-heads``, with line and column where known.
     """
+    if (heads := _as_saved(data)) is not None:
+        return heads
     try:
         return msgspec.convert(parse_json(data), dict[Name, Head])
     except JsonFault as fault:
@@ -64,6 +68,14 @@ def parse_heads(data: bytes, *, name: str = "") -> dict[str, Head]:
         raise UntakenError("ledger-heads", fault.message, where=where, hint=_HINT) from None
     except msgspec.ValidationError as error:
         raise UntakenError("ledger-heads", str(error), where=Where(file=name or None), hint=_HINT) from None
+
+
+def _as_saved(data: bytes) -> dict[str, Head] | None:
+    """The heads in bytes as `save_heads` writes them: what gives the same bytes again has no traps."""
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        heads = _decode(data)
+        return heads if heads_text(heads) == data else None
+    return None
 
 
 def save_heads(path: str | os.PathLike[str], heads: Mapping[str, Head], *, sync: bool = True) -> None:

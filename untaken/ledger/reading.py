@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import accumulate
 from math import inf
 
@@ -214,3 +215,19 @@ class Reading:
 
     def _where(self, line: int | None = None, column: int | None = None, run: str | None = None) -> Where:
         return Where(file=self._view.name or None, line=line, column=column, run=run)
+
+
+def read_one(view: View, run_id: str, *, keep: bool) -> tuple[Run | None, Chain] | None:
+    """One run of a ledger, of whose lines no other is decoded: the run, if it is kept, and its chain.
+
+    ``None`` where its recorded head is missing or is not where the lines found end: a line of the run may
+    write its id with escapes, or the run is broken. Then the whole ledger has to be read.
+    """
+    head = view.heads.get(run_id)
+    if head is None:
+        return None
+    reading = Reading(replace(view, heads={run_id: head}, about=run_id.encode()), lambda _: None, keep=keep)
+    chain = next((one for one in reading.chains() if one.run_id == run_id), None)
+    if chain is None or chain.broken is not None or chain.events != head.events:
+        return None
+    return reading.run(chain), chain

@@ -59,6 +59,7 @@ class View:
         name: what messages call it.
         heads: recorded heads by run id; empty where nothing was recorded.
         size: bytes of the file that belong to the view; ``None`` for all.
+        about: where not empty, the view has only lines in which these bytes are.
         findings: what was noticed before the first line, such as an interrupted append.
     """
 
@@ -68,6 +69,7 @@ class View:
     content: bytes | None = None
     stream: Readable | None = None
     size: int | None = None
+    about: bytes = b""
     findings: tuple[Finding, ...] = ()
 
     def is_foreign(self) -> bool:
@@ -93,6 +95,13 @@ class View:
 
     def blocks(self) -> Iterator[list[bytes]]:
         """The lines, as many at a time as are read at once."""
+        if not self.about:
+            yield from self._blocks()
+            return
+        some = ([line for line in lines if self.about in line] for lines in self._blocks())
+        yield from filter(None, some)
+
+    def _blocks(self) -> Iterator[list[bytes]]:
         if self.path is None:
             yield from read_blocks(self.stream or io.BytesIO(self.content or b""), name=self.name)
             return

@@ -31,8 +31,9 @@ from untaken.ledger import (
     save_heads,
 )
 from untaken.ledger.lines import is_compressed, plain_chunks
+from untaken.ledger.reading import read_one
 from untaken.ledger.repeats import without_repeats
-from untaken.ledger.source import Front
+from untaken.ledger.source import Front, View
 from untaken.ledger.writer import Clock
 from untaken.workspace import records
 from untaken.workspace.content import Staged, first_runs, peek
@@ -102,7 +103,9 @@ def _append(
     engine: Engine, folder: Path, digest: str, run: Run, drafts: Sequence[Draft], *, clock: Clock | None
 ) -> Head:
     path, recorded = _ready(engine, folder, digest)
-    with LedgerWriter(path, clock=clock, fsync="always", timeout=LOCK_SECONDS, torn="refuse") as ledger:
+    with LedgerWriter(
+        path, clock=clock, fsync="always", timeout=LOCK_SECONDS, torn="refuse", only=run.run_id
+    ) as ledger:
         start = ledger.head(run.run_id)
         if start != recorded.get(run.run_id):
             raise _refused(run, "its stored ledger does not end at the recorded head")
@@ -118,6 +121,8 @@ def _now(path: Path, run: Run, head: Head) -> Run:
     """The run with what others have appended since it was read."""
     if run.integrity.head == head:
         return run
+    if alone := read_one(View(name=str(path), heads={run.run_id: head}, path=path), run.run_id, keep=True):
+        return alone[0] or run
     found, _ = read_ledger(path, strict=False)
     return next(one for one in found if one.run_id == run.run_id)
 
@@ -331,7 +336,12 @@ def _holder(engine: Engine, folder: Path, run: Run) -> str:
             return str(row.file)
     for row in rows:
         with ledger_snapshot(engine, folder, row.file) as now:
-            found, _ = read_ledger(now.front, strict=False, heads=now.heads)
+            view = View(name=row.file, heads=now.heads, stream=now.front)
+            if alone := read_one(view, run.run_id, keep=True):
+                found = [alone[0]] if alone[0] else []
+            else:
+                now.front.rewind()
+                found, _ = read_ledger(now.front, strict=False, heads=now.heads)
         if any(one.digest == run.digest for one in found):
             return str(row.file)
     raise unknown_run(run)
