@@ -10,7 +10,7 @@ Each has a title, which ``figure.update_layout(title=…)`` changes; the app has
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import lru_cache, wraps
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
@@ -78,7 +78,7 @@ def __dir__() -> list[str]:
     return list(_figures().__all__)
 
 
-@cache
+@lru_cache(maxsize=64)
 def _titled(name: str) -> Any:
     draw: Callable[..., Any] = getattr(_figures(), name)
     if name not in TITLES:
