@@ -119,14 +119,14 @@ async def ending_in_time(_: App) -> AsyncIterator[None]:
     signal.signal(signal.SIGTERM, end)
     ahead = starting.begin()
     yield
-    ahead.join(SECONDS_TO_END / 2)  # else it could write into a demo that is removed
-    from components.shared.private_session import close_all  # noqa: PLC0415 (loaded by then, and slow before)
+    with starting.given_up(ahead, SECONDS_TO_END / 2):
+        from components.shared.private_session import close_all  # noqa: PLC0415 (loaded by then, slow before)
 
-    close_all()
-    if temporary := os.environ.get(TEMPORARY):
-        shutil.rmtree(temporary, ignore_errors=True)
-    tempfile.tempdir = before
-    scratch.remove()
+        close_all()
+        if temporary := os.environ.get(TEMPORARY):
+            shutil.rmtree(temporary, ignore_errors=True)
+        tempfile.tempdir = before
+        scratch.remove()
 
 
 def vis(_: Request) -> Response:

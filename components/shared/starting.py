@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Event, Lock, Thread
 from typing import Final
@@ -16,6 +16,7 @@ from components.shared import navigation
 from untaken.errors import UntakenError
 from untaken.garbage import seldom_collected
 from untaken.limits import MIB
+from untaken.working import telling
 
 LOG: Final = logging.getLogger("untaken.app")
 TICK: Final = 0.1
@@ -35,6 +36,7 @@ _left: Final = Event()
 _ready: Final = Event()
 _ready.set()  # where nothing opens ahead, pages open the workspace
 _steps: Final[list[str]] = []
+_ending: Final = Event()
 
 
 def begin() -> Thread:
@@ -44,6 +46,35 @@ def begin() -> Thread:
     thread = Thread(target=_open_ahead, daemon=True)
     thread.start()
     return thread
+
+
+@contextmanager
+def given_up(ahead: Thread, seconds: float) -> Iterator[None]:
+    """The server ends: inside, nothing is opened ahead, which could write into a demo that is removed.
+
+    Args:
+        ahead: of `begin`.
+        seconds: how long to wait for it to notice.
+    """
+    _ending.set()
+    with telling(_give_up):
+        ahead.join(seconds)
+        yield
+
+
+def _give_up() -> None:
+    """Ends a thread without a word.
+
+    Raises:
+        SystemExit: always.
+    """
+    raise SystemExit
+
+
+def _goes_on(step: str) -> None:
+    if _ending.is_set():
+        _give_up()
+    _steps.append(step)
 
 
 def wait() -> None:
@@ -88,13 +119,13 @@ def _open_whole(open_whole: Callable[[], object]) -> None:
 @seldom_collected()
 def _open_ahead() -> None:
     try:
-        _steps.append("Loading the app")
+        _goes_on("Loading the app")
         from components.shared import state  # noqa: PLC0415 (loads the engine)
         from untaken.facts.scaling.distant import AT_HAND  # noqa: PLC0415 (as above)
 
         AT_HAND.allow(HELD_BYTES)
-        left = state.open_ahead(_steps.append)
-        _steps.append("Loading the page")
+        left = state.open_ahead(_goes_on)
+        _goes_on("Loading the page")
         from components.shared import frame  # noqa: F401, PLC0415 (slow)
 
         if left:
