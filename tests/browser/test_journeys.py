@@ -222,6 +222,7 @@ def test_the_navigation_of_a_narrow_screen_keeps_the_selected_run_and_pages_foll
     expect(figure).to_have_css("background-color", BACKGROUND[False])
 
 
+@pytest.mark.slow
 def test_a_mark_of_the_decisions_opens_its_choice_and_brings_it_into_view(demo: str, open_page: Open) -> None:
     page = open_page(f"{demo}/decisions?view=skills")
     marks = page.locator(".st-key-scroll-choices-Advantage .points path.point")

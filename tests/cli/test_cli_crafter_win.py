@@ -28,6 +28,7 @@ def test_each_step_is_logged_with_its_terms(capsys: pytest.CaptureFixture[str]) 
     assert document["mistakes"]["injected"] == sum(step["injected"] for step in steps) > 0
 
 
+@pytest.mark.slow
 def test_the_same_episode_is_written_in_the_same_bytes(capsys: pytest.CaptureFixture[str]) -> None:
     told = []
     for _ in range(2):

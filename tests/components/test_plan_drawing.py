@@ -8,7 +8,7 @@ from typing import get_args
 import networkx as nx
 import pytest
 from drawn import a_graph, a_score
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -32,7 +32,6 @@ def scored_graphs(draw_from: st.DrawFn) -> tuple[dict[str, list[str]], dict[str,
     return needs, {name: draw_from(st.sampled_from(STATUSES)) for name in names}
 
 
-@settings(max_examples=60, deadline=None)
 @given(scored_graphs())
 def test_collapsing_keeps_every_sub_goal_once_and_makes_no_cycle(
     case: tuple[dict[str, list[str]], dict[str, Status]],
@@ -45,7 +44,6 @@ def test_collapsing_keeps_every_sub_goal_once_and_makes_no_cycle(
     assert nx.is_directed_acyclic_graph(nx.DiGraph([(a, b) for a, b, _ in drawing.lines]))
 
 
-@settings(max_examples=40, deadline=None)
 @given(scored_graphs())
 def test_what_went_wrong_is_never_hidden_in_a_branch(
     case: tuple[dict[str, list[str]], dict[str, Status]],
@@ -76,7 +74,6 @@ def boxes_overlap(drawing: Drawing, layout: PlanLayout) -> bool:
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(scored_graphs())
 def test_boxes_never_overlap_and_stand_in_layers(
     case: tuple[dict[str, list[str]], dict[str, Status]],

@@ -102,7 +102,7 @@ def test_broken_ledgers_opened_again_are_as_broken(tmp_path: Path) -> None:
         assert {run.integrity.verdict for run in opened(store).runs.values()} > {"ALTERED", "TRUNCATED"}
 
 
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(st.integers(0, 2**32))
 def test_any_workspace_opened_again_gives_every_answer_that_reading_gives(seed: int) -> None:
     random = Random(seed)
@@ -149,7 +149,7 @@ def note(text: str) -> Draft:
     return Draft(ReviewNote, {"author": "ann", "text": text})
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.integers(0, 2**32))
 def test_of_a_ledger_that_grew_only_the_runs_written_about_are_read_again(seed: int) -> None:
     random = Random(seed)

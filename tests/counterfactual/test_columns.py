@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from builders import a_run
 from histories import on_day
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from one_by_one.decisions import Bench
 
@@ -125,7 +125,6 @@ def same_figure(found: object, expected: object) -> None:
         assert found == expected
 
 
-@settings(max_examples=40)
 @example(184, 5, False)  # every k predicts as well: rounding must not choose one
 @example(463479, 8, False)  # success and what it saves cancel out: rounding is no spread
 @given(st.integers(0, 2**32), st.integers(2, 40), st.booleans())

@@ -104,6 +104,7 @@ def test_an_ablation_says_how_many_questions_had_no_answer(
     assert any(f"{document['unanswered']} questions to the model" in remark for remark in document["remarks"])
 
 
+@pytest.mark.slow
 def test_win_of_a_model_names_it_and_says_where_it_did_not_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

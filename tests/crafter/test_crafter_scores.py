@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.cli import main
@@ -241,7 +241,6 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(changed=st.dictionaries(keys, values, max_size=3), junk=st.binary(max_size=40))
 def test_whatever_a_file_holds_a_score_is_between_0_and_100_or_there_is_a_finding(
     changed: dict[str, Any], junk: bytes, tmp_path_factory: pytest.TempPathFactory

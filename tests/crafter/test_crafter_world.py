@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from crafter import constants, objects
 from crafter_worlds import AREA, NIGHT, SEED, some_actions, stock, walked
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.crafter.simulator import ACHIEVEMENTS, ACTIONS, MATERIALS, OBJECTS, CrafterWorld, LocalView
@@ -105,7 +105,6 @@ def test_our_words_are_those_of_the_package_in_its_order() -> None:
 # Clones
 
 
-@settings(max_examples=30, deadline=None)
 @given(start=st.sampled_from([0, 50, NIGHT, 260]), suite=actions)
 def test_the_same_actions_have_the_same_effects_in_a_clone(start: int, suite: list[str]) -> None:
     world = walked(start)
@@ -115,7 +114,6 @@ def test_the_same_actions_have_the_same_effects_in_a_clone(start: int, suite: li
         assert seen(clone) == seen(world)
 
 
-@settings(max_examples=30, deadline=None)
 @given(start=st.sampled_from([0, 50, NIGHT, 260]), suite=actions)
 def test_whatever_a_clone_does_the_original_is_as_it_was(start: int, suite: list[str]) -> None:
     world = walked(start)

@@ -162,6 +162,7 @@ def test_without_an_accepted_criterion_nothing_is_asked(tmp_path: Path) -> None:
         asked(Model(), tmp_path, criteria=CriteriaSet(id="none", criteria=[]))
 
 
+@pytest.mark.slow
 def test_the_packaged_model_answers_in_the_form_asked_for(local: str, tmp_path: Path) -> None:
     """Plumbing alone: what a model of this size says of a run has no worth."""
     plain, run = CriteriaSet(id="p", criteria=[CLARITY]), a_run("short").say("It is blue.").finish().run()

@@ -9,7 +9,7 @@ from random import Random
 import msgspec
 import pytest
 from builders import a_graph, a_run
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import UntakenError
@@ -285,7 +285,6 @@ def worlds(draw: st.DrawFn) -> list[Run]:
     return [in_order(number, "".join(order)) for number, order in enumerate(orders)]
 
 
-@settings(max_examples=60, deadline=None)
 @given(runs=worlds(), theta=st.sampled_from([0.6, 0.95, 1.0]), min_runs=st.integers(1, 4))
 def test_any_runs_give_a_valid_reduced_draft_whose_edges_hold(
     runs: list[Run], theta: float, min_runs: int

@@ -162,7 +162,7 @@ def test_an_event_log_has_a_trace_a_run_and_an_event_an_action_with_its_sub_goal
 
 
 @given(st.lists(TEXT, min_size=6, max_size=6))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_hostile_text_breaks_no_format(words: list[str]) -> None:
     name, task, tool, said, goal, why = (word or "x" for word in words)
     run = a_run(name, agent=name, task=task).say(said).call(tool, goal, ok=True, argument=said)

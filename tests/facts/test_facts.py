@@ -87,7 +87,7 @@ def column(made: dict[str, list[list[object]]], table: str, name: str) -> list[o
 
 
 @given(STEPS, st.sampled_from([True, False, None]))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_rows_are_what_scoring_says_and_tally_to_its_figures_under_both_rules(
     steps: list[str], success: bool | None
 ) -> None:

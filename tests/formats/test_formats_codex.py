@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from foreign_files import codes, converted, put
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.formats import Confidence, Conversion, sample_of, sniff
@@ -233,7 +233,6 @@ NAMES = (
 )
 
 
-@settings(max_examples=40)
 @given(KINDS, st.fixed_dictionaries({"type": TYPES}, optional=dict.fromkeys(NAMES, values)), values)
 def test_any_content_of_a_line_is_survived(
     tmp_path_factory: pytest.TempPathFactory, kind: str, payload: dict[str, Any], around: Any

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from foreign_files import codes, converted, put
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.formats import Conversion, sniff
@@ -176,7 +176,6 @@ NAMES = (
 )
 
 
-@settings(max_examples=40)
 @given(
     st.sampled_from(("llm", "tool", "chain")),
     st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, values)),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from foreign_files import codes, converted, put
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.formats import Conversion, sniff
@@ -183,7 +183,6 @@ KINDS = st.sampled_from(("TOOL", "CHAT_MODEL", "AGENT"))
 NAMES = ("status", "events", "start_time_unix_nano", "parent_span_id", "name")
 
 
-@settings(max_examples=40)
 @given(KINDS, values, st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, values)))
 def test_any_content_of_a_span_is_survived(
     tmp_path_factory: pytest.TempPathFactory, kind: str, said: Any, odd: dict[str, Any]

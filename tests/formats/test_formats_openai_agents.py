@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from foreign_files import codes, converted, put
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.formats import Conversion, sniff
@@ -144,7 +144,6 @@ NAMES = ("input", "output", "response", "name", "usage", "data", "model", "trigg
 TYPES = st.sampled_from(("generation", "response", "function", "handoff", "guardrail", "agent"))
 
 
-@settings(max_examples=40)
 @given(TYPES, st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, values)), values)
 def test_any_content_of_a_span_is_survived(
     tmp_path_factory: pytest.TempPathFactory, kind: str, data: dict[str, Any], around: Any

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from foreign_files import codes, converted, put
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken import limits
@@ -56,7 +56,6 @@ NAMES = (
 )
 
 
-@settings(max_examples=40)
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, values)), values)
 def test_any_content_of_a_message_is_survived(
     tmp_path_factory: pytest.TempPathFactory, odd: dict[str, Any], around: Any

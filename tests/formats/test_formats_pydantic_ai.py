@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from foreign_files import codes, converted, put
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.formats import Conversion, sniff
@@ -145,7 +145,6 @@ NAMES = ("content", "tool_name", "args", "tool_call_id", "outcome", "timestamp")
 PART_KINDS = st.sampled_from(("tool-call", "tool-return", "retry-prompt", "text", "file")) | values
 
 
-@settings(max_examples=40)
 @given(st.fixed_dictionaries({"part_kind": PART_KINDS}, optional=dict.fromkeys(NAMES, values)), values)
 def test_any_content_of_a_message_is_survived(
     tmp_path_factory: pytest.TempPathFactory, odd: dict[str, Any], around: Any

@@ -14,7 +14,7 @@ import desk
 import pytest
 from builders import a_graph, a_run
 from html_pages import SCRIPTED, Parsed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken import html_report
@@ -114,7 +114,6 @@ def test_hostile_words_add_no_element_no_attribute_and_no_address(
     assert len(found.shapes()) == len(benign)
 
 
-@settings(max_examples=25)
 @given(st.text(min_size=1, max_size=40))
 def test_any_words_are_words(word: str) -> None:
     page = html_report(worded(word.encode("utf-8", "replace").decode()), title=word, full=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from histories import moment, seen
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_memory_signals import a_signal
 
@@ -62,7 +62,6 @@ def queued(folder: str, log: list[Observed], found: list[Signal]) -> Path:
     return path
 
 
-@settings(max_examples=40)
 @given(outcomes(), signals(), MOMENTS, st.booleans(), st.randoms(use_true_random=False))
 def test_applied_twice_is_applied_once_in_any_order(
     log: list[Observed], found: list[Signal], at: datetime, everything: bool, order: object
@@ -89,7 +88,6 @@ def test_applied_twice_is_applied_once_in_any_order(
         assert not found or queue_path(twin).read_bytes() == queue_path(path).read_bytes()
 
 
-@settings(max_examples=40)
 @given(outcomes(), signals(), MOMENTS)
 def test_speculation_never_outweighs_and_nothing_earlier_changes(
     log: list[Observed], found: list[Signal], at: datetime

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from builders import EPOCH, a_run, a_score
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import Unscored
@@ -96,7 +96,6 @@ def runs_of(draw: st.DrawFn, most: int = 70) -> list[Planned]:
 
 
 @pytest.mark.parametrize("within", [None, LIMIT], ids=["no limit", "time limit"])
-@settings(max_examples=60, deadline=None)
 @given(planned=runs_of(60), data=st.data())
 def test_a_verdict_holds_whatever_starts_and_finishes_later_in_whatever_order(
     planned: list[Planned], data: st.DataObject, within: TimeLimit | None
@@ -118,7 +117,6 @@ def test_a_verdict_holds_whatever_starts_and_finishes_later_in_whatever_order(
             assert after.verdict == before.verdict
 
 
-@settings(max_examples=30, deadline=None)
 @given(planned=runs_of(40), data=st.data())
 def test_a_look_does_not_depend_on_the_order_in_which_runs_are_read(
     planned: list[Planned], data: st.DataObject

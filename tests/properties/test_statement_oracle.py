@@ -8,7 +8,7 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from statements_by_hand import check_statements
 
@@ -58,7 +58,6 @@ def as_path(n: int, task: str, agent: str, walk: Walk, ok: bool) -> PlanPath:
     )
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(2, 9), st.sampled_from([0.0, 0.5, 0.9]))
 @example(0, 1, 5, 0.0)  # a least p of exactly 1/20
 def test_statements_and_their_q_are_those_of_the_rule_in_fractions(

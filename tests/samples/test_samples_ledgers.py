@@ -46,6 +46,7 @@ def test_samples_made_anew_are_the_same_bytes(made_anew: Path) -> None:
     assert [name for name in kept if kept[name] != anew[name]] == []
 
 
+@pytest.mark.slow
 def test_samples_made_twice_into_one_folder_are_the_same_bytes(made_anew: Path) -> None:
     before = content(made_anew), {p.name: p.read_bytes() for p in (made_anew / "ledgers").iterdir()}
     subprocess.run(

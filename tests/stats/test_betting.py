@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.gate import World, compared
@@ -34,7 +34,6 @@ def test_a_drop_is_found_in_the_end(world: World, most: int) -> None:
     assert gate.pairs <= most
 
 
-@settings(max_examples=40)
 @given(SHARES)
 def test_the_interval_holds_the_mean_of_values_all_alike_and_is_between_0_and_1(
     values: list[float],
@@ -46,7 +45,6 @@ def test_the_interval_holds_the_mean_of_values_all_alike_and_is_between_0_and_1(
     assert lower_end(alike) <= values[0] <= 1 - lower_end([1 - value for value in alike]) + 1e-9
 
 
-@settings(max_examples=40)
 @given(SHARES, st.floats(0.01, 0.99), st.floats(0.01, 0.99))
 def test_evidence_falls_as_the_mean_that_is_denied_grows(
     values: list[float], one: float, other: float
@@ -55,7 +53,6 @@ def test_evidence_falls_as_the_mean_that_is_denied_grows(
     assert np.all(evidence_above(values, less) >= evidence_above(values, more) - 1e-9)
 
 
-@settings(max_examples=40)
 @given(SHARES, SHARES)
 def test_what_was_shown_stays_shown(values: list[float], later: list[float]) -> None:
     assert lower_end([*values, *later]) >= lower_end(values) - 1e-9

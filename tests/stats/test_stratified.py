@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import fisher_exact, hypergeom
 
@@ -32,7 +32,6 @@ def test_one_stratum_is_fishers_test(stratum: Stratum) -> None:
 
 
 @given(st.integers(1, 3_000), st.integers(1, 3_000), st.data())
-@settings(max_examples=60, deadline=None)
 def test_probabilities_and_p_are_those_of_scipy(n1: int, n0: int, data: st.DataObject) -> None:
     k1, k0 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n0))
     low, probabilities = hypergeometric(n1, n0, k1 + k0)
@@ -45,7 +44,6 @@ def test_probabilities_and_p_are_those_of_scipy(n1: int, n0: int, data: st.DataO
 
 
 @given(strata)
-@settings(max_examples=60, deadline=None)
 def test_p_counts_every_arrangement_that_is_no_likelier(found: list[Stratum]) -> None:
     def spread(s: Stratum) -> list[tuple[int, float]]:
         n, k = s.n1 + s.n0, s.k1 + s.k0
@@ -80,7 +78,6 @@ def test_the_interval_is_miettinen_and_nurminens() -> None:
 
 
 @given(strata)
-@settings(max_examples=60, deadline=None)
 def test_the_interval_holds_the_difference_and_never_collapses(found: list[Stratum]) -> None:
     low, high = score_interval(found)
     assert -1 <= low <= risk_difference(found) + 1e-6
@@ -89,7 +86,6 @@ def test_the_interval_holds_the_difference_and_never_collapses(found: list[Strat
 
 
 @given(strata)
-@settings(max_examples=40, deadline=None)
 def test_swapping_the_options_turns_everything_round(found: list[Stratum]) -> None:
     swapped = [Stratum(s.k0, s.n0, s.k1, s.n1) for s in found]
     assert exact_test(swapped).p == pytest.approx(exact_test(found).p)
