@@ -71,7 +71,7 @@ def file(number: int) -> tuple[str, bytes]:
 
 def upload(page: Page, number: int) -> None:
     name, data = file(number)
-    page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(
+    page.get_by_test_id("stFileUploader").first.locator("input[type=file]").set_input_files(
         {"name": name, "mimeType": "application/octet-stream", "buffer": data}
     )
     page.get_by_role("button", name="Add 1 file").click()
@@ -197,7 +197,7 @@ def _upload_beside_visits(
 ) -> None:
     mine, other = (chromium.new_context().new_page() for _ in range(2))
     mine.goto(f"{address}/data")
-    mine.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(files)
+    mine.get_by_test_id("stFileUploader").first.locator("input[type=file]").set_input_files(files)
     if visited:
         other.goto(f"{address}/memory")
         expect(other.get_by_role("heading", level=1)).to_have_text("Memory", timeout=60_000)
