@@ -217,17 +217,24 @@ class Reading:
         return Where(file=self._view.name or None, line=line, column=column, run=run)
 
 
-def read_one(view: View, run_id: str, *, keep: bool) -> tuple[Run | None, Chain] | None:
-    """One run of a ledger, of whose lines no other is decoded: the run, if it is kept, and its chain.
+def chain_of(view: View, run_id: str, *, keep: bool = False) -> Chain | None:
+    """The chain of one run, for which no line of another one is decoded.
 
-    ``None`` where its recorded head is missing or is not where the lines found end: a line of the run may
-    write its id with escapes, or the run is broken. Then the whole ledger has to be read.
+    ``None`` where it does not end at its recorded head, or none is recorded: a line may write the run's id
+    with escapes, or the run is broken. Then the whole ledger has to be read.
     """
     head = view.heads.get(run_id)
     if head is None:
         return None
-    reading = Reading(replace(view, heads={run_id: head}, about=run_id.encode()), lambda _: None, keep=keep)
-    chain = next((one for one in reading.chains() if one.run_id == run_id), None)
-    if chain is None or chain.broken is not None or chain.events != head.events:
+    about = replace(view, heads={run_id: head}, about=run_id.encode())
+    chains = Reading(about, lambda _: None, keep=keep).chains()
+    chain = next((one for one in chains if one.run_id == run_id), None)
+    return chain if chain and chain.broken is None and chain.events == head.events else None
+
+
+def read_one(view: View, run_id: str) -> Run | None:
+    """One run of a ledger; ``None`` as for `chain_of`."""
+    chain = chain_of(view, run_id, keep=True)
+    if chain is None:
         return None
-    return reading.run(chain), chain
+    return Run(events=tuple(chain.kept), integrity=chain.integrity(), source=view.name)

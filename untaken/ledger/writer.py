@@ -47,7 +47,7 @@ from untaken.ledger.events import (
 )
 from untaken.ledger.journal import journal_path
 from untaken.ledger.ledger_file import FsyncPolicy, HeldLedgers, LedgerFile, ScratchFile
-from untaken.ledger.reading import Reading, read_one
+from untaken.ledger.reading import Reading, chain_of
 from untaken.ledger.run import Draft, Head
 from untaken.ledger.run_writer import RunWriter
 from untaken.ledger.source import View
@@ -250,8 +250,9 @@ class LedgerWriter:
     def _read_chains(self, file: LedgerFile, only: str | None) -> dict[str, Chain]:
         size = file.size - len(file.torn)
         view = View(name=str(self.path), heads=file.heads, path=self.path, size=size)
-        if only is not None and not file.torn and (chain := _chain_of(only, view)) is not None:
+        if only is not None and not file.torn and (chain := chain_of(view, only)) is not None:
             self._whole = False
+            chain.anchor(None)
             return {only: chain}
         chains = {chain.run_id: chain for chain in Reading(view, lambda _: None, keep=False).chains()}
         if file.torn:
@@ -344,19 +345,6 @@ class LedgerWriter:
 
     def _error(self, code: str, message: str, run_id: str, hint: str) -> UntakenError:
         return UntakenError(code, message, where=Where(file=str(self.path), run=run_id or None), hint=hint)
-
-
-def _chain_of(run_id: str, view: View) -> Chain | None:
-    """The chain of one run, as long as its recorded head says; ``None`` where all lines have to be read.
-
-    That is so where it is broken, and where lines of it write its id with escapes.
-    """
-    found = read_one(view, run_id, keep=False)
-    if found is None:
-        return None
-    _, chain = found
-    chain.anchor(None)
-    return chain
 
 
 def append_events(

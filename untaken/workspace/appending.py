@@ -121,8 +121,9 @@ def _now(path: Path, run: Run, head: Head) -> Run:
     """The run with what others have appended since it was read."""
     if run.integrity.head == head:
         return run
-    if alone := read_one(View(name=str(path), heads={run.run_id: head}, path=path), run.run_id, keep=True):
-        return alone[0] or run
+    alone = read_one(View(name=str(path), heads={run.run_id: head}, path=path), run.run_id)
+    if alone is not None:
+        return alone
     found, _ = read_ledger(path, strict=False)
     return next(one for one in found if one.run_id == run.run_id)
 
@@ -336,12 +337,9 @@ def _holder(engine: Engine, folder: Path, run: Run) -> str:
             return str(row.file)
     for row in rows:
         with ledger_snapshot(engine, folder, row.file) as now:
-            view = View(name=row.file, heads=now.heads, stream=now.front)
-            if alone := read_one(view, run.run_id, keep=True):
-                found = [alone[0]] if alone[0] else []
-            else:
-                now.front.rewind()
-                found, _ = read_ledger(now.front, strict=False, heads=now.heads)
+            alone = read_one(View(name=row.file, heads=now.heads, stream=now.front), run.run_id)
+            now.front.rewind()
+            found = [alone] if alone else read_ledger(now.front, strict=False, heads=now.heads)[0]
         if any(one.digest == run.digest for one in found):
             return str(row.file)
     raise unknown_run(run)
