@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from math import sqrt
+from math import fsum, sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -54,8 +54,8 @@ class ExactTest(NamedTuple):
 
 def risk_difference(strata: Sequence[Stratum]) -> float:
     """RD = Σ wₖ (p₁ₖ − p₀ₖ) / Σ wₖ with wₖ = n₁ₖn₀ₖ / (n₁ₖ + n₀ₖ)."""
-    total = sum(stratum.weight for stratum in strata)
-    return sum(s.weight * (s.k1 / s.n1 - s.k0 / s.n0) for s in strata) / total
+    total = fsum(stratum.weight for stratum in strata)
+    return fsum(s.weight * (s.k1 / s.n1 - s.k0 / s.n0) for s in strata) / total
 
 
 def exact_test(strata: Sequence[Stratum]) -> ExactTest:
@@ -126,7 +126,7 @@ def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
     It keeps its width where every success is on one side, as a plain variance does not.
     """
     found = risk_difference(strata)
-    counts = np.array(strata, dtype=float).T
+    counts = np.array(sorted(strata), dtype=float).T  # sums depend on their order
 
     def statistic(difference: float) -> float:
         return _score(counts, found, difference)
