@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 PORT ?= 8501
-WORKERS ?= 2
+WORKERS ?= 3  # two cores: one more, as a test often waits for a browser or a process
 
 .PHONY: help app test test-slow mutants check wheel floors docs release-check notebooks bench lock site browser database weights clean
 .DELETE_ON_ERROR:

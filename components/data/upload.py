@@ -96,9 +96,10 @@ def upload(workspace: Workspace) -> None:
         placeholder="for example: my-agent v2",
         max_chars=100,
     )
-    cards.shared_with_everybody()
     area, owns = private_session.area(), roles.may("owner")
-    if not owns:
+    if owns:
+        cards.shared_with_everybody()
+    else:
         st.caption("Only owners of this workspace can add files to it. Yours go to a private area.")
     alone = area is None and st.checkbox(
         "Look at it privately first",

@@ -82,6 +82,7 @@ def draw() -> None:
     asked = st.sidebar.button(
         "Search", key="search_open", icon=":material/search:", shortcut="Mod+K", width="stretch"
     )
+    reviewer.draw_account()
     if heard.pressed == "?":
         _shortcuts()
     elif asked or heard.pressed == "/":

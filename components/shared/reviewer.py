@@ -72,7 +72,7 @@ def ask_reviewer() -> str | None:
     """
     known = reviewer()
     if sign_in():
-        _sign_in_or_out(known)
+        _signed_in_or_asked(known)
     else:
         st.session_state[FIELD] = known or ""  # Streamlit forgets a field that a page did not draw
         st.text_input(
@@ -84,6 +84,14 @@ def ask_reviewer() -> str | None:
             on_change=_keep,
         )
     return known
+
+
+def draw_account() -> None:
+    """Who is signed in, with the way out: on every page of a server that signs people in."""
+    if sign_in() and (known := _signed_in()):
+        with st.sidebar.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"Signed in as **{text.label(known)}**")
+            st.button("Sign out", key="account_out", type="tertiary", on_click=st.logout)
 
 
 def sign_in() -> Mapping[str, Any]:
@@ -114,11 +122,9 @@ def _plain(value: object) -> str | None:
     return words or None
 
 
-def _sign_in_or_out(known: str | None) -> None:
+def _signed_in_or_asked(known: str | None) -> None:
     if known:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"Signed in as **{text.label(known)}**")
-            st.button("Sign out", key="reviewer_out", type="tertiary", on_click=st.logout)
+        st.caption(f"Signed in as **{text.label(known)}**")
         return
     providers = [
         name for name, part in sign_in().items() if isinstance(part, Mapping) and name not in _COMMON

@@ -212,7 +212,7 @@ def _short(error: BaseException) -> str:
 try:
     import httpx2 as httpx
 except ImportError:  # what the providers' packages used before
-    import httpx  # type: ignore[no-redef, import-not-found]
+    import httpx  # type: ignore[no-redef]
 
 
 class ReplyTooLarge(Exception):
