@@ -78,7 +78,7 @@ def upload(page: Page, number: int) -> None:
 
 
 def answered(page: Page) -> None:
-    expect(page.get_by_text(re.compile(r"\d+ of \d+ files added"))).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(re.compile(r"\d+ of [\d,]+ files? added"))).to_be_visible(timeout=120_000)
 
 
 def go_to(page: Page, name: str) -> float:
@@ -207,7 +207,7 @@ def _upload_beside_visits(
 def _measure(what: str, mine: Page, other: Page | None) -> None:
     button = mine.get_by_role("button", name=re.compile(r"Add \d+ files?$"))
     expect(button).to_be_enabled(timeout=60_000)
-    done = mine.get_by_text(re.compile(r"\d+ of \d+ files added"))
+    done = mine.get_by_text(re.compile(r"\d+ of [\d,]+ files? added"))
     before, begun = cpu_seconds(), time.monotonic()
     button.click()
     if other is None:
