@@ -13,6 +13,8 @@ WAITING: Final = "signing_waiting"
 """What is saved as soon as its author is known."""
 ASKED: Final = "signing_asked"
 """Whether the name is to be asked, with or without something that waits for it."""
+OPEN: Final = "signing_open"
+"""Whether the dialog still waits for a name."""
 FIELD: Final = "signing_field"
 
 Save = Callable[[str], object]
@@ -47,6 +49,7 @@ def signer(key: str) -> None:
 def ask() -> None:
     """Ask for the name where a save waits for it; at the end of what draws the buttons that save."""
     if st.session_state.pop(ASKED, False):
+        st.session_state[OPEN] = True
         _dialog()
 
 
@@ -61,6 +64,8 @@ def _dialog() -> None:
         with state.frame():
             reviewer.ask_reviewer()
         return
+    if not st.session_state.get(OPEN):  # Enter was pressed twice: the second one draws the dialog again
+        st.rerun()
     waits = WAITING in st.session_state
     st.session_state.setdefault(FIELD, reviewer.reviewer() or "")
     with st.form("signing", border=False):
@@ -71,13 +76,17 @@ def _dialog() -> None:
             placeholder="the name that others know you by",
             help="This browser remembers it.",
         )
-        if st.form_submit_button("Sign and save" if waits else "Sign", type="primary", on_click=_signed):
-            st.rerun()
+        st.form_submit_button("Sign and save" if waits else "Sign", type="primary", on_click=_signed)
 
 
 def _signed() -> None:
+    if not st.session_state.get(OPEN):
+        return
     name = reviewer.sign(st.session_state.get(FIELD))
-    st.session_state.pop(FIELD, None)
+    if name is None and WAITING in st.session_state:
+        return
+    for key in (OPEN, FIELD):
+        st.session_state.pop(key, None)
     act: Save | None = st.session_state.pop(WAITING, None)
     if act is not None and name is not None:
         with state.frame():  # widgets are answered before the frame of the page is drawn

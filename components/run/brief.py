@@ -25,7 +25,8 @@ OUTCOMES: Final = {True: "✓ succeeded", False: "✗ failed"}
 def draw(report: RunReport) -> None:
     """Draw the card."""
     found = run_brief(report.run, report.graph)
-    expected = [found.target and f"Recorded answer: {found.target}", found.plan and f"Plan: {found.plan}"]
+    plan = f"Plan: {found.plan}" if found.plan else "The plan graph has no sub-goals." * bool(report.graph)
+    expected = [found.target and f"Recorded answer: {found.target}", plan]
     got = "\n".join(filter(None, [found.got, found.ended]))
     with st.container(border=True, gap="xxsmall", key="brief"):
         with st.container(horizontal=True, gap="medium", key="facts"):
@@ -43,26 +44,28 @@ def _facts(report: RunReport) -> list[str]:
     outcome = "? no outcome" if isinstance(run.success, Unscored) else OUTCOMES[run.success]
     found = [f"{text.one_line(run.agent, 60)} on {where}", outcome]
     if isinstance(score, RunScore):
-        found.append(f"{_share(score.completed, score.required, score.completion)} completed")
+        found.append(_share(score.completed, score.required, score.completion, "completed"))
         if score.critical:
-            critical = _share(score.critical_completed, score.critical, score.critical_completion)
-            found.append(f"{STAR} {critical} critical")
+            critical = score.critical_completed, score.critical, score.critical_completion
+            found.append(f"{STAR} {_share(*critical, 'critical')}")
         if score.plans and score.replans:
             found.append(counted(score.replans, "replan"))
     if end is not None and end.steps is not None:
         found.append(counted(end.steps, "step"))
     if end is not None and end.cost is not None:
         found.append(money(end.cost, text.one_line(end.cost_unit, 12)))
-    return [*found, f"ledger {report.integrity.verdict}"]
+    return [*found, f"integrity: {report.integrity.verdict}"]
 
 
-def _share(count: int, total: int, rate: Score) -> str:
+def _share(count: int, total: int, rate: Score, what: str) -> str:
     value = number(rate)
-    return "unscored" if value is None else f"{count} of {total} ({percent(value)})"
+    return f"{what}: unscored" if value is None else f"{count} of {total} ({percent(value)}) {what}"
 
 
 def _answer(name: str, words: str) -> None:
-    shown = "\n".join(text.one_line(line, MOST_CHARS) for line in words[:MOST_CHARS].splitlines())
+    shown = "\n".join(
+        text.one_line(line, MOST_CHARS) for line in words[:MOST_CHARS].splitlines() if line.strip()
+    )
     key = name.lower()
     with st.container(horizontal=True, gap="small", key=f"answer-{key}"):
         st.text(name, width=76)

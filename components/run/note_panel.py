@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import streamlit as st
@@ -50,35 +50,35 @@ SEEN: Final = "note_places_seen"
 def of_run(report: RunReport) -> None:
     """About the selected sub-goal, an event that is open, or the run; the forms come first."""
     asked = state.selected("sub_goal")
-    known = [goal.id for goal in report.graph.sub_goals] if report.graph else []
+    known = {goal.id: goal.title or goal.id for goal in report.graph.sub_goals} if report.graph else {}
     chosen = [Place(sub_goal=asked)] if asked in known else []
     events = [Place(event=seq) for seq in run_events.selected_events(report)]
     notes_and_modes(report.run, [*chosen, *events], goals=known)
 
 
-def notes_and_modes(run: Run, offered: Sequence[Place] = (), *, goals: Sequence[str] = ()) -> None:
+def notes_and_modes(run: Run, offered: Sequence[Place] = (), *, goals: Mapping[str, str]) -> None:
     """What was written about the run, and fields for more.
 
     Args:
         run: the run.
         offered: what of it a note can be about, beside the whole run.
-        goals: ids of the sub-goals of its plan graph; unsaved notes on them are mentioned.
+        goals: titles of the sub-goals of its plan graph, by id; unsaved notes on them are mentioned.
     """
     if run.integrity.broken:
         st.caption("You cannot add a note: the ledger is broken.")
     with st.container(key="notes-and-modes", gap="xsmall"):
-        place = _place(run, offered)
+        place = _place(run, offered, goals)
         taxonomy = kept_taxonomy(state.workspace().path)
         if not run.integrity.broken and roles.offered("reviewer", "add notes, modes and verdicts"):
             _note_form(run, place, taxonomy)
             _suggested(run, place, taxonomy)
-        _assigned(run, taxonomy)
-        _notes(run)
+        _assigned(run, taxonomy, goals)
+        _notes(run, goals)
         unsaved.mention(run, place, goals)
         focus_keys({"N": NOTE_FIELD, "M": MODE_FIELD}, clicks={"C": MAKE_MODE}, saves={NOTE_FIELD: SAVE_NOTE})
 
 
-def _place(run: Run, offered: Sequence[Place]) -> Place:
+def _place(run: Run, offered: Sequence[Place], goals: Mapping[str, str]) -> Place:
     """Where the next note goes: what was selected last in this run, unless another choice is made.
 
     An event that was selected in the run before is offered, but never chosen for this one.
@@ -99,7 +99,7 @@ def _place(run: Run, offered: Sequence[Place]) -> Place:
         tuple(known),
         key=PLACE,
         required=True,
-        format_func=lambda one: text.label(place_words(one)),
+        format_func=lambda one: text.label(place_words(one, goals)),
         label_visibility="collapsed",
     )
     return chosen or RUN
@@ -127,9 +127,9 @@ def _note_form(run: Run, place: Place, taxonomy: Taxonomy) -> None:
             )
         with st.container(key=MODE_FIELD, width="stretch"):
             _mode_field(run, place, taxonomy)
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        signing.signer("note")
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="note-saved"):
         undoing.last("note")
+        signing.signer("note")
 
 
 def _mode_field(run: Run, place: Place, taxonomy: Taxonomy) -> None:
@@ -173,14 +173,14 @@ def _last_note(run: Run, place: Place) -> int | None:
     return own[-1] if own else None
 
 
-def _notes(run: Run) -> None:
+def _notes(run: Run, goals: Mapping[str, str]) -> None:
     """The last notes, the newest first; one's own without a mode can become one."""
     given, author = notes_of(run), reviewer.author()
     filed = {one.note for one in assignments_of(run) if one.status == "accepted"}
     offered = next((n.seq for n in reversed(given) if n.author == author and n.seq not in filed), None)
     for note in given[: -MOST_NOTES - 1 : -1]:
         who = text.label((note.author or "unnamed").removeprefix("human:"), 60)
-        about = "" if note.place == RUN else f" · {text.label(place_words(note.place))}"
+        about = "" if note.place == RUN else f" · {text.label(place_words(note.place, goals))}"
         origin = " · imported" if note.imported else ""
         with st.container(gap=None):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -216,7 +216,7 @@ def _own_note(run: Run, note: Note, *, offered: bool) -> None:
     )
 
 
-def _assigned(run: Run, taxonomy: Taxonomy) -> None:
+def _assigned(run: Run, taxonomy: Taxonomy, goals: Mapping[str, str]) -> None:
     """Every mode that somebody accepted; one's own can be withdrawn."""
     author = reviewer.author()
     accepted = [one for one in assignments_of(run) if one.status == "accepted"]
@@ -230,7 +230,9 @@ def _assigned(run: Run, taxonomy: Taxonomy) -> None:
             )
             origin = " · imported" if one.imported else ""
             who = text.label(one.by.removeprefix("human:"), 60)
-            st.caption(f"{text.label(place_words(one.place))} · {who}{origin}{state_words}", width="stretch")
+            st.caption(
+                f"{text.label(place_words(one.place, goals))} · {who}{origin}{state_words}", width="stretch"
+            )
             if one.by == author and not run.integrity.broken:
                 st.button(
                     "Withdraw",
@@ -334,9 +336,8 @@ def _asked(run: Run, place: Place) -> str:
 
 
 def _why(like: Note | None, likeness: float) -> str:
-    if like is None:
-        return f"like its definition ({decimal(likeness)})"
-    return f"like “{text.one_line(like.text, 80)}” ({decimal(likeness)})"
+    what = "its definition" if like is None else f"the note “{text.one_line(like.text, 80)}”"
+    return f"Similar to {what} ({decimal(likeness)} of 1)"
 
 
 def _quality_words(quality: SuggestionQuality) -> str:

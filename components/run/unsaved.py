@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import streamlit as st
@@ -13,15 +13,19 @@ from untaken.analysis.failure_modes import RUN, Place
 from untaken.ledger import Run
 
 MOST: Final = 8
+TITLE_CHARS: Final = 26
+"""Of a sub-goal: what a note is about fits on one line beside *Whole run*."""
 PLACE: Final = "note_place"
 """What of a run the note panel is about."""
 
 
-def place_words(place: Place) -> str:
-    """Where in a run, in words; a sub-goal's id is untrusted text."""
+def place_words(place: Place, goals: Mapping[str, str]) -> str:
+    """Where in a run, in words; titles of sub-goals (by id) are untrusted text."""
     if place.event is not None:
         return f"Event {place.event:,}"
-    return "Whole run" if place.sub_goal is None else f"Sub-goal {text.one_line(place.sub_goal, 40)}"
+    if place.sub_goal is None:
+        return "Whole run"
+    return text.short(goals.get(place.sub_goal, place.sub_goal), TITLE_CHARS)
 
 
 def note_field(run: Run, place: Place) -> drafts.DraftField:
@@ -37,17 +41,17 @@ def reason_field(run: Run, sub_goal: str) -> drafts.DraftField:
     return drafts.DraftField(name="why", about=(run.digest, sub_goal))
 
 
-def mention(run: Run, here: Place, goals: Iterable[str]) -> None:
+def mention(run: Run, here: Place, goals: Mapping[str, str]) -> None:
     """Say which other parts of the run have words that are not saved, each with a way there.
 
     Args:
         run: the run.
         here: the place whose note is shown.
-        goals: ids of the sub-goals of its plan graph.
+        goals: titles of the sub-goals of its plan graph, by id.
     """
     found = [one for one in _unsaved(run, tuple(goals)) if one[0] != here]
     for place, words in found[:MOST]:
-        label = f"{words} · {text.label(place_words(place))}"
+        label = f"{words} · {text.label(place_words(place, goals))}"
         st.button(
             label,
             key=f"unsaved-{note_field(run, place).key}-{words[:13]}",

@@ -46,7 +46,7 @@ def page() -> None:
         st.button("J", key="J", on_click=step, args=(1,))
         run = sorted(state.workspace().read_runs()[0], key=lambda one: one.run_id)[st.session_state["at"]]
         if not st.toggle("Another page", key="elsewhere"):
-            note_panel.notes_and_modes(run)
+            note_panel.notes_and_modes(run, goals={})
             why = drafts.DraftField(name="why", about=(run.digest, "pay"))
             drafts.text_input("Why", why)
             st.button(
@@ -115,8 +115,11 @@ class Reviewing(RuleBasedStateMachine):
         words = self.unsaved.get((self.name, field, self.at), "")
         button = "met" if field == "Why" else "add-note"
         next(b for b in self.app.button if str(b.key).startswith(button)).click().run()
-        if words or field == "Why":
-            self.saved.append((self.name, field, self.at, words))
+        before = [one for one in self.saved if one[:3] == (self.name, field, self.at)]
+        repeats = before[-1:] if field == "Why" else before  # what is there already is not written again
+        one = (self.name, field, self.at, words)
+        if (words or field == "Why") and one not in repeats:
+            self.saved.append(one)
         self.unsaved[self.name, field, self.at] = ""
 
     def element(self, field: str) -> Any:

@@ -81,7 +81,7 @@ def test_a_note_on_the_selected_sub_goal_is_written_there(
         press(app, "add-note")
         (note,) = notes_of(run_of(store, "r1"))
         assert (note.text, note.author, note.place) == ("never paid", "human:ann", Place(sub_goal="pay"))
-        assert "Sub-goal pay" in plain(app)
+        assert "ann · Pay back ·" in plain(app)
         assert field(app.text_area, "Note").value == ""
 
 
@@ -129,7 +129,7 @@ def test_a_similar_note_suggests_its_mode_which_counts_once_accepted(
         field(app.text_area, "Note").input("it paid twice for the order").run()
         press(app, "add-note")
         assert "not counted until you accept" in plain(app)
-        assert "like “the order was paid twice”" in plain(app)
+        assert "Similar to the note “the order was paid twice”" in plain(app)
         assert modes_of(run_of(store, "r1")) == []
         assert button(app, "accept").proto.shortcut.lower() == "a"
         press(app, "accept")
@@ -295,7 +295,7 @@ def test_an_unsaved_note_on_a_sub_goal_is_mentioned_where_the_whole_run_is_shown
             app = go_to(app, page)
         app = about(app, "Whole run")
         (way,) = unsaved(app)
-        assert way.label.replace("\\", "") == "Unsaved note · Sub-goal pay"
+        assert way.label.replace("\\", "") == "Unsaved note · Pay back"
         assert field(app.text_area, "Note").value == ""
         way.click().run()
         assert not app.exception

@@ -156,7 +156,7 @@ def test_a_broken_ledger_is_said_loudly_and_is_not_evaluated(tmp_path: Path, mon
     app = open_app(tmp_path, monkeypatch, b"".join(lines))
     assert "ALTERED" in app.error[0].value
     assert "DTL-STRAT-006" in app.error[0].value
-    assert "ledger ALTERED" in texts(app)
+    assert "integrity: ALTERED" in texts(app)
     open_tab(app, "Decision points")
     assert any("aborted" in element.value for element in app.info)
 
@@ -165,7 +165,7 @@ def test_a_ledger_without_recorded_heads_is_distinguished_from_an_intact_one(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
     app = open_app(tmp_path, monkeypatch, failed().ledger())
-    assert any(words in ("ledger INTACT", "ledger UNANCHORED") for words in texts(app))
+    assert any(words in ("integrity: INTACT", "integrity: UNANCHORED") for words in texts(app))
 
 
 def test_hostile_names_are_shown_by_plain_text_elements_only(tmp_path: Path, monkeypatch: Patch) -> None:

@@ -81,6 +81,19 @@ def test_a_selected_sub_goal_shows_what_a_colleague_has_said_meanwhile_on_the_wh
     expect(ann.get_by_text("1 of 2 (50%) completed")).to_be_visible()
 
 
+def test_enter_pressed_twice_signs_once_and_the_dialog_stays_closed(address: str, open_page: Open) -> None:
+    page = open_page(f"{address}/run", elsewhere=True)
+    press(page, "2")  # the first save asks for the name
+    page.keyboard.type("kim")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_text("Signed as kim").first).to_be_visible()
+    expect(button(page, "◐ In review")).to_have_attribute("kind", "primary")
+    press(page, "1")
+    expect(button(page, "○ New")).to_have_attribute("kind", "primary")
+
+
 def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     address: str, open_page: Open
 ) -> None:

@@ -30,7 +30,7 @@ from untaken.judging import (
 )
 from untaken.ledger import Run
 from untaken.plans import GraphSet
-from untaken.present.numbers import counted, decimal, interval, percent, significant
+from untaken.present.numbers import counted, decimal, interval, money, percent
 from untaken.ranking import agents_compared_with
 from untaken.ranking.groups import left_out
 from untaken.scoring import AgentScore, MissingRule, RunScore
@@ -308,7 +308,7 @@ def _print_usage(rows: Sequence[AgentUsage], console: Console) -> None:
         *tasks,
         ("runs", lambda one: one.runs),
         ("success", lambda one: cell(one, "success", percent)),
-        ("cost", lambda one: f"{cell(one, 'cost', significant)} {one.cost_unit or ''}".rstrip()),
+        ("cost", lambda one: cell(one, "cost", partial(money, unit=one.cost_unit or ""))),
         ("tokens", lambda one: cell(one, "tokens", partial(decimal, digits=0))),
         ("steps", lambda one: cell(one, "steps", partial(decimal, digits=1))),
     )

@@ -11,7 +11,7 @@ from untaken.cli.packet import print_packet
 from untaken.cli.score import evaluated_paths, print_rules
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.present.numbers import counted, p_value, percent
+from untaken.present.numbers import counted, money, p_value, percent
 from untaken.present.statuses import STAR
 from untaken.views import triage_document
 from untaken.views.advised import Advised, AdvisedChoice, CheaperOption, advised
@@ -176,6 +176,6 @@ def _caution(one: AdvisedChoice) -> str:
 
 
 def _saved(one: CheaperOption) -> str:
-    cost = "" if one.cost is None else f"{decimal(one.cost.per_run, 4)} {one.cost_unit}"
+    cost = "" if one.cost is None else money(one.cost.per_run, one.cost_unit)
     steps = "" if one.steps is None else f"{decimal(one.steps.per_run, 1)} steps"
     return ", ".join(part for part in (cost, steps) if part)

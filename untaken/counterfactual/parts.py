@@ -76,7 +76,7 @@ class ScoreParts(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def words(self) -> str:
-        """``success 9 of 10 against 8 of 10 · cost 0.02 usd less · 2 steps fewer``."""
+        """``success 9 of 10 against 8 of 10 · cost $0.02 less · 2 steps fewer``."""
         cost, steps = self.cost.difference, self.steps.difference
         return " · ".join(
             (
@@ -137,7 +137,7 @@ def success_words(difference: float | None) -> str:
 
 
 def cost_words(difference: float | None, unit: str) -> str:
-    """``cost 0.02 usd less``, ``cost the same``; ``cost not recorded`` without it."""
+    """``cost $0.02 less``, ``cost the same``; ``cost not recorded`` without it."""
     if difference is None:
         return "cost not recorded"
     size = f"{abs(difference):,.2g}" if abs(difference) < 1 else f"{abs(difference):,.2f}"

@@ -80,8 +80,14 @@ def p_value(p: Number, name: str = "", *, unknown: str = UNSCORED) -> str:
 
 
 def money(cost: Number, unit: str, *, unknown: str = "not recorded") -> str:
-    """A cost with its unit: ``0.25 usd``."""
-    return unknown if cost is None or isinstance(cost, Unscored) else f"{significant(cost)} {unit}".rstrip()
+    """A cost with its unit: ``$0.25``, ``12 eur``; of dollars, two decimals at least."""
+    if cost is None or isinstance(cost, Unscored):
+        return unknown
+    if unit != "usd":
+        return f"{significant(cost)} {unit}".rstrip()
+    size = significant(abs(cost), 3)
+    whole = abs(cost) >= 1 or len(size.partition(".")[2]) < 2
+    return f"{'−' * (cost < 0)}${f'{abs(cost):,.2f}' if whole else size}"
 
 
 def counted(number: int, noun: str, verb: str = "") -> str:

@@ -11,6 +11,7 @@ from typing import Final
 from untaken.counterfactual import Decision
 from untaken.ledger import Run, event_type, readable
 from untaken.ledger import events as ev
+from untaken.present.numbers import counted, money
 
 PREVIEW_CHARS: Final = 400
 """Most characters of recorded text shown in a row; the whole event is a click away."""
@@ -115,8 +116,8 @@ def _mapping(event: ev.ActionMapping) -> Words:
 def _finished(event: ev.RunFinished) -> Words:
     outcome = {True: "success", False: "failure", None: "outcome not recorded"}[event.success]
     facts = [outcome]
-    facts += [f"{event.steps} steps"] if event.steps is not None else []
-    facts += [f"{event.cost:g} {event.cost_unit}"] if event.cost is not None else []
+    facts += [counted(event.steps, "step")] if event.steps is not None else []
+    facts += [money(event.cost, event.cost_unit)] if event.cost is not None else []
     facts += [f"{name}: {value}" for name, value in (("error", event.error), ("limit", event.limit)) if value]
     return "Run finished", ", ".join(facts)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.present.numbers import counted, decimal, interval, percent, significant
+from untaken.present.numbers import counted, decimal, interval, money, percent
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
 from untaken.views.usage import AgentUsage, usage
 
@@ -40,20 +40,19 @@ def _table(rows: list[AgentUsage], caption: str) -> Markup:
 
 
 def _row(one: AgentUsage, *, tasks: bool) -> Markup:
-    unit = f" {short(one.cost_unit, 12)}" if one.cost_unit else ""
     return row(
         *((short(one.task_id, 60),) if tasks else ()),
         f"{one.runs:,}",
         _cell(one, "success", percent),
-        _cell(one, "cost", significant, unit),
+        _cell(one, "cost", partial(money, unit=short(one.cost_unit or "", 12))),
         _cell(one, "tokens", partial(decimal, digits=0)),
         _cell(one, "steps", partial(decimal, digits=1)),
         head=short(one.agent, 40),
     )
 
 
-def _cell(one: AgentUsage, name: str, write: Callable[..., str], unit: str = "") -> Markup:
+def _cell(one: AgentUsage, name: str, write: Callable[..., str]) -> Markup:
     value, low, high = (getattr(one, key) for key in (name, f"{name}_low", f"{name}_high"))
     if isinstance(value, Unscored):
         return tag("span", "not recorded")
-    return together(f"{write(value)}{unit}", facts(interval(low, high, write, unknown="no interval")))
+    return together(write(value), facts(interval(low, high, write, unknown="no interval")))
