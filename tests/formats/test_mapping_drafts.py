@@ -112,6 +112,94 @@ CASES: list[tuple[str, Any, dict[str, int]]] = [
         {"RUN_STARTED": 2, "MESSAGE": 4, "TOOL_CALL": 2, "OBSERVATION": 2},
     ),
     (
+        "steps inside of stages",
+        {"stages": [{"title": n, "steps": [{"tool": "look", "params": {}, "result": n}]} for n in "ab"]},
+        {"RUN_STARTED": 1, "TOOL_CALL": 2, "OBSERVATION": 2},
+    ),
+    (
+        "calls and results in lists of their own",
+        {
+            "steps": [
+                {
+                    "text": "I look.",
+                    "toolCalls": [{"callId": n, "toolName": "look", "args": {}} for n in "ab"],
+                },
+                {"toolResults": [{"callId": n, "result": n} for n in "ba"]},
+            ]
+        },
+        {"MESSAGE": 1, "TOOL_CALL": 2, "OBSERVATION": 2},
+    ),
+    (
+        "calls named by their key",
+        {
+            "steps": [
+                {"next_goal": "Open.", "action": [{n: {"at": 1}}], "result": [{"output": n}]} for n in "ab"
+            ]
+        },
+        {"MESSAGE": 2, "TOOL_CALL": 2, "OBSERVATION": 2},
+    ),
+    (
+        "what happened in the words of a log",
+        [
+            {"level": "INFO", "message": "user prompt", "prompt": "Look."},
+            {"level": "INFO", "message": "tool call", "tool_name": "look", "tool_input": {"at": 1}},
+            {"level": "INFO", "message": "tool result", "tool_name": "look", "tool_output": "seen"},
+            {"level": "INFO", "message": "model reply", "completion": "Seen."},
+        ],
+        {"RUN_STARTED": 1, "MESSAGE": 2, "TOOL_CALL": 1, "OBSERVATION": 1},
+    ),
+    (
+        "one object of several in each event",
+        [
+            {"run": "r", "userTurn": {"text": "Look."}},
+            {"run": "r", "toolCall": {"name": "look", "args": {"at": 1}}},
+            {"run": "r", "agentTurn": {"text": "Seen."}},
+        ],
+        {"RUN_STARTED": 1, "MESSAGE": 2, "TOOL_CALL": 1},
+    ),
+    (
+        "steps that are counted, each with task and agent",
+        [
+            {"episode_id": e, "step": n, "agent": "a", "task": e, "action": "open", "observation": "open"}
+            for e in "xy"
+            for n in (0, 1)
+        ],
+        {"RUN_STARTED": 2, "TOOL_CALL": 4, "OBSERVATION": 4},
+    ),
+    (
+        "requests and answers of a protocol",
+        [
+            each
+            for n in (1, 2)
+            for each in (
+                {"id": n, "method": "tools/call", "params": {"name": "look", "arguments": {"at": n}}},
+                {"id": n, "result": {"content": [{"type": "text", "text": "seen"}]}},
+            )
+        ],
+        {"RUN_STARTED": 1, "TOOL_CALL": 2, "OBSERVATION": 2},
+    ),
+    (
+        "messages in a role's words, with calls",
+        {
+            "turns": [
+                {"role": "agent", "message": "Hello."},
+                {"role": "user", "message": "Look."},
+                {
+                    "role": "tool_call",
+                    "toolCalls": [{"id": "t", "function": {"name": "look", "arguments": "{}"}}],
+                },
+                {"role": "tool_call_result", "name": "look", "result": "seen", "toolCallId": "t"},
+            ]
+        },
+        {"RUN_STARTED": 1, "MESSAGE": 2, "TOOL_CALL": 1, "OBSERVATION": 1},
+    ),
+    ("a reply beside the messages", [{"messages": [GO], "outputs": ["Done."]}] * 2, {"MESSAGE": 4}),
+    (
+        "names with a word more",
+        {"log": [{"api_name": "look", "param_dict": {"at": 1}, "result_value": "seen"}] * 2},
+        {"TOOL_CALL": 2, "OBSERVATION": 2},
+    ),
+    (
         "calls in a list with their results",
         {"steps": [{"text": "I look.", "tool_calls": [{"tool_name": "look", "args": {}, "result": "seen"}]}]},
         {"MESSAGE": 1, "TOOL_CALL": 1, "OBSERVATION": 1},
@@ -141,6 +229,10 @@ NAMES: list[tuple[dict[str, Any], str, Any]] = [
     ({"state": {"counter": {"prompt_tokens": 1}}}, "usage", "state.counter"),
     ({"status": "failed"}, "success", "status"),
     ({"auto_passed": False}, "success", "auto_passed"),
+    ({"analysis": {"successEvaluation": "true"}}, "success", "analysis.successEvaluation"),
+    ({"agent": {"id": "7", "name": "a"}}, "agent", "agent.name"),
+    ({"assistantId": "7"}, "agent", "assistantId"),
+    ({"player_model": "m"}, "model", "player_model"),
     ({"task": {"title": "t"}}, "task", "task.title"),
     (
         {"meta": {"model": "m"}, "results": [{"task": n, "passed": True} for n in "ab"]},
@@ -154,6 +246,13 @@ MISLEADING: list[tuple[dict[str, Any], str]] = [
     ({"question": "A?", "answer": "a"}, "target"),
     ({"agent": "A reply of several sentences, which is nobody's name: " + "a " * 40}, "id"),
 ]
+
+
+def test_what_was_seen_before_an_action_answers_none_of_its_own() -> None:
+    steps = [{"observation": "A door.", "thought": "I open it.", "action": "open"}]
+    draft = yaml.safe_load(draft_mapping([{"steps": steps}], "mine"))
+    (rule,) = draft["items"][0]["choose"]
+    assert [next(iter(each.keys() - {"when"})) for each in rule["items"]] == ["answer", "say", "call"]
 
 
 def test_success_of_a_tool_is_not_success_of_the_run() -> None:

@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, Final
+from typing import Any
 
+from untaken.formats.mapped.draft_calls import list_of_calls, listed, nested_calls, worked
+from untaken.formats.mapped.draft_kinds import KINDS_SHOWN, by_member, by_value, kind_of, kind_path, phase_of
 from untaken.formats.mapped.draft_names import (
     ACTING,
-    ANSWERED,
     ASSISTANTS,
-    BOUNDS,
+    BEGINS,
     CALLS,
     DEEDS,
-    KINDS,
+    LISTED,
     MODELS,
-    OK,
+    NODES,
     PARTS,
-    RUNS,
+    RESULTS,
+    SEEN,
     SPEAKERS,
-    TOOLS,
+    THOUGHTS,
     USERS,
     WRAPPED,
     like,
     words,
 )
-from untaken.formats.mapped.draft_shapes import first_named, flattened, lists_of, mostly, turn_of
+from untaken.formats.mapped.draft_shapes import (
+    first_named,
+    flattened,
+    lists_of,
+    mostly,
+    part_of,
+    speaks,
+    turn_of,
+)
 from untaken.formats.messages import is_message, message_items
 from untaken.formats.readings import mapping, objects
-from untaken.formats.trace_run import Answered, Called, Item
+from untaken.formats.trace_run import Answered, Called, Item, Utterance
 from untaken.plans.yaml_text import flow, text
 
 Element = Mapping[str, Any]
 USER, ASSISTANT = "'user'", "'assistant'"
-KINDS_SHOWN: Final = 20
 
 
 def drafted_items(sample: Sequence[Any], together: bool) -> Iterator[str]:
@@ -49,11 +57,35 @@ def drafted_items(sample: Sequence[Any], together: bool) -> Iterator[str]:
     spoken = [item for each in lists[best] if is_message(each) for item in message_items(each)]
     if beside := _beside(best, lists, spoken):
         if like(beside.rpartition(".")[2], CALLS):
-            rule = _nested(beside, lists[beside], answered=any(isinstance(item, Answered) for item in spoken))
-            yield f"  - {flow(rule)}"
+            answered = any(isinstance(item, Answered) for item in spoken)
+            yield from (
+                f"  - {flow(rule)}" for rule in nested_calls(beside, lists[beside], answered=answered)
+            )
         else:
             yield from _list_rule(f"{beside}[]", lists[beside])
     yield from _list_rule(f"{best}[]", lists[best])
+    if spoken and not any(isinstance(item, Called) or _is_reply(item) for item in spoken):
+        yield from _reply(sample)
+
+
+def _is_reply(item: Item) -> bool:
+    return isinstance(item, Utterance) and item.role not in ("user", "system", "developer")
+
+
+def _reply(sample: Sequence[Any]) -> Iterator[str]:
+    """The rule for what a model replied to the messages that it was called with."""
+    flat = [flattened(mapping(each)) for each in sample]
+    path = first_named(
+        [{n: v for n, v in each.items() if _is_said(v)} for each in flat], (*PARTS["replied"], "outputs")
+    )
+    if path:
+        listed = any(isinstance(each.get(path), list) for each in flat)
+        content = {"first": f"{path}[]"} if listed else path
+        yield f"  - say: {flow({'role': ASSISTANT, 'content': content})}"
+
+
+def _is_said(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
 
 
 def lists_by_path(sample: Sequence[Any]) -> dict[str, list[dict[str, Any]]]:
@@ -78,82 +110,47 @@ def _beside(best: str, lists: Mapping[str, Sequence[Element]], spoken: Sequence[
     """A list of calls beside the best list, which has none; or what was said beside calls."""
     others = [path for path in lists if path != best]
     if like(best.rpartition(".")[2], CALLS):
-        return next((path for path in others if mostly(map(_speaks, lists[path]))), None)
+        return next((path for path in others if mostly(map(speaks, lists[path]))), None)
     calls = any(isinstance(item, Called) for item in spoken)
     if calls or any(like(name, (*CALLS, *ACTING)) for each in lists[best] for name in each):
         return None
     return next((path for path in others if like(path.rpartition(".")[2], CALLS)), None)
 
 
-def _speaks(element: Element) -> bool:
-    """Whether an element says something, and who says it."""
-    return is_message(element) or (
-        any(like(name, SPEAKERS[:8]) for name in element)
-        and any(like(name, PARTS["say"]) for name in element)
-    )
-
-
 def _list_rule(place: str, elements: Sequence[Element]) -> Iterator[str]:
     """The rule for a list of what happened."""
     known = sum(map(is_message, elements))
-    if known * 10 >= len(elements) * 9 and not _has_more_tools(elements):
+    if known * 10 >= len(elements) * 9 and not _has_more(elements):
         yield f"  - {flow({'message': place})}"
         return
     yield f"  - each: {text(place)}"
     wrapped = next((n for n in WRAPPED if mostly(is_message(e.get(n)) for e in elements)), None)
-    if time := first_named(elements, PARTS["time"]):
+    flat = [flattened(each) for each in elements]
+    if time := first_named(flat, PARTS["time"]):
         yield f"    time: {text(time)}"
     if wrapped:
         yield f"    message: {wrapped}"
         return
-    flat = [flattened(each) for each in elements]
-    kind = _kind(flat)
+    kind = kind_path(flat)
     if kind and like(kind.rpartition(".")[2], DEEDS) and first_named(flat, PARTS["arguments"]):
         kind = None
-    values = dict.fromkeys(each[kind] for each in flat if kind and isinstance(each.get(kind), str))
-    started = any(_phase(value) == "call" for value in values)
+    groups = by_value(flat, kind) if kind else by_member(flat)
+    started = any(phase_of(kind_of(when)) == "call" for when, _ in groups)
     ids = _call_id(flat)
-    rules = [
-        line
-        for value in islice(values, KINDS_SHOWN)
-        for line in _rule({kind: value}, [e for e in flat if e.get(kind or "") == value], ids, started)
-    ]
-    rest = [each for each in flat if kind is None or kind not in each]
-    rules += _rule({}, rest if values else rest or flat, ids, started)
+    rules = [line for when, some in groups[:KINDS_SHOWN] for line in _rule(when, some, ids, started)]
+    rest = [each for each in flat if kind is not None and kind not in each]
+    rules += _rule({}, rest if groups else flat, ids, started)
     yield from ["    choose:", *rules] if rules else ["    items: []  # nothing in it is known by its name"]
 
 
-def _has_more_tools(elements: Sequence[Element]) -> bool:
-    """Whether messages have calls in members of their own that no known chat has."""
-    found = any(isinstance(item, Called) for each in elements for item in message_items(each))
-    return not found and first_named(elements, PARTS["tool"][:3]) is not None
-
-
-def _kind(elements: Sequence[Element]) -> str | None:
-    """The path of what tells elements apart: in most of them, with few values; the outermost first."""
-    paths = dict.fromkeys(path for each in elements for path in each)
-    outermost = sorted(paths, key=lambda path: path.count("."))
-    for path in (each for name in KINDS for each in outermost if like(each.rpartition(".")[2], (name,))):
-        values = [each[path] for each in elements if isinstance(each.get(path), str)]
-        if "." in path and like(path.rpartition(".")[2], KINDS[-1:]):
-            continue  # the name of what it is in, not of the element
-        names = like(path.rpartition(".")[2], KINDS[:4]) and not any(" " in each for each in values)
-        most = len(values) - 1 if names else len(values) // 2
-        if len(values) * 2 > len(elements) and len(set(values)) <= max(2, most):
-            return path
-    return None
-
-
-def _phase(kind: str) -> str:
-    """What the kind of an element says it is: ``call``, ``answer``, ``bound`` of a run, or nothing."""
-    kind_words = words(kind)
-    if kind_words & MODELS:
-        return ""
-    if kind_words & TOOLS:
-        return "answer" if kind_words & ANSWERED else "call"
-    if kind_words & BOUNDS and (kind_words & RUNS or kind_words <= BOUNDS):
-        return "bound"
-    return "answer" if "observation" in kind_words else ""
+def _has_more(elements: Sequence[Element]) -> bool:
+    """Whether messages have texts, or calls, in members of their own that no known chat has."""
+    read = [list(message_items(each)) for each in elements]
+    unread = [each for each, found in zip(elements, read, strict=True) if not found]
+    if first_named(unread, PARTS["say"]):
+        return True
+    calls = any(isinstance(item, Called) for found in read for item in found)
+    return not calls and part_of(list(map(flattened, elements)), "arguments") is not None
 
 
 def _call_id(elements: Sequence[Element]) -> str | None:
@@ -165,17 +162,18 @@ def _call_id(elements: Sequence[Element]) -> str | None:
 
 
 def _rule(
-    when: Mapping[str | None, Any], elements: Sequence[Element], ids: str | None, started: bool
+    when: Mapping[str, Any], elements: Sequence[Element], ids: str | None, started: bool
 ) -> Iterator[str]:
     """The rule for elements of one kind."""
-    condition = {str(name): value for name, value in when.items()}
+    condition = dict(when)
     acts = list(_acts(elements, when, {"id": ids} if ids else {}, started))
     if not acts:
         if condition:
             nothing = "items: []  # nothing in it is known by its name"
             yield f"      - when: {flow(condition)}\n        {nothing}: {_names(elements)}"
         return
-    rule: dict[str, Any] = {"items": acts} if len(acts) > 1 else acts[0]
+    alone = len(acts) == 1 and "each" not in acts[0]  # its `when` would be about each of them
+    rule: dict[str, Any] = acts[0] if alone else {"items": acts}
     rule = {**rule, "when": {**condition, **rule.get("when", {})}}
     before = "      - "
     for name in sorted(rule, key=lambda each: each != "when"):
@@ -190,77 +188,154 @@ def _rule(
 
 
 def _acts(
-    free: Sequence[Element], when: Mapping[str | None, Any], ids: Mapping[str, str], started: bool
+    free: Sequence[Element], when: Mapping[str, Any], ids: Mapping[str, str], started: bool
 ) -> Iterator[dict[str, Any]]:
     """What elements of one kind say, call and answer, each a rule."""
-    kind = str(next(iter(when.values()), ""))
-    phase = _phase(kind)
-    free = [{name: value for name, value in each.items() if name not in when} for each in free]
-    nested = next((n for n in CALLS for e in free for p in e if like(p, (n,)) and objects(e[p])), None)
-    if nested:
-        nested = next(p for e in free for p in e if like(p, (nested,)))
-    arguments, content = first_named(free, PARTS["arguments"]), first_named(free, PARTS["content"])
-    named = PARTS["tool"] if arguments or phase else PARTS["tool"][: -1 if content else -3]
-    texts = [{name: value for name, value in each.items() if isinstance(value, str)} for each in free]
-    tool = first_named(texts, (*DEEDS, *named) if arguments else named)
-    if tool is None and phase in ("call", "answer"):
-        tool = next((path for each in texts for path in each if "name" in words(path)), None)
-    role = next((n for n in SPEAKERS[:4] if n in when), None) or first_named(free, SPEAKERS)
-    spoken = role if role in when else first_named(free, SPEAKERS[:4])
-    calls = _nested(nested, [each for one in free for each in objects(one.get(nested))]) if nested else None
-    say_named = first_named(free, PARTS["say"])
-    turns = [turn for each in free if (turn := turn_of(each))]
-    if turns and not tool and not spoken and (not kind or words(kind) & MODELS):
-        asked, replied = turns[0]
-        yield {"say": {"role": USER, "content": asked}}
-        yield from [calls] if calls else ()
-        yield {"say": {"role": ASSISTANT, "content": replied}}
-        return
-    if phase == "bound":
-        if content := first_named(free, PARTS["say"][:3]):
-            yield {"say": {"role": role or _speaker(kind), "content": content}}
-        return
-    if not say_named and content and not tool and words(kind) & (USERS | ASSISTANTS):
-        yield {"say": {"role": _speaker(kind), "content": content}}
-        return
-    thought = first_named(free, PARTS["thought"])
-    if tool and thought:
-        yield {"say": {"role": ASSISTANT, "content": thought}}
-    say = say_named or (None if content else thought)
-    words_of = {"flat": say} if say and any(isinstance(each.get(say), list) for each in free) else say
-    if say and (not tool or (spoken and not phase)):
-        if phase == "answer" or "result" in kind:
-            yield {"answer": {"content": say, **ids}}
+    return _KindDraft(free, when, ids, started).acts()
+
+
+class _KindDraft:
+    """What elements of one kind say, call and answer.
+
+    Args:
+        elements: flattened.
+        when: the path of what tells them apart, and its value for these.
+        ids: the member that joins a call and its answer.
+        started: whether calls have elements of their own, which end them.
+    """
+
+    def __init__(
+        self,
+        elements: Sequence[Element],
+        when: Mapping[str, Any],
+        ids: Mapping[str, str],
+        started: bool,
+    ) -> None:
+        self.when, self.ids, self.started = when, ids, started
+        self.kind = kind_of(when)
+        self.phase = phase_of(self.kind)
+        self.free = [{name: value for name, value in each.items() if name not in when} for each in elements]
+        self.texts = [{name: v for name, v in each.items() if isinstance(v, str)} for each in self.free]
+        self.nested = listed(self.free, (*CALLS, *LISTED)) or list_of_calls(self.free)
+        self.results = listed(self.free, RESULTS) if self.nested else None
+        arguments, content = part_of(self.free, "arguments"), part_of(self.free, "content")
+        self.arguments = None if arguments == self.nested else arguments
+        self.content = None if content == self.results and content else content
+        self.tool = self._tool()
+        self.thought = first_named(self.texts, PARTS["thought"])
+        sayable = [{n: v for n, v in each.items() if isinstance(v, str | list)} for each in self.free]
+        self.said = first_named(sayable, PARTS["say"])
+        speakers = [{name: v for name, v in each.items() if "." not in name} for each in self.free]
+        self.role = next((n for n in SPEAKERS[:4] if n in when), None) or self.named(SPEAKERS[:-1])
+        self.role = self.role or first_named(speakers, SPEAKERS[-1:])
+        self.spoken = self.role if self.role in when else self.named(SPEAKERS[:4])
+
+    def named(self, names: Sequence[str]) -> str | None:
+        """The first of the names that elements have."""
+        return first_named(self.free, names)
+
+    def _tool(self) -> str | None:
+        names = PARTS["tool"]
+        if not (self.arguments or self.phase):
+            names = names[: -1 if self.content else -3]
+        tool = first_named(self.texts, (*DEEDS, *names) if self.arguments else names)
+        if tool is None and self.arguments:
+            tool = part_of(self.texts, "tool")
+        if tool is None and self.arguments and self.content:
+            tool = first_named(self.texts, NODES)
+        if tool is None and self.phase in ("call", "answer"):
+            return next((path for each in self.texts for path in each if "name" in words(path)), None)
+        return tool
+
+    def speaker(self) -> str:
+        """Who speaks: a member with several values, else what the kind says."""
+        told = bool(words(self.kind) & (USERS | ASSISTANTS | THOUGHTS))
+        names = {str(each.get(self.role)) for each in self.free} if self.role else set()
+        return self.role if self.role and (not told or len(names) > 1) else _speaker(self.kind)
+
+    def acts(self) -> Iterator[dict[str, Any]]:
+        """The rules, in the order in which it happened."""
+        turns = [turn for each in self.free if (turn := turn_of(each))]
+        calls = self._nested_calls()
+        kind_words = words(self.kind)
+        if turns and not self.tool and not self.spoken and (not self.kind or kind_words & MODELS):
+            asked, replied = turns[0]
+            yield {"say": {"role": USER, "content": asked}}
+            yield from calls
+            yield {"say": {"role": ASSISTANT, "content": replied}}
+        elif self.phase == "bound":
+            yield from self._bound(kind_words)
+        elif not self.said and self.content and not self.tool and kind_words & (USERS | ASSISTANTS):
+            yield {"say": {"role": _speaker(self.kind), "content": self.content}}
         else:
-            yield {"say": {"role": role or _speaker(kind), "content": words_of}}
-    answer_alone = phase == "answer" and started
-    if tool and not answer_alone:
-        call = {"call": {"tool": tool, **({"arguments": arguments} if arguments else {}), **ids}}
-        everywhere = all(each.get(tool) for each in free)
-        yield call if everywhere else {"when": {tool: {"filled": True}}, **call}
-    yield from [calls] if calls else ()
-    if content and (tool or not say):
-        oks = (path for name in OK for path in (name, f"{content}.{name}"))
-        ok = next((path for path in oks for each in free if isinstance(_at(each, path), bool)), None)
-        answer = {"answer": {"content": content, **ids, **({"ok": ok} if ok else {})}}
-        yield {"when": {content: {"filled": True}}, **answer} if tool and not answer_alone else answer
+            answers = list(self._answers())
+            early = self._seen_before()
+            yield from answers if early else ()
+            yield from self._says()
+            yield from self._calls()
+            yield from calls
+            yield from () if early else answers
 
+    def _nested_calls(self) -> list[dict[str, Any]]:
+        if not self.nested:
+            return []
+        calls, given = (
+            [one for e in self.free for one in objects(e.get(p or ""))] for p in (self.nested, self.results)
+        )
+        return nested_calls(self.nested, calls, self.results, given, joined=bool(self.ids))
 
-def _at(element: Element, path: str) -> Any:
-    outer, _, inner = path.rpartition(".")
-    return mapping(element.get(outer)).get(inner) if outer else element.get(inner)
+    def _bound(self, kind_words: frozenset[str]) -> Iterator[dict[str, Any]]:
+        """What is said where a run begins or ends; what it ends with was said before."""
+        if content := self.named(PARTS["say"][:3]):
+            yield {"say": {"role": self.role or _speaker(self.kind), "content": content}}
+        elif kind_words & BEGINS and (asked := first_named(self.texts, PARTS["asked"])):
+            yield {"say": {"role": USER, "content": asked}}
 
+    def _says(self) -> Iterator[dict[str, Any]]:
+        if self.tool and self.thought:
+            yield {"say": {"role": ASSISTANT, "content": self.thought}}
+        say = self.said or (None if self.content else self.thought) or self._spoken_of_kind()
+        if not say or (self.tool and (not self.spoken or self.phase)):
+            return
+        if self.phase == "answer" or "result" in self.kind:
+            yield {"answer": {"content": say, **self.ids}}
+            return
+        is_list = any(isinstance(each.get(say), list) for each in self.free)
+        yield {"say": {"role": self.speaker(), "content": {"flat": say} if is_list else say}}
 
-def _nested(name: str, calls: Sequence[Element], *, answered: bool = False) -> dict[str, Any]:
-    """The rule for calls that are a list in an element, unless they are `answered` elsewhere with answers."""
-    call = {
-        "tool": first_named(calls, PARTS["tool"]) or "name",
-        "arguments": first_named(calls, (*PARTS["arguments"], "payload")) or "arguments",
-    }
-    if (content := first_named(calls, (*PARTS["content"], "reply"))) and not answered:
-        answer = {"when": {content: {"filled": True}}, "answer": {"content": content}}
-        return {"each": f"{name}[]", "items": [{"call": call}, answer]}
-    return {"each": f"{name}[]", "call": call}
+    def _spoken_of_kind(self) -> str | None:
+        """What somebody says in an element whose kind says who it is: a prompt, a completion."""
+        kind_words = words(self.kind)
+        if self.phase or self.tool:
+            return None
+        if kind_words & USERS:
+            return first_named(self.texts, PARTS["asked"])
+        return first_named(self.texts, PARTS["replied"]) if kind_words & (ASSISTANTS | MODELS) else None
+
+    def _calls(self) -> Iterator[dict[str, Any]]:
+        if not self.tool or self._only_answers():
+            return
+        arguments = {"arguments": self.arguments} if self.arguments else {}
+        call = {"call": {"tool": self.tool, **arguments, **self.ids}}
+        everywhere = all(each.get(self.tool) for each in self.free)
+        yield call if everywhere else {"when": {self.tool: {"filled": True}}, **call}
+
+    def _answers(self) -> Iterator[dict[str, Any]]:
+        if not self.content or not (self.tool or not self.said):
+            return
+        answer = {"answer": {"content": self.content, **self.ids, **worked(self.free, self.content)}}
+        with_call = self.tool and not self._only_answers()
+        yield {"when": {self.content: {"filled": True}}, **answer} if with_call else answer
+
+    def _only_answers(self) -> bool:
+        return self.phase == "answer" and self.started
+
+    def _seen_before(self) -> bool:
+        """Whether elements say first what was seen, then what was done."""
+        if not self.tool or not self.content or not like(self.content.rpartition(".")[2], SEEN):
+            return False
+        both = [list(each) for each in self.free if self.tool in each and self.content in each]
+        return mostly(each.index(self.content) < each.index(self.tool) for each in both)
 
 
 def _speaker(kind: str) -> str:

@@ -15,6 +15,8 @@ from untaken.formats.losses import Findings
 from untaken.formats.mapped.draft_items import best_list, drafted_items, lists_by_path
 from untaken.formats.mapped.draft_names import (
     AROUND,
+    CALLS,
+    COUNTERS,
     ENDS,
     FIELDS,
     FINAL,
@@ -22,19 +24,26 @@ from untaken.formats.mapped.draft_names import (
     KINDS,
     OUTPUT,
     PARTS,
+    RESULTS,
     RIGHT,
+    RUN_LISTS,
     SHARED,
+    STEP_COUNTERS,
+    STEPS,
     TITLES,
     like,
     words,
 )
 from untaken.formats.mapped.draft_shapes import (
     NAME_CHARS,
+    fields_of,
+    flattened,
     happened,
     is_plain,
     is_usage,
     lists_of,
     mostly,
+    speaks,
     turn_of,
     values_by_path,
 )
@@ -44,6 +53,8 @@ from untaken.plans.yaml_text import flow
 from untaken.present.numbers import counted
 
 RECORDS: Final = 50
+ACTORS: Final = 6
+"""Names of an agent that count inside of what happened, too."""
 _IN, _OUT = ("input", "prompt", "in"), ("output", "completion", "out")
 
 
@@ -90,9 +101,21 @@ def draft_mapping(records: Iterable[Any], name: str) -> str:
 def _runs_inside(sample: Sequence[Any]) -> str | None:
     """The list of a record whose elements are runs: they have an outcome, or lists of what happened."""
     for path, found in lists_of(mapping(sample[0])).items():
+        if "[]" in path:
+            continue
         if len(found) > 1 and not _is_result(sample[0]) and mostly(map(_is_result, found)):
             return path
-        inner = [each for run in objects(found) for each in lists_of(run).values() if happened(each)]
+        last = path.rpartition(".")[2]
+        if like(last, STEPS) or mostly(map(speaks, objects(found))):
+            continue
+        lists = [(each, within) for run in objects(found) for each, within in lists_of(run).items()]
+        if like(last, RUN_LISTS) and lists:
+            return path
+        inner = [
+            each
+            for name, each in lists
+            if happened(each) and not like(name.rpartition(".")[2], (*CALLS, *RESULTS))
+        ]
         if inner and not happened(found):
             return path
     return None
@@ -112,9 +135,10 @@ def _are_members(sample: Sequence[Any]) -> bool:
 def _is_result(element: Any) -> bool:
     """Whether an element says of a task who did it, or how it was done."""
     own = {name: value for name, value in mapping(element).items() if not isinstance(value, dict | list)}
-    named = any(like(name, (*FIELDS["task"], *TITLES)) for name in own)
-    who = any(like(name, (*FIELDS["agent"], *FIELDS["model"])) for name in own)
-    return named and (who or any(_says_outcome(name, value) for name, value in own.items()))
+    ended = any(_says_outcome(name, value) for name, value in own.items())
+    if any(like(name, FIELDS["task"]) for name in own):
+        return ended or any(like(name, (*FIELDS["agent"], *FIELDS["model"])) for name in own)
+    return ended and any(like(name, TITLES) for name in own)
 
 
 def _says_outcome(name: str, value: Any) -> bool:
@@ -129,6 +153,8 @@ def _are_events(sample: Sequence[Any]) -> bool:
     """Whether the records of a file are what happened in its runs, not a run each."""
     if len(sample) == 1 or not all(isinstance(each, dict) for each in sample):
         return False
+    if _are_counted(sample) or _are_exchanged(sample):
+        return True
     if mostly(map(_is_result, sample)):
         return False
     kinds = dict.fromkeys(name for each in sample for name in each if like(name, KINDS[:-1]))
@@ -139,6 +165,31 @@ def _are_events(sample: Sequence[Any]) -> bool:
     if not differ and mostly(any(_says_outcome(n, v) for n, v in e.items() if v in (0, 1)) for e in sample):
         return False
     return differ or turns * 10 < len(sample) * 8 or _session(sample) is not None
+
+
+def _are_counted(sample: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the records that share the id of a run, or all, are counted: its steps."""
+    key = _session(sample)
+    fields = [dict(fields_of(each)) for each in sample]
+    counters = COUNTERS if key else STEP_COUNTERS
+    for name in dict.fromkeys(name for each in fields for name in each if like(name, counters)):
+        runs: dict[Any, list[float]] = {}
+        for each in fields:
+            if (count := number(each.get(name), Findings(None), "")) is not None:
+                runs.setdefault(each.get(key or ""), []).append(count)
+        rising = [counts for counts in runs.values() if sorted(set(counts)) == counts]
+        if any(len(counts) > 1 for counts in rising) and len(rising) == len(runs):
+            return True
+    return False
+
+
+def _are_exchanged(sample: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether some of the records have the arguments of a call, and the others what it gave."""
+    names = [{path.rpartition(".")[2] for path in flattened(each)} for each in sample]
+    calls = [any(like(name, PARTS["arguments"]) for name in each) for each in names]
+    answers = [any(like(name, PARTS["content"]) for name in each) for each in names]
+    either = sum(call != answer for call, answer in zip(calls, answers, strict=True))
+    return any(calls) and any(answers) and either * 10 >= len(sample) * 8
 
 
 def _session(sample: Sequence[Mapping[str, Any]]) -> str | None:
@@ -179,7 +230,12 @@ class _RunDraft:
         place = "" if together else best_list(lists)
         self._each = "" if place is None else f"{place}[]"
         events = [] if place is None else lists[place]
-        self._inside = values_by_path(events)
+        given = PARTS["arguments"][:5]  # what somebody asks of a tool is nobody's task
+        self._inside = {
+            path: values
+            for path, values in values_by_path(events).items()
+            if not any(like(step, given) for step in path.split(".")[:-1])
+        }
         of_run = [each for each in events if not any(like(name, PARTS["tool"][:3]) for name in each)]
         self._ends = values_by_path(of_run) if together else self._fields
         if together:
@@ -211,7 +267,10 @@ class _RunDraft:
         if self._fields and part not in ("model", "agent"):
             return None
         inside = self._ends if part == "success" else self._inside
-        found = found or _named(part, inside) or (_by_content(part, inside) if not self._fields else None)
+        names = {"id": FIELDS["id"][:-1], "agent": FIELDS["agent"][:ACTORS] if self._fields else None}
+        found = found or _named(part, inside, names.get(part))
+        if found is None and not self._fields and part != "task":  # a name in it is a tool's, or a speaker's
+            found = _by_content(part, inside)
         which = "last" if part == "success" else "first"
         return None if found is None else {which: f"{self._each}.{found}"}
 
@@ -259,10 +318,11 @@ def _usage(fields: Mapping[str, Sequence[Any]]) -> str | dict[str, str] | None:
     return found or None
 
 
-def _named(part: str, fields: Mapping[str, Sequence[Any]]) -> str | None:
+def _named(part: str, fields: Mapping[str, Sequence[Any]], names: Sequence[str] | None = None) -> str | None:
     """The member that a name speaks for, the likeliest name first."""
     fitting = [path for path, values in fields.items() if any(_fits(part, value) for value in values)]
-    return next((path for name in FIELDS[part] for path in _called(fitting, name, part)), None)
+    named = (path for name in names or FIELDS[part] for path in _called(fitting, name, part))
+    return next(named, None) or next((path for path in fitting if _ends_like(path, part)), None)
 
 
 def _fits(part: str, value: Any) -> bool:
@@ -270,7 +330,7 @@ def _fits(part: str, value: Any) -> bool:
     if part in ("started", "finished"):
         return moment(value, Findings(None), part) is not None
     if part == "cost":
-        return isinstance(value, int | float) and not isinstance(value, bool)
+        return not isinstance(value, bool) and number(value, Findings(None), part) is not None
     if part == "usage":
         return is_usage(value)
     if part == "task_text":
@@ -283,8 +343,7 @@ def _fits(part: str, value: Any) -> bool:
 def _by_content(part: str, fields: Mapping[str, Sequence[Any]]) -> str | None:
     """A member that what is in it speaks for; an agent without a name is called after its model."""
     if part == "agent":
-        models = (path for name in FIELDS["model"] for path in _called(fields, name, "model"))
-        return next((path for path in models if any(isinstance(v, str) for v in fields[path])), None)
+        return _named("model", {p: vs for p, vs in fields.items() if any(isinstance(v, str) for v in vs)})
     if part == "task":
         return next(
             (path for name in TITLES for path in _called(fields, name, part) if "." not in path), None
@@ -297,13 +356,34 @@ def _by_content(part: str, fields: Mapping[str, Sequence[Any]]) -> str | None:
 
 def _decided(fields: Mapping[str, Sequence[Any]]) -> str | None:
     """The member that says how each run ended, in a word that decides it; one called so first."""
-    decided = [path for path, values in fields.items() if all(map(_is_outcome, values))]
+    decided = [
+        path for path, values in fields.items() if all(map(_is_outcome, values)) or _partly(path, values)
+    ]
     names = (*FIELDS["success"], *ENDS)
-    return next((path for name in names for path in _called(decided, name, "success")), None)
+    named = (path for name in names for path in _called(decided, name, "success"))
+    worded = (path for path in decided if words(path.rpartition(".")[2]) & RIGHT)
+    return next(named, None) or next(worded, None)
+
+
+def _partly(path: str, values: Sequence[Any]) -> bool:
+    """Whether a member called an end is success for some runs, and for others a word that decides nothing."""
+    return like(path.rpartition(".")[2], ENDS) and any(
+        isinstance(each, str) and outcome_from(each, Findings(None), "")[0] for each in values
+    )
 
 
 def _is_outcome(value: Any) -> bool:
     return outcome_from(value, Findings(None), "")[0] is not None
+
+
+def _ends_like(path: str, part: str) -> bool:
+    """Whether a member is an agent by its id, or a model of somebody: ``assistantId``, ``player_model``."""
+    last = path.rpartition(".")[2]
+    found = words(last)
+    if part == "model":
+        return len(found) == 2 and last.lower().endswith(("model", "llm"))
+    actors = {"assistant", "agent", "bot"}
+    return part == "agent" and bool(found & actors) and found <= actors | {"id", "name"}
 
 
 def _called(fields: Iterable[str], name: str, part: str) -> list[str]:
@@ -313,9 +393,15 @@ def _called(fields: Iterable[str], name: str, part: str) -> list[str]:
         *above, last = path.split(".")
         own = (
             part in ("agent", "model", "task")
-            and last in ("name", "id", "title")
+            and last in ("name", "id", "title", "slug")
             and like("".join(above[-1:]), (name,))
         )
         if own or like(last, (name,)):
             found.append(path)
-    return sorted(found, key=lambda path: path.count("."))
+    own_names = ("id", "name", "title") if part == "task" else ("name", "slug", "title", "id")
+
+    def order(path: str) -> tuple[int, int]:
+        last = path.rpartition(".")[2]
+        return path.count("."), own_names.index(last) if last in own_names else -1
+
+    return sorted(found, key=order)

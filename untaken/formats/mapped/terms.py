@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from untaken.errors import UntakenError
 from untaken.formats.losses import Findings, clip
 from untaken.formats.mapped.paths import RecordPath, read_path
-from untaken.formats.readings import parsed, text
+from untaken.formats.readings import mapping, parsed, text
 from untaken.formats.trace_run import content_text
 from untaken.plans.strict_document import Document, Path
 
@@ -182,14 +182,14 @@ class MappingTerms:
                 key: self.term(part, (*at, "fields", key), home, whole=True) for key, part in members.items()
             }
             return lambda scope: {key: v for key, part in parts.items() if (v := part(scope)) is not None}
-        if len(spec) == 1 and (name := next(iter(spec))) in ("not", "json", "flat"):
+        if len(spec) == 1 and (name := next(iter(spec))) in _UNARY:
             inner = self.term(spec[name], (*at, name), home, whole=whole or name != "not")
             return _UNARY[name](inner)
         return self.refuse(
             at,
             f"{_named(at)} is no value: {_shown(spec)}",
             "A path, a list, 'a literal', \"{a}/{template}\", of/is/else, if/then/else, fields, sum, count, "
-            "first, last, not, json or flat.",
+            "first, last, not, json, flat, key or value.",
         )
 
     def _aggregate(self, name: str, spec: dict[str, Any], at: Path, home: str, whole: bool) -> Term:
@@ -312,6 +312,8 @@ _UNARY: Final[Mapping[str, Callable[[Term], Term]]] = {
     "not": lambda term: lambda scope: not value if isinstance(value := term(scope), bool | int) else None,
     "json": lambda term: lambda scope: parsed(term(scope)),
     "flat": lambda term: lambda scope: content_text(term(scope)),
+    "key": lambda term: lambda scope: next(iter(mapping(term(scope))), None),
+    "value": lambda term: lambda scope: next(iter(mapping(term(scope)).values()), None),
 }
 _AGGREGATE: Final[Mapping[str, Callable[[Sequence[Any]], Any]]] = {
     "sum": _sum,
