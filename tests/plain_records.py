@@ -77,7 +77,9 @@ PLAIN_RECORDS: Final[dict[str, dict[str, Any]]] = {
             {"ts": 1767225600500, "type": "say", "say": "api_req_started", "text": json.dumps(
                 {"request": "Go.", "tokensIn": 5, "tokensOut": 2, "cacheReads": 3, "cost": 0.5})},
             {"ts": 1767225601000, "type": "ask", "ask": "tool", "partial": False,
-             "text": json.dumps({"tool": "look", "day": 1})}],
+             "text": json.dumps({"tool": "look", "day": 1})},
+            {"ts": 1767225602000, "type": "say", "say": "condense_context",
+             "contextCondense": {"cost": 0.1}}],
         "1769/task_metadata.json": {
             "files_in_context": [], "model_usage": [{"model_id": "m"}],
             "environment_history": [{"cline_version": "3.51"}]},

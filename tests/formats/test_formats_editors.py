@@ -38,7 +38,7 @@ def test_a_task_of_cline_is_its_messages_with_what_the_interface_counted(tmp_pat
     assert [seen.content for seen in run.of(Observation)] == ["monday"]
     assert run.finished is not None
     assert run.finished.metrics == {"input_tokens": 8, "output_tokens": 2, "cached_tokens": 3}
-    assert (run.finished.cost, run.finished.steps, run.finished.success) == (0.5, 1, None)
+    assert (run.finished.cost, run.finished.steps, run.finished.success) == (0.6, 1, None)
 
 
 def said(text: str) -> list[Any]:

@@ -67,6 +67,20 @@ def codex(name: str, *replies: int) -> str:
     return lines(written)
 
 
+def cline(*spent: tuple[str, int, float]) -> list[dict[str, Any]]:
+    """What Cline showed: calls of the model, and what it summed up of those that it no longer shows."""
+    counts = [
+        {"tokensIn": 10 * n, "tokensOut": n, "cacheReads": 90 * n, "cost": cost} for _, n, cost in spent
+    ]
+    return [
+        {"ts": 0, "type": "say", "say": "text", "text": "Go."},
+        *(
+            {"ts": n, "type": "say", "say": kind, "text": json.dumps(each)}
+            for n, ((kind, _, _), each) in enumerate(zip(spent, counts, strict=True))
+        ),
+    ]
+
+
 def inspect(run: str, *samples: dict[str, Any]) -> dict[str, Any]:
     about = {"task": "desk", "model": "openai/m", "run_id": run}
     return {"version": 2, "status": "success", "eval": about, "samples": list(samples)}
@@ -145,6 +159,7 @@ def chat(name: str | None, *replies: str) -> dict[str, Any]:
     return {"session_id": name, "messages": [GO, *said]} if name else {"messages": [GO, *said]}
 
 
+REWIND = {"type": "session.snapshot_rewind", "id": "e9", "timestamp": at(9), "data": {"upToEventId": "r2"}}
 FAILED = {"error": {"message": "APIConnectionError: Connection error."}, "scores": {}}
 FIRST, SECOND = call([GO], LOOK, "r1"), call([GO, LOOK, SEEN], DONE, "r2")
 USER = {
@@ -197,6 +212,32 @@ CASES = [
         {"1.json": gemini("s", 1), "2.json": gemini("t", 1, 2)},
         {"s": (100, 8, None), "t": (100, 8, None)},
         "repeated-messages",
+    ),
+    Case(
+        "Gemini CLI, a rewind",
+        {
+            "1.jsonl": lines(
+                [{**gemini("s"), "messages": []}, *gemini("s", 1, 2)["messages"], {"$rewindTo": "m2"}]
+            )
+        },
+        {"s": (200, 16, None)},
+        "taken-back",
+    ),
+    Case(
+        "Copilot CLI, a rewind",
+        {"1.jsonl": copilot("s", 1, 2) + lines([REWIND])},
+        {"s": (200, 10, None)},
+        "taken-back",
+    ),
+    Case(
+        "Cline, back to a checkpoint, a sub-agent, a summary",
+        {
+            "ui_messages.json": [
+                *cline(("api_req_started", 1, 0.5), ("deleted_api_reqs", 2, 1.0), ("subagent_usage", 1, 0.5)),
+                {"ts": 9, "type": "say", "say": "condense_context", "contextCondense": {"cost": 0.25}},
+            ]
+        },
+        {"0": (400, 4, 2.25)},
     ),
     Case(
         "pi, saved again",

@@ -21,10 +21,10 @@ from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.message_transcript import messages_once
 from untaken.formats.messages import message_items
-from untaken.formats.readings import first_text, mapping, moment, objects, parsed, text
+from untaken.formats.readings import amount, first_text, mapping, moment, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.spending import Amounts, spend, usage, with_cost
+from untaken.formats.spending import Amounts, named_apart, spend, usage, with_cost
 from untaken.formats.task_texts import described
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile
@@ -34,6 +34,11 @@ API: Final = "api_conversation_history.json"
 UI: Final = "ui_messages.json"
 METADATA: Final = "task_metadata.json"
 REQUEST: Final = "api_req_started"
+LEFT: Final = "deleted_api_reqs"
+"""What was spent on messages that were deleted, as when somebody goes back to a checkpoint."""
+SPENT: Final = (REQUEST, LEFT, "subagent_usage")
+CONDENSED: Final = "condense_context"
+"""The call that sums up what was said: its cost alone is recorded."""
 TOKENS: Final = {
     "input_tokens": ("tokensIn",),
     "output_tokens": ("tokensOut",),
@@ -64,6 +69,7 @@ _FAILED: Final = ("Error executing", "The tool execution failed", "[ERROR]", "Er
 PLACES: Final = Places(
     kept=[
         *("role", "content.**", "ts", "modelInfo.modelId", "type", "say", "ask", "text.**", "partial"),
+        "contextCondense.cost",
         *("environment_history[].cline_version", "model_usage[].model_id"),
     ]
 )
@@ -137,7 +143,10 @@ def _run(parts: Mapping[str, Any], name: str, findings: Findings) -> TraceRun | 
     models = [mapping(each.get("modelInfo")) for each in (*messages, *ui)]
     model = first_text(models, ("modelId",)) or first_text(objects(about.get("model_usage")), ("model_id",))
     asked = [each for each in ui if REQUEST in (each.get("say"), each.get("ask"))]
-    spent = spend([_used(each, findings) for each in asked], run=run_id, findings=findings)
+    used = [_used(each, findings) for each in ui if each.get("say") in SPENT or each.get("ask") == REQUEST]
+    condensed = [_condensed(each, findings) for each in ui if each.get("say") == CONDENSED]
+    spent = spend(used, run=run_id, findings=findings, priced=[*used, *filter(None, condensed)])
+    left = [_used(each, findings) for each in ui if each.get("say") == LEFT]
     found = list(_api_items(messages, findings) if messages else _ui_items(ui, findings))
     times = [at for each in ui if (at := moment(each.get("ts"), findings, "ts"))]
     times += [item.at for item in found if item.at is not None]
@@ -154,7 +163,10 @@ def _run(parts: Mapping[str, Any], name: str, findings: Findings) -> TraceRun | 
         finished=max(times, default=None),
         cost=spent.cost,
         steps=len(asked) or sum(each.get("role") == "assistant" for each in messages),
-        metrics=spent.tokens,
+        metrics={
+            **spent.tokens,
+            **named_apart("left", spend(left, run=run_id, findings=Findings(None))),
+        },
         metadata={"format": "cline", **described(_task(found))},
     )
 
@@ -167,6 +179,11 @@ def _used(message: Mapping[str, Any], findings: Findings) -> Amounts:
     return with_cost(
         usage(given, findings, TOKENS, beside=beside), cost if isinstance(cost, int | float) else None
     )
+
+
+def _condensed(message: Mapping[str, Any], findings: Findings) -> Amounts:
+    cost = amount(mapping(message.get("contextCondense")).get("cost"), findings, "contextCondense.cost")
+    return with_cost({}, cost)
 
 
 def _task(found: Iterable[Item]) -> str | None:
@@ -310,7 +327,7 @@ IMPORTER: Final = Importer(
             "task": ("(the task's folder)",),
             "task text": ("(what the user said first)",),
             "tokens": ("(tokensIn, tokensOut, cacheReads, cacheWrites of api_req_started)",),
-            "cost": ("(cost of api_req_started)",),
+            "cost": ("(cost of api_req_started)", "contextCondense.cost"),
             "time": ("ts",),
         },
     ),

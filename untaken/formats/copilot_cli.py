@@ -16,7 +16,7 @@ from untaken.formats.readings import first_text, mapping, moment, objects, text
 from untaken.formats.recording import Side
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sessions import named_by_file, session_run, sessions_in
-from untaken.formats.spending import Amounts, added, spend, usage
+from untaken.formats.spending import Amounts, Spending, added, named_apart, spend, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
@@ -94,9 +94,10 @@ def _named(event: Event) -> str | None:
     return text(mapping(event.get("data")).get("sessionId")) if event.get("type") in STARTS else None
 
 
-def _left(events: Sequence[Event], findings: Findings) -> list[Event]:
-    """The events, each once, without those that a rewind took back: from the one that it names on."""
+def _left(events: Sequence[Event], findings: Findings) -> tuple[list[Event], list[Event]]:
+    """The events, each once, and apart those that a rewind took back: from the one that it names on."""
     left: list[Event] = []
+    taken_back: list[Event] = []
     places: dict[str, int] = {}
     for event in events:
         known = places.get(text(event.get("id")) or "", len(left))
@@ -105,38 +106,55 @@ def _left(events: Sequence[Event], findings: Findings) -> list[Event]:
         if event.get("type") == "session.snapshot_rewind":
             target = text(mapping(event.get("data")).get("upToEventId")) or ""
             if (at := places.get(target, len(left))) < len(left) and left[at].get("id") == target:
+                taken_back += left[at:]
                 del left[at:]
                 findings.once("taken-back", "messages that a rewind took back are left out", severity="note")
         places[text(event.get("id")) or ""] = len(left)
         left.append(event)
-    return left
+    return left, taken_back
 
 
 def _runs(events: Sequence[Event], stem: str, findings: Findings) -> Iterator[TraceRun]:
     """The run of a session, then those of its sub-agents."""
-    events = _left(events, findings)
+    events, taken_back = _left(events, findings)
     session = next(filter(None, map(_named, events)), None) or first_text(events, ("sessionId",))
     session = session or named_by_file(stem, findings)
     chains: dict[str, list[Event]] = {}
     for event in events:
-        agent = text(event.get("agentId")) or text(mapping(event.get("data")).get("parentToolCallId"))
-        chains.setdefault(agent or "", []).append(event)
+        chains.setdefault(_agent(event), []).append(event)
+    chains = {agent: c for agent, c in chains.items() if any(event.get("type") in KNOWN for event in c)}
+    left: dict[str, list[Event]] = {}
+    for event in taken_back:
+        agent = _agent(event)
+        left.setdefault(agent if agent in chains else "", []).append(event)
     runs = {
-        agent: _run(chain, f"{session}/{agent}" if agent else session, session if agent else None, findings)
+        agent: _run(
+            chain,
+            left.get(agent, []),
+            f"{session}/{agent}" if agent else session,
+            session if agent else None,
+            findings,
+        )
         for agent, chain in chains.items()
-        if any(event.get("type") in KNOWN for event in chain)
     }
     if "" in runs and (total := _of_session(chains[""], findings)):  # it includes the sub-agents
         apart = added(_numbers(run.metrics) for agent, run in runs.items() if agent)
-        runs[""].metrics = {name: max(value - apart.get(name, 0), 0) for name, value in total.items()}
+        runs[""].metrics |= {name: max(value - apart.get(name, 0), 0) for name, value in total.items()}
     yield from runs.values()
+
+
+def _agent(event: Event) -> str:
+    """The sub-agent that an event is of; empty for the agent of the session."""
+    return text(event.get("agentId")) or text(mapping(event.get("data")).get("parentToolCallId")) or ""
 
 
 def _numbers(metrics: Mapping[str, float | bool]) -> Amounts:
     return {name: float(value) for name, value in metrics.items()}
 
 
-def _run(events: Sequence[Event], name: str, parent: str | None, findings: Findings) -> TraceRun:
+def _run(
+    events: Sequence[Event], left: Sequence[Event], name: str, parent: str | None, findings: Findings
+) -> TraceRun:
     data = [mapping(event.get("data")) for event in events]
     acts = [each for event, each in zip(events, data, strict=True) if event.get("type") in (*KNOWN, USAGE)]
     replies = [each for event, each in zip(events, data, strict=True) if event.get("type") == REPLY]
@@ -152,7 +170,10 @@ def _run(events: Sequence[Event], name: str, parent: str | None, findings: Findi
         session_id=name,
         steps=len(replies),
         error=_error(events),
-        metrics=_metrics(events, replies, name, findings),
+        metrics={
+            **_spent([*events, *left], name, findings).tokens,
+            **named_apart("left", _spent(left, name, Findings(None))),
+        },
     )
 
 
@@ -168,13 +189,12 @@ def _error(events: Sequence[Event]) -> str | None:
     return error
 
 
-def _metrics(
-    events: Sequence[Event], replies: Sequence[Event], name: str, findings: Findings
-) -> dict[str, float | bool]:
+def _spent(events: Sequence[Event], name: str, findings: Findings) -> Spending:
     """Tokens of the calls, else of the replies that say them."""
     calls = [mapping(event.get("data")) for event in events if event.get("type") == USAGE]
+    replies = [mapping(event.get("data")) for event in events if event.get("type") == REPLY]
     parts = [used for each in calls or replies if (used := usage(each, findings, TOKENS))]
-    return spend(parts, run=f"copilot-cli/{name}", findings=findings).tokens
+    return spend(parts, run=f"copilot-cli/{name}", findings=findings)
 
 
 def _of_session(events: Sequence[Event], findings: Findings) -> dict[str, float]:

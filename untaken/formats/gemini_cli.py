@@ -3,7 +3,8 @@
 Also the log of ``gemini -p … --output-format stream-json``: an ``init`` line, then what was said and called.
 
 A message is written again when its calls have ended, under the same id; the last version counts. What was
-taken back by a rewind is left out. What a compression drops from the model's view was still done, and stays.
+taken back by a rewind is left out, but what was spent on it counts. What a compression drops from the model's
+view was still done, and stays.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from untaken.formats.messages import message_items
 from untaken.formats.readings import amount, first_text, mapping, moment, objects, text, totals
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sessions import Payers, session_converter, session_run
-from untaken.formats.spending import Amounts, spend, usage
+from untaken.formats.spending import Amounts, named_apart, spend, usage
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile
 from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
@@ -75,10 +76,12 @@ class _Session:
     Attributes:
         about: its first line, or the object that it is.
         messages: by id, in the order in which they first came.
+        taken_back: by a rewind.
     """
 
     about: Mapping[str, Any]
     messages: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    taken_back: list[Mapping[str, Any]] = field(default_factory=list)
 
     def add(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """Adds messages; one with a known id is its newer version."""
@@ -88,7 +91,7 @@ class _Session:
     def rewind(self, target: str) -> None:
         """Takes back a message and all after it."""
         while target in self.messages:
-            self.messages.popitem()
+            self.taken_back.append(self.messages.popitem()[1])
 
 
 def recognise(sample: Sample) -> Confidence:
@@ -125,8 +128,10 @@ def _run(session: _Session, stem: str, payers: Payers, findings: Findings) -> Tr
     replies = [message for message in messages if message.get("type") == "gemini"]
     last = messages[-1] if messages else {}
     name = text(session.about.get("sessionId")) or stem
-    used = [(_copied(reply), _used(reply, findings)) for reply in replies]
+    left = [message for message in session.taken_back if message.get("type") == "gemini"]
+    used = [(_copied(reply), _used(reply, findings)) for reply in (*replies, *left)]
     paid = payers.paid(f"gemini-cli/{name}", used, findings)
+    apart = spend(paid[len(replies) :], run=name, findings=Findings(None))
     return session_run(
         "gemini-cli",
         name,
@@ -138,7 +143,7 @@ def _run(session: _Session, stem: str, payers: Payers, findings: Findings) -> Tr
         origin=session.about,
         steps=len(replies),
         error=text(last.get("content")) if last.get("type") == "error" else None,
-        metrics=spend(paid, run=name, findings=findings).tokens,
+        metrics={**spend(paid, run=name, findings=findings).tokens, **named_apart("left", apart)},
     )
 
 
