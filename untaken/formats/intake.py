@@ -79,7 +79,7 @@ class Intake:
         self._steps = steps
         self._done = done
         self._files: dict[str, str] = {}
-        self._claimed: dict[str, set[bytes]] = {}
+        self._claimed: dict[str, dict[bytes, str]] = {}
         self._sessions = SessionCopies()
         self._agents: dict[str, str] = {}
 
@@ -183,7 +183,7 @@ class Intake:
         """
         run_id = cut_name(run_id)
         print_ = _digest(record)
-        claimed = self._claimed.setdefault(run_id, set())
+        claimed = self._claimed.setdefault(run_id, {})
         if print_ in claimed:
             log.findings.add("duplicate-run", "duplicate record; read once", run=run_id)
             return None
@@ -194,13 +194,15 @@ class Intake:
                 return None
             other.gives_way(other.kept, session)
             self._take_back(other)
-        claimed.add(print_)
+        first = next(iter(claimed.values()), log.name)
+        claimed[print_] = log.name
         kept = run_id if len(claimed) == 1 else f"{run_id}~{len(claimed)}"
         if session is not None and other is not None and other.run_id == run_id:
             kept = other.kept if other.ledger != session.ledger else kept
         elif len(claimed) > 1:
-            hint = "If one is a later copy of the other, convert that one alone."
-            message = f"another run has this id; kept as {clip(kept)}"
+            where = "begins twice here" if first == log.name else f"also begins in {clip(first)}"
+            message = f"this run {where}; this one is kept as {clip(kept)}"
+            hint = "Put the parts of one run into one file, in order; of copies, convert the latest alone."
             log.findings.add("duplicate-run", message, run=run_id, hint=hint)
         if session is not None:
             session.kept = kept
