@@ -81,12 +81,16 @@ class Tool(BaseHTTPRequestHandler):
 
     got: list[tuple[str, str, Any]]
     answer: tuple[int, bytes]
+    answers: dict[str, list[tuple[int, bytes]]]  # by path, before `answer`
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         type(self).got.append((self.path, self.headers.get("Authorization", ""), json.loads(body)))
-        code, text = type(self).answer
+        first = type(self).answers.get(self.path)
+        code, text = first.pop(0) if first else type(self).answer
         self.send_response(code)
+        if code == 429:
+            self.send_header("Retry-After", "0")
         if code == 302:
             self.send_header("Location", "http://127.0.0.1:9/elsewhere")
         self.send_header("Content-Length", str(len(text)))
@@ -99,7 +103,9 @@ class Tool(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def tool() -> Iterator[tuple[type[Tool], str]]:
-    handler = type("Handler", (Tool,), {"got": [], "answer": (207, b'{"successes": [], "errors": []}')})
+    handler = type(
+        "Handler", (Tool,), {"got": [], "answers": {}, "answer": (207, b'{"successes": [], "errors": []}')}
+    )
     server = HTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -138,6 +144,21 @@ def test_what_is_sent_is_what_the_file_holds_and_the_key_is_told_to_nobody(
     assert "1 request sent" in shown.out
     assert f"1 run, {len(body['batch'])} results → " in shown.out
     assert "secret" not in shown.out + shown.err + out.read_text("utf-8")
+
+
+def test_scores_go_one_by_one_where_langfuse_no_longer_takes_many(
+    desk: Path, tool: tuple[type[Tool], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    handler, address = tool
+    many, one = "/api/public/ingestion", "/api/public/scores"
+    handler.answers = {many: [(404, b"{}")], one: [(429, b""), (200, b'{"id": "x"}'), (400, b"{}")]}
+    out = desk / "scores.jsonl"
+    assert export(desk, "--to", "langfuse", "-o", str(out), "--send", address) == 0
+    scores = [event["body"] for event in json.loads(out.read_text("utf-8"))["batch"]]
+    assert [body for path, _, body in handler.got if path == one] == [scores[0], *scores]
+    shown = capsys.readouterr()
+    assert f"{len(scores) - 1} requests sent" in shown.out
+    assert "refused 1 result" in shown.err
 
 
 @pytest.mark.parametrize(("to", "path"), [("phoenix", "/v1/trace_annotations"), ("otel", "/v1/traces")])
