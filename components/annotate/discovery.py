@@ -17,6 +17,7 @@ from components.shared import state, tables, text
 from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author
 from untaken.annotating import runs_of, tool_proposals
+from untaken.corpus import runs_covered_with
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.plans import PlanGraph, diff_graphs, discovery, escape_glob, graph_digest
@@ -220,6 +221,8 @@ def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, new: NewPlan
         diff = diff_graphs(graph, msgspec.structs.replace(draft.graph, id=graph.id, version=graph.version))
         drawn = figures.plan_diff_figure(diff, dark=state.is_dark())
         tables.figure(drawn, key="draft-diff", name="Suggested compared with open")
+    if first_graph.asked():
+        _say_reach(_new_graph(draft, new))
     with st.container(horizontal=True):
         if first_graph.asked():
             st.button(
@@ -238,6 +241,15 @@ def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, new: NewPlan
         _leave()
 
 
+def _say_reach(graph: PlanGraph) -> None:
+    """What accepting it does: the runs that it would score, their tasks, and those that it leaves out."""
+    reached = runs_covered_with(state.corpus(), graph)
+    tasks = counted(len({run.task_id for run in reached}), "task")
+    left = len(first_graph.chosen_runs()) - len(reached)
+    rest = f" {counted(left, 'run')} would still have no plan graph." if left > 0 else ""
+    st.markdown(f"If you accept it, it scores **{counted(len(reached), 'run')}** of **{tasks}**.{rest}")
+
+
 def _leave() -> None:
     if first_graph.asked():
         st.button("Discard draft", key="suggest_leave", on_click=first_graph.done)
@@ -249,20 +261,28 @@ def _accept(draft: ProposedGraph, new: NewPlan) -> None:
 
 
 def _take(draft: ProposedGraph, new: NewPlan) -> None:
-    """A person goes through it now: the mark that keeps a draft from scoring is not taken along."""
-    metadata = {name: value for name, value in draft.graph.metadata.items() if name != "draft"}
-    graph = msgspec.structs.replace(draft.graph, metadata=metadata)
     here = session.current()
     if here is not None and not first_graph.asked():
+        graph = _unmarked(draft.graph)
         graph = msgspec.structs.replace(graph, tasks=graph.tasks or here.graph.tasks)
         session.take_content(graph, "suggested by runs")
         return
+    session.begin(_new_graph(draft, new), "suggested by runs")
+    first_graph.done()
+
+
+def _new_graph(draft: ProposedGraph, new: NewPlan) -> PlanGraph:
+    """The plan that a draft becomes, under an id that is free."""
     known = session.graph_ids()
     stem = new.named or "suggested"
     name = next(free for n in count(1) if (free := stem if n == 1 else f"{stem}-{n}") not in known)
-    made = msgspec.structs.replace(graph, id=name, version=1, tasks=list(new.tasks))
-    session.begin(made, "suggested by runs")
-    first_graph.done()
+    return msgspec.structs.replace(_unmarked(draft.graph), id=name, version=1, tasks=list(new.tasks))
+
+
+def _unmarked(graph: PlanGraph) -> PlanGraph:
+    """A person goes through it now: the mark that keeps a draft from scoring is not taken along."""
+    metadata = {name: value for name, value in graph.metadata.items() if name != "draft"}
+    return msgspec.structs.replace(graph, metadata=metadata)
 
 
 def _draft(

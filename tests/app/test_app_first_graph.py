@@ -60,6 +60,9 @@ def test_a_draft_is_accepted_with_one_click_and_scores_the_runs(
 ) -> None:
     app = drafting(imported, monkeypatch, page)
     assert "From **8 successful runs**" in said(app)
+    meant = [run for run in desk.runs() if "refund-" in run.task_id and not run.integrity.broken]
+    tasks = len({run.task_id for run in meant})
+    assert f"it scores **{len(meant)} runs** of **{tasks} tasks**. 1 run would still have" in said(app)
     app = pressed(app, "suggest_accept")
     graph = saved(imported)["suggested"]
     assert graph.tasks == ["refund-*"]
