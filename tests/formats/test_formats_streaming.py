@@ -62,3 +62,11 @@ def test_what_comes_in_pieces_is_right_or_named(tmp_path: Path, format: str, sit
     done, found = read(tmp_path / "pieces", format, SITUATIONS[situation](LINES[format]))
     named = codes(done) - codes(whole)
     assert facts(found) == facts(runs) or named
+
+
+def test_the_rest_of_a_run_names_the_file_in_which_it_begins(tmp_path: Path) -> None:
+    done, runs = read(tmp_path, "claude-code", in_two(LINES["claude-code"]))
+    (found,) = (finding for finding in done.findings if finding.code == "duplicate-run")
+    assert (found.where.file, found.where.run) == ("1.jsonl", "claude-code/s1")
+    assert found.message == "this run also begins in 0.jsonl; this one is kept as claude-code/s1~2"
+    assert [run.run_id for run in runs] == ["claude-code/s1", "claude-code/s1~2"]
