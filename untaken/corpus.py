@@ -260,17 +260,6 @@ def runs_without_graph(corpus: Corpus) -> tuple[Run, ...]:
     return tuple(run for run in corpus.runs.values() if not run.integrity.broken and graphless(run))
 
 
-def runs_covered_with(corpus: Corpus, graph: PlanGraph) -> tuple[Run, ...]:
-    """The unbroken runs that a plan graph would score if it were added."""
-    graphs = GraphSet.of((*corpus.graphs.graphs, graph))
-
-    def covers(run: Run) -> bool:
-        found, _ = graphs.for_task(run.task_id, run.started.graph)
-        return isinstance(found, PlanGraph) and found.id == graph.id
-
-    return tuple(run for run in corpus.runs.values() if not run.integrity.broken and covers(run))
-
-
 def corpus_doubts(corpus: Corpus) -> tuple[GraphDoubt, ...]:
     """`doubts_of` the runs of a corpus."""
     return doubts_of(corpus.runs.values(), corpus.scores, corpus.graphs)

@@ -17,10 +17,9 @@ from components.shared import state, tables, text
 from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author
 from untaken.annotating import runs_of, tool_proposals
-from untaken.corpus import runs_covered_with
 from untaken.errors import UntakenError
 from untaken.ledger import Run
-from untaken.plans import PlanGraph, diff_graphs, discovery, escape_glob, graph_digest
+from untaken.plans import GraphSet, PlanGraph, diff_graphs, discovery, escape_glob, graph_digest
 from untaken.plans.discovery import (
     MIN_RUNS,
     MIN_SHARE,
@@ -243,7 +242,8 @@ def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, new: NewPlan
 
 def _say_reach(graph: PlanGraph) -> None:
     """What accepting it does: the runs that it would score, their tasks, and those that it leaves out."""
-    reached = runs_covered_with(state.corpus(), graph)
+    corpus = state.corpus()
+    reached = runs_of(corpus.runs.values(), GraphSet.of((*corpus.graphs.graphs, graph)), graph.id)
     tasks = counted(len({run.task_id for run in reached}), "task")
     left = len(first_graph.chosen_runs()) - len(reached)
     rest = f" {counted(left, 'run')} would still have no plan graph." if left > 0 else ""
