@@ -76,7 +76,7 @@ def _reply(sample: Sequence[Any]) -> Iterator[str]:
     """The rule for what a model replied to the messages that it was called with."""
     flat = [flattened(mapping(each)) for each in sample]
     path = first_named(
-        [{n: v for n, v in each.items() if _is_said(v)} for each in flat], (*PARTS["replied"], "outputs")
+        [{n: v for n, v in each.items() if _is_spoken(v)} for each in flat], (*PARTS["replied"], "outputs")
     )
     if path:
         listed = any(isinstance(each.get(path), list) for each in flat)
@@ -84,7 +84,7 @@ def _reply(sample: Sequence[Any]) -> Iterator[str]:
         yield f"  - say: {flow({'role': ASSISTANT, 'content': content})}"
 
 
-def _is_said(value: Any) -> bool:
+def _is_spoken(value: Any) -> bool:
     return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
 
 
@@ -224,7 +224,7 @@ class _KindDraft:
         self.tool = self._tool()
         self.thought = first_named(self.texts, PARTS["thought"])
         sayable = [{n: v for n, v in each.items() if isinstance(v, str | list)} for each in self.free]
-        self.said = first_named(sayable, PARTS["say"])
+        self.words = first_named(sayable, PARTS["say"])
         speakers = [{name: v for name, v in each.items() if "." not in name} for each in self.free]
         self.role = next((n for n in SPEAKERS[:4] if n in when), None) or self.named(SPEAKERS[:-1])
         self.role = self.role or first_named(speakers, SPEAKERS[-1:])
@@ -249,9 +249,9 @@ class _KindDraft:
 
     def speaker(self) -> str:
         """Who speaks: a member with several values, else what the kind says."""
-        told = bool(words(self.kind) & (USERS | ASSISTANTS | THOUGHTS))
+        by_kind = bool(words(self.kind) & (USERS | ASSISTANTS | THOUGHTS))
         names = {str(each.get(self.role)) for each in self.free} if self.role else set()
-        return self.role if self.role and (not told or len(names) > 1) else _speaker(self.kind)
+        return self.role if self.role and (not by_kind or len(names) > 1) else _speaker(self.kind)
 
     def acts(self) -> Iterator[dict[str, Any]]:
         """The rules, in the order in which it happened."""
@@ -265,7 +265,7 @@ class _KindDraft:
             yield {"say": {"role": ASSISTANT, "content": replied}}
         elif self.phase == "bound":
             yield from self._bound(kind_words)
-        elif not self.said and self.content and not self.tool and kind_words & (USERS | ASSISTANTS):
+        elif not self.words and self.content and not self.tool and kind_words & (USERS | ASSISTANTS):
             yield {"say": {"role": _speaker(self.kind), "content": self.content}}
         else:
             answers = list(self._answers())
@@ -294,7 +294,7 @@ class _KindDraft:
     def _says(self) -> Iterator[dict[str, Any]]:
         if self.tool and self.thought:
             yield {"say": {"role": ASSISTANT, "content": self.thought}}
-        say = self.said or (None if self.content else self.thought) or self._spoken_of_kind()
+        say = self.words or (None if self.content else self.thought) or self._spoken_of_kind()
         if not say or (self.tool and (not self.spoken or self.phase)):
             return
         if self.phase == "answer" or "result" in self.kind:
@@ -321,7 +321,7 @@ class _KindDraft:
         yield call if everywhere else {"when": {self.tool: {"filled": True}}, **call}
 
     def _answers(self) -> Iterator[dict[str, Any]]:
-        if not self.content or not (self.tool or not self.said):
+        if not self.content or not (self.tool or not self.words):
             return
         answer = {"answer": {"content": self.content, **self.ids, **worked(self.free, self.content)}}
         with_call = self.tool and not self._only_answers()

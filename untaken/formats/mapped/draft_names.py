@@ -242,7 +242,7 @@ FAILED: Final = ("is_error", "failed", "has_error", "errored")
 """Members of an answer that are true where the call did not work."""
 DEEDS: Final = ("action_type", "action_name")
 """Kinds of elements that are the name of what was called."""
-WORDS_SAID: Final = frozenset(("text", "message", "msg", "said", "reply", "response", "utterance", "input"))
+SPOKEN_WORDS: Final = frozenset(("text", "message", "msg", "said", "reply", "response", "utterance", "input"))
 """Words that are in the name of what somebody said, beside who: ``user_text``, ``bot_reply``."""
 SYSTEM: Final = frozenset(("system", "developer", "environment"))
 ASSISTANTS: Final = frozenset(("assistant", "agent", "bot", "ai", "reply"))

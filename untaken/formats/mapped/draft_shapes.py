@@ -19,7 +19,7 @@ from untaken.formats.mapped.draft_names import (
     TOKENS,
     USERS,
     WHOLE,
-    WORDS_SAID,
+    SPOKEN_WORDS,
     like,
     words,
 )
@@ -149,17 +149,17 @@ def part_of(elements: Sequence[Mapping[str, Any]], part: str) -> str | None:
 def turn_of(element: Mapping[str, Any]) -> tuple[str, str] | None:
     """The members with what was asked and what was replied, where an element has both as texts."""
     texts = {name: value for name, value in element.items() if isinstance(value, str) and value}
-    asked = _said_by(USERS, texts) or first_named([texts], PARTS["asked"])
+    asked = _spoken_by(USERS, texts) or first_named([texts], PARTS["asked"])
     others = {n: v for n, v in texts.items() if n != asked}
-    replied = _said_by(ASSISTANTS, others) or first_named([others], PARTS["replied"])
+    replied = _spoken_by(ASSISTANTS, others) or first_named([others], PARTS["replied"])
     return (asked, replied) if asked and replied else None
 
 
-def _said_by(whom: frozenset[str], texts: Mapping[str, str]) -> str | None:
+def _spoken_by(whom: frozenset[str], texts: Mapping[str, str]) -> str | None:
     """The member that says what somebody said, by the words in its name: ``user_text``."""
     for path in texts:
         found = words(path.rpartition(".")[2])
-        if found & whom and found & WORDS_SAID and found <= whom | WORDS_SAID:
+        if found & whom and found & SPOKEN_WORDS and found <= whom | SPOKEN_WORDS:
             return path
     return None
 
