@@ -16,10 +16,10 @@ from untaken.formats.mapped.draft_names import (
     PARTS,
     RESULTS,
     SPEAKERS,
+    SPOKEN_WORDS,
     TOKENS,
     USERS,
     WHOLE,
-    SPOKEN_WORDS,
     like,
     words,
 )
