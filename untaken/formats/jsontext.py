@@ -26,7 +26,7 @@ _NEXT_RECORD: Final = re.compile(r"\n(?=[\[{])")
 """What is indented is inside a record."""
 _FAULTS: Final = 1_000
 """Unreadable records after which the rest of a file is left alone."""
-_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[{]++|[\]}]++', re.DOTALL)
 """An unclosed string ends with the text: failing there would begin again at every quote inside it."""
 _DROPPED_FROM: Final = 1 << 20
 """Characters before the cursor that are worth forgetting."""
@@ -320,12 +320,17 @@ class JsonReader:
         while True:
             for token in _TOKEN.finditer(self.text, self.at):
                 mark = token.group()
-                if len(mark) == 1:
-                    depth += 1 if mark in "[{" else -1
-                    if depth == 0:
-                        self.at = token.end()
+                if mark[0] == '"' and token.end() == len(self.text):  # it may go on
+                    self.at = token.start()
+                    break
+                self.at = token.end()
+                if mark[0] in "[{":
+                    depth += len(mark)
+                elif mark[0] in "]}":
+                    depth -= len(mark)
+                    if depth <= 0:
+                        self.at += depth
                         return
-            depth = 0
             if not self._read_on():
                 self.at = len(self.text)
                 return
