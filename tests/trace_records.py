@@ -297,7 +297,8 @@ RECORDS: Final[dict[str, dict[str, Any]]] = {
     "pi": {
         "s.jsonl": [
             {"type": "session", "id": "s", "timestamp": at(0), "cwd": "/x", "version": 3},
-            {"type": "message", "id": "e1", "parentId": None, "timestamp": at(1), "message": GO},
+            {"type": "model_change", "id": "e0", "parentId": None, "timestamp": at(1), "modelId": "m"},
+            {"type": "message", "id": "e1", "parentId": "e0", "timestamp": at(1), "message": GO},
             {"type": "message", "id": "e2", "parentId": "e1", "timestamp": at(2), "message": {
                 "role": "assistant", "model": "m",
                 "content": [{"type": "toolCall", "id": "c1", "name": "look", "arguments": {"day": 1}}],
