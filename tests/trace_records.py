@@ -113,6 +113,7 @@ RECORDS: Final[dict[str, dict[str, Any]]] = {
                     ],
                     "scores": {"match": {"value": "C"}},
                     "model_usage": {"m": {"input_tokens": 5, "output_tokens": 2}},
+                    "role_usage": {"solver": {"input_tokens": 5, "output_tokens": 2}},
                     "events": [{"event": "tool", "id": "c1", "function": "look", "timestamp": at(1)}],
                     "error": None,
                     "limit": None,

@@ -124,6 +124,25 @@ MARKS = {
 }
 
 
+def test_a_grader_of_inspect_without_events_is_apart_by_its_role(tmp_path: Path) -> None:
+    sample = {
+        "id": 1,
+        "epoch": 1,
+        "messages": [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "Done."}],
+        "model_usage": {
+            "openai/m": {"input_tokens": 5, "output_tokens": 1, "total_tokens": 6},
+            "openai/g": {"input_tokens": 500, "output_tokens": 1, "total_tokens": 501},
+        },
+        "role_usage": {"grader": {"input_tokens": 500, "output_tokens": 1, "total_tokens": 501}},
+    }
+    log = {"eval": {"task": "desk", "model": "openai/m", "run_id": "R"}, "status": "success"}
+    file = put(tmp_path / "in" / "log.json", {**log, "samples": [sample]})
+    _, (run,) = converted("inspect", tmp_path / "out", file)
+    metrics = run.finished.metrics or {}
+    assert (metrics["input_tokens"], metrics["output_tokens"]) == (5, 1)
+    assert (metrics["grader_input_tokens"], metrics["grader_output_tokens"]) == (500, 1)
+
+
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_scorer_of_inspect_that_asks_a_model_is_apart(tmp_path: Path, mark: str) -> None:
     both = {"openai/m": {"input_tokens": 505, "output_tokens": 2, "total_tokens": 507}}

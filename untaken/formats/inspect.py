@@ -66,7 +66,7 @@ _SAMPLE: Final = (
     *("events[].cache", *(f"events[].output.usage.{name}" for name in USED)),
 )
 PLACES: Final = Places(
-    kept=[*_SAMPLE, "model_usage.**"],
+    kept=[*_SAMPLE, "model_usage.**", "role_usage.**"],
     dropped=["attachments.**", "store.**", "output.**", "metadata.**", "events[].**"],
 )
 

@@ -65,10 +65,15 @@ def sample_spent(
 ) -> Spending:
     """What the agent's models spent; what others did is in metrics under their names.
 
-    The usage of the sample counts all of them.
+    The usage of the sample counts all of them. Of others without events it is that of their roles.
     """
+    by_role: dict[str, list[Amounts]] = {}
+    for role, counts in mapping(sample.get("role_usage")).items():
+        by_role.setdefault(ROLES.get(role, ""), []).append(used(mapping(counts), findings))
     others = {
-        whose: spend(_parts(events, Findings(None)), run=run, findings=Findings(None))
+        whose: spend(
+            _parts(events, Findings(None)) or by_role.get(whose, ()), run=run, findings=Findings(None)
+        )
         for whose, events in by_whose.items()
         if whose
     }
