@@ -186,7 +186,9 @@ def outline_of(pieces: Iterable[bytes]) -> list[Any]:
     found: list[Any] = []
     with suppress(UntakenError, RecursionError):
         if reader.peek() == "{":
-            found += _first_object(reader)
+            found.append(_first_object(reader))
+            if len(found[0]) >= NAMES:  # what follows millions of members is not waited for
+                return found
         alike = Counter(map(shape_of, found))
         for element in islice(reader.values(), OUTLINED_RECORDS):
             alike[shape := shape_of(element.value)] += 1
@@ -206,14 +208,14 @@ def _bounded(pieces: Iterable[bytes]) -> Iterator[bytes]:
             return
 
 
-def _first_object(reader: JsonReader) -> list[dict[str, Any]]:
-    """The first object of a file, of whose members one at a time is in memory."""
+def _first_object(reader: JsonReader) -> dict[str, Any]:
+    """The first members of a file's first object, of which one at a time is in memory."""
     members: dict[str, Any] = {}
     for name in reader.members():
-        value = _outlined(reader.member(name), 0)
-        if len(members) < NAMES:
-            members[name] = value
-    return [members]
+        members[name] = _outlined(reader.member(name), 0)
+        if len(members) >= NAMES:
+            break
+    return members
 
 
 def _outlined(value: Any, depth: int) -> Any:
