@@ -58,7 +58,7 @@ PLAIN_RECORDS: Final[dict[str, dict[str, Any]]] = {
                     {"kind": "thinking", "value": "Hm."}, {"value": "I write."},
                     {"kind": "toolInvocationSerialized", "toolId": "edit", "toolCallId": "c2",
                      "invocationMessage": {"value": "Editing"}, "pastTenseMessage": {"value": "Edited"}},
-                    {"kind": "markdownContent", "value": {"value": "Written."}}]}]}
+                    {"kind": "markdownContent", "content": {"value": "Written."}}]}]}
     },
     "cline": {
         "1769/api_conversation_history.json": [

@@ -138,6 +138,21 @@ def test_a_log_of_a_session_makes_the_session(tmp_path: Path) -> None:
     assert (done.format, shown(made)) == ("vscode-chat", shown(whole))
 
 
+def test_files_and_symbols_that_a_reply_names_are_in_its_sentence(tmp_path: Path) -> None:
+    response = [
+        {"value": "See "},
+        {"kind": "inlineReference", "inlineReference": {"path": "/w/a.py", "scheme": "file"}},
+        {"kind": "markdownContent", "content": {"value": " and "}},
+        {"kind": "inlineReference", "inlineReference": {"name": "go", "location": {}}},
+        {"value": "."},
+    ]
+    session = RECORDS["vscode-chat"]["chat.json"]
+    requests = [{"requestId": "r", "message": {"text": "Where?"}, "response": response, "result": {}}]
+    files = {"chat.json": {**session, "requests": requests}}
+    _, [run] = converted("vscode-chat", tmp_path / "out", put_record(tmp_path / "in", files))
+    assert [said.content for said in run.of(Message)] == ["Where?", "See `a.py` and `go`."]
+
+
 @pytest.mark.parametrize(
     "k", [[], ["requests", 9, "x"], ["requests", "x"], [None], [{}], ["a"] * 99], ids=str
 )

@@ -64,6 +64,7 @@ def test_one_record_is_read_however_it_is_packed(
 def test_folders_are_searched_and_other_files_left(tmp_path: Path) -> None:
     put(tmp_path / "in" / "a" / "b" / NAME, RECORD)
     put(tmp_path / "in" / ".hidden" / NAME, b"never read")
+    put(tmp_path / "in" / f".{NAME}", b"never read")
     put(tmp_path / "in" / "README.md", b"# not a trace")
     zipped(
         tmp_path / "in" / "more.zip",
@@ -74,6 +75,16 @@ def test_folders_are_searched_and_other_files_left(tmp_path: Path) -> None:
     assert len(runs) == 2
     assert [loss.name for loss in conversion.losses] == [f"a/b/{NAME}", f"more.zip/x/{NAME}"]
     assert codes(conversion)["files-skipped"] == 1
+
+
+def test_a_log_whose_name_is_hidden_is_found_in_a_folder(tmp_path: Path) -> None:
+    put(
+        tmp_path / "in" / ".aider.chat.history.md",
+        b"# aider chat started at 2026-01-01 10:00:00\n\n#### Go.\n",
+    )
+    put(tmp_path / "in" / ".notes.md", b"never read")
+    conversion, runs = converted(None, tmp_path / "out", tmp_path / "in")
+    assert (conversion.format, len(runs)) == ("aider", 1)
 
 
 def test_a_linked_folder_is_not_followed(tmp_path: Path) -> None:

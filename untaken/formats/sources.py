@@ -346,7 +346,8 @@ def _find(
             found.append(path)
             continue
         require_path(path, code="source-not-found")
-        inside = sorted(_walk(path, leave), key=lambda file: file.parts) if path.is_dir() else [path]
+        walked = _walk(path, leave, extensions) if path.is_dir() else (path,)
+        inside = sorted(walked, key=lambda file: file.parts)
         for file in inside:
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
             if path.is_dir() and not wanted(name, (*extensions, ".zip")):
@@ -371,12 +372,14 @@ def _distinct(sources: list[Source]) -> list[Source]:
     return sources
 
 
-def _walk(folder: Path, leave: Path | None) -> Iterator[Path]:
+def _walk(folder: Path, leave: Path | None, extensions: tuple[str, ...]) -> Iterator[Path]:
+    """The files of a folder, without hidden ones; some programs' logs have a hidden name, which is known."""
     for place, folders, files in os.walk(folder):
         folders[:] = [
             name for name in folders if not name.startswith(".") and Path(place, name).resolve() != leave
         ]
-        found = (Path(place, name) for name in files if not name.startswith("."))
+        shown = (name for name in files if not name.startswith(".") or name.lower() in extensions)
+        found = (Path(place, name) for name in shown)
         yield from (file for file in found if file.is_file())  # a pipe would wait for somebody to write
 
 
@@ -418,7 +421,7 @@ def wanted(name: str, extensions: tuple[str, ...]) -> bool:
         lowered = lowered.removesuffix(ending)
     last = lowered.rsplit("/", 1)[-1]
     is_lines = last.endswith(PARQUET) and ".jsonl" in extensions
-    return (is_lines or last.endswith(extensions)) and not last.startswith(".")
+    return (is_lines or last.endswith(extensions)) and (not last.startswith(".") or last in extensions)
 
 
 def _too_large(name: str, size: int, most: int) -> UntakenError:

@@ -36,7 +36,9 @@ PLACES: Final = Places(
         *under(
             _REQUEST,
             "message.text timestamp modelId agent.extensionVersion result.errorDetails.message "
-            "response[].kind response[].value.** response[].toolId response[].toolCallId "
+            "response[].kind response[].value.** response[].content.value response[].name "
+            "response[].inlineReference.name response[].inlineReference.path "
+            "response[].toolId response[].toolCallId "
             "response[].invocationMessage.** response[].pastTenseMessage.** response[].resultDetails.**",
         ),
         *under(_RESULT, "sessionId resolvedModel promptTokens outputTokens toolCallResults.**"),
@@ -209,9 +211,20 @@ def _parts(request: Mapping[str, Any], at: datetime | None) -> Iterator[Item]:
         elif kind == "thinking":
             if thought := _words(part.get("value")):
                 yield Utterance(role="reasoning", content=thought, at=at)
-        elif kind in (None, "markdownContent") and (words := _words(part.get("value"))):
-            spoken.append(words)
+        elif kind in (None, "markdownContent"):
+            given = part.get("content", part.get("value"))
+            words = mapping(given).get("value") if isinstance(given, dict) else given
+            spoken.append(words if isinstance(words, str) else "")  # with the space around it
+        elif kind == "inlineReference" and (named := _referred(part)):  # in the middle of a sentence
+            spoken.append(f"`{named}`")
     yield from _spoken(spoken, at)
+
+
+def _referred(part: Mapping[str, Any]) -> str | None:
+    """The name of the file or symbol that a part refers to."""
+    reference = mapping(part.get("inlineReference"))
+    path = text(reference.get("path")) or ""
+    return first_text([part, reference], ("name",)) or path.rpartition("/")[2] or None
 
 
 def _spoken(parts: Sequence[str], at: datetime | None) -> Iterator[Item]:
