@@ -51,7 +51,7 @@ def alone(draw: Callable[[], None]) -> Callable[[], None]:
                 st.session_state[DRAWN] = state.content(state.workspace())
                 draw()
             return
-        with state.frame():
+        with state.frame(as_of=st.session_state.get(DRAWN)):  # its groups and rules are known
             content = st.session_state[DRAWN] = _content_to_draw()
         with state.frame(as_of=content):
             draw()
