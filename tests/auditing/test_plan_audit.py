@@ -129,6 +129,15 @@ def test_an_edge_that_successes_reverse_is_doubtful_and_one_trial_too_early_is_n
     assert audited(a_graph(ORDER, SOUND), early).edges[0].verdict == "sound"
 
 
+def test_a_run_that_only_tried_the_earlier_sub_goal_shows_an_order_too() -> None:
+    """One success has both, and the other stopped at what the plan wants first: the order is as clear."""
+    stopped = a_run("r1", graph="g").call("pay", ok=True, amount=67, n=1).state(paid=67, noise=1)
+    stopped.call("find", ok=False, who=1)
+    made = [worked(0, reverse=True).run(), stopped.finish(False, final_state={"paid": 67, "noise": 1}).run()]
+    (edge,) = audited(a_graph(ORDER, SOUND), made).edges
+    assert (edge.verdict, edge.order.runs, edge.order.runs_reversed) == ("doubtful", 2, 2)
+
+
 def skipping(number: int, *, done: bool, success: bool) -> Run:
     """A run that checks the policy or does not, of one agent."""
     run = a_run(f"s{number}", task=f"t{number % 5}")

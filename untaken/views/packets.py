@@ -158,7 +158,7 @@ def _node_packet(corpus: Corpus, node: NodeAudit) -> PacketDocument:
     found = _packet(corpus, "plan", f"{node.title or node.sub_goal}: {node.verdict}", node.why, places)
     plan = corpus.graphs.get(node.graph)
     edited = apply(plan, node.proposed) if plan and node.proposed else plan
-    tasks = [one.task_id for one in found.runs]
+    tasks = list(dict.fromkeys(one.task_id for one in found.runs))
     test = _test(edited, node.sub_goal, tasks) if edited else None
     return replace(found, graph=node.graph, sub_goal=node.sub_goal, proposed=node.proposed_words, test=test)
 

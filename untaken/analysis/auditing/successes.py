@@ -103,7 +103,8 @@ class Order:
     """How often runs go against an edge: they do the later sub-goal first, and finish it first.
 
     Attributes:
-        both, reversed: successes that completed both ends, and those of them that went against it.
+        both, reversed: successes that completed the later one and tried the earlier one, and those of them
+            that went against it.
         runs, runs_reversed: the same of all runs.
         against: digests of the successes that went against it.
     """
@@ -128,7 +129,7 @@ class Order:
 
 
 def order(plan: PlanRuns, name: str, dependency: str) -> Order:
-    """Counts the runs that completed both ends of an edge."""
+    """Counts the runs that completed an end of an edge and tried what it needs, in whatever order."""
     found = [(one, back) for one in plan.runs if (back := _against(one, name, dependency)) is not None]
     against = [one for one, back in found if back]
     against_well = tuple(one.run.digest for one in against if one.success is True)
@@ -144,9 +145,9 @@ def order(plan: PlanRuns, name: str, dependency: str) -> Order:
 def _against(one: PlannedRun, name: str, dependency: str) -> bool | None:
     """Whether a run goes against an edge; ``None`` where it cannot tell."""
     first = one.first_attempts
-    if not (one.completed(name) and one.completed(dependency)):
-        return None
-    if name not in first or dependency not in first or first[name] == first[dependency]:
+    if not one.completed(name) or not {name, dependency} <= first.keys():
+        return None  # without a try of both there is no order
+    if first[name] == first[dependency]:
         return None
     if first[name] > first[dependency]:
         return False
