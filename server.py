@@ -8,12 +8,14 @@ import signal
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from posixpath import join
 from threading import Thread, Timer
 from types import FrameType
 from typing import Final
 from urllib.parse import urlsplit
 
+import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -52,7 +54,7 @@ HEADERS: Final = {
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds `HEADERS` to every answer."""
+    """ASGI middleware: every answer has `HEADERS`; behind TLS, browsers send its cookies over TLS alone."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -62,10 +64,26 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                if behind_tls() and "set-cookie" in headers:
+                    message["headers"] = [_kept_to_tls(*header) for header in headers.raw]
             await send(message)
 
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+@cache
+def behind_tls() -> bool:
+    """Whether people sign in at an https address: this server speaks no TLS, but a proxy before it does."""
+    auth = st.secrets.get("auth", {}) if st.secrets.load_if_toml_exists() else {}
+    return str(auth.get("redirect_uri", "")).startswith("https:")
+
+
+def _kept_to_tls(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    if name != b"set-cookie" or b"; secure" in value.lower():
+        return name, value
+    return name, value + b"; Secure"
 
 
 class OwnPagesOnly:

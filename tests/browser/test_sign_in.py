@@ -5,8 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from os import environ
+from pathlib import Path
 from typing import Any, Final
+from urllib.request import urlopen
 
 import pytest
 from builders import a_run
@@ -41,26 +44,36 @@ EVE: Final = account("Eve", "ANN@example.org", verified=False)
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app as others reach it, with a provider that knows two people; gives its address."""
-    provider = pytest.importorskip(
-        "identity_provider", reason="Authlib is not installed: make test installs it"
-    )
-    home = tmp_path_factory.mktemp("home")
+def provider() -> Iterator[Any]:
+    """A provider that knows two people, and its address."""
+    missing = "Authlib is not installed: make test installs it"
+    module = pytest.importorskip("identity_provider", reason=missing)
+    with module.identity_provider(ANN, EVE) as at:
+        yield {"client": module.CLIENT, "secret": module.SECRET, "provider": at}
+
+
+@contextmanager
+def served(home: Path, provider: dict[str, str], public: str = "") -> Iterator[str]:
+    """The app as others reach it, at a `public` address where it is not its own; gives its own address."""
     address, log = f"http://127.0.0.1:{(port := free_port())}", home / "log.txt"
     with Workspace(home / "w") as workspace:
         workspace.add("a.jsonl", a_run("a").call("pay", ok=False).finish(False).ledger())
     (home / "w" / "untaken.yaml").write_text(ROLES, "utf-8")
     (home / ".streamlit").mkdir()
-    with provider.identity_provider(ANN, EVE) as at:
-        secrets = SECRETS.format(app=address, provider=at, client=provider.CLIENT, secret=provider.SECRET)
-        (home / ".streamlit" / "secrets.toml").write_text(secrets, "utf-8")
-        command = [sys.executable, "-m", "untaken", "app", str(home / "w"), "--port", str(port)]
-        around = {**environ, "HOME": str(home), SIGN_IN: REQUIRED}
-        with log.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=out, env=around) as server:
-            wait_until_served(address, server, log)
-            yield address
-            server.terminate()
+    secrets = SECRETS.format(app=public or address, **provider)
+    (home / ".streamlit" / "secrets.toml").write_text(secrets, "utf-8")
+    command = [sys.executable, "-m", "untaken", "app", str(home / "w"), "--port", str(port)]
+    around = {**environ, "HOME": str(home), SIGN_IN: REQUIRED}
+    with log.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=out, env=around) as server:
+        wait_until_served(address, server, log)
+        yield address
+        server.terminate()
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory, provider: dict[str, str]) -> Iterator[str]:
+    with served(tmp_path_factory.mktemp("home"), provider) as address:
+        yield address
 
 
 def sign_in(page: Any, who: dict[str, Any]) -> None:
@@ -99,3 +112,13 @@ def test_a_cookie_that_this_server_did_not_sign_is_nobody(app: str, open_page: C
     page.goto(f"{app}/data")
     page.get_by_role("button", name="Sign in").wait_for()
     expect(page.get_by_test_id("stFileUploader")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("public", "kept"), [("", False), ("https://untaken.example.org", True)])
+def test_where_people_sign_in_over_tls_cookies_are_sent_over_tls_alone(
+    tmp_path: Path, provider: dict[str, str], public: str, kept: bool
+) -> None:
+    with served(tmp_path, provider, public) as address, urlopen(f"{address}/_stcore/health") as answer:
+        given = answer.headers.get_all("Set-Cookie")
+    assert given
+    assert all(("; Secure" in cookie) is kept for cookie in given)
