@@ -24,15 +24,18 @@ MOST_NAMED: Final = 5
 
 
 def there() -> bool:
-    """Whether any sub-goal of the runs compared has verdicts of both."""
-    return bool(state.derived(people_and_judges).overall.n)
+    """Whether any sub-goal of the runs compared has verdicts of both, or of a judge whose word counts."""
+    return bool(state.derived(people_and_judges).overall.n or judges.standings())
 
 
 @panel
 def agreement() -> None:
-    """The section, over the runs compared; empty if no sub-goal has verdicts of both."""
+    """The section, over the runs compared; without verdicts of people, only what the judges are worth."""
     found = state.derived(people_and_judges)
     if not found.overall.n:
+        if judges.standings():
+            st.caption("No sub-goal of these runs has verdicts of both a person and a judge.")
+            judges.passports()
         return
     whole = found.overall
     kappa = decimal(whole.kappa)
@@ -48,6 +51,7 @@ def agreement() -> None:
     _draw()
     _unreliable()
     judges.passports()
+    judges.offer_to_measure()
     st.caption(imported_in_words(state.compared()))
     tables.figure(
         figures.agreement_figure(found, dark=state.is_dark()),

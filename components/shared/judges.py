@@ -41,7 +41,7 @@ def mark(by: str, graph: str, sub_goal: str) -> None:
 
 
 def passports() -> None:
-    """Judges that may not speak, what each is worth, and a button that measures them on these labels."""
+    """Judges that may not speak, and what each is worth."""
     doubtful = uncalibrated(standings())
     for one in doubtful[:MOST_NAMED]:
         where = f" on {text.label(one.sub_goal, 60)}" if one.sub_goal else ""
@@ -53,6 +53,10 @@ def passports() -> None:
         st.caption(f"and {len(doubtful) - MOST_NAMED:,} more")
     for passport in passports_beside([state.workspace().path]):
         st.caption(_words(passport))
+
+
+def offer_to_measure() -> None:
+    """The button that measures judges on the labels of the runs compared."""
     st.button("Measure judges on these labels", key="measure_judges", on_click=_measure)
     cards.show_once(SAVED)
 
