@@ -138,6 +138,24 @@ def test_a_log_of_a_session_makes_the_session(tmp_path: Path) -> None:
     assert (done.format, shown(made)) == ("vscode-chat", shown(whole))
 
 
+def test_what_a_request_cost_that_was_taken_back_was_spent(tmp_path: Path) -> None:
+    session = RECORDS["vscode-chat"]["chat.json"]
+    [first, _] = session["requests"]
+    again = {**first, "requestId": "r9", "message": {"text": "Go on."}}
+    log = [
+        {"kind": 0, "v": {**session, "requests": [first]}},
+        {"kind": 2, "k": ["requests"], "v": [again], "i": 0},
+    ]
+    _, [run] = converted("vscode-chat", tmp_path / "out", put_record(tmp_path / "in", {"s.jsonl": log}))
+    assert next(said.content for said in run.of(Message)) == "Go on."
+    metrics = run.finished.metrics or {}
+    assert (metrics["input_tokens"], metrics["left_input_tokens"], metrics["left_output_tokens"]) == (
+        10,
+        5,
+        2,
+    )
+
+
 def test_files_and_symbols_that_a_reply_names_are_in_its_sentence(tmp_path: Path) -> None:
     response = [
         {"value": "See "},

@@ -16,7 +16,7 @@ from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings, clip
 from untaken.formats.readings import first_text, items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.spending import spend, usage
+from untaken.formats.spending import named_apart, spend, usage
 from untaken.formats.task_texts import described
 from untaken.formats.tidy import Places, under
 from untaken.formats.trace_file import TraceFile, converter
@@ -25,9 +25,13 @@ from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utteranc
 TOKENS: Final = {"input_tokens": ("promptTokens",), "output_tokens": ("outputTokens",)}
 SET, APPEND, DELETE = 1, 2, 3
 """What a line of a session file does with the part that it names."""
+STRUCTURE: Final = 3
+"""Steps of a line that changes what is in a request, not which requests there are."""
 STEPS: Final = 20
 """Most steps into a session of a line of its file."""
 CALLS: Final = ("toolInvocationSerialized", "toolInvocation")
+TAKEN_BACK: Final = "$takenBack"
+"""Where the requests of a log are kept that a later line takes out, as when one is edited or undone."""
 _REQUEST: Final = "requests[]."
 _RESULT: Final = f"{_REQUEST}result.metadata."
 PLACES: Final = Places(
@@ -42,6 +46,7 @@ PLACES: Final = Places(
             "response[].invocationMessage.** response[].pastTenseMessage.** response[].resultDetails.**",
         ),
         *under(_RESULT, "sessionId resolvedModel promptTokens outputTokens toolCallResults.**"),
+        *under(f"{TAKEN_BACK}[].result.metadata.", "promptTokens outputTokens"),
         *under(
             f"{_RESULT}toolCallRounds[].",
             "response thinking.text toolCalls[].id toolCalls[].name toolCalls[].arguments.**",
@@ -52,6 +57,7 @@ PLACES: Final = Places(
         *(f"{_REQUEST}{name}.**" for name in ("message", "variableData", "agent", "contentReferences")),
         *(f"{_RESULT}{name}.**" for name in ("renderedUserMessage", "renderedGlobalContext", "codeBlocks")),
         f"{_REQUEST}response[].**",
+        f"{TAKEN_BACK}[].**",
     ],
 )
 
@@ -75,7 +81,13 @@ def _sessions(file: TraceFile) -> Iterator[Any]:
                 yield session
             session = line["v"]
         elif session is not None and isinstance(line.get("k"), list):
-            if not _changed(session, line):
+            before = objects(session.get("requests")) if len(line["k"]) < STRUCTURE else []
+            done = _changed(session, line)
+            left = {id(request) for request in objects(session.get("requests"))}
+            gone = [request for request in before if id(request) not in left]
+            if gone:
+                session[TAKEN_BACK] = [*items(session.get(TAKEN_BACK)), *gone]
+            if not done:
                 why = f"line {number} changes a part of the session that is not there; left out"
                 file.findings.add("unreadable-record", why, line=number)
         else:
@@ -134,6 +146,8 @@ def _run(session: Mapping[str, Any], name: str, findings: Findings) -> TraceRun:
     title = text(session.get("customTitle"))
     run_id = f"vscode-chat/{session_id}"
     used = [spent for each in about if (spent := usage(each, findings, TOKENS))]
+    gone = [mapping(mapping(each.get("result")).get("metadata")) for each in objects(session.get(TAKEN_BACK))]
+    left = [spent for each in gone if (spent := usage(each, findings, TOKENS))]
     return TraceRun(
         run_id=run_id,
         agent=f"{program}/{model}" if model else program,
@@ -147,7 +161,10 @@ def _run(session: Mapping[str, Any], name: str, findings: Findings) -> TraceRun:
         finished=moment(session.get("lastMessageDate"), findings, "lastMessageDate")
         or max(known, default=None),
         error=error,
-        metrics=spend(used, run=run_id, findings=findings).tokens,
+        metrics={
+            **spend([*used, *left], run=run_id, findings=findings).tokens,
+            **named_apart("left", spend(left, run=run_id, findings=Findings(None))),
+        },
         metadata={
             "format": "vscode-chat",
             **({"title": title} if title else {}),
