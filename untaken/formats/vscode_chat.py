@@ -57,7 +57,6 @@ PLACES: Final = Places(
         *(f"{_REQUEST}{name}.**" for name in ("message", "variableData", "agent", "contentReferences")),
         *(f"{_RESULT}{name}.**" for name in ("renderedUserMessage", "renderedGlobalContext", "codeBlocks")),
         f"{_REQUEST}response[].**",
-        f"{TAKEN_BACK}[].**",
     ],
 )
 
