@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, Final, Literal, NoReturn
 
@@ -162,6 +164,16 @@ _REFUSALS: Final = {
     errno.EISDIR: Refused("not-a-file", "Name a file, not a folder."),
     errno.ENAMETOOLONG: Refused("file-name-too-long", "Use a shorter name."),
 }
+
+
+def one_of(asked: str, known: Collection[str]) -> str:
+    """The hint about a name that is none of those known, with the one that may be meant.
+
+    It is found by a part of its name, or by nearly its name or its start.
+    """
+    near = [name for name in known if asked in name] or get_close_matches(asked, known, n=1)
+    near = near or [name for name in known if get_close_matches(asked, [name[: len(asked)]])]
+    return f"{f'Did you mean {near[0]}? ' if near else ''}One of: {', '.join(known)}."
 
 
 def disk_trouble(error: OSError) -> UntakenError:

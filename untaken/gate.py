@@ -10,11 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken import ranking
-from untaken.errors import Score, Unscored, UntakenError
+from untaken.errors import Score, Unscored, UntakenError, one_of
 from untaken.ledger import Run
 from untaken.ranking import METRICS
 from untaken.scoring import AgentScore, NodeResult, RunScore, score_agents
@@ -138,15 +137,8 @@ def parse_requirement(text: str, *, on: Basis = "point") -> Requirement:
 
 def metric_unknown(metric: str) -> UntakenError:
     """The error about a name that is none of `gate_metrics`, with the one that may be meant."""
-    return UntakenError("metric-unknown", f"there is no metric {metric!r}", hint=_near(metric))
-
-
-def _near(metric: str) -> str:
-    """The metric that may be meant: by a word of it, or by nearly its name or start."""
-    known, asked = gate_metrics(), metric.lower().replace(" ", "_")
-    near = [name for name in known if asked in name] or get_close_matches(asked, known, n=1)
-    near = near or [name for name in known if get_close_matches(asked, [name[: len(asked)]])]
-    return f"{f'Did you mean {near[0]}? ' if near else ''}One of: {', '.join(known)}."
+    hint = one_of(metric.lower().replace(" ", "_"), gate_metrics())
+    return UntakenError("metric-unknown", f"there is no metric {metric!r}", hint=hint)
 
 
 def _invalid(message: str, example: str) -> UntakenError:

@@ -118,7 +118,7 @@ def _card(one: NodeAudit, at: int, *, of_plan: bool) -> None:
 
 def _sentence(words: str) -> str:
     ended = words if words.endswith("?") else f"{words}."
-    return text.label(f"{ended[0].upper()}{ended[1:]}", 400)
+    return text.label(text.sentence(ended), 400)
 
 
 def _accept(graph: str, edit: Edit, key: str) -> None:

@@ -449,7 +449,7 @@ def one(review: CriteriaReview, known: CriteriaSet) -> None:
             st.info("No run has a value yet: not quantified.")
         else:
             st.markdown("**Verifier: keep**" if check.keep else "**Verifier: reject**")
-            st.caption(text.label(check.reason.split(": ", maxsplit=1)[-1], 1_000))
+            st.caption(text.sentence(text.label(check.reason.split(": ", maxsplit=1)[-1], 1_000)))
     with decided, st.container(border=True):
         if criterion is None:
             st.caption("Quantified here, but not in this workspace. Add its criteria file.")

@@ -78,6 +78,7 @@ def _nothing(found: PlanEvaluation) -> None:
 def _counts(found: PlanEvaluation) -> None:
     shuffled = number(found.shuffled_supported_share)
     more = f"; {len(found.silent):,} more have none" if found.silent else ""
+    named = f", by {groups_words(found)}" if found.supported else ""
     shown = (
         (
             "Plan decisions",
@@ -88,7 +89,7 @@ def _counts(found: PlanEvaluation) -> None:
         (
             "Supported",
             percent(found.supported_share),
-            f"{found.supported:,} of {found.alternatives:,} by {groups_words(found)}; p ≤ 0.05, q ≤ 0.10",
+            f"{found.supported:,} of {found.alternatives:,}{named}; p ≤ 0.05, q ≤ 0.10",
         ),
         (
             "Supported by chance alone",

@@ -79,7 +79,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
             if y is not None and ranked is not None:
                 _label(figure, ranked, (x, y), look.text, moved, left=x == 0)
     figure.layout.shapes = spans
-    room = 46 + round(6.8 * max(len(text.short(agent, MOST_CHARS)) for agent in agents))
+    room = 46 + round(7.6 * max(len(text.short(agent, MOST_CHARS)) for agent in agents))
     row = 44 if len(agents) <= 8 else 32
     themed(figure, dark=dark, height=120 + row * len(agents), margin=(room, room + 24, 58, 8))
     heads = [text.folded(metric_words(m), width=13, lines=3) for m in names]

@@ -141,8 +141,7 @@ def rates(here: pd.DataFrame, digest: str, context: str) -> None:
         key="rates",
         name="Success rate by skill in this context",
         of=(digest, context),
-        about="95% intervals, Beta(½ + s, ½ + f) over effective runs: repeats within a run, and its copies, "
-        "count once. Association, not causation.",
+        about="95% intervals; repeats within a run, and its copies, count once. An association, not a cause.",
         table=lambda: here,
     )
 

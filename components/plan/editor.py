@@ -22,8 +22,8 @@ from untaken.annotating import Edit, read_edit
 from untaken.errors import UntakenError
 from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.present.numbers import counted
-from untaken.present.statuses import BORDER, CRITICAL_BORDER, INK, STAR
-from untaken.views.plan_drawing import Drawing, draw, wrapped
+from untaken.present.statuses import BORDER, CRITICAL_BORDER, INK
+from untaken.views.plan_drawing import Drawing, draw
 
 StepBack = Literal["undo", "redo"]
 Command = Edit | StepBack
@@ -132,12 +132,12 @@ def _command(edit: Any) -> Command:
 
 def editor_payload(graph: PlanGraph, *, selected: str | None = None) -> dict[str, Any]:
     """What the editor draws: every sub-goal and every line, and of each what its gestures need."""
-    drawing = draw(graph, readable=ALL, every_line=True)
+    drawing = draw(graph, readable=ALL, every_line=True, icons=False)
     page = payload(drawing, selected=selected)
     goals = {goal.id: goal for goal in graph.sub_goals}
     shown = [goals[box.sub_goals[0]] for box in drawing.boxes]
     for node, goal in zip(page["nodes"], shown, strict=True):
-        node |= {"label": "\n".join(wrapped(_label(goal))), "group": "plan"}
+        node["group"] = "plan"
         node["borderWidth"] = CRITICAL_BORDER if goal.critical else BORDER
     straight = set(draw(graph, readable=ALL).lines)
     for edge, line in zip(page["edges"], drawing.lines, strict=True):
@@ -153,11 +153,6 @@ def editor_payload(graph: PlanGraph, *, selected: str | None = None) -> dict[str
     page["graph"] = graph.id
     page["said"] = _description(drawing, graph)
     return page
-
-
-def _label(goal: SubGoal) -> str:
-    name = text.one_line(goal.title or goal.id)
-    return f"{STAR} {name}" if goal.critical else name
 
 
 def _box(goal: SubGoal) -> dict[str, Any]:

@@ -36,8 +36,9 @@ FIRST_SEEN: Final = ("status", "case")
 WIDTHS: Final = {"here": 22, "status": 30, "case": 268}
 """Pixels: they fit in the third of a screen 1,440 wide."""
 MOST_HIGH: Final = 900
-CAUSE_CHARS: Final = 56
-"""Of a cause, or of a run's agent and task: they fill the four lines of a row."""
+ROW_CHARS: Final = 116
+"""Of a cause with a run's agent and task: they fill the four lines of a row."""
+NAME_CHARS: Final = 56
 ROW: Final = 88
 """Pixels of a row: four lines. Streamlit wraps text in rows of more than 64."""
 HIDDEN: Final = (
@@ -134,8 +135,15 @@ def _around(shown: Sequence[Case], everything: Sequence[Case], digest: str) -> t
     return before, next((one for one in order[at + 1 :] if one in kept), None)
 
 
-def _cause(case: Case) -> str:
-    return f"{cards.KIND_ICONS[case.item.kind]}\u00a0{text.short(case.item.cause.headline, CAUSE_CHARS)}"
+def _row(case: Case, *, blind: bool) -> str:
+    """The cause and the run; where there is no room for all of it, the cause ends earlier."""
+    item = case.item
+    repeat = "" if item.task_repeat is None else f" #{item.task_repeat}"
+    run = text.short(f"{item.agent} on {item.task_id}", NAME_CHARS) + repeat
+    if blind:
+        return run
+    cause = text.one_line(item.cause.headline, ROW_CHARS - len(run))
+    return f"{cards.KIND_ICONS[item.kind]}\u00a0{cause} · {run}"
 
 
 @panel
@@ -147,12 +155,7 @@ def queue(shown: Sequence[Case], digest: str | None) -> None:
     frame = cases_table(listed)
     frame["status"] = [review_panel.ICONS[one.review.status] for one in listed]
     blind = second_reading.hides()  # causes count the verdicts of others
-    frame["case"] = [
-        ("" if blind else f"{_cause(one)} · ")
-        + text.short(f"{one.item.agent} on {one.item.task_id}", CAUSE_CHARS)
-        + ("" if one.item.task_repeat is None else f" #{one.item.task_repeat}")
-        for one in listed
-    ]
+    frame["case"] = [_row(one, blind=blind) for one in listed]
     frame = frame[[*FIRST_SEEN, *(name for name in frame.columns if name not in FIRST_SEEN)]]
     if blind:
         frame = frame[list(FIRST_SEEN)]

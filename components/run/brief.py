@@ -42,7 +42,7 @@ def _facts(report: RunReport) -> list[str]:
     repeat = run.started.task_repeat
     where = text.one_line(run.task_id, 60) + ("" if repeat is None else f" (repeat {repeat})")
     outcome = "? no outcome" if isinstance(run.success, Unscored) else OUTCOMES[run.success]
-    found = [f"{text.one_line(run.agent, 60)} on {where}", outcome]
+    found = [f"{text.one_line(text.agent(run.agent), 60)} on {where}", outcome]
     if isinstance(score, RunScore):
         found.append(_share(score.completed, score.required, score.completion, "completed"))
         if score.critical:

@@ -85,7 +85,7 @@ def _result(node: NodeScore, report: RunReport) -> None:
         if node.critical:
             st.badge(f"{STAR} critical", color="gray")
         st.badge(f"decided by {text.label(node.decided_by, 40)}", color="gray")
-    st.text(text.one_line(named(report, node.reason), 600))
+    st.text(text.sentence(text.one_line(named(report, node.reason), 600)))
     score = report.score
     for violation in score.violations if isinstance(score, RunScore) else ():
         if node.sub_goal in (violation.sub_goal, violation.dependency):

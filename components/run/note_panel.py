@@ -300,26 +300,25 @@ def _suggestion(run: Run, place: Place, mode: str, why: str, taxonomy: Taxonomy,
     def word(**about: Any) -> Callable[[str], None]:
         return lambda author: mode_writing.assign(store, run, mode, by=author, place=place, **about)
 
-    with st.container(gap=None):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.button(
-                text.label(known.name if known else mode, limits.MODE_NAME_CHARS),
-                icon=":material/check:",
-                key=f"accept-{mode_key(run, place, mode)}",
-                shortcut="A" if first else None,
-                help=text.label(known.definition, 400) if known and known.definition else None,
-                disabled=known is None or not known.active,
-                on_click=signing.save,
-                args=(word(note=note),),
-            )
-            st.button(
-                "Dismiss",
-                key=f"dismiss-{mode_key(run, place, mode)}",
-                type="tertiary",
-                on_click=signing.save,
-                args=(word(status="withdrawn"),),
-            )
-        st.caption(text.label(why, 160))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            text.label(known.name if known else mode, limits.MODE_NAME_CHARS),
+            icon=":material/check:",
+            key=f"accept-{mode_key(run, place, mode)}",
+            shortcut="A" if first else None,
+            help=text.label(known.definition, 400) if known and known.definition else None,
+            disabled=known is None or not known.active,
+            on_click=signing.save,
+            args=(word(note=note),),
+        )
+        st.button(
+            "Dismiss",
+            key=f"dismiss-{mode_key(run, place, mode)}",
+            type="tertiary",
+            on_click=signing.save,
+            args=(word(status="withdrawn"),),
+        )
+        st.caption(text.label(why, 160), width="content")
 
 
 def mode_key(run: Run, place: Place, mode: str) -> str:

@@ -80,7 +80,7 @@ def number_card(title: str, value: str, words: str) -> None:
     """One number that matters, with the sentence that says what it rests on."""
     with st.container(border=True, height="stretch"):
         st.metric(title, value)
-        st.caption(words)
+        st.caption(text.sentence(words))
 
 
 @panel

@@ -400,7 +400,7 @@ def write_scope() -> None:
 
 def group_words(group: Group) -> str:
     """What a set of agents is called in the sidebar."""
-    agents = ", ".join(text.one_line(agent, 24) for agent in group.agents[:3])
+    agents = ", ".join(text.one_line(text.agent(agent), 60) for agent in group.agents[:3])
     more = f" and {len(group.agents) - 3} more" if len(group.agents) > 3 else ""
     counts = ((group.digests, "run"), (group.agents, "agent"), (group.tasks, "task"))
     return f"{', '.join(counted(len(some), noun) for some, noun in counts)}: {agents}{more}"

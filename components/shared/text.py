@@ -12,6 +12,8 @@ from typing import Final
 
 from untaken.present.visible import one_line
 
+PARTS: Final = {"sce": "state causality", "win": "What-If-Not"}
+"""Of Counterfactual Planning, by what `untaken crafter run` adds to the name of an agent that uses it."""
 JOINER: Final = "\u2060"
 """Word joiner: invisible, and no part of any word that a markdown extension looks for."""
 
@@ -52,6 +54,14 @@ def folded(name: object, *, width: int, lines: int) -> str:
         if len(parts) <= lines:
             return "<br>".join(figure(part) for part in parts)
     return ""
+
+
+def agent(name: str) -> str:
+    """The name of an agent; of an agent of the simulator, with the parts of the method that it uses."""
+    player, *parts = name.split("+")
+    if not parts or not PARTS.keys() >= {*parts}:
+        return name
+    return f"{player} with {' and '.join(PARTS[part] for part in parts)}"
 
 
 def file_name(text: object, limit: int = 60) -> str:

@@ -111,7 +111,7 @@ def summary(found: VersionComparison) -> None:
     shown = "–" if outcome.difference is None else f"{points(outcome.difference, 0)} points"
     spread = ""
     if outcome.low is not None and outcome.high is not None:
-        spread = f" ({interval(outcome.low, outcome.high, points, 0)}), p {p_value(outcome.p)}"
+        spread = f" ({interval(outcome.low, outcome.high, points, 0)}), {p_value(outcome.p, 'p')}"
     cards.number_cards(
         ("Success", shown, f"{rate}{spread}"),
         (
@@ -184,7 +184,7 @@ def pairs(found: VersionComparison, corpus: Corpus) -> None:
             winner = text.label(found.b if one.second_succeeded else found.a, 40)
             st.markdown(f"{text.label(one.task_id)} · only {winner} succeeded{what}")
             if one.reason:
-                st.caption(text.label(f"{one.reason[0].upper()}{one.reason[1:]}", 300))
+                st.caption(text.label(text.sentence(one.reason), 300))
             with st.container(horizontal=True):
                 state.run_link(f"✗ {text.label(corpus.runs[lost].run_id, 60)}", lost)
                 state.run_link(f"✓ {text.label(corpus.runs[won].run_id, 60)}", won)

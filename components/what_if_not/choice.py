@@ -15,7 +15,6 @@ from untaken.ledger import Run
 
 PICKER: Final = "what_if_not_run"
 SLIDER: Final = "what_if_not_step"
-PARTS: Final = {"sce": "state causality", "win": "What-If-Not"}
 
 
 def planned_runs(index: RecordIndex) -> dict[str, Run]:
@@ -42,16 +41,9 @@ def choose_run(runs: dict[str, Run], evaluated: frozenset[str]) -> Run:
 
 def _run_words(run: Run, evaluated: frozenset[str]) -> str:
     outcome = "?" if isinstance(run.success, Unscored) else choice.OUTCOMES[run.success]
-    agent, task = text.one_line(_player(run.agent), 80), text.one_line(run.task_id, 60)
+    agent, task = text.one_line(text.agent(run.agent), 80), text.one_line(run.task_id, 60)
     asked = "" if run.run_id in evaluated else " · not evaluated by What-If-Not"
     return f"{outcome} {agent} · {task}{asked}"
-
-
-def _player(agent: str) -> str:
-    """The name of a player with the parts of the method that it uses spelled out."""
-    name, *parts = agent.split("+")
-    used = [PARTS.get(part, part) for part in parts]
-    return f"{name} with {' and '.join(used)}" if used else name
 
 
 def choose_step(record: PlanningRecord, run: str) -> int:

@@ -65,7 +65,7 @@ def links(app: AppTest) -> list[str]:
 def test_choices_are_counted_with_what_they_rest_on(app: AppTest) -> None:
     assert metrics(app) | {"Choices": "4", "Succeeded more often": "1"} == metrics(app)
     assert metrics(app)["No clear difference"] == "2"
-    assert "supported, q ≤ 0.05, of 2 tested · 1 less often" in said(app)
+    assert "Supported, q ≤ 0.05, of 2 tested · 1 less often" in said(app)
     assert "2 of them without history" in said(app)
     assert len(table(app, "Choices")) == 4
 
@@ -87,7 +87,7 @@ def test_a_chosen_choice_shows_both_histories_and_the_runs_behind_them(app: AppT
     assert metrics(app)["Not taken: good"] == "100%"
     assert metrics(app)["Advantage of the alternative"].startswith("+")
     words = said(app)
-    assert "success rate over 16 outcomes of 8 runs" in words
+    assert "Success rate over 16 outcomes of 8 runs" in words
     assert "more success where task, agent and version are the same" in words
     assert "step boarding" in words
     assert "Hochberg over 1 pair of skills with enough runs for a test" in words

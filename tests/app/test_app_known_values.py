@@ -60,6 +60,6 @@ def test_the_tools_words_and_what_no_successful_call_had(
     failed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = shown(tmp_path, monkeypatch, failed, "pay")
-    assert "pay failed: “<b>window closed</b>” (event 4" in page
+    assert "Pay failed: “<b>window closed</b>” (event 4" in page
     assert "paid: false, expected true" in page
     assert 'No successful call of pay in other runs (1 call) had currency "CHF"' in page

@@ -115,7 +115,7 @@ def test_a_second_word_replaces_the_first_and_two_who_differ_leave_it_unscored(
         press(press(app, "mark-unsure"), "mark-met")
         press(on_run(tmp_path, monkeypatch, run, who="bob"), "mark-not-met")
         app.run()
-        assert "reviewers disagree: human:ann say met, human:bob say not met" in said(app)
+        assert "Reviewers disagree: human:ann say met, human:bob say not met" in said(app)
         app = show_tab(go_to(app, "review"), "review_tabs", "Disagreements")
         assert "1 sub-goal where one reviewer says met and another not" in said(app)
 

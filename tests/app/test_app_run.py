@@ -295,4 +295,4 @@ def test_the_advice_is_not_about_another_failure_than_the_headline(
     words = said(session(tmp_path, monkeypatch, "run")).replace("\\", "").replace("\u2060", "")
     assert "'wrong' was attempted but not completed" in words
     assert "1 attempted without success, 1 never attempted" in words
-    assert "Fix the tool call or its reasoning: 'wrong' attempted, not completed." in words
+    assert "Fix the tool call, or the reasoning before it: 'wrong' was not completed." in words

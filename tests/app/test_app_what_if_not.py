@@ -71,7 +71,7 @@ def test_the_numbers_are_those_of_the_record_and_ties_are_called_neither_good_no
         "At 0.5 or below": f"{(told.wins.ties + told.wins.worse) / told.wins.steps:.0%}",
         "Revised": f"{told.changed}",
     }
-    assert f"of {told.wins.steps} actions with a WIN: {told.wins.ties} at exactly 0.5" in said(app)
+    assert f"Of {told.wins.steps} actions with a WIN: {told.wins.ties} at exactly 0.5" in said(app)
     assert "neither good nor bad" in said(app)
     assert "Only this page experiments" in said(app)
 

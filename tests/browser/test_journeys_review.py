@@ -144,7 +144,7 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
         expect(page.get_by_text(f"human:{name}", exact=True)).to_be_visible()
         expect(page.get_by_text(words, exact=True).first).to_be_visible()
         expect(page.get_by_text(f"{name} looked <b>closely</b>", exact=True)).to_be_visible()
-    expect(bob.get_by_text("reviewers disagree: human:ann say met, human:bob say not met")).to_be_visible()
+    expect(bob.get_by_text("Reviewers disagree: human:ann say met, human:bob say not met")).to_be_visible()
 
     go_to(bob, "Queue")
     bob.get_by_role("tab", name="Disagreements", exact=True).click()

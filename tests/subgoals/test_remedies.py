@@ -34,7 +34,7 @@ FIRST: list[tuple[str, RunBuilder, str, str]] = [
         "a critical step was skipped, but an earlier one failed first",
         did(failed=("intent",)).call("refund").state(refund=True),
         "violation",
-        "Fix the tool call or its reasoning: 'intent' attempted, not completed.",
+        "Fix the tool call, or the reasoning before it: 'intent' was not completed.",
     ),
     (
         "the skipped critical step came first",
@@ -65,4 +65,4 @@ def test_a_skipped_sub_goal_comes_before_what_went_past_it() -> None:
     graph = a_graph(ready("a"), ready("b", "a"), ready("c", "b"), ready("x"), ready("y"))
     score = score_run(did("a", "c", failed=("x", "y")).finish().run(), graph)
     assert score.diagnosis == "inside"
-    assert score.diagnosis_advice == "Fix the planner or its tool descriptions: 'b' never attempted."
+    assert score.diagnosis_advice == "Fix the planner or its tool descriptions: 'b' was never attempted."

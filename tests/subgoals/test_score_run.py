@@ -443,9 +443,9 @@ ADVICE = [
     (
         "inside",
         did("a", failed=("b", "c")),
-        "Fix the tool call or its reasoning: 'b', 'c' attempted, not completed.",
+        "Fix the tool call, or the reasoning before it: 'b', 'c' were not completed.",
     ),
-    ("skipping", did("a"), "Fix the planner or its tool descriptions: 'b', 'c', 'd' never attempted."),
+    ("skipping", did("a"), "Fix the planner or its tool descriptions: 'b', 'c', 'd' were never attempted."),
     (
         "not_detecting_errors",
         trouble(plans=("x",)),

@@ -21,7 +21,8 @@ def time_words(reason: str) -> str:
     if reason != COULD_BE_TIME:
         return ""
     return (
-        "This rule also hides true differences: of those of 30 points that the exact test shows, 8 to 10% in"
-        " logs without a change over time, 30% in a log of 40 runs, 73% where an upgrade leaves few runs to"
-        " compare."
+        "Runs of the two sides began at different times, so something that changed meanwhile may explain the "
+        "difference. This rule also hides true differences: of those of 30 points that the exact test shows, "
+        "8 to 10% in logs without such a change, 30% in a log of 40 runs, 73% where an upgrade leaves few "
+        "runs to compare."
     )

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Final
 
-from untaken.errors import UntakenError
+from untaken.errors import UntakenError, one_of
 from untaken.formats.format_info import FormatInfo
 from untaken.formats.importer import Importer
 from untaken.formats.intake import UNFORESEEN
@@ -231,6 +231,4 @@ def importer_named(format: str) -> Importer:
     """
     if format in importers():
         return importers()[format]
-    raise UntakenError(
-        "format-unknown", f"there is no format {format!r}", hint=f"One of: {', '.join(importers())}."
-    )
+    raise UntakenError("format-unknown", f"there is no format {format!r}", hint=one_of(format, importers()))

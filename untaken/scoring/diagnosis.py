@@ -117,7 +117,7 @@ def _why_missing(
 
 
 def _skipped(names: Sequence[str]) -> str:
-    return f"Fix the planner or its tool descriptions: {_some(names)} never attempted."
+    return f"Fix the planner or its tool descriptions: {_some(names)} {_was(names)} never attempted."
 
 
 def _held(names: Collection[str]) -> str:
@@ -125,7 +125,11 @@ def _held(names: Collection[str]) -> str:
 
 
 def _attempted(names: Sequence[str]) -> str:
-    return f"Fix the tool call or its reasoning: {_some(names)} attempted, not completed."
+    return f"Fix the tool call, or the reasoning before it: {_some(names)} {_was(names)} not completed."
+
+
+def _was(names: Sequence[str]) -> str:
+    return "was" if len(names) == 1 else "were"
 
 
 def remedy(

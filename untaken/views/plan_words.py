@@ -150,8 +150,8 @@ def verdict_words(statement: Statement) -> str:
 def groups_words(evaluation: PlanEvaluation) -> str:
     """How many nested groups of statements are supported, what only explains the verdict apart."""
     found, explaining = evaluation.groups["found"], evaluation.groups["explains_the_verdict"]
-    words = f"{counted(found, 'group')} of statements found"
-    more = f"{counted(explaining, 'more group', 'explain')} the verdict only"
+    words = f"{counted(found, 'finding')}, nested statements counted once"
+    more = f"{counted(explaining, 'more finding', 'explain')} the verdict only"
     return f"{words}; {more}, restating what the check demands" if explaining else words
 
 

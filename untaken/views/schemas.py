@@ -9,7 +9,7 @@ import msgspec
 
 from untaken.counterfactual.memory import Observed, Signal
 from untaken.crafter.record import PlanningRecord
-from untaken.errors import UntakenError
+from untaken.errors import UntakenError, one_of
 from untaken.judging.passport_file import Passports
 from untaken.ledger import AnyEvent, Head
 from untaken.ledger.events import Name
@@ -80,7 +80,7 @@ def json_schema(name: str) -> Schema:
         UntakenError: ``schema-unknown``.
     """
     if name not in SCHEMAS:
-        raise UntakenError("schema-unknown", f"no schema {name!r}", hint=f"One of: {', '.join(SCHEMAS)}.")
+        raise UntakenError("schema-unknown", f"no schema {name!r}", hint=one_of(name, SCHEMAS))
     return {"$schema": DIALECT, "title": f"untaken {name}"} | _derived(SCHEMAS[name])
 
 
