@@ -101,8 +101,15 @@ function makePlanCanvas(vis, root, act) {
     const { clientWidth, clientHeight } = stage;
     const whole = Math.max(0.02, scaleOf(layout, clientWidth, clientHeight));
     const scale = all ? whole : firstScale(layout, clientWidth, clientHeight);
-    const middle = data.boxes.length ? network.getPosition(interesting()) : { x: 0, y: 0 };
-    network.moveTo({ position: withinDrawing(middle, scale), scale });
+    network.moveTo({ position: withinDrawing(firstView(scale), scale), scale });
+  }
+
+  // The middle of the view that shows what is selected; else the view nearest to the beginning that shows what went wrong.
+  function firstView(scale) {
+    if (!data.boxes.length) return { x: 0, y: 0 };
+    if (data.selected !== null) return network.getPosition(data.selected);
+    const { right, bottom } = network.getBoundingBox(firstWrong());
+    return { x: right + (MARGIN - stage.clientWidth / 2) / scale, y: bottom + (MARGIN - stage.clientHeight / 2) / scale };
   }
 
   // After an edit the drawing keeps its scale, unless it no longer fits, and a view that was chosen stays.
@@ -123,9 +130,8 @@ function makePlanCanvas(vis, root, act) {
     return { x: inside(x, layout.width, stage.clientWidth), y: inside(y, layout.height, stage.clientHeight) };
   }
 
-  function interesting() {
-    const wrong = data.boxes.findIndex((box) => ["attempted", "not_completed", "skipped"].includes(box.status));
-    return data.selected ?? Math.max(0, wrong);
+  function firstWrong() {
+    return Math.max(0, data.boxes.findIndex((box) => ["attempted", "not_completed", "skipped"].includes(box.status)));
   }
 
   function reveal(place) {

@@ -183,11 +183,11 @@ def _notes(run: Run, goals: Mapping[str, str]) -> None:
         about = "" if note.place == RUN else f" · {text.label(place_words(note.place, goals))}"
         origin = " · imported" if note.imported else ""
         with st.container(gap=None):
+            st.text(note.text[: limits.NOTE_CHARS])
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.caption(f"{who}{about} · {note.at:%Y-%m-%d %H:%M} UTC{origin}", width="stretch")
                 if note.author == author and author is not None and not run.integrity.broken:
                     _own_note(run, note, offered=note.seq == offered)
-            st.text(note.text[: limits.NOTE_CHARS])
     if len(given) > MOST_NOTES:
         st.caption(f"The last {MOST_NOTES} of {len(given):,}; see the events for the others.")
 

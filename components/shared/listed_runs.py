@@ -50,8 +50,8 @@ def not_compared(agent: str) -> None:
     """Say that the runs of an agent are shown by request and listed nowhere, and offer to list all."""
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="not-compared"):
         st.markdown(
-            f":material/info: **{text.label(agent, 60)}** is not among the agents compared. This run "
-            "counts in none of the numbers of other pages.",
+            f":material/info: **{text.label(text.agent(agent), 60)}** is not among the agents compared. "
+            "This run counts in none of the numbers of other pages.",
             width="stretch",
         )
         st.button(
