@@ -52,7 +52,8 @@ def draw(corpus: Corpus) -> None:
     choice_view.picker(choices, chosen)
     if chosen:
         choice_view.detail(chosen, review, corpus)
-    listeners.into_view("choice", chosen.digest if chosen else None)
+    picked = state.selected("choice") is not None  # not where other agents are compared
+    listeners.into_view("choice", chosen.digest if chosen and picked else None)
     _every_choice(choices)
     _every_path(paths, chosen)
 

@@ -127,7 +127,8 @@ def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -
         with driven:
             _sub_goals(report.sub_goal_gaps(one.metric, one.first, one.second))
         _tasks(one, report.task_gaps(one.metric, one.first, one.second), runs)
-    listeners.into_view("pair", f"{one.metric} {one.digest}")
+    picked = state.selected("pair") == one.digest  # not where other agents are compared
+    listeners.into_view("pair", f"{one.metric} {one.digest}" if picked else None)
 
 
 def _difference(one: PairedDifference) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import streamlit as st
@@ -72,8 +73,9 @@ def draw() -> None:
 def other_sets() -> None:
     """Every other set of agents, one click away: no run leaves the pages unseen."""
     groups = state.groups()
-    others = [group for group in groups if group.name != state.group_name()]
-    if len(groups) < 2:
+    others = [group for group in groups if len(groups) > 1 and group.name != state.group_name()]
+    _explain_names(agent for group in groups if group not in others for agent in group.agents)
+    if not others:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="other-sets"):
         st.caption("Only agents with common tasks are compared. Also here:", width="content")
@@ -83,6 +85,13 @@ def other_sets() -> None:
         if len(others) > MOST_SETS:
             more = f"and {len(others) - MOST_SETS} more under “Agents compared” in the sidebar"
             st.caption(more, width="content")
+
+
+def _explain_names(agents: Iterable[str]) -> None:
+    """Say what the short names of the simulator's agents mean."""
+    meant = [f"{name}: {words}" for name in agents if (words := text.agent(name)) != name]
+    if meant:
+        st.caption(text.label(" · ".join(meant), 400))
 
 
 def _show_set(name: str) -> None:
