@@ -29,6 +29,8 @@ from untaken.workspace.intake import take_in
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 MOST_MIB = 1024
 """The promise: what the server, and a process that reads an upload, takes at most."""
+SHOWN = 10
+"""Reasons that a card says; further ones are in the table of files."""
 RANDOM = random.Random(20).randbytes(40_000)
 LEDGER = a_run("r1").say("<b>hi</b>").call("search").finish().ledger()
 CHAT = json.dumps(
@@ -179,8 +181,8 @@ def test_hostile_uploads_are_named_with_a_reason_and_the_next_good_one_works(
 ) -> None:
     chosen = HOSTILE if request.config.getoption("--slow") else HOSTILE[:QUICK]
     assert len(HOSTILE) >= 60
-    for start in range(0, len(chosen), 15):
-        part = [(name, make()) for name, make in chosen[start : start + 15]]
+    for start in range(0, len(chosen), SHOWN):
+        part = [(name, make()) for name, make in chosen[start : start + SHOWN]]
         page.upload(part)
         assert not [element for kind, element in page.elements if kind == "exception"]
         reasons = [text for text in page.words("text") if text[:1] in "✗⚠"]

@@ -177,8 +177,14 @@ class Upload:
 
     @property
     def reasons(self) -> tuple[Finding, ...]:
-        """What is wrong with it."""
-        return tuple(found for found in self.findings if found.severity == "error")
+        """What is wrong with it: the first reason of each file, then the others."""
+        seen: Counter[str | None] = Counter()
+        turns: list[tuple[int, Finding]] = []
+        for found in self.findings:
+            if found.severity == "error":
+                turns.append((seen[found.where.file], found))
+                seen[found.where.file] += 1
+        return tuple(found for _, found in sorted(turns, key=lambda turn: turn[0]))
 
     @property
     def kinds_of_findings(self) -> str:
