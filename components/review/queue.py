@@ -33,14 +33,14 @@ ROW_SEEN: Final = "review_row_seen"
 TABLE: Final = "review-queue"
 FIRST_SEEN: Final = ("status", "case")
 """What a reviewer reads to choose a run, before anything else."""
-WIDTHS: Final = {"here": 22, "status": 30, "case": 268}
-"""Pixels: they fit in the third of a screen 1,440 wide."""
+WIDTHS: Final = {"here": 22, "status": 30, "case": 226}
+"""Pixels: they fit in the third of a screen 1,280 wide."""
 MOST_HIGH: Final = 900
 ROW_CHARS: Final = 116
-"""Of a cause with a run's agent and task: they fill the four lines of a row."""
+"""Of a cause with a run's agent and task: they fill the five lines of a row."""
 NAME_CHARS: Final = 56
-ROW: Final = 88
-"""Pixels of a row: four lines. Streamlit wraps text in rows of more than 64."""
+ROW: Final = 106
+"""Pixels of a row: five lines. Streamlit wraps text in rows of more than 64."""
 HIDDEN: Final = (
     "task_id",
     "agent",

@@ -161,7 +161,7 @@ def _mode_field(run: Run, place: Place, taxonomy: Taxonomy) -> None:
         format_func=lambda mode: named.get(mode, mode),
         filter_mode="contains",
         accept_new_options=True,
-        placeholder="Failure mode (M)",
+        placeholder="Mode (M)",
         label_visibility="collapsed",
         on_change=picked,
     )
