@@ -29,12 +29,17 @@ ROOMS = {
     "untaken/ledger": ["tests/ledger", "tests/properties/test_ledger_properties.py"],
     "untaken/plans": ["tests/plans", "tests/properties/test_plan_properties.py"],
     "untaken/scoring": ["tests/subgoals", "tests/properties/test_score_properties.py"],
-    "untaken/counterfactual/memory": ["tests/memory"],
-    "untaken/counterfactual": ["tests/counterfactual"],
+    "untaken/counterfactual/memory": ["tests/memory", "tests/properties/test_memory_properties.py"],
+    "untaken/counterfactual": ["tests/counterfactual", "tests/properties/test_counterfactual_properties.py"],
+    "untaken/facts/scaling": ["tests/scaling"],
+    "untaken/facts": ["tests/facts", "tests/scaling/test_facts_while_read.py"],
     "untaken/stats": ["tests/stats", "tests/ranking"],
-    "untaken/ranking": ["tests/ranking"],
+    "untaken/ranking": ["tests/ranking", "tests/properties/test_ranking_properties.py"],
+    "untaken/analysis/auditing": ["tests/auditing"],
     "untaken/analysis/comparing": ["tests/comparing"],
-    "untaken/analysis/fix_first": ["tests/fix_first"],
+    "untaken/analysis/failure_modes": ["tests/failure_modes", "tests/causes"],
+    "untaken/analysis/fix_first": ["tests/fix_first", "tests/properties/test_fix_first_properties.py"],
+    "untaken/analysis/versions": ["tests/versions"],
     "untaken/workspace": ["tests/store"],
 }
 """The rooms whose rules decide what users read, and the tests that have to know them."""
@@ -187,8 +192,8 @@ def chosen(places: list[str], count: int, seed: int) -> list[Mutant]:
         wanted = {place if ":" in place else f"{place}:" for place in places}
         files = sorted({place.split(":")[0] for place in wanted})
         return [m for file in files for m in mutants(file) if {f"{m.path}:{m.line}", f"{m.path}:"} & wanted]
-    found = [path for room in SAMPLED for path in sorted((ROOT / room).rglob("*.py"))]
-    every = [mutant for path in found for mutant in mutants(path.relative_to(ROOT).as_posix())]
+    found = {path.relative_to(ROOT).as_posix() for room in SAMPLED for path in (ROOT / room).rglob("*.py")}
+    every = [mutant for path in sorted(found) for mutant in mutants(path)]
     return random.Random(seed).sample(every, count)
 
 

@@ -12,15 +12,11 @@ import pytest
 from doc_pages import ROOT, names, page, rows, section
 
 from untaken import ranking
-from untaken.counterfactual import OUTCOMES, THRESHOLD, Weights
-from untaken.counterfactual.evaluate import MIN_SELECTIONS
+from untaken.counterfactual import OUTCOMES, Weights
 from untaken.counterfactual.memory import WEIGHTS
 from untaken.counterfactual.memory.sums import WEAK_SHARE
-from untaken.counterfactual.words import N_MIN, N_SPREAD
 from untaken.ledger import IntegrityVerdict
 from untaken.scoring import Diagnosis, Status
-from untaken.stats.correlation import EXACT_UP_TO
-from untaken.stats.rounding import DECIMALS
 
 TEXT = page("docs/concepts.md")
 CITED = re.compile(r"§ ?(\d+[a-z]?(?:\.\d+)?)")
@@ -77,22 +73,90 @@ def test_formulas_name_the_function_that_computes_them() -> None:
 WEIGHT = Weights()
 CLAIMS = {
     "weights": f"{WEIGHT.success:g}·success rate + {WEIGHT.cost:g}·(1 − ĉ) + {WEIGHT.steps:g}·(1 − ŝ)",
-    "threshold": f"Delta > {THRESHOLD:g}",
     "negative signal": f"(selected, context, {OUTCOMES['negative']:g})",
     "positive signal": f"(alternative, context, {OUTCOMES['positive']:g})",
-    "selections": f"fewer than {MIN_SELECTIONS} `SKILL_SELECTION` events",
-    "support": f"at least {N_MIN} different runs on either side",
-    "interval": f"unscored below {N_SPREAD} runs on either side",
     "weak": f"w = min({WEIGHTS['weak']:g} · number of weak records, {WEAK_SHARE:g} · n)",
-    "permutations": f"by every permutation up to {EXACT_UP_TO} agents",
-    "ties": f"agree to {DECIMALS} decimals",
     "resamples": f"{inspect.signature(ranking.rank_agents).parameters['resamples'].default:,} resamples",
 }
+STATED = [
+    ("counterfactual.paths", "Delta > {THRESHOLD:g}"),
+    ("counterfactual.evaluate", "fewer than {MIN_SELECTIONS} `SKILL_SELECTION` events"),
+    ("counterfactual.words", "at least {N_MIN} different runs on either side"),
+    ("counterfactual.words", "unscored below {N_SPREAD} runs on either side"),
+    ("counterfactual.support", "at most {RETRIED:.0%} of the runs followed by another one succeeded"),
+    ("counterfactual.choices", "q ≤ {SMALL_Q:g} (`SMALL_Q`)"),
+    ("counterfactual.pooling", "each of the memory's latest {LATEST:,} outcomes"),
+    ("counterfactual.pooling", "{UNTRIED} if nothing can be predicted"),
+    ("counterfactual.parts", "the difference is at least −{MARGIN:g}"),
+    ("counterfactual.plan.statements", "at least {TASKS_MIN} tasks with Δx ≠ 0"),
+    ("counterfactual.plan.statements", "is the outcome in at least {AGREEMENT_MIN:.0%} of the runs"),
+    ("counterfactual.plan.card", "At least {RUNS_MIN} runs of {TASKS_MIN} tasks."),
+    ("scoring.tool_names", "spelled alike (likeness ≥ {SIMILAR:g})"),
+    ("scoring.graph_doubts", "none of at least {MIN_RUNS} runs, one of them a success, attempted"),
+    ("scoring.graph_doubts", "none of at least {MIN_SUCCESSES} successes with evidence completed it"),
+    ("scoring.causes.represented", "each in at least {LEAST_RUNS} runs of {LEAST_TASKS} tasks."),
+    ("scoring.causes.over_runs", "Compared with at most {MOST_COMPARED:,} runs that passed the sub-goal"),
+    ("plans.discovery.proposed_graph", "at least `min_runs` ({MIN_RUNS}) runs that attempted both"),
+    ("plans.discovery.proposed_graph", "at least θ ({THETA:g}) *first attempted* A before B"),
+    ("plans.discovery.calls", "of one task with at least {MIN_SUCCESSES} successes"),
+    ("plans.discovery.calls", "at least {FOUND:.0%} of its own found and at most {EXTRA:.0%} not its own"),
+    ("plans.discovery.alternatives", "(hypergeometric, {CHANCE:.0%} over all pairs)"),
+    (
+        "judging.trust",
+        "from {FEWEST_PAIRS} pairs on *reliable* if κ's whole interval is at least {LEAST_KAPPA:g}",
+    ),
+    ("judging.mapping", "at most {MOST_ACTIONS} actions of a run and {MOST_GOALS} sub-goals"),
+    ("ranking.compared.pass_k", "at most {LARGEST_K} (`untaken.ranking.compared.pass_k.pass_k_curve`)"),
+    ("stats.correlation", "by every permutation up to {EXACT_UP_TO} agents"),
+    ("stats.rounding", "agree to {DECIMALS} decimals"),
+    ("stats.paired", "every way where at most {EXACT_FLIPS} tasks differ"),
+    ("stats.paired", "the true difference found in {POWER:.0%} of cases"),
+    (
+        "stats.post_stratified",
+        "this from {FEWEST_WITH_JUDGE} labels on; with {FEWEST_LABELS} to 29 the labels alone",
+    ),
+    ("stats.post_stratified", "below {FEWEST_LABELS}, or from fewer than {FEWEST_CLUSTERS} tasks, none"),
+    ("stats.label_draw", "over {SHUFFLES} draws that keep whole tasks or runs together"),
+    ("stats.krippendorff", '"too few" with fewer than {FEWEST_ITEMS} such items'),
+    ("stats.jackknife", "Interval by the jackknife over tasks, from {FEWEST_CLUSTERS} tasks on"),
+    (
+        "analysis.fix_first.tally",
+        "in at least {HARMLESS_RUNS} and more than {HARMLESS_SHARE:.0%} of at least",
+    ),
+    (
+        "analysis.fix_first.tally",
+        "of at least {HARMLESS_SUCCESSES} successes, and not more often in failures",
+    ),
+    ("analysis.fix_first.recommending", "at least {LEAST_RUNS} failed runs of {LEAST_TASKS} tasks"),
+    ("analysis.fix_first.recommending", "uncompleted the same way in at most {RARE:.0%} of successes"),
+    (
+        "analysis.failure_modes.suggesting",
+        "(TF-IDF, cosine at least {LEAST:g}; a mode's own texts weigh half",
+    ),
+    ("analysis.failure_modes.trend", "at most {MOST_PERIODS} periods"),
+    ("analysis.auditing.successes", "*Nobody*: c = 0 of at least {MIN_SUCCESSES}, or P(X ≤ c | s, {HALF:g})"),
+    ("analysis.auditing.successes", "*Contested*: s ≥ {MIN_CONTESTED} and mid-P(X ≤ c | s, {MOST:g})"),
+    ("analysis.auditing.successes", "Below {NEEDED:g} and not above 0 it is *needless*"),
+    (
+        "analysis.auditing.successes",
+        "from {MIN_RUNS} runs on, one a success, a tool or field that no run knows",
+    ),
+    ("analysis.auditing.successes", "(P(X ≥ k | m, {REVERSED:g}) < .05)"),
+    ("analysis.auditing.writes", "(in at least {SAME:.0%} of runs over plans with the same `mutates`)"),
+    ("analysis.auditing.writes", "at least {MIN_AGENTS} agents ran it"),
+    ("analysis.versions.comparison", "*changed* at {ALPHA:g}"),
+]
+"""A module, and what the page says with its constants."""
 
 
 @pytest.mark.parametrize("what", CLAIMS)
 def test_a_number_on_the_page_is_that_of_the_program(what: str) -> None:
     assert CLAIMS[what] in TEXT
+
+
+@pytest.mark.parametrize(("module", "words"), STATED)
+def test_a_threshold_on_the_page_is_that_of_the_program(module: str, words: str) -> None:
+    assert words.format_map(vars(import_module(f"untaken.{module}"))) in TEXT
 
 
 def listed(heading: str, column: str) -> list[str]:
