@@ -7,7 +7,7 @@ import streamlit as st
 from components.failure_modes import causes, guide, issues, reading, taxonomy_editor, unhandled_failures
 from components.failure_modes import view as failure_modes_view
 from components.shared import cards, listed_runs, state
-from untaken.analysis.fix_first import triage_by_agent
+from untaken.analysis.fix_first import triage
 
 VIEWS = {
     "modes": "Modes",
@@ -53,7 +53,7 @@ def main() -> None:
     elif view == "modes":
         failure_modes_view.pivot(found)
     else:
-        causes.draw(state.derived(triage_by_agent)[None])
+        causes.draw(state.derived(triage))
         unhandled_failures.links()
 
 

@@ -9,7 +9,7 @@ from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
 from components.overview import fix_first, three_numbers
 from components.shared import cards, first_steps, sharing, starting, state, tables, text, usage_table
-from untaken.analysis.fix_first import triage_by_agent
+from untaken.analysis.fix_first import triage
 from untaken.corpus import corpus_doubts
 from untaken.present.numbers import counted
 from untaken.ranking import HEADLINE
@@ -68,7 +68,7 @@ def reading() -> None:
 
 ranking = state.derived(ranks_alone)
 ranked = len(ranked_metrics(ranking, HEADLINE)) > 1
-fix_first.draw(state.derived(triage_by_agent), below=None if ranked else reading)
+fix_first.draw(state.derived(triage), below=None if ranked else reading)
 if ranked:
     ranks, runs = st.columns([3, 2], gap="medium")
     with ranks:

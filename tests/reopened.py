@@ -15,7 +15,7 @@ import msgspec
 import pandas as pd
 
 from untaken import views as answers
-from untaken.analysis.fix_first import triage_by_agent
+from untaken.analysis.fix_first import triage
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import UntakenError
 from untaken.facts.scaling.distant import DistantRun
@@ -32,7 +32,7 @@ SLOW = {"placebo_of", "runs_to_read", "ledger_review"}
 
 def answers_of_a_corpus() -> list[Callable[[Corpus], object]]:
     """Every public function of `untaken.views` that needs a corpus and nothing else."""
-    found: list[Callable[[Corpus], object]] = [triage_by_agent]
+    found: list[Callable[[Corpus], object]] = [triage]
     for module in pkgutil.iter_modules(answers.__path__):
         for name, made in vars(importlib.import_module(f"untaken.views.{module.name}")).items():
             if not inspect.isfunction(made) or name.startswith("_") or name in SLOW:

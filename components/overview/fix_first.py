@@ -10,7 +10,7 @@ import streamlit as st
 from components import figures
 from components.shared import options, packets, state, tables, text
 from components.shared.panels import panel
-from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem, Triage
+from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem, Triage, triage
 from untaken.analysis.fix_first.findings import ORDERS, Order
 from untaken.errors import Unscored, number
 from untaken.present.numbers import counted, interval, percent, points
@@ -26,16 +26,16 @@ NAME: Final = "What to fix first"
 
 
 @panel
-def draw(found: Mapping[str | None, Triage], *, below: Callable[[], None] | None = None) -> None:
+def draw(found: Triage, *, below: Callable[[], None] | None = None) -> None:
     """The fix-first list of all runs, or of one agent's.
 
     Args:
-        found: the list by agent; that of everybody under ``None``.
+        found: the list of all runs.
         below: draws what is below the bars, beside the item looked at.
     """
-    agents = [agent for agent in found if agent is not None]
-    st.session_state[AGENT] = options.one("fix_agent", agents)
-    seen = found[st.session_state[AGENT]]
+    agents = state.agents()
+    agent = st.session_state[AGENT] = options.one("fix_agent", agents)
+    seen = found if agent is None else _of_agent(agent)
     bars, item = st.columns([7, 5], gap="large")
     with bars:
         shown = _list(seen, agents)
@@ -45,6 +45,10 @@ def draw(found: Mapping[str | None, Triage], *, below: Callable[[], None] | None
     if shown:
         with item:
             _chosen(shown, found)
+
+
+def _of_agent(agent: str) -> Triage:
+    return state.drawn(lambda: triage(state.compared(), agents=(agent,)), "fix first", agent)
 
 
 def _list(seen: Triage, agents: Sequence[str]) -> Mapping[str, FixItem]:
@@ -141,7 +145,7 @@ def _pick(digest: str) -> None:
     st.session_state[ITEM] = digest
 
 
-def _chosen(shown: Mapping[str, FixItem], found: Mapping[str | None, Triage]) -> None:
+def _chosen(shown: Mapping[str, FixItem], found: Triage) -> None:
     with st.container(border=True, gap="small", key="fix_first"):
         digest = st.selectbox(
             "Look at the runs of",
@@ -184,9 +188,9 @@ def _figures(item: FixItem) -> list[str]:
     return lines
 
 
-def _behind(item: FixItem, found: Mapping[str | None, Triage]) -> Sequence[RunBehind]:
+def _behind(item: FixItem, found: Triage) -> Sequence[RunBehind]:
     """The runs behind an item: those of all agents together are kept, those of one are looked at now."""
-    if item in found[None].items[:ITEMS_SHOWN]:
+    if item in found.items[:ITEMS_SHOWN]:
         return state.derived(runs_behind_items, lambda: found)[item.digest]
     return runs_behind(state.compared(), item)
 

@@ -268,10 +268,16 @@ def groups() -> tuple[Group, ...]:
 
 def group_name() -> str | None:
     """Name of the set of agents chosen; ``None`` where there is no choice."""
-    known = groups()
-    if len(known) < 2:
-        return None
-    return (_named(st.session_state.get("group")) or known[0]).name
+    return None if len(groups()) < 2 else _chosen_group().name
+
+
+def agents() -> tuple[str, ...]:
+    """The names of the agents compared."""
+    return _chosen_group().agents if groups() else ()
+
+
+def _chosen_group() -> Group:
+    return _named(st.session_state.get("group")) or groups()[0]
 
 
 def _named(task: object) -> Group | None:

@@ -52,6 +52,15 @@ def test_a_server_started_again_shows_the_same_first_page_and_reads_no_run(
     assert was_read(folder), "a page that needs the runs reads them"
 
 
+def test_a_visit_keeps_all_that_a_server_needs_to_show_the_first_page_before_it_reads_a_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session(folder, monkeypatch)
+    evaluating.keep_made().join()
+    with Workspace(folder) as store:
+        assert evaluating.first_page_is_kept(store)
+
+
 def test_under_another_rule_runs_are_read_once_and_its_answers_kept_too(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

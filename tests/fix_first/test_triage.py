@@ -9,7 +9,7 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 import untaken
-from untaken.analysis.fix_first import FixItem, Triage, triage, triage_by_agent
+from untaken.analysis.fix_first import FixItem, Triage, triage
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Unscored, UntakenError
 from untaken.plans import GraphSet, PlanGraph
@@ -403,10 +403,6 @@ def test_of_an_agent_only_its_own_runs_count() -> None:
     ]
     corpus = corpus_of([*runs, did("d", "look!", False, agent="bob")])
     assert where(triage(corpus, agents=["bob"])) == {("look", "attempted"): 1}
-    assert triage_by_agent(corpus) == {
-        None: triage(corpus),
-        **{agent: triage(corpus, agents=[agent]) for agent in ("ann", "bob", "cid")},
-    }
     with pytest.raises(UntakenError) as error:
         triage(corpus, agents=["dan"])
     assert error.value.code == "agent-unknown"

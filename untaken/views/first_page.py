@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem, Triage, triage_by_agent
+from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem, Triage, triage
 from untaken.corpus import Corpus, runs_without_graph
 from untaken.errors import Unscored
 from untaken.plans.discovery import teaches
@@ -134,11 +134,9 @@ def runs_behind(corpus: Corpus, item: FixItem) -> tuple[RunBehind, ...]:
     return tuple(_behind(corpus, item, at) for at in range(min(ITEMS_SHOWN, len(item.runs))))
 
 
-def runs_behind_items(
-    corpus: Corpus, found: Mapping[str | None, Triage] | None = None
-) -> dict[str, tuple[RunBehind, ...]]:
+def runs_behind_items(corpus: Corpus, found: Triage | None = None) -> dict[str, tuple[RunBehind, ...]]:
     """`runs_behind` the items shown of all agents together, by digest of the item."""
-    seen = (triage_by_agent(corpus) if found is None else found)[None]
+    seen = triage(corpus) if found is None else found
     return {item.digest: runs_behind(corpus, item) for item in seen.items[:ITEMS_SHOWN]}
 
 

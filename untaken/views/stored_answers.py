@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from untaken.analysis.fix_first import Triage, triage_by_agent
+from untaken.analysis.fix_first import Triage, triage
 from untaken.corpus import corpus_doubts
 from untaken.errors import Finding
 from untaken.facts.scaling.reopening import rules_of
@@ -30,16 +30,14 @@ from untaken.workspace.derived import has_answer, key_of, load_answer, save_answ
 FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
     first_page.first_numbers,
     first_page.without_graph,
-    corpus_usage,
     corpus_doubts,
-    triage_by_agent,
+    triage,
     first_page.runs_behind_items,
-    first_page.choices_to_change,
     first_page.ranks_alone,
     first_page.ranking_remarks,
     first_page.read_next,
 )
-"""What the first page shows of the runs compared."""
+"""What the first page shows of the runs compared, whatever they are: all of it, so that it needs no other."""
 OF_READINGS: Final = ("groups", "authors", "unread")
 """What every page shows of the runs and findings that were read, under any rule."""
 _KINDS: Final[Mapping[str, Any]] = {
@@ -50,7 +48,7 @@ _KINDS: Final[Mapping[str, Any]] = {
     first_page.without_graph.__name__: first_page.WithoutGraph,
     corpus_usage.__name__: tuple[AgentUsage, ...],
     corpus_doubts.__name__: tuple[GraphDoubt, ...],
-    triage_by_agent.__name__: dict[str | None, Triage],
+    triage.__name__: Triage,
     first_page.runs_behind_items.__name__: dict[str, tuple[first_page.RunBehind, ...]],
     first_page.choices_to_change.__name__: first_page.ShownChoices,
     first_page.ranks_alone.__name__: RankReport,

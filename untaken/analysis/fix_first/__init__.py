@@ -17,5 +17,5 @@ from untaken.analysis.fix_first.items import (
     Kind as Kind,
     LeftSubGoal as LeftSubGoal,
 )
-from untaken.analysis.fix_first.listing import triage as triage, triage_by_agent as triage_by_agent
+from untaken.analysis.fix_first.listing import triage as triage
 from untaken.analysis.fix_first.often import Often as Often

@@ -34,17 +34,6 @@ def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:
     return _triage(tally_of(corpus, digests), agents)
 
 
-def triage_by_agent(corpus: Corpus) -> dict[str | None, Triage]:
-    """`triage` of all runs (under ``None``) and of each agent's own, by name."""
-    of_agent: dict[str, list[str]] = {}
-    for digest, run in corpus.runs.items():
-        of_agent.setdefault(run.agent, []).append(digest)
-    whole = tally_of(corpus, corpus.runs)
-    return {None: _triage(whole, ())} | {
-        agent: _triage(tally_of(corpus, of_agent[agent], whole=whole), (agent,)) for agent in sorted(of_agent)
-    }
-
-
 def _triage(tally: FailureTally, agents: Collection[str]) -> Triage:
     items, causes = items_of(tally)
     return Triage(

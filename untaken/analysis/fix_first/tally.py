@@ -61,7 +61,6 @@ class FailureTally:
         missed: critical sub-goals not known to be completed, over all scored runs, by subject and run;
             `critical`: how many there are in all.
         requiring: scored runs that require a subject and were not ended by their infrastructure.
-        known: what each run left uncompleted, of this tally and others of the corpus.
     """
 
     corpus: Corpus
@@ -79,7 +78,6 @@ class FailureTally:
     missed: dict[Subject, dict[str, Miss]] = field(default_factory=dict)
     critical: int = 0
     requiring: Counter[Subject] = field(default_factory=Counter)
-    known: dict[str, tuple[Failure, ...]] = field(default_factory=dict)
     _harmless: dict[tuple[Subject, Way], bool] = field(default_factory=dict)
 
     @property
@@ -148,12 +146,9 @@ def one_of_two(way: Way) -> Way:
     return "never attempted" if way == "stopped" else way
 
 
-def tally_of(corpus: Corpus, digests: Iterable[str], *, whole: FailureTally | None = None) -> FailureTally:
-    """Counts runs; broken ledgers count nowhere. `whole`: a tally of these and others, for what it knows."""
-    if whole is None:
-        found = FailureTally(corpus=corpus, subjects=subjects_of(corpus.graphs.graphs))
-    else:
-        found = FailureTally(corpus=corpus, subjects=whole.subjects, known=whole.known)
+def tally_of(corpus: Corpus, digests: Iterable[str]) -> FailureTally:
+    """Counts runs; broken ledgers count nowhere."""
+    found = FailureTally(corpus=corpus, subjects=subjects_of(corpus.graphs.graphs))
     for digest in digests:
         run = corpus.runs[digest]
         if not run.integrity.broken:
@@ -175,9 +170,7 @@ def _add(found: FailureTally, digest: str, run: Run) -> None:
         if success is False and not kind:
             found.unscored[digest] = None
         return
-    if digest not in found.known:
-        found.known[digest] = _failures(found, score, run)
-    failures = found.known[digest]
+    failures = _failures(found, score, run)
     _add_missed(found, digest, score, failures)
     if kind:
         return
