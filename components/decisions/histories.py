@@ -14,8 +14,8 @@ from components.shared import cards, listeners, options, state, tables, text
 from components.shared.panels import panel
 from untaken.corpus import Corpus
 from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice, power_words
-from untaken.views import choice_review, count_choices
-from untaken.views.choices import table_of_choices
+from untaken.views import ChoiceReview, choice_review, count_choices
+from untaken.views.choices import FEW, table_of_choices
 
 FILTERS: Final = {
     "agent": "Agent",
@@ -55,7 +55,7 @@ def draw(corpus: Corpus) -> None:
     picked = state.selected("choice") is not None  # not where other agents are compared
     listeners.into_view("choice", chosen.digest if chosen and picked else None)
     _every_choice(choices)
-    _every_path(paths, chosen)
+    _every_path(review, paths, chosen)
 
 
 def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
@@ -120,7 +120,7 @@ def _every_choice(choices: Sequence[Choice]) -> None:
     )
 
 
-def _every_path(paths: pd.DataFrame, chosen: Choice | None) -> None:
+def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None) -> None:
     st.subheader("All alternatives", anchor=False)
     if chosen:
         st.session_state["only_chosen"] = options.one("every_path", [options.ON]) is None
@@ -133,19 +133,22 @@ def _every_path(paths: pd.DataFrame, chosen: Choice | None) -> None:
         )
         paths = paths[paths["choice"] == chosen.digest] if only else paths
     st.caption("Support is as of each run's start. Choose a row to open the run at that decision.")
-    ordered = paths[COLUMNS].sort_values("delta", ascending=False, na_position="last", kind="stable")
+    ordered = paths.sort_values("delta", ascending=False, na_position="last", kind="stable")
+    if len(ordered) > FEW:
+        st.caption(f"The first {FEW:,} of {len(ordered):,} rows; download the table to see all.")
+    first = ordered.head(FEW)
     row = tables.table(
-        ordered,
+        review.table(first)[COLUMNS],
         key="paths",
         name="Alternatives",
         selectable=True,
         height=460,
-        most=5_000,
+        whole=lambda: review.table(ordered)[COLUMNS],
         columns=dict.fromkeys(("delta", "advantage", "low", "high"), SIGNED)
         | {"success_rate": tables.PERCENT, "digest": None, "choice": None},
     )
     if row is not None:
-        state.open_run(str(ordered["digest"].iloc[row]), decision=int(ordered["decision_point"].iloc[row]))
+        state.open_run(str(first["digest"].iloc[row]), decision=int(first["decision_point"].iloc[row]))
 
 
 def by_value(frame: pd.DataFrame, columns: Mapping[str, str], *, key: str) -> pd.DataFrame:

@@ -112,6 +112,14 @@ class Asked:
         found: np.ndarray = np.array(places, dtype=np.int64).reshape(-1, self.layers)[at]
         return found
 
+    def named(self) -> tuple[np.ndarray, ...]:
+        """Of each path the number of its run, `seq` of its decision point, the skill selected and its own."""
+        seq = np.fromiter((one.seq for one in self.selection), np.int64, len(self.selection))
+        selected = np.array([one.selected for one in self.selection], dtype=object)
+        names = np.array(self._names, dtype=object)
+        of = self.decision
+        return np.array(self.run, dtype=np.int64)[of], seq[of], selected[of], names[self._path]
+
     def name(self, path: int) -> str:
         """The skill of a path."""
         return self._names[int(self._path[path])]

@@ -13,12 +13,12 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from itertools import chain, count
-from typing import Any, Final, NamedTuple
+from itertools import count
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from untaken.counterfactual.advantage import Advantages, advantages, around
+from untaken.counterfactual.advantage import advantages, around
 from untaken.counterfactual.asked import Asked, AskedBlock
 from untaken.counterfactual.histories import (
     CODE,
@@ -37,6 +37,14 @@ from untaken.counterfactual.insights import BetterPath, signals_expected
 from untaken.counterfactual.memory import Snapshot
 from untaken.counterfactual.memory.totals import NOWHERE, Moment, Totals
 from untaken.counterfactual.parts_compared import parts_of_delta
+from untaken.counterfactual.path_columns import (
+    PathColumns,
+    PathFigures,
+    Paths,
+    joined,
+    rows_of,
+    scores_of,
+)
 from untaken.counterfactual.paths import MAY_BE_BETTER, PathDelta, outcome_of, verdict_of
 from untaken.counterfactual.pooling import (
     NOT_POOLED,
@@ -46,7 +54,7 @@ from untaken.counterfactual.pooling import (
 )
 from untaken.counterfactual.run_evaluation import Alternative, Decision, Summary
 from untaken.counterfactual.scoring import Weights
-from untaken.counterfactual.strata import Claims, Rulings, called, decided_at, rulings_of
+from untaken.counterfactual.strata import Claims, called, decided_at, rulings_of
 from untaken.counterfactual.summary import tally
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
@@ -58,44 +66,6 @@ DAY: Final = timedelta(days=1)
 Situation = tuple[Asked, int]
 """Where decisions with equally many layers are gathered, and the number of a situation there."""
 NOT_NORMALISED: Final = Unscored("no other run in memory to normalise cost and steps with")
-
-
-class Paths(NamedTuple):
-    """Paths not taken, compared: columns over `Asked`; NaN where a figure is unscored.
-
-    Attributes:
-        known: whether the alternative has a history; `level` the one it is from, `shared` the one that both
-            histories of the advantage are from (0 for none).
-        score, actual: of the history and of the run, over the terms `used` by both; `low` to `high` the
-            interval of their difference `delta`; `why` has the code of `WHY` where that has none.
-        n_selected: outcomes of the selected skill at its finest level, by decision.
-        advantage, pooled: of the alternative; `pooled` is ``None`` for one layer.
-        direction: 1 where more success is supported, -1 where less is, else 0; `claim` is the place of each
-            row in `rulings`, -1 where no layer has both skills.
-    """
-
-    known: np.ndarray
-    level: np.ndarray
-    shared: np.ndarray
-    used: Used
-    score: np.ndarray
-    actual: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    why: np.ndarray
-    n_selected: np.ndarray
-    n_shared: np.ndarray
-    advantage: Advantages
-    pooled: PooledAdvantages | None
-    direction: np.ndarray
-    rulings: Rulings | None
-    claim: np.ndarray
-
-    @property
-    def delta(self) -> np.ndarray:
-        """What the alternative's history scores more than the run."""
-        difference: np.ndarray = self.score - self.actual
-        return difference
 
 
 class KnownAtStart(NamedTuple):
@@ -170,10 +140,18 @@ class DecisionScorer:
 
     def decisions(self, run: int) -> tuple[Decision, ...]:
         """A run's decision points, with a branch for each path not taken."""
+        known = self._known(run)
+        return tuple([self._decision(layers, number, known) for layers, number in self._places(run)])
+
+    def decision(self, run: int, seq: int) -> Decision:
+        """One of them, by its `seq`."""
+        at = [selection.seq for selection in self.runs[run].selections].index(seq)
+        return self._decision(*self._places(run)[at], self._known(run))
+
+    def _known(self, run: int) -> KnownAtStart:
         snapshot, run_id = self.snapshot(run), self.runs[run].run_id
         own = run_id if snapshot.knows_run(run_id) else None
-        known = KnownAtStart(snapshot, own, self.runs[run].started.ts)
-        return tuple([self._decision(layers, number, known) for layers, number in self._places(run)])
+        return KnownAtStart(snapshot, own, self.runs[run].started.ts)
 
     def summary(self, run: int) -> Summary:
         """The counts of a run's paths; its decisions are not made for it."""
@@ -203,6 +181,15 @@ class DecisionScorer:
             found.append([PathDelta(n, delta, verdict_of(delta, self._threshold)) for n, delta in called])
         return found
 
+    def columns(self) -> PathColumns:
+        """Every path of every run; no object is made of any."""
+        parts = []
+        for layers, asked in self._asked.items():
+            found = self.paths[layers]
+            figures = (np.where(found.known, c, np.nan) for c in (found.delta, found.advantage.advantage))
+            parts.append(PathColumns._make([*asked.named(), found.known, *figures, found.direction]))
+        return PathColumns.joined(parts)
+
     def better_paths(self, run: int) -> Iterator[BetterPath]:
         """The paths of a run with an insight; its decisions are not made for it."""
         for layers, number in self._places(run):
@@ -219,14 +206,16 @@ class DecisionScorer:
     def _deltas(self) -> dict[int, list[Score]]:
         """The delta of each path."""
         return {
-            layers: _scores(np.where(paths.known, paths.delta, np.nan), np.full(paths.known.size, NO_FIGURE))
+            layers: scores_of(
+                np.where(paths.known, paths.delta, np.nan), np.full(paths.known.size, NO_FIGURE)
+            )
             for layers, paths in self.paths.items()
         }
 
     def _compare(self, asked: Asked) -> Paths:
         """Every path, block by block; then what is supported, over all at once."""
         rows = max(len(asked.run), int(asked.first[-1]))
-        found = _joined(map(self._compared, asked.blocks(AT_ONCE)), rows)
+        found = joined(map(self._compared, asked.blocks(AT_ONCE)), rows)
         claimed = np.flatnonzero(found.shared)
         by_path = np.array(asked.run, dtype=np.int64)[asked.decision[claimed]]
         compared, which = asked.compared_once(claimed, found.shared[claimed])
@@ -373,91 +362,7 @@ class DecisionScorer:
     def _figures(self) -> dict[int, list[PathFigures]]:
         """The result for each path, row by row, built on first access."""
         with np.errstate(all="ignore"):
-            return {layers: _rows(paths) for layers, paths in self.paths.items()}
-
-
-class PathFigures(NamedTuple):
-    """One path's figures out of `Paths`, as plain numbers, or why there is none."""
-
-    level: int
-    shared: int
-    n_shared: int
-    score: Score
-    actual: Score
-    delta: Score
-    delta_low: Score
-    delta_high: Score
-    cost_used: bool
-    steps_used: bool
-    advantage: Score
-    low: Score
-    high: Score
-    p_better: Score
-
-
-class _Column:
-    """A column that is written end to end; rows that nothing is written to take no memory."""
-
-    def __init__(self, like: np.ndarray, rows: int) -> None:
-        self._values, self._size = np.empty(rows, dtype=like.dtype), 0
-
-    def write(self, part: np.ndarray) -> None:
-        self._values[self._size : self._size + part.size] = part
-        self._size += part.size
-
-    def written(self) -> np.ndarray:
-        return self._values[: self._size]
-
-
-def _joined(parts: Iterator[Paths], rows: int) -> Paths:
-    """The columns of several blocks, end to end, none with more than so many rows."""
-    first = next(parts)
-    columns = [_Column(column, rows) for column in _columns(first)]
-    for part in chain([first], parts):
-        for whole, column in zip(columns, _columns(part), strict=True):
-            whole.write(column)
-    made: Paths = _with_columns(first, (column.written() for column in columns))
-    return made
-
-
-def _columns(value: Any) -> Iterator[np.ndarray]:
-    """Every column of a tuple, and of tuples in it."""
-    if isinstance(value, np.ndarray):
-        yield value
-    elif value is not None:
-        for part in value:
-            yield from _columns(part)
-
-
-def _with_columns(like: Any, columns: Iterator[np.ndarray]) -> Any:
-    """A tuple of the same form with other columns."""
-    if isinstance(like, np.ndarray):
-        return next(columns)
-    if like is None:
-        return None
-    parts = [_with_columns(part, columns) for part in like]
-    return type(like)._make(parts) if hasattr(like, "_make") else tuple(parts)
-
-
-def _rows(paths: Paths) -> list[PathFigures]:
-    trust, none = paths.advantage, np.full(paths.why.size, NO_FIGURE)
-    columns = (
-        *(column.tolist() for column in (paths.level, paths.shared, paths.n_shared)),
-        *(_scores(column, none) for column in (paths.score, paths.actual, paths.delta)),
-        *(_scores(column, paths.why) for column in (paths.low, paths.high)),
-        *(column.tolist() for column in paths.used),
-        *(_scores(c, trust.why) for c in (trust.advantage, trust.low, trust.high)),
-        _scores(trust.p_better, trust.why),
-    )
-    return list(map(PathFigures._make, zip(*columns, strict=True)))
-
-
-def _scores(column: np.ndarray, why: np.ndarray) -> list[Score]:
-    """The numbers of a column; for each NaN the reason with that code."""
-    found: list[Score] = column.tolist()
-    for row in np.flatnonzero(np.isnan(column)).tolist():
-        found[row] = WHY[why[row]]
-    return found
+            return {layers: rows_of(paths) for layers, paths in self.paths.items()}
 
 
 def _unknown(alternative: str, levels: int, n_selected: int) -> Alternative:

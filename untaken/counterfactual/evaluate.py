@@ -24,6 +24,7 @@ from untaken.present.numbers import counted
 
 if TYPE_CHECKING:
     from untaken.counterfactual.decisions import DecisionScorer
+    from untaken.counterfactual.path_columns import PathColumns
 
 MIN_SELECTIONS: Final = 2
 ABORTED: Final = "DTL-STRAT-006"
@@ -136,6 +137,18 @@ class Evaluations(Mapping[str, RunEvaluation]):
         """A run's decision points; none where it was not evaluated. They are made again each time."""
         found = self._scored_run(digest)
         return found.scorer.decisions(found.number) if found else ()
+
+    def decision(self, digest: str, seq: int) -> Decision:
+        """One decision point of an evaluated run, by its `seq`."""
+        found = self._scored[digest]
+        return found.scorer.decision(found.number, seq)
+
+    def columns(self) -> PathColumns:
+        """Every path not taken of these runs, in their order; `run` is a run's place among them."""
+        from untaken.counterfactual.path_columns import columns_of  # noqa: PLC0415 (slow: it loads NumPy)
+
+        scorers = dict.fromkeys(found.scorer for found in self._scored.values())
+        return columns_of(list(scorers), {digest: number for number, digest in enumerate(self._runs)})
 
     def paths(self, digest: str) -> list[list[PathDelta]]:
         """The delta of each path not taken, by decision point; none where the run was not evaluated."""

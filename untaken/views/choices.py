@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+FEW: Final = 1_000
+"""Paths that are made one by one; of more, all are made."""
 CHOICES: Final[Columns[Choice]] = {
     "selected": text("the skill that was taken", "selected"),
     "alternative": text("the skill that was not taken", "alternative"),
@@ -81,21 +84,21 @@ def table_of_choices(made: Iterable[Choice]) -> pd.DataFrame:
     return frame(CHOICES, made)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ChoiceReview:
     """What the page of decisions shows.
 
     Attributes:
         choices: what weighs most first.
-        paths: `decisions_table`, and of each row the `choice` it is an instance of with its `choice_support`.
+        paths: of each row of `decisions_table`, in its order, what pages filter, count and draw; the
+            `choice` that it is an instance of, and that one's `choice_support`.
         cost_unit: what the costs in the histories are counted in; ``None`` where none is known.
-        logged: every choice of the runs with the odds it was made by, where they were recorded.
     """
 
     choices: tuple[Choice, ...]
     paths: pd.DataFrame
     cost_unit: str | None
-    logged: tuple[LoggedChoice, ...]
+    _corpus: Corpus
 
     def among(self, paths: pd.DataFrame) -> tuple[Choice, ...]:
         """The choices that some of the paths are instances of, in order."""
@@ -111,32 +114,38 @@ class ChoiceReview:
         took = (c.points for c in self.choices if (c.selected, c.context_hash) == (skill, context_hash))
         return tuple(dict.fromkeys(point for points in took for point in points))
 
+    def table(self, paths: pd.DataFrame) -> pd.DataFrame:
+        """Some of the paths with every column of `decisions_table`, and their choice."""
+        rows = (
+            decisions_table(self._corpus, paths)
+            if len(paths) <= FEW
+            else decisions_table(self._corpus).iloc[paths.index]
+        )
+        return rows.assign(
+            choice=paths["choice"].astype("string").array,
+            choice_support=paths["choice_support"].astype("string").array,
+        )
+
+    @cached_property
+    def _logged(self) -> tuple[LoggedChoice, ...]:
+        return corpus_logged(self._corpus)
+
     def odds(self, choice: Choice) -> OffPolicyContrast:
         """The estimate from logged probabilities; unscored if none were logged."""
         skill, other = choice.selected, choice.alternative
-        return contrast(self.logged, choice.context_hash, selected=skill, alternative=other)
+        return contrast(self._logged, choice.context_hash, selected=skill, alternative=other)
 
 
 def choice_review(corpus: Corpus) -> ChoiceReview:
     """The choices of a corpus, and the paths not taken that they are made of."""
-    made, paths = corpus.choices, decisions_table(corpus)
-    behind = {
-        (*point, choice.alternative): found
-        for choice in made
-        for found in ((choice.digest, choice.support),)
-        for point in choice.points
-    }
-    of_path = zip(paths["digest"], paths["decision_point"], paths["alternative"], strict=True)
-    instance_of = [behind[path] for path in of_path]
+    from untaken.views.path_frame import path_frame  # noqa: PLC0415 (slow: it loads pandas)
+
     units = {memory.snapshot().cost_unit for memory, _ in corpus.by_memory()}
     return ChoiceReview(
-        choices=made,
-        paths=paths.assign(
-            choice=[digest for digest, _ in instance_of],
-            choice_support=[support for _, support in instance_of],
-        ).astype({"choice": "string", "choice_support": "string"}),
+        choices=corpus.choices,
+        paths=path_frame(corpus),
         cost_unit=units.pop() if len(units) == 1 else None,
-        logged=corpus_logged(corpus),
+        _corpus=corpus,
     )
 
 

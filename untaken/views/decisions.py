@@ -74,9 +74,23 @@ DECISIONS: Final[Columns[BranchRow]] = {
 }
 
 
-def decisions_table(corpus: Corpus) -> pd.DataFrame:
-    """One row per (run, decision point, alternative), in reading order (columns: `DECISIONS`)."""
-    return frame(DECISIONS, _branches(corpus, corpus.runs))
+def decisions_table(corpus: Corpus, paths: pd.DataFrame | None = None) -> pd.DataFrame:
+    """One row per (run, decision point, alternative), in reading order (columns: `DECISIONS`).
+
+    Args:
+        corpus: what was evaluated.
+        paths: rows of `untaken.views.path_frame.path_frame`: these alone, in their order.
+    """
+    if paths is None:
+        return frame(DECISIONS, _branches(corpus, corpus.runs))
+    at = zip(paths["digest"], paths["decision_point"], paths["alternative"], strict=True)
+    return frame(DECISIONS, (_branch(corpus, *path) for path in at))
+
+
+def _branch(corpus: Corpus, digest: str, seq: int, alternative: str) -> BranchRow:
+    run, decision = corpus.runs[digest], corpus.evaluations.decision(digest, seq)
+    branch = next(one for one in decision.branches if one.alternative == alternative)
+    return BranchRow(run, corpus.evaluations.actual_score(digest), decision, branch, contexts_of(run)[seq])
 
 
 def decisions_in_parts(corpus: Corpus, runs: int = PART_RUNS) -> Iterator[pd.DataFrame]:

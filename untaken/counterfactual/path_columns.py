@@ -1,0 +1,185 @@
+"""Paths not taken of many runs as columns, and as rows of plain figures (§2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from untaken.counterfactual.advantage import Advantages
+from untaken.counterfactual.histories import NO_FIGURE, WHY, Used
+from untaken.counterfactual.memory.totals import NOWHERE
+from untaken.counterfactual.pooling import PooledAdvantages
+from untaken.counterfactual.strata import Rulings
+from untaken.errors import Score
+
+if TYPE_CHECKING:
+    from untaken.counterfactual.decisions import DecisionScorer
+
+
+class Paths(NamedTuple):
+    """Paths not taken, compared: columns over `Asked`; NaN where a figure is unscored.
+
+    Attributes:
+        known: whether the alternative has a history; `level` the one it is from, `shared` the one that both
+            histories of the advantage are from (0 for none).
+        score, actual: of the history and of the run, over the terms `used` by both; `low` to `high` the
+            interval of their difference `delta`; `why` has the code of `WHY` where that has none.
+        n_selected: outcomes of the selected skill at its finest level, by decision.
+        advantage, pooled: of the alternative; `pooled` is ``None`` for one layer.
+        direction: 1 where more success is supported, -1 where less is, else 0; `claim` is the place of each
+            row in `rulings`, -1 where no layer has both skills.
+    """
+
+    known: np.ndarray
+    level: np.ndarray
+    shared: np.ndarray
+    used: Used
+    score: np.ndarray
+    actual: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    why: np.ndarray
+    n_selected: np.ndarray
+    n_shared: np.ndarray
+    advantage: Advantages
+    pooled: PooledAdvantages | None
+    direction: np.ndarray
+    rulings: Rulings | None
+    claim: np.ndarray
+
+    @property
+    def delta(self) -> np.ndarray:
+        """What the alternative's history scores more than the run."""
+        difference: np.ndarray = self.score - self.actual
+        return difference
+
+
+class PathColumns(NamedTuple):
+    """Paths not taken, by run, decision point and the ledger's order of alternatives: columns.
+
+    Attributes:
+        run: number of the run; `seq` of the SKILL_SELECTION event.
+        selected, alternative: names of skills (untrusted).
+        known: whether the alternative has a history; without one, `delta` and `advantage` are NaN.
+        direction: 1 where more success is supported, -1 where less is, else 0.
+    """
+
+    run: np.ndarray
+    seq: np.ndarray
+    selected: np.ndarray
+    alternative: np.ndarray
+    known: np.ndarray
+    delta: np.ndarray
+    advantage: np.ndarray
+    direction: np.ndarray
+
+    @classmethod
+    def joined(cls, parts: Sequence[PathColumns]) -> PathColumns:
+        """Those of several groups of decisions, by run and decision point."""
+        names = np.zeros(0, dtype=object)
+        none = cls._make([*[np.zeros(0, int)] * 2, names, names, *[np.zeros(0)] * 4])
+        whole = cls._make(map(np.concatenate, zip(*(parts or [none]), strict=True)))
+        return whole.at(np.lexsort((whole.seq, whole.run))) if len(parts) > 1 else whole
+
+    def at(self, rows: np.ndarray) -> PathColumns:
+        """Some of the rows."""
+        return PathColumns(*(column[rows] for column in self))
+
+
+def columns_of(scorers: Sequence[DecisionScorer], place: Mapping[str, int]) -> PathColumns:
+    """Every path that some scorers have scored of the runs in `place`, which gives each its number."""
+    parts = []
+    for scorer in scorers:
+        here = np.array([place.get(run.digest, NOWHERE) for run in scorer.runs], dtype=np.int64)
+        found = scorer.columns()
+        found = found._replace(run=here[found.run])
+        parts.append(found.at(np.flatnonzero(found.run != NOWHERE)))
+    return PathColumns.joined(parts)
+
+
+class PathFigures(NamedTuple):
+    """One path's figures out of `Paths`, as plain numbers, or why there is none."""
+
+    level: int
+    shared: int
+    n_shared: int
+    score: Score
+    actual: Score
+    delta: Score
+    delta_low: Score
+    delta_high: Score
+    cost_used: bool
+    steps_used: bool
+    advantage: Score
+    low: Score
+    high: Score
+    p_better: Score
+
+
+class _Column:
+    """A column that is written end to end; rows that nothing is written to take no memory."""
+
+    def __init__(self, like: np.ndarray, rows: int) -> None:
+        self._values, self._size = np.empty(rows, dtype=like.dtype), 0
+
+    def write(self, part: np.ndarray) -> None:
+        self._values[self._size : self._size + part.size] = part
+        self._size += part.size
+
+    def written(self) -> np.ndarray:
+        return self._values[: self._size]
+
+
+def joined(parts: Iterator[Paths], rows: int) -> Paths:
+    """The columns of several blocks, end to end, none with more than so many rows."""
+    first = next(parts)
+    columns = [_Column(column, rows) for column in _columns(first)]
+    for part in chain([first], parts):
+        for whole, column in zip(columns, _columns(part), strict=True):
+            whole.write(column)
+    made: Paths = _with_columns(first, (column.written() for column in columns))
+    return made
+
+
+def _columns(value: Any) -> Iterator[np.ndarray]:
+    """Every column of a tuple, and of tuples in it."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif value is not None:
+        for part in value:
+            yield from _columns(part)
+
+
+def _with_columns(like: Any, columns: Iterator[np.ndarray]) -> Any:
+    """A tuple of the same form with other columns."""
+    if isinstance(like, np.ndarray):
+        return next(columns)
+    if like is None:
+        return None
+    parts = [_with_columns(part, columns) for part in like]
+    return type(like)._make(parts) if hasattr(like, "_make") else tuple(parts)
+
+
+def rows_of(paths: Paths) -> list[PathFigures]:
+    """Row by row."""
+    trust, none = paths.advantage, np.full(paths.why.size, NO_FIGURE)
+    columns = (
+        *(column.tolist() for column in (paths.level, paths.shared, paths.n_shared)),
+        *(scores_of(column, none) for column in (paths.score, paths.actual, paths.delta)),
+        *(scores_of(column, paths.why) for column in (paths.low, paths.high)),
+        *(column.tolist() for column in paths.used),
+        *(scores_of(c, trust.why) for c in (trust.advantage, trust.low, trust.high)),
+        scores_of(trust.p_better, trust.why),
+    )
+    return list(map(PathFigures._make, zip(*columns, strict=True)))
+
+
+def scores_of(column: np.ndarray, why: np.ndarray) -> list[Score]:
+    """The numbers of a column; for each NaN the reason with that code."""
+    found: list[Score] = column.tolist()
+    for row in np.flatnonzero(np.isnan(column)).tolist():
+        found[row] = WHY[why[row]]
+    return found
