@@ -15,7 +15,8 @@ from components.shared.panels import panel
 from untaken.corpus import Corpus
 from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice, power_words
 from untaken.views import ChoiceReview, choice_review, count_choices
-from untaken.views.choices import FEW, table_of_choices
+from untaken.views.choices import table_of_choices
+from untaken.views.choices_reviewed import FEW
 
 FILTERS: Final = {
     "agent": "Agent",

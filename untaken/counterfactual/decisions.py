@@ -10,7 +10,7 @@ against the selected skill's (`trust`), over several layers pooled (`pooling`), 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import count
@@ -181,13 +181,16 @@ class DecisionScorer:
             found.append([PathDelta(n, delta, verdict_of(delta, self._threshold)) for n, delta in called])
         return found
 
-    def columns(self) -> PathColumns:
-        """Every path of every run; no object is made of any."""
+    def columns(self, place: Mapping[str, int]) -> PathColumns:
+        """Every path of the runs in `place`, which gives each run its number; no object is made of any."""
+        here = np.array([place.get(run.digest, NOWHERE) for run in self.runs], dtype=np.int64)
         parts = []
         for layers, asked in self._asked.items():
+            run, *named = asked.named()
             found = self.paths[layers]
             figures = (np.where(found.known, c, np.nan) for c in (found.delta, found.advantage.advantage))
-            parts.append(PathColumns._make([*asked.named(), found.known, *figures, found.direction]))
+            columns = PathColumns._make([here[run], *named, found.known, *figures, found.direction])
+            parts.append(columns.at(np.flatnonzero(columns.run != NOWHERE)))
         return PathColumns.joined(parts)
 
     def better_paths(self, run: int) -> Iterator[BetterPath]:

@@ -143,12 +143,11 @@ class Evaluations(Mapping[str, RunEvaluation]):
         found = self._scored[digest]
         return found.scorer.decision(found.number, seq)
 
-    def columns(self) -> PathColumns:
-        """Every path not taken of these runs, in their order; `run` is a run's place among them."""
-        from untaken.counterfactual.path_columns import columns_of  # noqa: PLC0415 (slow: it loads NumPy)
-
+    def columns(self) -> list[PathColumns]:
+        """Every path not taken of these runs, by memory; `run` is a run's place among them."""
         scorers = dict.fromkeys(found.scorer for found in self._scored.values())
-        return columns_of(list(scorers), {digest: number for number, digest in enumerate(self._runs)})
+        place = {digest: number for number, digest in enumerate(self._runs)}
+        return [scorer.columns(place) for scorer in scorers]
 
     def paths(self, digest: str) -> list[list[PathDelta]]:
         """The delta of each path not taken, by decision point; none where the run was not evaluated."""

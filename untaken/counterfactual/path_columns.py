@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from untaken.counterfactual.advantage import Advantages
 from untaken.counterfactual.histories import NO_FIGURE, WHY, Used
-from untaken.counterfactual.memory.totals import NOWHERE
 from untaken.counterfactual.pooling import PooledAdvantages
 from untaken.counterfactual.strata import Rulings
 from untaken.errors import Score
-
-if TYPE_CHECKING:
-    from untaken.counterfactual.decisions import DecisionScorer
 
 
 class Paths(NamedTuple):
@@ -87,17 +83,6 @@ class PathColumns(NamedTuple):
     def at(self, rows: np.ndarray) -> PathColumns:
         """Some of the rows."""
         return PathColumns(*(column[rows] for column in self))
-
-
-def columns_of(scorers: Sequence[DecisionScorer], place: Mapping[str, int]) -> PathColumns:
-    """Every path that some scorers have scored of the runs in `place`, which gives each its number."""
-    parts = []
-    for scorer in scorers:
-        here = np.array([place.get(run.digest, NOWHERE) for run in scorer.runs], dtype=np.int64)
-        found = scorer.columns()
-        found = found._replace(run=here[found.run])
-        parts.append(found.at(np.flatnonzero(found.run != NOWHERE)))
-    return PathColumns.joined(parts)
 
 
 class PathFigures(NamedTuple):

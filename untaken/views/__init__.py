@@ -25,12 +25,11 @@ if TYPE_CHECKING:
         audited_tasks_table as audited_tasks_table,
     )
     from untaken.views.choices import (
-        ChoiceReview as ChoiceReview,
-        choice_review as choice_review,
         choices_table as choices_table,
         count_choices as count_choices,
         placebo_of as placebo_of,
     )
+    from untaken.views.choices_reviewed import ChoiceReview as ChoiceReview, choice_review as choice_review
     from untaken.views.compare import (
         compare_document as compare_document,
         compared_tasks as compared_tasks,

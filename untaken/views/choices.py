@@ -4,29 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus
 from untaken.counterfactual import (
     Choice,
     LoggedChoice,
-    OffPolicyContrast,
-    Point,
-    contrast,
     logged_choices,
 )
 from untaken.counterfactual.diagnostics import Placebo, placebo
 from untaken.errors import number
-from untaken.views.decisions import decisions_table
 from untaken.views.frame import Columns, count, figure, frame, interval, text, why
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-FEW: Final = 1_000
-"""Paths that are made one by one; of more, all are made."""
 CHOICES: Final[Columns[Choice]] = {
     "selected": text("the skill that was taken", "selected"),
     "alternative": text("the skill that was not taken", "alternative"),
@@ -82,71 +75,6 @@ def choices_table(corpus: Corpus) -> pd.DataFrame:
 def table_of_choices(made: Iterable[Choice]) -> pd.DataFrame:
     """One row per choice, in the order given (columns: `CHOICES`)."""
     return frame(CHOICES, made)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChoiceReview:
-    """What the page of decisions shows.
-
-    Attributes:
-        choices: what weighs most first.
-        paths: of each row of `decisions_table`, in its order, what pages filter, count and draw; the
-            `choice` that it is an instance of, and that one's `choice_support`.
-        cost_unit: what the costs in the histories are counted in; ``None`` where none is known.
-    """
-
-    choices: tuple[Choice, ...]
-    paths: pd.DataFrame
-    cost_unit: str | None
-    _corpus: Corpus
-
-    def among(self, paths: pd.DataFrame) -> tuple[Choice, ...]:
-        """The choices that some of the paths are instances of, in order."""
-        kept = set(paths["choice"].unique())
-        return tuple(choice for choice in self.choices if choice.digest in kept)
-
-    def find(self, digest: str | None) -> Choice | None:
-        """The choice with this short digest, if there is one (untrusted: it may come from an address)."""
-        return next((choice for choice in self.choices if choice.digest == digest), None)
-
-    def points(self, skill: str, context_hash: str) -> tuple[Point, ...]:
-        """Every decision point that took the skill in the context, whatever it left."""
-        took = (c.points for c in self.choices if (c.selected, c.context_hash) == (skill, context_hash))
-        return tuple(dict.fromkeys(point for points in took for point in points))
-
-    def table(self, paths: pd.DataFrame) -> pd.DataFrame:
-        """Some of the paths with every column of `decisions_table`, and their choice."""
-        rows = (
-            decisions_table(self._corpus, paths)
-            if len(paths) <= FEW
-            else decisions_table(self._corpus).iloc[paths.index]
-        )
-        return rows.assign(
-            choice=paths["choice"].astype("string").array,
-            choice_support=paths["choice_support"].astype("string").array,
-        )
-
-    @cached_property
-    def _logged(self) -> tuple[LoggedChoice, ...]:
-        return corpus_logged(self._corpus)
-
-    def odds(self, choice: Choice) -> OffPolicyContrast:
-        """The estimate from logged probabilities; unscored if none were logged."""
-        skill, other = choice.selected, choice.alternative
-        return contrast(self._logged, choice.context_hash, selected=skill, alternative=other)
-
-
-def choice_review(corpus: Corpus) -> ChoiceReview:
-    """The choices of a corpus, and the paths not taken that they are made of."""
-    from untaken.views.path_frame import path_frame  # noqa: PLC0415 (slow: it loads pandas)
-
-    units = {memory.snapshot().cost_unit for memory, _ in corpus.by_memory()}
-    return ChoiceReview(
-        choices=corpus.choices,
-        paths=path_frame(corpus),
-        cost_unit=units.pop() if len(units) == 1 else None,
-        _corpus=corpus,
-    )
 
 
 def corpus_logged(corpus: Corpus) -> tuple[LoggedChoice, ...]:

@@ -79,7 +79,7 @@ def decisions_table(corpus: Corpus, paths: pd.DataFrame | None = None) -> pd.Dat
 
     Args:
         corpus: what was evaluated.
-        paths: rows of `untaken.views.path_frame.path_frame`: these alone, in their order.
+        paths: rows of `ChoiceReview.paths`: these alone, in their order.
     """
     if paths is None:
         return frame(DECISIONS, _branches(corpus, corpus.runs))
