@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from untaken import ranking
+from untaken.caching import Once
 from untaken.counterfactual import (
     Choice,
     Evaluations,
@@ -342,7 +342,6 @@ def evaluate_corpus(
             evaluated = evaluations.among(by_digest)
         else:
             evaluated = evaluate_runs(by_digest.values(), memories, weights=weighed)
-    _report(progress, len(by_digest), len(by_digest), "evaluating alternatives")
     pooled = _pooled(by_digest.values(), scores, missing, resamples)
     left_out = [finding for history, _ in by_memory(memories, by_digest) for finding in history.findings]
     return Corpus(
@@ -365,7 +364,7 @@ def evaluate_corpus(
         and known.memories is memories
         and known.weights == weighed
         and known.runs.keys() == by_digest.keys()
-        else cache(lambda: choices(evaluated, by_digest, memories, weights=weighed)),
+        else Once(lambda: choices(evaluated, by_digest, memories, weights=weighed)),
         _plans=_plans_of(by_digest, graph_set, scores, known, tuple(identity)),
     )
 
@@ -386,7 +385,7 @@ def _plans_of(
         and all(known.runs.get(digest) is run for digest, run in runs.items())
     ):
         return known._plans
-    return cache(lambda: plan_evaluation(runs.values(), graphs, scores, identity=identity))
+    return Once(lambda: plan_evaluation(runs.values(), graphs, scores, identity=identity))
 
 
 def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
@@ -422,8 +421,8 @@ def part_of(corpus: Corpus, digests: Collection[str]) -> Corpus:
         memories={digest: corpus.memories[digest] for digest in runs},
         findings=tuple(dict.fromkeys((*lasting, *pooled.findings, *left_out(corpus.runs, runs)))),
         _pooled=pooled,
-        _choices=cache(lambda: choices(evaluations, runs, corpus.memories, weights=corpus.weights)),
-        _plans=cache(lambda: corpus.plans.among(runs)),
+        _choices=Once(lambda: choices(evaluations, runs, corpus.memories, weights=corpus.weights)),
+        _plans=Once(lambda: corpus.plans.among(runs)),
     )
 
 

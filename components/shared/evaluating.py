@@ -77,8 +77,8 @@ def read_ahead(store: Workspace) -> None:
     held(str(store.path)).read_ahead(store)
 
 
-def evaluate_ahead(store: Workspace, on_step: Callable[[str], object]) -> None:
-    """Read and evaluate a workspace under the usual rules, with what an upload under way has added.
+def evaluate_ahead(store: Workspace, on_step: Callable[[str], object]) -> Corpus:
+    """Read and score a workspace under the usual rules, with what an upload under way has added.
 
     Args:
         store: the workspace.
@@ -95,6 +95,7 @@ def evaluate_ahead(store: Workspace, on_step: Callable[[str], object]) -> None:
         if len(found := groups(folder, digest, store)) > 1:
             corpus = part(folder, digest, "fail", (), found[0].name, store)
         _ = corpus.ranking  # nobody who visits waits for it
+        return corpus
     finally:
         _AHEAD.reset(token)
 

@@ -32,7 +32,7 @@ MOST_STEPS: Final = 6
 _loading: Final = Lock()
 
 _left: Final = Event()
-"""Set where runs are still to be read: the first page is shown from kept answers before that."""
+"""Set where decisions are still to be evaluated, or runs read: the first page does without."""
 _ready: Final = Event()
 _ready.set()  # where nothing opens ahead, pages open the workspace
 _steps: Final[list[str]] = []
@@ -98,7 +98,7 @@ def load_tables() -> None:
 
 
 def go_on() -> None:
-    """What a page did without, once it is drawn: keep answers and tables, read the runs for other pages."""
+    """What a page did without, once it is drawn: keep answers and tables, evaluate runs for other pages."""
     from components.shared import evaluating, state  # noqa: PLC0415 (loaded by then)
 
     with suppress(UntakenError):  # the page says what is wrong
@@ -113,7 +113,7 @@ def _open_whole(open_whole: Callable[[], object]) -> None:
     try:
         open_whole()
     except Exception:  # the page says it
-        LOG.debug("the runs could not be read ahead", exc_info=True)
+        LOG.debug("the runs could not be evaluated ahead", exc_info=True)
 
 
 @seldom_collected()
@@ -124,12 +124,11 @@ def _open_ahead() -> None:
         from untaken.facts.scaling.distant import AT_HAND  # noqa: PLC0415 (as above)
 
         AT_HAND.allow(HELD_BYTES)
-        left = state.open_ahead(_goes_on)
+        state.open_ahead(_goes_on)
         _goes_on("Loading the page")
         from components.shared import frame  # noqa: F401, PLC0415 (slow)
 
-        if left:
-            _left.set()
+        _left.set()
     except Exception:  # the page says it
         LOG.debug("the workspace could not be opened ahead", exc_info=True)
     finally:

@@ -156,29 +156,24 @@ def _open(folder: str, demo: bool) -> Workspace:
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
-def open_ahead(_on_step: Callable[[str], object]) -> bool:
+def open_ahead(_on_step: Callable[[str], object]) -> None:
     """Open the workspace that all share, before anybody visits, as far as its first page needs it.
 
     Cached because spinners of what it calls need a page, and only an outermost cached function shows one.
 
     Args:
         _on_step: called with what is done next, in words.
-
-    Returns:
-        Whether its answers were kept, so that runs are still to be read and evaluated (`open_whole`).
     """
     _on_step("Opening the workspace")
     store = shared_workspace()
-    if evaluating.first_page_is_kept(store):
-        return True
-    evaluating.evaluate_ahead(store, _on_step)
-    return False
+    if not evaluating.first_page_is_kept(store):
+        evaluating.evaluate_ahead(store, _on_step)
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
 def open_whole() -> None:
-    """Read and evaluate the workspace that all share, which `open_ahead` has left out."""
-    evaluating.evaluate_ahead(shared_workspace(), lambda _: None)
+    """Do for the workspace that all share what `open_ahead` has left out: evaluate every decision."""
+    _ = evaluating.evaluate_ahead(shared_workspace(), lambda _: None).choices
 
 
 @cache

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from untaken.caching import Once
 from untaken.counterfactual.insights import RunSignals, insights_of, signals_of
 from untaken.counterfactual.memory import Memories, PolicyMemory, Snapshot, by_memory
 from untaken.counterfactual.paths import THRESHOLD, PathDelta
@@ -66,7 +68,6 @@ def evaluate_run(
     return made[run.digest]
 
 
-@seldom_collected()
 def evaluate_runs(
     runs: Iterable[Run],
     memory: PolicyMemory | Snapshot | Memories,
@@ -74,7 +75,7 @@ def evaluate_runs(
     weights: Weights = Weights(),  # noqa: B008 - frozen
     threshold: float = THRESHOLD,
 ) -> Evaluations:
-    """`evaluate_run` of many runs, at once: by content digest, in the order given."""
+    """`evaluate_run` of many runs, at once when one is asked for: by content digest, in the order given."""
     if not 0 <= threshold < inf:
         hint = f"the default is {THRESHOLD:g}"
         raise UntakenError("threshold-invalid", f"a threshold is at least 0, not {threshold}", hint=hint)
@@ -92,8 +93,8 @@ class ScoredDecisions(NamedTuple):
 class Evaluations(Mapping[str, RunEvaluation]):
     """The evaluations of many runs, by content digest.
 
-    All decisions are scored when this is made, as columns; the objects of a run are made when somebody looks,
-    and kept.
+    All decisions are scored when one of them is first asked for, as columns; the objects of a run are made
+    when somebody looks, and kept.
     """
 
     def __init__(
@@ -104,25 +105,24 @@ class Evaluations(Mapping[str, RunEvaluation]):
         threshold: float,
     ) -> None:
         """Like `evaluate_runs`."""
-        from untaken.counterfactual.decisions import DecisionScorer  # noqa: PLC0415 (slow: it loads SciPy)
-
         self._runs = runs
         self._made: dict[str, RunEvaluation] = {}
-        self._scored: dict[str, ScoredDecisions] = {}
-        open_to_it = [digest for digest, run in runs.items() if refusal_of(run) is None]
-        for given, digests in _by_snapshot(memory, open_to_it):
-            scorer = DecisionScorer([runs[digest] for digest in digests], given, weights, threshold)
-            self._scored |= {
-                digest: ScoredDecisions(scorer, given, number) for number, digest in enumerate(digests)
-            }
+        self._score = partial(_scored, memory=memory, weights=weights, threshold=threshold)
+        self._scored = Once(partial(self._score, runs))
 
     def _scored_run(self, digest: str) -> ScoredDecisions | None:
         """Where the columns of a run are; ``None`` where it was not evaluated."""
-        return self._scored.get(digest)
+        return self._scored().get(digest)
+
+    def alone(self, digest: str) -> RunEvaluation:
+        """The evaluation of one run; where the others were not scored, it does not score them."""
+        if digest not in self._made and not self._scored.known:
+            self._made[digest] = self._make(digest, self._score({digest: self._runs[digest]}).get(digest))
+        return self[digest]
 
     def __getitem__(self, digest: str) -> RunEvaluation:
         if digest not in self._made:
-            self._made[digest] = self._make(digest)
+            self._made[digest] = self._make(digest, self._scored_run(digest))
         return self._made[digest]
 
     def __contains__(self, digest: object) -> bool:
@@ -130,7 +130,7 @@ class Evaluations(Mapping[str, RunEvaluation]):
 
     def status(self, digest: str) -> EvaluationStatus:
         """How the evaluation of a run ended."""
-        refusal = None if self._scored_run(digest) else refusal_of(self._runs[digest])
+        refusal = refusal_of(self._runs[digest])
         return "evaluated" if refusal is None else refusal.status
 
     def decisions(self, digest: str) -> tuple[Decision, ...]:
@@ -140,12 +140,12 @@ class Evaluations(Mapping[str, RunEvaluation]):
 
     def decision(self, digest: str, seq: int) -> Decision:
         """One decision point of an evaluated run, by its `seq`."""
-        found = self._scored[digest]
+        found = self._scored()[digest]
         return found.scorer.decision(found.number, seq)
 
     def columns(self) -> list[PathColumns]:
         """Every path not taken of these runs, by memory; `run` is a run's place among them."""
-        scorers = dict.fromkeys(found.scorer for found in self._scored.values())
+        scorers = dict.fromkeys(found.scorer for found in self._scored().values())
         place = {digest: number for number, digest in enumerate(self._runs)}
         return [scorer.columns(place) for scorer in scorers]
 
@@ -161,10 +161,7 @@ class Evaluations(Mapping[str, RunEvaluation]):
 
     def signals(self, digest: str) -> RunSignals:
         """The weak signals of a run; none where it was not evaluated. Its decisions are not made for them."""
-        run, found = self._runs[digest], self._scored_run(digest)
-        ended = run.finished.ts if run.finished else run.started.ts
-        better = found.scorer.better_paths(found.number) if found else ()
-        return RunSignals(run.run_id, digest, signals_of(run.run_id, better, ended))
+        return _signals(self._runs[digest], self._scored_run(digest))
 
     def summary(self, digest: str) -> Summary:
         """The counts of a run's evaluation, without the objects of its decisions."""
@@ -183,14 +180,13 @@ class Evaluations(Mapping[str, RunEvaluation]):
         some._runs = runs
         return some
 
-    def _make(self, digest: str) -> RunEvaluation:
+    def _make(self, digest: str, found: ScoredDecisions | None) -> RunEvaluation:
         run = self._runs[digest]
         refusal = refusal_of(run)
         if refusal is not None:
             where = Where(file=run.source or None, line=run.integrity.line, run=run.run_id)
             known = {"digest": run.digest, "agent": run.agent, "task_id": run.task_id}
             return _refused(refusal, run_id=run.run_id, where=where, **known)
-        found = self._scored_run(digest)
         assert found is not None  # noqa: S101 (a run that is not refused is scored)
         scorer, given, number = found
         decisions, used = scorer.decisions(number), scorer.snapshot(number)
@@ -206,11 +202,32 @@ class Evaluations(Mapping[str, RunEvaluation]):
             actual_score=scorer.actual_score(number),
             decisions=decisions,
             insights=insights,
-            signals=self.signals(digest).signals,
+            signals=_signals(run, found).signals,
             summary=scorer.summary(number),
             memory_digest=used.digest,
             notes=tuple(_notes(run, given, used, decisions)),
         )
+
+
+@seldom_collected()
+def _scored(
+    runs: Mapping[str, Run], memory: PolicyMemory | Snapshot | Memories, weights: Weights, threshold: float
+) -> dict[str, ScoredDecisions]:
+    """The decisions of the runs that can be evaluated."""
+    from untaken.counterfactual.decisions import DecisionScorer  # noqa: PLC0415 (slow: it loads SciPy)
+
+    found: dict[str, ScoredDecisions] = {}
+    open_to_it = [digest for digest, run in runs.items() if refusal_of(run) is None]
+    for given, digests in _by_snapshot(memory, open_to_it):
+        scorer = DecisionScorer([runs[digest] for digest in digests], given, weights, threshold)
+        found |= {digest: ScoredDecisions(scorer, given, number) for number, digest in enumerate(digests)}
+    return found
+
+
+def _signals(run: Run, found: ScoredDecisions | None) -> RunSignals:
+    ended = run.finished.ts if run.finished else run.started.ts
+    better = found.scorer.better_paths(found.number) if found else ()
+    return RunSignals(run.run_id, run.digest, signals_of(run.run_id, better, ended))
 
 
 def _by_snapshot(

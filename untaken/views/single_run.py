@@ -88,7 +88,7 @@ def run_report(
             "no run with this content digest",
             hint="The ledger may have been extended since the link was made; look the run up by its id.",
         )
-    score, evaluation = corpus.scores[digest], corpus.evaluations[digest]
+    score, evaluation = corpus.scores[digest], corpus.evaluations.alone(digest)
     found, graph_findings = corpus.graphs.for_task(run.task_id, run.started.graph)
     whole = not run.integrity.broken
     found_texts = (texts_to_judges(run) if search else known_texts_to_judges(run)) if whole else ()

@@ -16,7 +16,7 @@ from untaken.ledger import Run
 from untaken.ledger.infrastructure import InfrastructureKind, infrastructure_of
 from untaken.plans import PlanGraph
 from untaken.scoring import NodeResult, RunScore
-from untaken.scoring.causes.places import Undone, Way, attempts_of, undone_in_order
+from untaken.scoring.causes.places import Undone, Way, attempts_at, undone_in_order
 from untaken.scoring.run_score import counted_nodes
 
 HARMLESS_SUCCESSES: Final = 5
@@ -136,9 +136,8 @@ class FailureTally:
         score = self.corpus.scores[digest]
         if isinstance(score, Unscored):
             return ()
-        events = attempts_of(score, self.graph(score))
         names = [name for graph, name in subject.members if graph == score.graph_id]
-        return tuple(sorted({seq for name in names for seq in events.get(name, ())}))
+        return attempts_at(score, self.graph(score), names)
 
 
 def one_of_two(way: Way) -> Way:
@@ -174,7 +173,8 @@ def _add(found: FailureTally, digest: str, run: Run) -> None:
     _add_missed(found, digest, score, failures)
     if kind:
         return
-    found.requiring.update({found.subjects[score.graph_id, node.sub_goal] for node in score.counted})
+    for subject in {found.subjects[score.graph_id, node.sub_goal] for node in score.counted}:
+        found.requiring[subject] += 1
     if isinstance(success, Unscored):
         return
     unknown = any(node.completed is None for node in counted_nodes(score.results, "fail"))

@@ -199,7 +199,7 @@ def _condition(tool: str, runs: Sequence[BlamedRun], elsewhere: Sequence[PassedR
 
     failed = {one.run.digest: seen(one.run, one.moment) for one in runs}
     tasks = {one.run.digest: one.run.task_id for one in runs}
-    return over_represented(failed, [seen(one.run, one.last + 1) for one in elsewhere], tasks)
+    return next(over_represented(failed, [seen(one.run, one.last + 1) for one in elsewhere], tasks), None)
 
 
 def by_task(passed: Iterable[PassedRun]) -> dict[str, list[Run]]:
@@ -300,9 +300,8 @@ def _shared_causes(left: Mapping[str, BlamedRun], passed: Sequence[PassedRun]) -
         def allowed(feature: Feature, out: Collection[tuple[str, str]] = compared) -> bool:
             return (feature.tool, feature.argument.split(".")[0]) not in out
 
-        while found := over_represented(failed, elsewhere, tasks, rank=rank, allowed=allowed):
+        for found in over_represented(failed, elsewhere, tasks, rank=rank, allowed=allowed):
             yield _shared_cause(found)
-            failed = {digest: seen for digest, seen in failed.items() if digest not in found.runs}
 
 
 def _compared(one: BlamedRun) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from typing import Literal
 
@@ -99,6 +99,13 @@ def attempts_of(score: RunScore, graph: PlanGraph) -> Mapping[str, tuple[int, ..
         if through := [seq for option in options for seq in events.get(option, ())]:
             events[group] = sorted({*events.get(group, ()), *through})
     return {name: tuple(seqs) for name, seqs in events.items()}
+
+
+def attempts_at(score: RunScore, graph: PlanGraph, names: Collection[str]) -> tuple[int, ...]:
+    """`seq` of each action that served one of some sub-goals, in order; those of a group's options, too."""
+    options = _order(graph).options
+    wanted = {*names, *(option for name in names for option in options.get(name, ()))}
+    return tuple(sorted({seq for seq, name, _ in score.mapped if name in wanted}))
 
 
 def is_failed(node: NodeResult) -> bool:

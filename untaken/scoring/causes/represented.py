@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 from untaken import stats
@@ -40,8 +41,9 @@ def over_represented(
     *,
     rank: Callable[[Feature], float] = lambda _: 0.0,
     allowed: Callable[[Feature], bool] = lambda _: True,
-) -> Represented | None:
-    """The feature that goes best with failing, if one does: in 3 runs of 2 tasks, one-sided exact p ≤ .05.
+) -> Iterator[Represented]:
+    """The feature that goes best with failing, in 3 runs of 2 tasks, one-sided exact p ≤ .05; then that of
+    the runs left, and so on.
 
     Only runs in a feature's scope are compared, and p is adjusted by Holm over the features tested.
 
@@ -52,35 +54,49 @@ def over_represented(
         rank: of features with the same p and kind, the one ranked highest is named.
         allowed: which features may be named at all.
     """
-    having: dict[Feature, list[str]] = {}
+    having: dict[Feature, dict[str, None]] = {}
     for digest, (features, _) in failed.items():
         for feature in features:
-            having.setdefault(feature, []).append(digest)
-    tested = {
-        feature: runs
-        for feature, runs in having.items()
-        if len(runs) >= LEAST_RUNS and len({tasks[run] for run in runs}) >= LEAST_TASKS and allowed(feature)
-    }
-    if not tested:
-        return None
-    in_scope = Counter(scope for _, scopes in failed.values() for scope in scopes)
-    scope_passed = Counter(scope for _, scopes in passed for scope in scopes)
-    with_it = Counter(feature for features, _ in passed for feature in features if feature in tested)
-    found = [
-        Represented(
-            feature,
-            tuple(runs),
-            in_scope[feature.scope],
-            with_it[feature],
-            scope_passed[feature.scope],
-            stats.more_often_p(
-                len(runs), in_scope[feature.scope], with_it[feature], scope_passed[feature.scope]
-            ),
-        )
-        for feature, runs in tested.items()
-    ]
-    adjusted = stats.holm([one.p for one in found])
-    every = [one._replace(p=float(p)) for one, p in zip(found, adjusted, strict=True) if p <= ALPHA]
+            having.setdefault(feature, {})[digest] = None
+    having = {f: runs for f, runs in having.items() if _enough(runs, tasks) and allowed(f)}
+    if not having:
+        return
+    in_scope = Counter(chain.from_iterable(scopes for _, scopes in failed.values()))
+    scope_passed = Counter(chain.from_iterable(scopes for _, scopes in passed))
+    with_it = Counter(chain.from_iterable(having.keys() & features for features, _ in passed))
+    while having:
+        found = [
+            Represented(
+                feature,
+                tuple(runs),
+                in_scope[feature.scope],
+                with_it[feature],
+                scope_passed[feature.scope],
+                stats.more_often_p(
+                    len(runs), in_scope[feature.scope], with_it[feature], scope_passed[feature.scope]
+                ),
+            )
+            for feature, runs in having.items()
+        ]
+        best = _best(found, rank)
+        if best is None:
+            return
+        yield best
+        for digest in best.runs:
+            features, scopes = failed[digest]
+            in_scope.subtract(scopes)
+            for feature in having.keys() & features:
+                del having[feature][digest]
+        having = {feature: runs for feature, runs in having.items() if _enough(runs, tasks)}
+
+
+def _enough(runs: Collection[str], tasks: Mapping[str, str]) -> bool:
+    return len(runs) >= LEAST_RUNS and len({tasks[run] for run in runs}) >= LEAST_TASKS
+
+
+def _best(tested: Sequence[Represented], rank: Callable[[Feature], float]) -> Represented | None:
+    adjusted = stats.holm([one.p for one in tested])
+    every = [one._replace(p=float(p)) for one, p in zip(tested, adjusted, strict=True) if p <= ALPHA]
     best = min(map(_place, every), default=None)
     alike = [one for one in every if _place(one) == best]
     return min(alike, key=lambda one: (-rank(one.feature), one.feature), default=None)
