@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -35,7 +35,7 @@ from untaken.ledger import Run
 from untaken.memories import memories_of
 from untaken.plans import GraphSet, PlanGraph, load_graphs
 from untaken.ranking import Contradiction, RankReport, RuleEffect, agents_compared_with, rule_effect
-from untaken.ranking.groups import LEFT_OUT, left_out
+from untaken.ranking.groups import left_out
 from untaken.scoring import (
     AgentScore,
     GraphDoubt,
@@ -79,12 +79,18 @@ class Corpus:
     memories: Memories
     missing: MissingRule
     verdicts: tuple[str, ...]
-    findings: tuple[Finding, ...]
     weights: Weights
     identity: tuple[str, ...] = ()
+    _findings: Callable[[], tuple[Finding, ...]] = field(repr=False, compare=False)
+    _left_out: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
     _pooled: PooledScores = field(repr=False, compare=False)
     _choices: Callable[[], tuple[Choice, ...]] = field(repr=False, compare=False)
     _plans: Callable[[], PlanEvaluation] = field(repr=False, compare=False)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was noticed while the runs were read, scored, remembered and ranked."""
+        return self._findings()
 
     def __repr__(self) -> str:
         scored = sum(not isinstance(score, Unscored) for score in self.scores.values())
@@ -343,7 +349,7 @@ def evaluate_corpus(
         else:
             evaluated = evaluate_runs(by_digest.values(), memories, weights=weighed)
     pooled = _pooled(by_digest.values(), scores, missing, resamples)
-    left_out = [finding for history, _ in by_memory(memories, by_digest) for finding in history.findings]
+    noticed = (*found, *graph_set.findings, *graph_findings)
     return Corpus(
         runs=by_digest,
         graphs=graph_set,
@@ -354,8 +360,8 @@ def evaluate_corpus(
         verdicts=tuple(verdicts),
         weights=weighed,
         identity=tuple(identity),
-        findings=tuple(
-            dict.fromkeys((*found, *graph_set.findings, *graph_findings, *left_out, *pooled.findings))
+        _findings=Once(
+            lambda: tuple(dict.fromkeys((*noticed, *_remembering(memories, by_digest), *pooled.findings)))
         ),
         _pooled=pooled,
         _choices=known._choices
@@ -409,17 +415,21 @@ def part_of(corpus: Corpus, digests: Collection[str]) -> Corpus:
     """
     runs = {digest: run for digest, run in corpus.runs.items() if digest in digests}
     pooled = _pooled(runs.values(), corpus.scores, corpus.missing, corpus._pooled.resamples)
-    remembered = {finding for memory, _ in corpus.by_memory() for finding in memory.findings}
-    remembered -= {finding for memory, _ in by_memory(corpus.memories, runs) for finding in memory.findings}
-    lasting = [f for f in corpus.findings if f.code not in OF_THE_RANKING and f not in remembered]
+    others = left_out(corpus.runs, runs)
+
+    def findings() -> tuple[Finding, ...]:
+        gone = {*_remembering(corpus.memories, corpus.runs)} - {*_remembering(corpus.memories, runs)}
+        lasting = (f for f in corpus.findings if f.code not in OF_THE_RANKING and f not in gone)
+        return tuple(dict.fromkeys((*lasting, *pooled.findings, *others)))
+
     evaluations = corpus.evaluations.among(runs)
     return replace(
         corpus,
         runs=runs,
         scores={digest: corpus.scores[digest] for digest in runs},
         evaluations=evaluations,
-        memories={digest: corpus.memories[digest] for digest in runs},
-        findings=tuple(dict.fromkeys((*lasting, *pooled.findings, *left_out(corpus.runs, runs)))),
+        _findings=Once(findings),
+        _left_out=tuple(dict.fromkeys((*corpus._left_out, *others))),
         _pooled=pooled,
         _choices=Once(lambda: choices(evaluations, runs, corpus.memories, weights=corpus.weights)),
         _plans=Once(lambda: corpus.plans.among(runs)),
@@ -438,7 +448,12 @@ def compared_part(corpus: Corpus, name: str) -> Corpus:
 
 def runs_left_out(corpus: Corpus) -> tuple[Finding, ...]:
     """That a corpus is a part of one, and whose runs are not in it; nothing where it is whole."""
-    return tuple(finding for finding in corpus.findings if finding.code == LEFT_OUT)
+    return corpus._left_out
+
+
+def _remembering(memories: Memories, digests: Iterable[str]) -> Iterator[Finding]:
+    """What the memories of some runs left out."""
+    return (finding for memory, _ in by_memory(memories, digests) for finding in memory.findings)
 
 
 def _memories(

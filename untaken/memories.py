@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from untaken.counterfactual.memory import Observed, PolicyMemory, applied_signals, by_memory
+from untaken.caching import Once
+from untaken.counterfactual.memory import Memories, Observed, PolicyMemory, applied_signals
+from untaken.errors import Finding
 from untaken.ledger import Run
 from untaken.ranking import comparable_groups
 from untaken.settings import read_settings
@@ -17,8 +19,10 @@ POLICY: Final = "policy.memory.jsonl"
 
 def memories_of(
     runs: Iterable[Run], *, applied: Iterable[Observed] = (), identity: Sequence[str] = ()
-) -> dict[str, PolicyMemory]:
+) -> Memories:
     """One policy memory for each set of agents with something in common (§3), by digest of each run.
+
+    They are made when one is first asked for.
 
     In common are tasks that both ran, or the plan graph that both were started on, directly or through
     others. What else there is changes no memory: neither the span of costs and steps nor any context is
@@ -30,16 +34,42 @@ def memories_of(
             its choice; one whose run is gone stays in all of them.
         identity: names of metadata that can change an agent: only runs that share it are compared.
     """
-    by_digest = {run.digest: run for run in runs}
-    parts = _in_common(by_digest)
+    by_digest, folded = {run.digest: run for run in runs}, tuple(applied)
+    return _MadeLater(by_digest, Once(lambda: _made(by_digest, folded, (), identity)))
+
+
+def _made(
+    runs: Mapping[str, Run],
+    applied: Sequence[Observed],
+    unread: tuple[Finding, ...],
+    identity: Sequence[str],
+) -> dict[str, PolicyMemory]:
+    parts = _in_common(runs)
     memories: dict[str, PolicyMemory] = {}
-    for part, weak in zip(parts, _shared_out(parts, tuple(applied)), strict=True):
+    for part, weak in zip(parts, _shared_out(parts, applied), strict=True):
         memory = PolicyMemory.build(part, applied=weak, identity=identity)
+        memory.findings += unread
         memories |= dict.fromkeys((run.digest for run in part), memory)
     return memories
 
 
-def remembered(runs: Iterable[Run], folder: Path) -> dict[str, PolicyMemory]:
+class _MadeLater(Mapping[str, PolicyMemory]):
+    """The memories of some runs: who only asks for whose they are makes none."""
+
+    def __init__(self, digests: Collection[str], made: Once[dict[str, PolicyMemory]]) -> None:
+        self._digests, self._made = digests, made
+
+    def __getitem__(self, digest: str) -> PolicyMemory:
+        return self._made()[digest]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._digests)
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+
+def remembered(runs: Iterable[Run], folder: Path) -> Memories:
     """The policy memories of a workspace: outcomes from its ledgers, so that the two never disagree.
 
     Args:
@@ -48,10 +78,8 @@ def remembered(runs: Iterable[Run], folder: Path) -> dict[str, PolicyMemory]:
             name what belongs to the identity of runs.
     """
     applied, unread = applied_signals(folder / POLICY)
-    memories = memories_of(runs, applied=applied, identity=read_settings(folder).identity)
-    for memory, _ in by_memory(memories, memories):
-        memory.findings += unread
-    return memories
+    by_digest, identity = {run.digest: run for run in runs}, read_settings(folder).identity
+    return _MadeLater(by_digest, Once(lambda: _made(by_digest, applied, unread, identity)))
 
 
 def _in_common(runs: Mapping[str, Run]) -> list[list[Run]]:
