@@ -27,8 +27,16 @@ IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 """Where the copies are, for their tests write many small files."""
 ROOMS = {
     "untaken/ledger": ["tests/ledger", "tests/properties/test_ledger_properties.py"],
+    "untaken/plans/discovery": ["tests/discovery"],
     "untaken/plans": ["tests/plans", "tests/properties/test_plan_properties.py"],
-    "untaken/scoring": ["tests/subgoals", "tests/properties/test_score_properties.py"],
+    "untaken/scoring/causes": ["tests/causes", "tests/fix_first"],
+    "untaken/scoring/transcript": ["tests/transcript"],
+    "untaken/scoring": [
+        "tests/subgoals",
+        "tests/causes",
+        "tests/transcript",
+        "tests/properties/test_score_properties.py",
+    ],
     "untaken/counterfactual/memory": ["tests/memory", "tests/properties/test_memory_properties.py"],
     "untaken/counterfactual": ["tests/counterfactual", "tests/properties/test_counterfactual_properties.py"],
     "untaken/facts/scaling": ["tests/scaling"],
@@ -87,18 +95,26 @@ def mutated(source: bytes, mutant: Mutant) -> bytes:
     return source[: mutant.begin] + mutant.now.encode() + source[mutant.end :]
 
 
+_DECLARED = ("annotation", "returns", "decorator_list")
+
+
 def _expressions(node: ast.AST) -> Iterator[ast.expr]:
     if isinstance(node, ast.JoinedStr) or (
         isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
     ):
         return  # before Python 3.12 the parts of an f-string have no place of their own
     for field, value in ast.iter_fields(node):
-        if field not in ("annotation", "returns", "decorator_list"):
+        if field not in _DECLARED and not (field == "keywords" and _declares(node)):
             for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.AST):
                     yield from _expressions(child)
     if isinstance(node, ast.expr):
         yield node
+
+
+def _declares(node: ast.AST) -> bool:
+    """Whether its keywords decide nothing: those of a class, and `strict` of a zip, which holds anyway."""
+    return isinstance(node, ast.ClassDef) or (isinstance(node, ast.Call) and ast.unparse(node.func) == "zip")
 
 
 def _otherwise(node: ast.expr) -> str | None:

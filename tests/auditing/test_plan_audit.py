@@ -232,6 +232,29 @@ def test_agents_that_agree_with_each_other_and_not_with_the_plan_make_a_task_dou
     assert [(write.tool, write.arguments) for write in task.proposed or ()] == [("pay", {"amount": 70})]
 
 
+def test_a_write_is_the_same_in_whatever_order_its_arguments_are() -> None:
+    orders = ({"amount": 70, "account": "A1"}, {"account": "A1", "amount": 70})
+    made = [
+        a_run(f"w{n}", agent=f"agent-{n % 2}", task="task-1")
+        .call("get_user", ok=True, user_id="ann_1234", n=n)
+        .call("pay", ok=True, **orders[n % 2])
+        .finish(False)
+        .run()
+        for n in range(4)
+    ]
+    assert audited(WRITES, made).tasks[0].agree == 4
+
+
+def test_who_makes_one_of_two_planned_writes_does_not_write_as_planned() -> None:
+    calls = {"get_user": {"user_id": "ann_1234"}, "pay": {"amount": 67}, "ship": {}}
+    checks = [
+        {"id": n, "check": {"tool_call": {"name": n, "arguments": given}}} for n, given in calls.items()
+    ]
+    plan = a_graph(*checks, mutates=["pay", "ship"])
+    (task,) = audited(plan, [written(n, f"agent-{n % 2}", 67, success=False) for n in range(4)]).tasks
+    assert (task.doubt, [write.tool for write in task.proposed or ()]) == (2.0, ["pay"])
+
+
 def test_a_task_whose_agents_write_as_planned_is_in_no_doubt_and_one_agent_is_too_few() -> None:
     (task,) = audited(WRITES, [written(n, f"agent-{n % 2}", 67, success=True) for n in range(4)]).tasks
     assert (task.doubt, task.proposed) == (0.0, None)

@@ -218,3 +218,7 @@ def test_tasks_with_most_to_compare_come_first() -> None:
     assert [t.task_id for t in tasks_of([lone.run(), a(6, task="a-task").finish(False).run(), *runs])][
         -1
     ] == "a-task"
+
+
+def test_of_many_runs_that_are_all_alike_two_are_shown() -> None:
+    assert names(side_by_side([good(n) for n in range(1, 15)])) == ["ann #1", "ann #2"]

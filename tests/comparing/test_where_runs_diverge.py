@@ -6,6 +6,7 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from untaken.analysis.comparing import Divergence, Level, Split, align_runs, steps_of
+from untaken.analysis.comparing.divergence import VALUE_CHARS
 from untaken.corpus import score_runs
 from untaken.ledger import SkillSelection
 from untaken.plans import GraphSet
@@ -88,6 +89,8 @@ def test_the_difference_that_was_worked_on_earliest_is_listed_where_it_is_anothe
     paid_first = another().call("cash", ok=True).call("look").state(seen=False, read=False).finish(False)
     assert split(paid_first, "plan").key == "look"
     assert diverged(paid_first).split("time") is None
+    tried_first = another().call("cash", ok=False).call("look").state(seen=False, read=False).finish(False)
+    assert (split(tried_first, "plan").key, split(tried_first, "time").key) == ("look", "pay")
 
 
 def test_the_first_other_choice_in_the_same_context() -> None:
@@ -138,6 +141,9 @@ def test_arguments_that_differ_are_named_with_both_values() -> None:
     assert found.words.endswith(named)
     longer = another().call("look", order=18, extra=1, last=2).call("read").call("cash").finish(True)
     assert split(longer, "arguments").words.endswith(f"{named} and 1 more")
+    wordy = another().call("look", order="x" * 900, note="x").call("read").call("cash").finish(True)
+    (said,) = [part for part in split(wordy, "arguments").words.split(" ≠ ") if "xx" in part]
+    assert (len(said), said[-1]) == (VALUE_CHARS, "…")
 
 
 def test_arguments_after_the_tools_part_are_not_compared() -> None:
