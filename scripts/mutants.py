@@ -35,6 +35,7 @@ ROOMS = {
         "tests/subgoals",
         "tests/causes",
         "tests/transcript",
+        "tests/judging/test_blind_reading.py",
         "tests/properties/test_score_properties.py",
     ],
     "untaken/counterfactual/memory": ["tests/memory", "tests/properties/test_memory_properties.py"],

@@ -78,6 +78,18 @@ CASES = [
         ("tool_error", "pay", "settlement window closed for … (code … )", "", ""),
     ),
     Case(
+        "what the last attempts of runs that passed hold as well is no cause",
+        PAY,
+        lambda run, i: run.call("find", ok=True).call("pay", ok=True, currency="CHF"),
+        lambda run, i: (
+            run.call("find", ok=True)
+            .call("pay", ok=True, currency="EUR")
+            .call("pay", ok=True, currency="CHF")
+            .state(paid=True)
+        ),
+        None,
+    ),
+    Case(
         "an error of a call that held a wrong value is a wrong value",
         ASKED,
         lambda run, i: refused(run, i, currency="USD"),

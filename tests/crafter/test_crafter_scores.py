@@ -153,49 +153,31 @@ def test_records_are_read_however_they_are_packed(kind: str, tmp_path: Path) -> 
 
 
 UNUSABLE = [
-    {"desc": "no object", "record": 3, "want": "not an object"},
-    {"desc": "no method", "record": a_record((), method=None), "want": "method is not a name"},
-    {"desc": "no seed", "record": a_record((), seed=None), "want": "seed is not a name"},
-    {"desc": "a truth as seed", "record": a_record((), seed=True), "want": "seed is not a name"},
-    {"desc": "an endless name", "record": a_record((), method="m" * 513), "want": "method is not a name"},
-    {"desc": "no steps", "record": a_record((), xs=None, length=None), "want": "neither xs nor length"},
-    {"desc": "steps go down", "record": a_record((), (), xs=[200, 100]), "want": "goes down"},
-    {
-        "desc": "21 achievements",
-        "record": a_record((), achievement_wake_up=None),
-        "want": "achievement_wake_up",
-    },
-    {
-        "desc": "an episode short",
-        "record": a_record((), (), achievement_eat_cow=[1]),
-        "want": "has 1 episodes",
-    },
-    {
-        "desc": "a count below 0",
-        "record": a_record((), achievement_eat_cow=[-1]),
-        "want": "not a number from 0",
-    },
-    {
-        "desc": "a count as text",
-        "record": a_record((), achievement_eat_cow=["1"]),
-        "want": "not a number from 0",
-    },
-    {
-        "desc": "not a number",
-        "record": a_record((), achievement_eat_cow=[float("nan")]),
-        "want": "holds None",
-    },
-    {"desc": "without end", "record": a_record((), xs=[10**400], length=None), "want": "not a number from 0"},
+    ("no object", 3, "not an object"),
+    ("no method", a_record((), method=None), "method is not a name"),
+    ("no seed", a_record((), seed=None), "seed is not a name"),
+    ("a truth as seed", a_record((), seed=True), "seed is not a name"),
+    ("an endless name", a_record((), method="m" * 513), "method is not a name"),
+    ("no steps", a_record((), xs=None, length=None), "neither xs nor length"),
+    ("steps go down", a_record((), (), xs=[200, 100]), "goes down"),
+    ("21 achievements", a_record((), achievement_wake_up=None), "achievement_wake_up"),
+    ("an episode short", a_record((), (), achievement_eat_cow=[1]), "has 1 episodes"),
+    ("a count below 0", a_record((), achievement_eat_cow=[-1]), "not a number from 0"),
+    ("a count as text", a_record((), achievement_eat_cow=["1"]), "not a number from 0"),
+    ("not a number", a_record((), achievement_eat_cow=[float("nan")]), "holds None"),
+    ("without end", a_record((), xs=[10**400], length=None), "not a number from 0"),
 ]
 
 
-@pytest.mark.parametrize("case", UNUSABLE, ids=lambda case: case["desc"])
-def test_a_record_that_cannot_be_used_costs_only_itself(case: dict[str, Any], tmp_path: Path) -> None:
-    found, findings = read_scores([put(tmp_path / "s.json", case["record"], a_record((), seed="good"))])
+@pytest.mark.parametrize(("desc", "record", "want"), UNUSABLE)
+def test_a_record_that_cannot_be_used_costs_only_itself(
+    desc: str, record: Any, want: Any, tmp_path: Path
+) -> None:
+    found, findings = read_scores([put(tmp_path / "s.json", record, a_record((), seed="good"))])
     assert [recording.seed for recording in found] == ["good"]
     (fault,) = [finding for finding in findings if finding.severity == "error"]
     assert fault.code == "scores-invalid"
-    assert case["want"] in fault.message
+    assert want in fault.message
     assert "record 0" in fault.message
 
 
@@ -290,25 +272,30 @@ def test_its_document_says_why_there_is_no_score(tmp_path: Path, capsys: pytest.
 
 
 EXITS = [
-    {"desc": "a good file", "words": ["good.json"], "want": 0},
-    {"desc": "one bad record", "words": ["good.json", "bad.json"], "want": 1},
-    {"desc": "nothing but bad records", "words": ["bad.json"], "want": 2},
-    {"desc": "no record", "words": ["empty.json"], "want": 2},
-    {"desc": "no file", "words": ["none.json"], "want": 2},
-    {"desc": "no budget", "words": ["good.json", "--budget-steps", "0"], "want": 2},
+    ("a good file", ["good.json"], 0),
+    ("one bad record", ["good.json", "bad.json"], 1),
+    ("nothing but bad records", ["bad.json"], 2),
+    ("no record", ["empty.json"], 2),
+    ("no file", ["none.json"], 2),
+    ("no budget", ["good.json", "--budget-steps", "0"], 2),
 ]
 
 
-@pytest.mark.parametrize("case", EXITS, ids=lambda case: case["desc"])
+@pytest.mark.parametrize(("desc", "words", "want"), EXITS)
 def test_the_exit_code_says_what_happened(
-    case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    desc: str,
+    words: Any,
+    want: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     put(Path("good.json"), a_record(()))
     put(Path("bad.json"), {"method": "m"})
     put(Path("empty.json"))
-    assert main(["crafter", "score", *case["words"]]) == case["want"]
-    assert bool(capsys.readouterr().err) == bool(case["want"])
+    assert main(["crafter", "score", *words]) == want
+    assert bool(capsys.readouterr().err) == bool(want)
 
 
 def test_hostile_names_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,51 +30,46 @@ def tone(criteria: CriteriaSet) -> Criterion:
     return editing.find(criteria, "Tone")
 
 
-EDITS: list[dict[str, Any]] = [
-    {
-        "desc": "accepted",
-        "edit": lambda c: editing.accept(c, "Tone", why="it matters", **WHO),
-        "want": {"status": "accepted"},
-        "what": "accepted it",
-    },
-    {
-        "desc": "rejected",
-        "edit": lambda c: editing.reject(c, "Tone", **WHO),
-        "want": {"status": "rejected"},
-        "what": "rejected it",
-    },
-    {
-        "desc": "described",
-        "edit": lambda c: editing.edit(c, "Tone", description=" How it sounds. ", **WHO),
-        "want": {"description": "How it sounds."},
-        "what": "changed description",
-    },
-    {
-        "desc": "given other values",
-        "edit": lambda c: editing.edit(c, "Tone", accepted_values=["rude", " kind ", ""], **WHO),
-        "want": {"accepted_values": ["rude", "kind"]},
-        "what": "changed accepted values",
-    },
-    {
-        "desc": "put in order",
-        "edit": lambda c: editing.edit(c, "Tone", accepted_values=["kind", "plain", "rude"], **WHO),
-        "want": {"accepted_values": ["kind", "plain", "rude"]},
-        "what": "changed accepted values",
-    },
+EDITS = [
+    (
+        "accepted",
+        lambda c: editing.accept(c, "Tone", why="it matters", **WHO),
+        {"status": "accepted"},
+        "accepted it",
+    ),
+    ("rejected", lambda c: editing.reject(c, "Tone", **WHO), {"status": "rejected"}, "rejected it"),
+    (
+        "described",
+        lambda c: editing.edit(c, "Tone", description=" How it sounds. ", **WHO),
+        {"description": "How it sounds."},
+        "changed description",
+    ),
+    (
+        "given other values",
+        lambda c: editing.edit(c, "Tone", accepted_values=["rude", " kind ", ""], **WHO),
+        {"accepted_values": ["rude", "kind"]},
+        "changed accepted values",
+    ),
+    (
+        "put in order",
+        lambda c: editing.edit(c, "Tone", accepted_values=["kind", "plain", "rude"], **WHO),
+        {"accepted_values": ["kind", "plain", "rude"]},
+        "changed accepted values",
+    ),
 ]
 
 
-@pytest.mark.parametrize("case", EDITS, ids=lambda case: case["desc"])
-def test_a_change_is_made_and_kept_and_taken_back(case: dict[str, Any]) -> None:
-    changed = tone(case["edit"](SET))
-    for field, value in case["want"].items():
+@pytest.mark.parametrize(("desc", "edit", "want", "what"), EDITS)
+def test_a_change_is_made_and_kept_and_taken_back(desc: str, edit: Any, want: Any, what: Any) -> None:
+    changed = tone(edit(SET))
+    for field, value in want.items():
         assert getattr(changed, field) == value
     (change,) = changed.history
-    assert (change.author, change.at, change.what) == ("human:ann", "2026-03-01T12:00:00+00:00", case["what"])
-    back = tone(editing.take_back(case["edit"](SET), "Tone", **WHO))
+    assert (change.author, change.at, change.what) == ("human:ann", "2026-03-01T12:00:00+00:00", what)
+    back = tone(editing.take_back(edit(SET), "Tone", **WHO))
     assert msgspec.structs.replace(back, history=[]) == tone(SET)
-    assert [c.what for c in back.history] == [case["what"], f"undid: {case['what']}"]
-    assert editing.find(case["edit"](SET), "Speed") == editing.find(SET, "Speed")
+    assert [c.what for c in back.history] == [what, f"undid: {what}"]
+    assert editing.find(edit(SET), "Speed") == editing.find(SET, "Speed")
 
 
 def test_a_criterion_that_a_person_writes_is_accepted_and_says_so() -> None:
@@ -134,7 +129,7 @@ def test_a_moment_is_written_in_universal_time() -> None:
     assert tone(changed).history[0].at == "2026-03-01T12:00:00+00:00"
 
 
-STEPS: list[Edit] = [case["edit"] for case in EDITS if case["desc"] != "put in order"]
+STEPS: list[Edit] = [change for desc, change, *_ in EDITS if desc != "put in order"]
 
 
 @given(st.lists(st.sampled_from(STEPS), max_size=8))

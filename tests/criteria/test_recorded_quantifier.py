@@ -29,63 +29,39 @@ def a_recording(folder: Path, name: str, replies: dict[str, tuple[Any, Any]]) ->
 
 
 REPLIES = [
-    {"desc": "an object as text", "reply": '{"Clarity": "good"}', "want": (2, "")},
-    {"desc": "an object", "reply": {"Clarity": "good"}, "want": (2, "")},
-    {"desc": "fenced", "reply": 'Here:\n```json\n{"Clarity": "good"}\n```\nDone.', "want": (2, "")},
-    {
-        "desc": "fenced, the language in capitals",
-        "reply": '```JSON\n{"Clarity": "good"}\n```',
-        "want": (2, ""),
-    },
-    {"desc": "fenced on one line", "reply": '```json {"Clarity": "good"}```', "want": (2, "")},
-    {"desc": "fenced as Python", "reply": "```python\n{'Clarity': 'good'}\n```", "want": (2, "")},
-    {"desc": "a fence that is cut", "reply": '```json\n{"Clarity": "good"}\n', "want": (2, "")},
-    {
-        "desc": "after another block",
-        "reply": '```\nx = 1\n```\n```json\n{"Clarity": "good"}\n```',
-        "want": (2, ""),
-    },
-    {"desc": "single quotes", "reply": "{'Clarity': 'good', 'x': None, 'y': (True,),}", "want": (2, "")},
-    {"desc": "an apostrophe", "reply": '{"Clarity": "good", "why": "it\'s"}', "want": (2, "")},
-    {
-        "desc": "a key twice",
-        "reply": '{"Clarity": "good", "Clarity": "bad"}',
-        "want": (None, "the reply holds no"),
-    },
-    {
-        "desc": "a key twice in Python",
-        "reply": "{'Clarity': 'good', 'Clarity': 'bad'}",
-        "want": (None, "the reply"),
-    },
-    {"desc": "a call", "reply": "{'Clarity': str('good')}", "want": (None, "the reply holds no JSON")},
-    {
-        "desc": "a tower of brackets",
-        "reply": "{'a': " + "[" * 90_000,
-        "want": (None, "the reply holds no JSON"),
-    },
-    {
-        "desc": "a tower of signs",
-        "reply": "{'a': " + "-" * 90_000 + "1}",
-        "want": (None, "the reply holds no JSON"),
-    },
-    {"desc": "a sum", "reply": "{'a': " + "1+" * 20_000 + "1}", "want": (None, "the reply holds no JSON")},
-    {"desc": "fences only", "reply": "```" * 30_000, "want": (None, "the reply holds no JSON")},
-    {"desc": "in the middle of words", "reply": 'I say {"Clarity": "good"} to that', "want": (2, "")},
-    {"desc": "another case", "reply": '{"Clarity": " Good "}', "want": (2, "")},
-    {"desc": "near is not equal", "reply": '{"Clarity": "very good"}', "want": (None, "")},
-    {"desc": "a number", "reply": '{"Clarity": 3}', "want": (None, "")},
-    {"desc": "no JSON", "reply": "good", "want": (None, "the reply holds no JSON")},
-    {"desc": "a list", "reply": [1], "want": (None, "the reply is no JSON object")},
-    {"desc": "nothing", "reply": None, "want": (None, "the reply is no JSON object")},
+    ("an object as text", '{"Clarity": "good"}', (2, "")),
+    ("an object", {"Clarity": "good"}, (2, "")),
+    ("fenced", 'Here:\n```json\n{"Clarity": "good"}\n```\nDone.', (2, "")),
+    ("fenced, the language in capitals", '```JSON\n{"Clarity": "good"}\n```', (2, "")),
+    ("fenced on one line", '```json {"Clarity": "good"}```', (2, "")),
+    ("fenced as Python", "```python\n{'Clarity': 'good'}\n```", (2, "")),
+    ("a fence that is cut", '```json\n{"Clarity": "good"}\n', (2, "")),
+    ("after another block", '```\nx = 1\n```\n```json\n{"Clarity": "good"}\n```', (2, "")),
+    ("single quotes", "{'Clarity': 'good', 'x': None, 'y': (True,),}", (2, "")),
+    ("an apostrophe", '{"Clarity": "good", "why": "it\'s"}', (2, "")),
+    ("a key twice", '{"Clarity": "good", "Clarity": "bad"}', (None, "the reply holds no")),
+    ("a key twice in Python", "{'Clarity': 'good', 'Clarity': 'bad'}", (None, "the reply")),
+    ("a call", "{'Clarity': str('good')}", (None, "the reply holds no JSON")),
+    ("a tower of brackets", "{'a': " + "[" * 90_000, (None, "the reply holds no JSON")),
+    ("a tower of signs", "{'a': " + "-" * 90_000 + "1}", (None, "the reply holds no JSON")),
+    ("a sum", "{'a': " + "1+" * 20_000 + "1}", (None, "the reply holds no JSON")),
+    ("fences only", "```" * 30_000, (None, "the reply holds no JSON")),
+    ("in the middle of words", 'I say {"Clarity": "good"} to that', (2, "")),
+    ("another case", '{"Clarity": " Good "}', (2, "")),
+    ("near is not equal", '{"Clarity": "very good"}', (None, "")),
+    ("a number", '{"Clarity": 3}', (None, "")),
+    ("no JSON", "good", (None, "the reply holds no JSON")),
+    ("a list", [1], (None, "the reply is no JSON object")),
+    ("nothing", None, (None, "the reply is no JSON object")),
 ]
 
 
-@pytest.mark.parametrize("case", REPLIES, ids=lambda case: case["desc"])
-def test_a_reply_is_read_as_it_came(case: dict[str, Any], tmp_path: Path) -> None:
-    a_recording(tmp_path, "run1", {"p": (True, case["reply"])})
+@pytest.mark.parametrize(("desc", "reply", "want"), REPLIES)
+def test_a_reply_is_read_as_it_came(desc: str, reply: Any, want: Any, tmp_path: Path) -> None:
+    a_recording(tmp_path, "run1", {"p": (True, reply)})
     (run,) = read_quantifier_runs(tmp_path)
     (item,) = run.items
-    level, why = case["want"]
+    level, why = want
     value = item.values.get("Clarity")
     assert (value.level if value else None) == level
     assert item.unparseable.startswith(why)
@@ -140,19 +116,16 @@ def test_one_pass_has_no_spread_and_the_reason_is_not_that_values_are_missing(tm
 
 
 CRITERIA_FORMS = [
-    {"desc": "a list", "data": [CLARITY | {"sub_criteria": []}]},
-    {
-        "desc": "a mapping",
-        "data": {"Clarity": {"accepted_values": ["bad", "fair", "good"]}},
-    },
-    {"desc": "values in one text", "data": [CLARITY | {"accepted_values": "bad, fair, good"}]},
-    {"desc": "our own", "data": {"schema": "untaken.criteria-set/1", "id": "x", "criteria": [CLARITY]}},
+    ("a list", [CLARITY | {"sub_criteria": []}]),
+    ("a mapping", {"Clarity": {"accepted_values": ["bad", "fair", "good"]}}),
+    ("values in one text", [CLARITY | {"accepted_values": "bad, fair, good"}]),
+    ("our own", {"schema": "untaken.criteria-set/1", "id": "x", "criteria": [CLARITY]}),
 ]
 
 
-@pytest.mark.parametrize("form", CRITERIA_FORMS, ids=lambda form: form["desc"])
-def test_criteria_are_read_in_every_form_and_written_in_one(form: dict[str, Any], tmp_path: Path) -> None:
-    read = parse_criteria(json.dumps(form["data"]).encode(), name="x.json")
+@pytest.mark.parametrize(("desc", "data"), CRITERIA_FORMS)
+def test_criteria_are_read_in_every_form_and_written_in_one(desc: str, data: Any, tmp_path: Path) -> None:
+    read = parse_criteria(json.dumps(data).encode(), name="x.json")
     assert [(c.name, c.accepted_values) for c in read.criteria] == [("Clarity", ["bad", "fair", "good"])]
     save_criteria(read, tmp_path / "x.criteria.json")
     assert load_criteria(tmp_path / "x.criteria.json") == read

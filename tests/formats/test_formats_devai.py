@@ -227,35 +227,20 @@ def test_a_trajectory_gives_actions_cost_and_time(tmp_path: Path) -> None:
     assert score_run(run, graph).completed == 3
 
 
-STEP_FAULTS: list[dict[str, Any]] = [
-    {
-        "desc": "no usage",
-        "changed": {"step_usage": None, "accumulated_usage": None},
-        "cost": None,
-        "steps": 1,
-    },
-    {"desc": "no agent", "changed": {"agent": None}, "cost": 0.25, "steps": 1},
-    {
-        "desc": "negative time",
-        "changed": {"accumulated_usage": {"accumulated_time": -5}},
-        "cost": 0.25,
-        "steps": 1,
-    },
-    {
-        "desc": "endless time",
-        "changed": {"accumulated_usage": {"accumulated_time": 1e300}},
-        "cost": 0.25,
-        "steps": 1,
-    },
+STEP_FAULTS = [
+    ("no usage", {"step_usage": None, "accumulated_usage": None}, None, 1),
+    ("no agent", {"agent": None}, 0.25, 1),
+    ("negative time", {"accumulated_usage": {"accumulated_time": -5}}, 0.25, 1),
+    ("endless time", {"accumulated_usage": {"accumulated_time": 1e300}}, 0.25, 1),
 ]
 
 
-@pytest.mark.parametrize("case", STEP_FAULTS, ids=lambda case: case["desc"])
-def test_faulty_steps_keep_their_run(tmp_path: Path, case: dict[str, Any]) -> None:
-    steps = [devai_step(0, "Running command: ls", "a", **case["changed"])]
+@pytest.mark.parametrize(("desc", "changed", "cost", "made"), STEP_FAULTS)
+def test_faulty_steps_keep_their_run(tmp_path: Path, desc: str, changed: Any, cost: Any, made: Any) -> None:
+    steps = [devai_step(0, "Running command: ls", "a", **changed)]
     (run,), _, _ = imported(tmp_path, plan=devai_sheet(), steps=steps)
     assert run.finished is not None
-    assert (run.finished.cost, run.finished.steps) == (case["cost"], case["steps"])
+    assert (run.finished.cost, run.finished.steps) == (cost, made)
     assert [e.ts for e in run.events] == sorted(e.ts for e in run.events)
 
 

@@ -231,20 +231,20 @@ def test_arguments_written_as_text_are_read(tmp_path: Path) -> None:
     assert run.actions[0].arguments == {"seat": 3}
 
 
-TIMES: list[dict[str, Any]] = [
-    {"desc": "with a zone", "start_time": "2025-08-01T12:00:01+02:00", "want": "2025-08-01T10:00:01+00:00"},
-    {"desc": "no start: the first message", "start_time": None, "want": "2025-08-01T10:00:01+00:00"},
-    {"desc": "nonsense: the first message", "start_time": "noon", "want": "2025-08-01T10:00:01+00:00"},
-    {"desc": "a start after the messages", "start_time": at(30), "want": "2025-08-01T10:00:30+00:00"},
+TIMES = [
+    ("with a zone", "2025-08-01T12:00:01+02:00", "2025-08-01T10:00:01+00:00"),
+    ("no start: the first message", None, "2025-08-01T10:00:01+00:00"),
+    ("nonsense: the first message", "noon", "2025-08-01T10:00:01+00:00"),
+    ("a start after the messages", at(30), "2025-08-01T10:00:30+00:00"),
 ]
 
 
-@pytest.mark.parametrize("case", TIMES, ids=lambda case: case["desc"])
-def test_times(tmp_path: Path, case: dict[str, Any]) -> None:
-    run, _ = one_run(tmp_path, start_time=case["start_time"])
+@pytest.mark.parametrize(("desc", "start_time", "want"), TIMES)
+def test_times(tmp_path: Path, desc: str, start_time: Any, want: Any) -> None:
+    run, _ = one_run(tmp_path, start_time=start_time)
     stamps = [event.ts for event in run.events]
     assert stamps == sorted(stamps)
-    assert stamps[0].isoformat() == case["want"]
+    assert stamps[0].isoformat() == want
 
 
 def test_no_time_at_all_is_made_up_and_named(tmp_path: Path) -> None:
@@ -294,42 +294,37 @@ def test_two_spellings_of_an_agent_are_named(tmp_path: Path) -> None:
 
 
 FAULTY = [
-    {"desc": "no object", "text": "[1, 2]", "code": "not-this-format", "runs": 0},
-    {"desc": "no simulations", "text": '{"info": {}, "tasks": []}', "code": "no-simulations", "runs": 0},
-    {"desc": "null simulations", "text": '{"simulations": null}', "code": "no-simulations", "runs": 0},
-    {
-        "desc": "simulations that are none",
-        "text": '{"simulations": [1, {}, null]}',
-        "code": "not-this-format",
-        "runs": 0,
-    },
-    {"desc": "nothing", "text": "  ", "code": "empty-file", "runs": 0},
-    {"desc": "cut short", "text": json.dumps(tau2_document())[:-40], "code": "truncated-file", "runs": 0},
-    {
-        "desc": "cut short in the second run",
-        "text": json.dumps(
-            tau2_document(simulations=[tau2_simulation(ACTION), tau2_simulation(ACTION, trial=1)])
-        )[:-9],
-        "code": "truncated-file",
-        "runs": 1,
-    },
-    {
-        "desc": "a broken run",
-        "text": json.dumps(tau2_document()).replace(
-            '"simulations": [', '"simulations": [{"task_id": nope}, '
-        ),
-        "code": "unreadable-record",
-        "runs": 1,
-    },
+    ("no object", "[1, 2]", "not-this-format", 0),
+    ("no simulations", '{"info": {}, "tasks": []}', "no-simulations", 0),
+    ("null simulations", '{"simulations": null}', "no-simulations", 0),
+    ("simulations that are none", '{"simulations": [1, {}, null]}', "not-this-format", 0),
+    ("nothing", "  ", "empty-file", 0),
+    ("cut short", json.dumps(tau2_document())[:-40], "truncated-file", 0),
+    (
+        "cut short in the second run",
+        json.dumps(tau2_document(simulations=[tau2_simulation(ACTION), tau2_simulation(ACTION, trial=1)]))[
+            :-9
+        ],
+        "truncated-file",
+        1,
+    ),
+    (
+        "a broken run",
+        json.dumps(tau2_document()).replace('"simulations": [', '"simulations": [{"task_id": nope}, '),
+        "unreadable-record",
+        1,
+    ),
 ]
 
 
-@pytest.mark.parametrize("case", FAULTY, ids=lambda case: case["desc"])
-def test_faulty_files_give_what_they_hold(tmp_path: Path, case: dict[str, Any]) -> None:
-    source = put(tmp_path / "results.json", case["text"])
+@pytest.mark.parametrize(("desc", "text", "code", "count"), FAULTY)
+def test_faulty_files_give_what_they_hold(
+    tmp_path: Path, desc: str, text: Any, code: str, count: Any
+) -> None:
+    source = put(tmp_path / "results.json", text)
     conversion, runs = converted("tau2-bench", tmp_path / "out", source)
-    assert len(runs) == case["runs"]
-    assert case["code"] in codes(conversion)
+    assert len(runs) == count
+    assert code in codes(conversion)
 
 
 def test_a_lone_simulation_is_a_run(tmp_path: Path) -> None:

@@ -215,20 +215,20 @@ def test_trials_lie_one_after_the_other_whatever_their_order(tmp_path: Path) -> 
 
 
 TRIALS = [
-    {"desc": "missing", "trials": [None, None], "want": [0, 1], "code": "missing-trial"},
-    {"desc": "as text", "trials": ["3", "4"], "want": [3, 4], "code": "number-as-string"},
-    {"desc": "negative", "trials": [-1, -1], "want": [0, 1], "code": "missing-trial"},
-    {"desc": "beyond reason", "trials": [1e300, 10**40], "want": [0, 1], "code": "missing-trial"},
-    {"desc": "large", "trials": [10**12, 5], "want": [10**12, 5], "code": "synthetic-timestamps"},
+    ("missing", [None, None], [0, 1], "missing-trial"),
+    ("as text", ["3", "4"], [3, 4], "number-as-string"),
+    ("negative", [-1, -1], [0, 1], "missing-trial"),
+    ("beyond reason", [1e300, 10**40], [0, 1], "missing-trial"),
+    ("large", [10**12, 5], [10**12, 5], "synthetic-timestamps"),
 ]
 
 
-@pytest.mark.parametrize("case", TRIALS, ids=lambda case: case["desc"])
-def test_odd_trials_are_read_or_counted(tmp_path: Path, case: dict[str, Any]) -> None:
-    records = [tau_record(trial=trial) for trial in case["trials"]]
+@pytest.mark.parametrize(("desc", "trials", "want", "code"), TRIALS)
+def test_odd_trials_are_read_or_counted(tmp_path: Path, desc: str, trials: Any, want: Any, code: str) -> None:
+    records = [tau_record(trial=trial) for trial in trials]
     conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
-    assert [run.started.task_repeat for run in runs] == case["want"]
-    assert case["code"] in codes(conversion)
+    assert [run.started.task_repeat for run in runs] == want
+    assert code in codes(conversion)
 
 
 def test_the_same_record_twice_is_one_run_and_another_is_kept_apart(tmp_path: Path) -> None:

@@ -74,114 +74,92 @@ MISSED = (None, "evidence_not_found")
 CLAIM = (None, "claims_only")
 NO_RESULT = (None, "no_result_cited")
 CASES = [
-    {"desc": "a quoted pass counts", "answer": ("pass", (3, "order 17 was found")), "want": (True, None)},
-    {
-        "desc": "white space may differ",
-        "answer": ("pass", (3, "order 17\n was  found")),
-        "want": (True, None),
-    },
-    {"desc": "a fail may be without evidence", "answer": ("fail",), "want": (False, None)},
-    {"desc": "a pass may not", "answer": ("pass",), "want": (None, "evidence_missing")},
-    {"desc": "words that stand nowhere", "answer": ("pass", (3, "order 18 was found")), "want": MISSED},
-    {"desc": "words of another event", "answer": ("pass", (1, "order 17 was found")), "want": MISSED},
-    {"desc": "an event that is not there", "answer": ("pass", (99, "order 17")), "want": MISSED},
-    {"desc": "one quote of two", "answer": ("pass", (3, "order 17"), (3, "refunded")), "want": MISSED},
-    {"desc": "a quote of nothing", "answer": ("pass", (3, " : ")), "want": MISSED},
-    {"desc": "a false quote voids a fail too", "answer": ("fail", (3, "nothing found")), "want": MISSED},
-    {"desc": "a quote that is too short to mean anything", "answer": ("pass", (3, "was")), "want": MISSED},
-    {"desc": "the agent's own claim", "answer": ("pass", (4, "I looked.")), "want": CLAIM},
-    {
-        "desc": "a claim beside evidence",
-        "answer": ("pass", (4, "I looked."), (3, "order 17 was")),
-        "want": (True, None),
-    },
-    {
-        "desc": "what the user asked",
-        "answer": ("pass", (1, "Where is my order?")),
-        "want": (None, "claims_only"),
-    },
-    {"desc": "the name of a tool", "answer": ("pass", (2, "search")), "want": (None, "no_result_cited")},
-    {
-        "desc": "what a tool was asked",
-        "answer": ("pass", (2, "arguments: {")),
-        "want": (None, "no_result_cited"),
-    },
-    {"desc": "the task's id", "answer": ("pass", (0, "task_id: t")), "want": (None, "no_result_cited")},
-    {
-        "desc": "how the run ended",
-        "answer": ("pass", (5, "success: true")),
-        "want": (None, "no_result_cited"),
-    },
-    {
-        "desc": "the id of an answer",
-        "answer": ("pass", (3, "call_id: c1")),
-        "want": (None, "no_result_cited"),
-    },
-    {"desc": "a claim is enough to fail", "answer": ("fail", (4, "I looked.")), "want": (False, None)},
-    {"desc": "could not tell", "answer": ("unscored",), "want": (None, "could_not_tell")},
+    ("a quoted pass counts", ("pass", (3, "order 17 was found")), (True, None)),
+    ("white space may differ", ("pass", (3, "order 17\n was  found")), (True, None)),
+    ("a fail may be without evidence", ("fail",), (False, None)),
+    ("a pass may not", ("pass",), (None, "evidence_missing")),
+    ("words that stand nowhere", ("pass", (3, "order 18 was found")), MISSED),
+    ("words of another event", ("pass", (1, "order 17 was found")), MISSED),
+    ("an event that is not there", ("pass", (99, "order 17")), MISSED),
+    ("one quote of two", ("pass", (3, "order 17"), (3, "refunded")), MISSED),
+    ("a quote of nothing", ("pass", (3, " : ")), MISSED),
+    ("a false quote voids a fail too", ("fail", (3, "nothing found")), MISSED),
+    ("a quote that is too short to mean anything", ("pass", (3, "was")), MISSED),
+    ("the agent's own claim", ("pass", (4, "I looked.")), CLAIM),
+    ("a claim beside evidence", ("pass", (4, "I looked."), (3, "order 17 was")), (True, None)),
+    ("what the user asked", ("pass", (1, "Where is my order?")), (None, "claims_only")),
+    ("the name of a tool", ("pass", (2, "search")), (None, "no_result_cited")),
+    ("what a tool was asked", ("pass", (2, "arguments: {")), (None, "no_result_cited")),
+    ("the task's id", ("pass", (0, "task_id: t")), (None, "no_result_cited")),
+    ("how the run ended", ("pass", (5, "success: true")), (None, "no_result_cited")),
+    ("the id of an answer", ("pass", (3, "call_id: c1")), (None, "no_result_cited")),
+    ("a claim is enough to fail", ("fail", (4, "I looked.")), (False, None)),
+    ("could not tell", ("unscored",), (None, "could_not_tell")),
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["desc"])
-def test_what_becomes_of_an_answer(case: dict[str, Any], tmp_path: Path) -> None:
-    verdict, *quotes = case["answer"]
+@pytest.mark.parametrize(("desc", "answer", "want"), CASES)
+def test_what_becomes_of_an_answer(desc: str, answer: Any, want: Any, tmp_path: Path) -> None:
+    verdict, *quotes = answer
     model = model_that(lambda _, code: said(code, verdict, *quotes))
     with ModelAccess(model, ReplyStore(tmp_path)) as access:
         (found,) = judge_run(a_desk(), GRAPH, access).verdicts
-    assert (found.passed, found.unscored_reason) == case["want"]
+    assert (found.passed, found.unscored_reason) == want
     assert found.reason
 
 
 RESULTS = [
-    {"desc": "an observation", "seen": {"ok": True}, "want": (True, None)},
-    {"desc": "one that says nothing of failing", "seen": {}, "want": (True, None)},
-    {"desc": "one that failed", "seen": {"ok": False}, "want": (None, "no_result_cited")},
-    {"desc": "one that failed for a moment", "seen": {"transient": True}, "want": (None, "no_result_cited")},
+    ("an observation", {"ok": True}, (True, None)),
+    ("one that says nothing of failing", {}, (True, None)),
+    ("one that failed", {"ok": False}, (None, "no_result_cited")),
+    ("one that failed for a moment", {"transient": True}, (None, "no_result_cited")),
 ]
 
 
-@pytest.mark.parametrize("case", RESULTS, ids=lambda case: case["desc"])
-def test_only_an_observation_that_did_not_fail_carries_a_pass(case: dict[str, Any], tmp_path: Path) -> None:
-    run = a_run("desk").call("search", "look").observe(OBSERVED, call_id="c1", **case["seen"]).finish(True)
+@pytest.mark.parametrize(("desc", "seen", "want"), RESULTS)
+def test_only_an_observation_that_did_not_fail_carries_a_pass(
+    desc: str, seen: Any, want: Any, tmp_path: Path
+) -> None:
+    run = a_run("desk").call("search", "look").observe(OBSERVED, call_id="c1", **seen).finish(True)
     model = model_that(lambda _, code: said(code, "pass", (2, OBSERVED)))
     with ModelAccess(model, ReplyStore(tmp_path)) as access:
         (found,) = judge_run(run.run(), GRAPH, access).verdicts
-    assert (found.passed, found.unscored_reason) == case["want"]
+    assert (found.passed, found.unscored_reason) == want
 
 
 SHOWN = [
-    {"desc": "a state", "event": (State, {"state": {"order": "refunded"}}), "want": True},
-    {"desc": "a tool's message", "event": (Message, {"role": "tool", "content": "refunded"}), "want": True},
-    {"desc": "a user's message", "event": (Message, {"role": "user", "content": "refunded"}), "want": False},
-    {"desc": "a plan", "event": (Plan, {"sub_goals": ["refunded"]}), "want": False},
-    {
-        "desc": "a choice",
-        "event": (SkillSelection, {"selected": "refunded", "alternatives": [], "context_hash": "refunded"}),
-        "want": False,
-    },
-    {
-        "desc": "a call",
-        "event": (ToolCall, {"call_id": "c", "tool": "refunded", "arguments": {"refunded": "refunded"}}),
-        "want": False,
-    },
-    {
-        "desc": "a final state",
-        "event": (RunFinished, {"success": True, "steps": 1, "final_state": {"order": "refunded"}}),
-        "want": True,
-    },
-    {
-        "desc": "an error",
-        "event": (RunFinished, {"success": True, "steps": 1, "error": "refunded", "limit": "refunded"}),
-        "want": False,
-    },
+    ("a state", (State, {"state": {"order": "refunded"}}), True),
+    ("a tool's message", (Message, {"role": "tool", "content": "refunded"}), True),
+    ("a user's message", (Message, {"role": "user", "content": "refunded"}), False),
+    ("a plan", (Plan, {"sub_goals": ["refunded"]}), False),
+    (
+        "a choice",
+        (SkillSelection, {"selected": "refunded", "alternatives": [], "context_hash": "refunded"}),
+        False,
+    ),
+    (
+        "a call",
+        (ToolCall, {"call_id": "c", "tool": "refunded", "arguments": {"refunded": "refunded"}}),
+        False,
+    ),
+    (
+        "a final state",
+        (RunFinished, {"success": True, "steps": 1, "final_state": {"order": "refunded"}}),
+        True,
+    ),
+    (
+        "an error",
+        (RunFinished, {"success": True, "steps": 1, "error": "refunded", "limit": "refunded"}),
+        False,
+    ),
 ]
 
 
-@pytest.mark.parametrize("case", SHOWN, ids=lambda case: case["desc"])
-def test_which_events_show_a_result(case: dict[str, Any]) -> None:
-    kind, fields = case["event"]
+@pytest.mark.parametrize(("desc", "event", "want"), SHOWN)
+def test_which_events_show_a_result(desc: str, event: Any, want: Any) -> None:
+    kind, fields = event
     run = a_run("r").add(kind, **fields).run()
-    assert RunEvidence(record_of(run)).shows(run.events[-1], "refunded") is case["want"]
+    assert RunEvidence(record_of(run)).shows(run.events[-1], "refunded") is want
 
 
 ECHOES = [

@@ -77,34 +77,24 @@ def test_no_cell_is_a_formula_and_all_come_back(text: str) -> None:
 
 
 CSV_REFUSED = [
-    {"desc": "empty", "text": "", "line": 1, "says": "empty"},
-    {"desc": "no header", "text": "a,b\nc,d\n", "line": 1, "says": "source,target"},
-    {"desc": "unknown column", "text": "source,target,weight\na,b,1\n", "line": 1, "says": "source,target"},
-    {"desc": "a column twice", "text": "source,target,target\na,b,c\n", "line": 1, "says": "source,target"},
-    {"desc": "too many cells", "text": "source,target\na,b,c\n", "line": 2, "says": "3 cells"},
-    {"desc": "no target", "text": "source,target\na,\n", "line": 2, "says": "target"},
-    {
-        "desc": "critical is not a truth value",
-        "text": "source,target,critical\n,b,maybe\n",
-        "line": 2,
-        "says": "maybe",
-    },
-    {"desc": "quote not closed", "text": 'source,target\na,"b\n', "line": 2, "says": "not valid CSV"},
-    {
-        "desc": "cell too large",
-        "text": "source,target\na," + "x" * 200_000,
-        "line": 2,
-        "says": "not valid CSV",
-    },
+    ("empty", "", 1, "empty"),
+    ("no header", "a,b\nc,d\n", 1, "source,target"),
+    ("unknown column", "source,target,weight\na,b,1\n", 1, "source,target"),
+    ("a column twice", "source,target,target\na,b,c\n", 1, "source,target"),
+    ("too many cells", "source,target\na,b,c\n", 2, "3 cells"),
+    ("no target", "source,target\na,\n", 2, "target"),
+    ("critical is not a truth value", "source,target,critical\n,b,maybe\n", 2, "maybe"),
+    ("quote not closed", 'source,target\na,"b\n', 2, "not valid CSV"),
+    ("cell too large", "source,target\na," + "x" * 200_000, 2, "not valid CSV"),
 ]
 
 
-@pytest.mark.parametrize("case", CSV_REFUSED, ids=lambda case: case["desc"])
-def test_csv_is_refused_with_its_line(case: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("desc", "text", "line", "says"), CSV_REFUSED)
+def test_csv_is_refused_with_its_line(desc: str, text: Any, line: Any, says: str) -> None:
     with pytest.raises(UntakenError) as caught:
-        parse_graph(case["text"], name="g.csv")
-    assert (caught.value.code, caught.value.where.line) == ("plan-csv", case["line"])
-    assert case["says"] in caught.value.message
+        parse_graph(text, name="g.csv")
+    assert (caught.value.code, caught.value.where.line) == ("plan-csv", line)
+    assert says in caught.value.message
 
 
 def test_node_link_keeps_everything() -> None:
@@ -130,23 +120,19 @@ def test_what_networkx_writes_is_read(key: str) -> None:
 
 
 NODE_LINK_REFUSED = [
-    {"desc": "undirected", "value": {"directed": False, "nodes": [], "links": []}, "says": "undirected"},
-    {"desc": "nodes are no list", "value": {"nodes": {}, "links": []}, "says": "`nodes`"},
-    {"desc": "edges are no mappings", "value": {"nodes": [], "edges": [["a", "b"]]}, "says": "`edges`"},
-    {"desc": "no id", "value": {"nodes": [{}], "edges": []}, "says": "id"},
-    {"desc": "an id twice", "value": {"nodes": [{"id": "1"}, {"id": 1}], "edges": []}, "says": "two nodes"},
-    {
-        "desc": "edge to nowhere",
-        "value": {"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 2}]},
-        "says": "'2'",
-    },
-    {"desc": "edge without end", "value": {"nodes": [{"id": 1}], "edges": [{"source": 1}]}, "says": "id"},
+    ("undirected", {"directed": False, "nodes": [], "links": []}, "undirected"),
+    ("nodes are no list", {"nodes": {}, "links": []}, "`nodes`"),
+    ("edges are no mappings", {"nodes": [], "edges": [["a", "b"]]}, "`edges`"),
+    ("no id", {"nodes": [{}], "edges": []}, "id"),
+    ("an id twice", {"nodes": [{"id": "1"}, {"id": 1}], "edges": []}, "two nodes"),
+    ("edge to nowhere", {"nodes": [{"id": 1}], "edges": [{"source": 1, "target": 2}]}, "'2'"),
+    ("edge without end", {"nodes": [{"id": 1}], "edges": [{"source": 1}]}, "id"),
 ]
 
 
-@pytest.mark.parametrize("case", NODE_LINK_REFUSED, ids=lambda case: case["desc"])
-def test_node_link_is_refused(case: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("desc", "value", "says"), NODE_LINK_REFUSED)
+def test_node_link_is_refused(desc: str, value: Any, says: str) -> None:
     with pytest.raises(UntakenError) as caught:
-        parse_graph(json.dumps(case["value"]), name="g.json")
+        parse_graph(json.dumps(value), name="g.json")
     assert caught.value.code == "plan-node-link"
-    assert case["says"] in caught.value.message
+    assert says in caught.value.message

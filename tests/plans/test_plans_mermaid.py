@@ -132,29 +132,25 @@ flowchart TD
 
 
 REFUSED = [
-    {"desc": "no header", "text": "A --> B", "line": 1},
-    {"desc": "another diagram", "text": "sequenceDiagram\nA->>B: hi", "line": 1},
-    {"desc": "empty", "text": "", "line": 0},
-    {"desc": "label not closed", "text": "flowchart TD\nA[oh --> B", "line": 2},
-    {"desc": "quote not closed", "text": 'flowchart TD\n\nA["oh] --> B', "line": 3},
-    {"desc": "edge label not closed", "text": "flowchart TD\nA -->|oh B", "line": 2},
-    {"desc": "arrow to nothing", "text": "flowchart TD\nA -->", "line": 2},
-    {"desc": "arrow from nothing", "text": "flowchart TD\n--> B", "line": 2},
-    {"desc": "class of no node", "text": "flowchart TD\nA\nclass <b>,A critical", "line": 3},
-    {"desc": "half an arrow", "text": "flowchart TD\nA - B", "line": 2},
-    {
-        "desc": "a comment of ours that is broken",
-        "text": "flowchart TD\n%% untaken graph {oops\nA",
-        "line": 2,
-    },
+    ("no header", "A --> B", 1),
+    ("another diagram", "sequenceDiagram\nA->>B: hi", 1),
+    ("empty", "", 0),
+    ("label not closed", "flowchart TD\nA[oh --> B", 2),
+    ("quote not closed", 'flowchart TD\n\nA["oh] --> B', 3),
+    ("edge label not closed", "flowchart TD\nA -->|oh B", 2),
+    ("arrow to nothing", "flowchart TD\nA -->", 2),
+    ("arrow from nothing", "flowchart TD\n--> B", 2),
+    ("class of no node", "flowchart TD\nA\nclass <b>,A critical", 3),
+    ("half an arrow", "flowchart TD\nA - B", 2),
+    ("a comment of ours that is broken", "flowchart TD\n%% untaken graph {oops\nA", 2),
 ]
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["desc"])
-def test_flowchart_is_refused_with_its_line(case: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("desc", "text", "line"), REFUSED)
+def test_flowchart_is_refused_with_its_line(desc: str, text: Any, line: Any) -> None:
     with pytest.raises(UntakenError) as caught:
-        parse_graph(case["text"], name="g.mmd", format="mermaid")
-    assert (caught.value.code, caught.value.where.line) == ("plan-mermaid", case["line"])
+        parse_graph(text, name="g.mmd", format="mermaid")
+    assert (caught.value.code, caught.value.where.line) == ("plan-mermaid", line)
 
 
 def test_a_cycle_is_a_cycle_in_mermaid_too() -> None:

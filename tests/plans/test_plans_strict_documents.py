@@ -14,55 +14,35 @@ from untaken.plans.strict_document import read_yaml
 BILLION = "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nid: g\nsub_goals: []\n"
 
 REFUSED = [
-    {
-        "desc": "duplicate key",
-        "yaml": "id: g\nid: h\nsub_goals: []",
-        "says": "'id' is given twice",
-        "line": 2,
-    },
-    {
-        "desc": "duplicate nested key",
-        "yaml": "id: g\nsub_goals:\n - {id: a, id: b}",
-        "says": "twice",
-        "line": 3,
-    },
-    {"desc": "anchor", "yaml": "id: &x g\nsub_goals: []", "says": "anchors", "line": 1},
-    {"desc": "alias", "yaml": "id: g\nsub_goals: *x", "says": "not", "line": 2},
-    {"desc": "billion laughs", "yaml": BILLION, "says": "anchors", "line": 1},
-    {"desc": "merge key", "yaml": "<<: {id: g}\nsub_goals: []", "says": "merge", "line": 1},
-    {"desc": "Python tag", "yaml": "id: !!python/name:os.system g\nsub_goals: []", "says": "tags", "line": 1},
-    {"desc": "own tag", "yaml": "id: !x g\nsub_goals: []", "says": "tags", "line": 1},
-    {"desc": "standard tag", "yaml": "id: !!str g\nsub_goals: []", "says": "tags", "line": 1},
-    {
-        "desc": "second document",
-        "yaml": "id: g\nsub_goals: []\n---\nid: h",
-        "says": "second document",
-        "line": 3,
-    },
-    {"desc": "list as key", "yaml": "? [a]\n: b\nid: g", "says": "key must be plain text", "line": 1},
-    {
-        "desc": "number that does not fit",
-        "yaml": "id: g\nversion: 99999999999999999999",
-        "says": "fit",
-        "line": 2,
-    },
-    {"desc": "infinite number", "yaml": "id: g\nmetadata: {a: 1e999}", "says": "fit", "line": 2},
-    {"desc": "broken indentation", "yaml": "id: g\n  sub_goals: []", "says": "not valid YAML", "line": 2},
-    {"desc": "tab indentation", "yaml": "id: g\nsub_goals:\n\t- id: a", "says": "not valid YAML", "line": 3},
-    {"desc": "control character", "yaml": "id: g\x00\nsub_goals: []", "says": "not valid YAML", "line": None},
-    {"desc": "not closed", "yaml": "id: [g", "says": "not valid YAML", "line": 2},
+    ("duplicate key", "id: g\nid: h\nsub_goals: []", "'id' is given twice", 2),
+    ("duplicate nested key", "id: g\nsub_goals:\n - {id: a, id: b}", "twice", 3),
+    ("anchor", "id: &x g\nsub_goals: []", "anchors", 1),
+    ("alias", "id: g\nsub_goals: *x", "not", 2),
+    ("billion laughs", BILLION, "anchors", 1),
+    ("merge key", "<<: {id: g}\nsub_goals: []", "merge", 1),
+    ("Python tag", "id: !!python/name:os.system g\nsub_goals: []", "tags", 1),
+    ("own tag", "id: !x g\nsub_goals: []", "tags", 1),
+    ("standard tag", "id: !!str g\nsub_goals: []", "tags", 1),
+    ("second document", "id: g\nsub_goals: []\n---\nid: h", "second document", 3),
+    ("list as key", "? [a]\n: b\nid: g", "key must be plain text", 1),
+    ("number that does not fit", "id: g\nversion: 99999999999999999999", "fit", 2),
+    ("infinite number", "id: g\nmetadata: {a: 1e999}", "fit", 2),
+    ("broken indentation", "id: g\n  sub_goals: []", "not valid YAML", 2),
+    ("tab indentation", "id: g\nsub_goals:\n\t- id: a", "not valid YAML", 3),
+    ("control character", "id: g\x00\nsub_goals: []", "not valid YAML", None),
+    ("not closed", "id: [g", "not valid YAML", 2),
 ]
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["desc"])
-def test_yaml_is_refused_with_its_line(case: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("desc", "yaml", "says", "line"), REFUSED)
+def test_yaml_is_refused_with_its_line(desc: str, yaml: Any, says: str, line: Any) -> None:
     with pytest.raises(UntakenError) as caught:
-        parse_graph(case["yaml"], name="g.plan.yaml")
+        parse_graph(yaml, name="g.plan.yaml")
     assert caught.value.code == "plan-yaml"
-    assert case["says"] in caught.value.message
+    assert says in caught.value.message
     assert caught.value.where.file == "g.plan.yaml"
-    if case["line"]:
-        assert caught.value.where.line == case["line"]
+    if line:
+        assert caught.value.where.line == line
 
 
 @pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? "])
@@ -112,54 +92,46 @@ def test_the_key_on_stays_text() -> None:
 
 
 JSON_REFUSED = [
-    {
-        "desc": "duplicate key",
-        "json": '{"id": "g", "id": "h", "sub_goals": []}',
-        "says": '"id" occurs twice',
-    },
-    {"desc": "NaN", "json": '{"id": "g", "metadata": {"x": NaN}, "sub_goals": []}', "says": "NaN"},
-    {"desc": "infinity", "json": '{"id": "g", "metadata": {"x": -Infinity}}', "says": "Infinity"},
-    {"desc": "overflowing number", "json": '{"id": "g", "metadata": {"x": 1e999}}', "says": "fit"},
-    {"desc": "huge whole number", "json": '{"id": "g", "version": ' + "9" * 5000 + "}", "says": "fit"},
-    {"desc": "no column holds it", "json": f'{{"id": "g", "version": {1 << 63}}}', "says": "fit"},
-    {"desc": "lone surrogate", "json": '{"id": "\\ud800", "sub_goals": []}', "says": "surrogate"},
-    {"desc": "trailing comma", "json": '{"id": "g",}', "says": "not JSON"},
-    {"desc": "deep", "json": '{"id":' + "[" * 100_000, "says": "deeper"},
-    {"desc": "somewhat deep", "json": '{"id":' + "[" * 40 + "]" * 40 + "}", "says": "deeper"},
+    ("duplicate key", '{"id": "g", "id": "h", "sub_goals": []}', '"id" occurs twice'),
+    ("NaN", '{"id": "g", "metadata": {"x": NaN}, "sub_goals": []}', "NaN"),
+    ("infinity", '{"id": "g", "metadata": {"x": -Infinity}}', "Infinity"),
+    ("overflowing number", '{"id": "g", "metadata": {"x": 1e999}}', "fit"),
+    ("huge whole number", '{"id": "g", "version": ' + "9" * 5000 + "}", "fit"),
+    ("no column holds it", f'{{"id": "g", "version": {1 << 63}}}', "fit"),
+    ("lone surrogate", '{"id": "\\ud800", "sub_goals": []}', "surrogate"),
+    ("trailing comma", '{"id": "g",}', "not JSON"),
+    ("deep", '{"id":' + "[" * 100_000, "deeper"),
+    ("somewhat deep", '{"id":' + "[" * 40 + "]" * 40 + "}", "deeper"),
 ]
 
 
-@pytest.mark.parametrize("case", JSON_REFUSED, ids=lambda case: case["desc"])
-def test_json_is_refused(case: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("desc", "json", "says"), JSON_REFUSED)
+def test_json_is_refused(desc: str, json: Any, says: str) -> None:
     with pytest.raises(UntakenError) as caught:
-        parse_graph(case["json"], name="g.plan.json")
+        parse_graph(json, name="g.plan.json")
     assert caught.value.code == "plan-json"
-    assert case["says"] in caught.value.message
+    assert says in caught.value.message
     assert (caught.value.where.line, caught.value.where.column) > (0, 0)
 
 
 SCHEMA = [
-    {"desc": "unknown field", "yaml": "id: g\nsub_goals:\n  - id: a\n    crtical: true", "line": 3},
-    {"desc": "wrong type", "yaml": "id: g\nsub_goals:\n  - id: a\n  - id: b\n    critical: 'yes'", "line": 5},
-    {
-        "desc": "unknown match",
-        "yaml": "id: g\nsub_goals:\n- {id: a, check: {tool_call: {name: x, match: z}}}",
-        "line": 3,
-    },
-    {"desc": "missing id", "yaml": "title: t\nsub_goals: []", "line": 1},
-    {"desc": "another schema", "yaml": "schema: untaken.plan/2\nid: g\nsub_goals: []", "line": 1},
-    {"desc": "empty id", "yaml": "id: g\nsub_goals:\n  - id: ''", "line": 3},
-    {"desc": "a list at the top", "yaml": "- id: g", "line": 1},
-    {"desc": "nothing at all", "yaml": "", "line": None},
+    ("unknown field", "id: g\nsub_goals:\n  - id: a\n    crtical: true", 3),
+    ("wrong type", "id: g\nsub_goals:\n  - id: a\n  - id: b\n    critical: 'yes'", 5),
+    ("unknown match", "id: g\nsub_goals:\n- {id: a, check: {tool_call: {name: x, match: z}}}", 3),
+    ("missing id", "title: t\nsub_goals: []", 1),
+    ("another schema", "schema: untaken.plan/2\nid: g\nsub_goals: []", 1),
+    ("empty id", "id: g\nsub_goals:\n  - id: ''", 3),
+    ("a list at the top", "- id: g", 1),
+    ("nothing at all", "", None),
 ]
 
 
-@pytest.mark.parametrize("case", SCHEMA, ids=lambda case: case["desc"])
-def test_schema_faults_point_at_their_line(case: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("desc", "yaml", "line"), SCHEMA)
+def test_schema_faults_point_at_their_line(desc: str, yaml: Any, line: Any) -> None:
     with pytest.raises(UntakenError) as caught:
-        parse_graph(case["yaml"], name="g.yaml")
+        parse_graph(yaml, name="g.yaml")
     assert caught.value.code == "plan-schema"
-    assert caught.value.where.line == case["line"]
+    assert caught.value.where.line == line
 
 
 def test_a_flood_of_small_values_is_refused() -> None:

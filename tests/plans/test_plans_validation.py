@@ -19,164 +19,145 @@ def graph(*sub_goals: dict[str, Any], **fields: Any) -> PlanGraph:
 
 
 ERRORS = [
-    {"desc": "no sub-goals", "nodes": [], "code": "graph-empty", "says": "no sub-goals"},
-    {
-        "desc": "an id given twice",
-        "nodes": [{"id": "a"}, {"id": "a"}],
-        "code": "graph-duplicate-id",
-        "says": "2 sub-goals have the id 'a'",
-    },
-    {
-        "desc": "needs itself",
-        "nodes": [{"id": "a", "deps": ["a"]}],
-        "code": "graph-self-dependency",
-        "says": "'a' needs itself",
-    },
-    {
-        "desc": "unknown dependency",
-        "nodes": [{"id": "a", "deps": ["ghost"]}],
-        "code": "graph-unknown-dependency",
-        "says": "needs 'ghost', which is not in the graph",
-    },
-    {
-        "desc": "a circle of three",
-        "nodes": [{"id": "a", "deps": ["c"]}, {"id": "b", "deps": ["a"]}, {"id": "c", "deps": ["b"]}],
-        "code": "graph-cycle",
-        "says": "a → c → b → a",
-    },
-    {
-        "desc": "its own option",
-        "nodes": [{"id": "a", "any_of": ["a"]}],
-        "code": "graph-any-of-cycle",
-        "says": "a → a",
-    },
-    {
-        "desc": "options in a circle",
-        "nodes": [{"id": "a", "any_of": ["b"]}, {"id": "b", "any_of": ["a"]}],
-        "code": "graph-any-of-cycle",
-        "says": "a → b → a",
-    },
-    {
-        "desc": "two kinds of check",
-        "nodes": [{"id": "a", "check": {"expr": "true", "outcome": True}}],
-        "code": "graph-check-kind",
-        "says": "it has 2 (expr, outcome)",
-    },
-    {
-        "desc": "no kind of check",
-        "nodes": [{"id": "a", "check": {}}],
-        "code": "graph-check-kind",
-        "says": "it has none",
-    },
-    {
-        "desc": "a check that is switched off",
-        "nodes": [{"id": "a", "check": {"outcome": False}}],
-        "code": "graph-check-kind",
-        "says": "it has none",
-    },
-    {
-        "desc": "an expression that cannot be read",
-        "nodes": [{"id": "a", "check": {"expr": "state.x =="}}],
-        "code": "expression-unreadable",
-        "says": "the check of 'a'",
-    },
-    {
-        "desc": "a condition that cannot be read",
-        "nodes": [{"id": "a", "when": "state.x =="}],
-        "code": "expression-unreadable",
-        "says": "`when` of 'a'",
-    },
-    {
-        "desc": "a rule that matches everything",
-        "nodes": [{"id": "a", "rules": [{}]}],
-        "code": "graph-rule-empty",
-        "says": "none of tool, arguments, text",
-    },
-    {
-        "desc": "a rule that matches nothing",
-        "nodes": [{"id": "a", "rules": [{"tool": "x", "text": "y"}]}],
-        "code": "graph-rule-impossible",
-        "says": "both a message",
-    },
+    ("no sub-goals", [], "graph-empty", "no sub-goals"),
+    ("an id given twice", [{"id": "a"}, {"id": "a"}], "graph-duplicate-id", "2 sub-goals have the id 'a'"),
+    ("needs itself", [{"id": "a", "deps": ["a"]}], "graph-self-dependency", "'a' needs itself"),
+    (
+        "unknown dependency",
+        [{"id": "a", "deps": ["ghost"]}],
+        "graph-unknown-dependency",
+        "needs 'ghost', which is not in the graph",
+    ),
+    (
+        "a circle of three",
+        [{"id": "a", "deps": ["c"]}, {"id": "b", "deps": ["a"]}, {"id": "c", "deps": ["b"]}],
+        "graph-cycle",
+        "a → c → b → a",
+    ),
+    ("its own option", [{"id": "a", "any_of": ["a"]}], "graph-any-of-cycle", "a → a"),
+    (
+        "options in a circle",
+        [{"id": "a", "any_of": ["b"]}, {"id": "b", "any_of": ["a"]}],
+        "graph-any-of-cycle",
+        "a → b → a",
+    ),
+    (
+        "two kinds of check",
+        [{"id": "a", "check": {"expr": "true", "outcome": True}}],
+        "graph-check-kind",
+        "it has 2 (expr, outcome)",
+    ),
+    ("no kind of check", [{"id": "a", "check": {}}], "graph-check-kind", "it has none"),
+    (
+        "a check that is switched off",
+        [{"id": "a", "check": {"outcome": False}}],
+        "graph-check-kind",
+        "it has none",
+    ),
+    (
+        "an expression that cannot be read",
+        [{"id": "a", "check": {"expr": "state.x =="}}],
+        "expression-unreadable",
+        "the check of 'a'",
+    ),
+    (
+        "a condition that cannot be read",
+        [{"id": "a", "when": "state.x =="}],
+        "expression-unreadable",
+        "`when` of 'a'",
+    ),
+    (
+        "a rule that matches everything",
+        [{"id": "a", "rules": [{}]}],
+        "graph-rule-empty",
+        "none of tool, arguments, text",
+    ),
+    (
+        "a rule that matches nothing",
+        [{"id": "a", "rules": [{"tool": "x", "text": "y"}]}],
+        "graph-rule-impossible",
+        "both a message",
+    ),
 ]
 
 
-@pytest.mark.parametrize("case", ERRORS, ids=lambda case: case["desc"])
-def test_error_is_named_in_words(case: dict[str, Any]) -> None:
-    first = validate(graph(*case["nodes"]))[0]
-    assert (first.code, first.severity) == (case["code"], "error")
-    assert case["says"] in first.message
+@pytest.mark.parametrize(("desc", "nodes", "code", "says"), ERRORS)
+def test_error_is_named_in_words(desc: str, nodes: Any, code: str, says: str) -> None:
+    first = validate(graph(*nodes))[0]
+    assert (first.code, first.severity) == (code, "error")
+    assert says in first.message
 
 
 WARNINGS = [
-    {
-        "desc": "not connected to the rest",
-        "nodes": [{"id": "a"}, {"id": "b", "deps": ["a"]}, {"id": "c"}],
-        "code": "graph-isolated",
-        "says": "'c'",
-    },
-    {
-        "desc": "no check",
-        "nodes": [{"id": "a", "check": None}],
-        "code": "graph-no-check",
-        "says": "'a' has no success check",
-    },
-    {
-        "desc": "an option that is not there",
-        "nodes": [{"id": "a", "check": None, "any_of": ["ghost"]}],
-        "code": "graph-any-of-unknown",
-        "says": "'ghost'",
-    },
-    {
-        "desc": "options and a check",
-        "nodes": [{"id": "a", "any_of": ["b"]}, {"id": "b"}],
-        "code": "graph-any-of-check",
-        "says": "only any_of decides",
-    },
-    {
-        "desc": "a dependency named twice",
-        "nodes": [{"id": "a"}, {"id": "b", "deps": ["a", "a"]}],
-        "code": "graph-duplicate-dependency",
-        "says": "twice",
-    },
-    {
-        "desc": "a step check on the outcome",
-        "nodes": [{"id": "a", "check": {"outcome": True, "on": "step"}}],
-        "code": "graph-check-on",
-        "says": "`on: step`",
-    },
-    {
-        "desc": "compare_args without call_keys",
-        "nodes": [{"id": "a", "check": {"tool_call": {"name": "x", "compare_args": ["y"]}}}],
-        "code": "graph-compare-args-unused",
-        "says": "call_keys",
-    },
-    {
-        "desc": "when_at without a condition",
-        "nodes": [{"id": "a", "when_at": "step"}],
-        "code": "graph-setting-unused",
-        "says": "`when_at` of 'a' has no effect: it has no `when`",
-    },
-    {
-        "desc": "a number of calls where none is asked for",
-        "nodes": [{"id": "a", "times": 2}],
-        "code": "graph-setting-unused",
-        "says": "`times` of 'a' has no effect",
-    },
-    {
-        "desc": "a call that needs no action",
-        "nodes": [{"id": "a", "check": {"tool_call": {"name": "x"}}, "needs_action": False}],
-        "code": "graph-setting-unused",
-        "says": "`needs_action` of 'a' has no effect",
-    },
+    (
+        "not connected to the rest",
+        [{"id": "a"}, {"id": "b", "deps": ["a"]}, {"id": "c"}],
+        "graph-isolated",
+        "'c'",
+    ),
+    ("no check", [{"id": "a", "check": None}], "graph-no-check", "'a' has no success check"),
+    (
+        "no check at two",
+        [{"id": "a", "check": None}, {"id": "b", "deps": ["a"], "check": None}],
+        "graph-no-check",
+        "each of 'a', 'b' has no success check",
+    ),
+    (
+        "an option that is not there",
+        [{"id": "a", "check": None, "any_of": ["ghost"]}],
+        "graph-any-of-unknown",
+        "'ghost'",
+    ),
+    (
+        "options and a check",
+        [{"id": "a", "any_of": ["b"]}, {"id": "b"}],
+        "graph-any-of-check",
+        "only any_of decides",
+    ),
+    (
+        "a dependency named twice",
+        [{"id": "a"}, {"id": "b", "deps": ["a", "a"]}],
+        "graph-duplicate-dependency",
+        "twice",
+    ),
+    (
+        "a step check on the outcome",
+        [{"id": "a", "check": {"outcome": True, "on": "step"}}],
+        "graph-check-on",
+        "`on: step`",
+    ),
+    (
+        "compare_args without call_keys",
+        [{"id": "a", "check": {"tool_call": {"name": "x", "compare_args": ["y"]}}}],
+        "graph-compare-args-unused",
+        "call_keys",
+    ),
+    (
+        "when_at without a condition",
+        [{"id": "a", "when_at": "step"}],
+        "graph-setting-unused",
+        "`when_at` of 'a' has no effect: it has no `when`",
+    ),
+    (
+        "a number of calls where none is asked for",
+        [{"id": "a", "times": 2}],
+        "graph-setting-unused",
+        "`times` of 'a' has no effect",
+    ),
+    (
+        "a call that needs no action",
+        [{"id": "a", "check": {"tool_call": {"name": "x"}}, "needs_action": False}],
+        "graph-setting-unused",
+        "`needs_action` of 'a' has no effect",
+    ),
 ]
 
 
-@pytest.mark.parametrize("case", WARNINGS, ids=lambda case: case["desc"])
-def test_warning_is_named_and_does_not_stop(case: dict[str, Any]) -> None:
-    (finding,) = validate(graph(*case["nodes"]))
-    assert (finding.code, finding.severity) == (case["code"], "warning")
-    assert case["says"] in finding.message
+@pytest.mark.parametrize(("desc", "nodes", "code", "says"), WARNINGS)
+def test_warning_is_named_and_does_not_stop(desc: str, nodes: Any, code: str, says: str) -> None:
+    (finding,) = validate(graph(*nodes))
+    assert (finding.code, finding.severity) == (code, "warning")
+    assert says in finding.message
 
 
 def test_what_depends_on_a_cycle_is_unreachable() -> None:

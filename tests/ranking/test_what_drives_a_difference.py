@@ -159,6 +159,13 @@ def test_pass_1_of_single_trials_has_the_exact_interval() -> None:
     assert (one.value, one.low, one.high) == (0.7, pytest.approx(want.low), pytest.approx(want.high))
 
 
+@pytest.mark.parametrize(("trials", "known"), [(1, True), (2, False)])
+def test_repeats_of_a_single_task_say_nothing_about_others(trials: int, known: bool) -> None:
+    scores = [a_score("a", "t", success=True, task_repeat=n) for n in range(trials)]
+    curve = rank_agents(scores, resamples=QUICK).pass_k
+    assert [isinstance(one.low, float) for one in curve] == [known] * trials
+
+
 def test_quadrants_say_whom_the_outcome_flatters_and_whom_it_hides() -> None:
     placed = {one.agent: one.quadrant for one in lucky_and_diligent().placed("completion")}
     assert placed == {"lucky": "outcome_flatters", "diligent": "outcome_hides"}

@@ -335,6 +335,8 @@ RECOVERED = [
     ("never made good", a_run().plan("x").call("a", ok=False).plan("y").call("a", ok=False).state(a=False), 0.0),
     ("one of two", a_run().plan("x").call("a", ok=False).call("b", ok=False).plan("y").call("a").state(a=True, b=False), 0.5),
     ("replanned, but not worked on again", a_run().plan("x").state(a=True).call("a", ok=False).plan("y").call("b"), 0.0),
+    ("replanned, and worked on again in vain", a_run().plan("x").state(a=True).call("a", ok=False).plan("y").call("a", ok=False), 0.0),
+    ("replanned, and worked on again", a_run().plan("x").state(a=True).call("a", ok=False).plan("y").call("a", ok=True), 1.0),
     ("through another option", a_run().plan("x").call("refund", ok=False).plan("y").call("escalate").state(escalate=True, refund=False), 1.0),
     ("the observation names no call", a_run().plan("x").call("a").observe(ok=False).plan("y").call("a").state(a=True), 1.0),
     ("no failure", a_run().call("a", ok=True).state(a=True), None),

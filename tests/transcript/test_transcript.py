@@ -91,10 +91,11 @@ def test_a_replan_names_what_was_added_and_dropped_and_a_repeated_plan_is_none()
 
 def test_a_mark_on_an_event_inside_another_item_is_seen_on_that_item() -> None:
     run = a_run().call("a", ok=True).finish().verdict("x", True).run()
-    note = {2: [Mark(kind="note", words="see the result")], 4: [Mark(kind="note", words="see the verdict")]}
-    assert marks(transcript_of(run, WHY, marks=[note])) == {
+    words = {2: "see the result", 4: "see the verdict", 99: "see what is not there"}
+    notes = {seq: [Mark(kind="note", words=said)] for seq, said in words.items()}
+    assert marks(transcript_of(run, WHY, marks=[notes])) == {
         1: [("note", "see the result")],
-        3: [("note", "see the verdict")],
+        3: [("note", "see the verdict"), ("note", "see what is not there")],
     }
 
 
