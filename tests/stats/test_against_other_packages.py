@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.stats import beta, norm, t
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.multitest import multipletests
@@ -21,6 +23,7 @@ from untaken.stats.means import beta_interval
 from untaken.stats.multiple import benjamini_hochberg, holm
 from untaken.stats.paired import mcnemar_p
 from untaken.stats.rates import wilson
+from untaken.stats.shares import interval_of_share
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
@@ -71,3 +74,43 @@ def test_cohens_kappa(pairs: list[tuple[bool, bool]]) -> None:
         for a, b in pairs:
             table[int(a), int(b)] += 1
         assert kappa == pytest.approx(cohens_kappa(table, return_results=False), abs=1e-9)
+
+
+@pytest.mark.parametrize(("same", "n"), [(8, 10), (1, 12), (5, 10)])
+def test_the_interval_of_agreement_is_wilsons_of_as_many_independent_items(same: int, n: int) -> None:
+    """Of n items of n tasks n − 1 are independent, and Student's t takes the place of z."""
+    z = t.ppf(0.975, n - 1)
+    _, low, high = agreement_share([[(1, 1)]] * same + [[(1, 0)]] * (n - same))
+    want = proportion_confint(same / n * (n - 1), n - 1, alpha=2 * norm.sf(z), method="wilson")
+    assert (low, high) == pytest.approx(want)
+
+
+def test_kappa_against_a_reader_of_one_answer_reaches_as_far_as_what_might_not_have_been_seen() -> None:
+    """The first says no to 2 of 10, the second never; 1 − .025^(1/k) of k tasks may yet be otherwise."""
+    clusters = [[("yes", "yes")]] * 8 + [[("no", "yes")]] * 2
+    caught, slips = 2 * (1 - 0.025 ** (1 / 2)), 8 * (1 - 0.025 ** (1 / 8))
+
+    def kappa(same: float, noes: float) -> float:
+        chance = (0.8 * (10 - noes) + 0.2 * noes) / 10
+        return (same / 10 - chance) / (1 - chance)
+
+    want = (0.0, kappa(8 - slips, slips), kappa(8 + caught, caught))
+    assert cohen_kappa(clusters, agreement_share(clusters)) == pytest.approx(want)
+
+
+def test_the_interval_of_a_share_is_mid_p_of_as_many_tasks_as_its_spread_is_worth() -> None:
+    values, trials = np.array([0.75, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]), 32
+    n, m = len(values), values.mean()
+    apart, whole = values - m, m * (1 - m)
+    variance = ((apart**2).sum() + 0.1 * whole) / (n - 1 + 0.1)
+    fourth = ((apart**4).sum() + 0.1 * whole * ((1 - m) ** 3 + m**3)) / (n + 0.1)
+    freedom = 2 * variance**2 / ((fourth - variance**2 * (n - 3) / (n - 1)) / n)
+    assert 1 < freedom < n - 1
+    size = min(trials, whole * n / variance) * (norm.ppf(0.975) / t.ppf(0.975, freedom)) ** 2
+    assert n < size < trials
+    won, lost = size * m, size * (1 - m)
+    want = [
+        brentq(lambda r, tail=tail: beta.cdf(r, won, lost + 1) + beta.cdf(r, won + 1, lost) - 2 * tail, 0, 1)
+        for tail in (0.025, 0.975)
+    ]
+    assert interval_of_share(values.tolist(), trials) == pytest.approx(want, abs=1e-9)
