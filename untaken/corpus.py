@@ -83,7 +83,8 @@ class Corpus:
     identity: tuple[str, ...] = ()
     _findings: Callable[[], tuple[Finding, ...]] = field(repr=False, compare=False)
     _left_out: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
-    _pooled: PooledScores = field(repr=False, compare=False)
+    _resamples: int = field(default=10_000, repr=False, compare=False)
+    _pooled: Callable[[], PooledScores] = field(repr=False, compare=False)
     _choices: Callable[[], tuple[Choice, ...]] = field(repr=False, compare=False)
     _plans: Callable[[], PlanEvaluation] = field(repr=False, compare=False)
 
@@ -157,7 +158,7 @@ class Corpus:
     @property
     def agents(self) -> tuple[AgentScore, ...]:
         """The runs pooled by agent; those without a score count by their outcome."""
-        return self._pooled.agents
+        return self._pooled().agents
 
     @property
     def ranking(self) -> RankReport:
@@ -165,12 +166,12 @@ class Corpus:
 
         Agents that ran none of the tasks of the others are set aside, and named in `findings`.
         """
-        return self._pooled.ranking
+        return self._pooled().ranking
 
     @property
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Runs whose outcome and sub-goals disagree, largest effect first."""
-        return self._pooled.contradictions
+        return self._pooled().contradictions
 
 
 @seldom_collected()
@@ -199,27 +200,47 @@ def score_runs(
         By run digest, the score or why there is none (a broken ledger, no graph, two graphs); and what was
         noticed on the way.
     """
-    everyone, graph_set = list(runs), _graph_set(graphs)
-    if known and (known.graphs, known.verdicts) != (graph_set, tuple(verdicts)):
+    everyone = list(runs)
+    scoring = Scoring(graphs=_graph_set(graphs), missing=missing, verdicts=tuple(verdicts))
+    scores = _scores(everyone, scoring, known=known, progress=progress)
+    return scores, _noticed(everyone, scores, scoring)
+
+
+def _scores(
+    everyone: Sequence[Run], scoring: Scoring, *, known: Corpus | None, progress: Progress | None
+) -> dict[str, RunScore | Unscored]:
+    rule, verdicts = scoring.missing, scoring.verdicts
+    if known and (known.graphs, known.verdicts) != (scoring.graphs, verdicts):
         known = None
-    scores: dict[str, RunScore | Unscored] = {}
-    findings: list[Finding] = list(unmatched_authors(verdicts, everyone))
     same = (run.digest for run in everyone if known and known.runs.get(run.digest) is run)
     before = {digest: known.scores[digest] for digest in same} if known else {}
     rest = [run for run in everyone if run.digest not in before]
-    for score in scored_by_graph(rest, graph_set, missing=missing, verdicts=verdicts):
+    for score in scored_by_graph(rest, scoring.graphs, missing=rule, verdicts=verdicts):
         before[score.digest] = score
         if len(before) < len(everyone):
             _report(progress, len(before), len(everyone), "scoring runs")
-    for run in everyone:
-        found = before.get(run.digest)
-        scores[run.digest], graph_findings = score_one(
-            run, graph_set, missing=missing, verdicts=verdicts, known=found
-        )
-        findings += graph_findings
+    again = everyone if known is None or known.missing != rule else rest
+    counted = {
+        run.digest: score_one(
+            run, scoring.graphs, missing=rule, verdicts=verdicts, known=before.get(run.digest)
+        )[0]
+        for run in again
+    }
     _report(progress, len(everyone), len(everyone), "scoring runs")
-    findings += [doubt.finding for doubt in doubts_of(everyone, scores, graph_set)]
-    return scores, tuple(findings)
+    scores = before | counted
+    return {run.digest: scores[run.digest] for run in everyone}
+
+
+def _noticed(
+    everyone: Sequence[Run], scores: Mapping[str, RunScore | Unscored], scoring: Scoring
+) -> tuple[Finding, ...]:
+    """What was noticed while runs were scored."""
+    rule, verdicts = scoring.missing, scoring.verdicts
+    found = list(unmatched_authors(verdicts, everyone))
+    for run in everyone:
+        known = scores[run.digest]
+        found += score_one(run, scoring.graphs, missing=rule, verdicts=verdicts, known=known)[1]
+    return (*found, *(doubt.finding for doubt in doubts_of(everyone, scores, scoring.graphs)))
 
 
 def plan_evaluation(
@@ -340,16 +361,19 @@ def evaluate_corpus(
         scoring = Scoring(graphs=graph_set, missing=missing, verdicts=tuple(verdicts))
         read, found = given_runs(runs, cluster=workers, scoring=scoring, progress=progress)
         by_digest = {run.digest: run for run in read}
-        scores, graph_findings = score_runs(
-            by_digest.values(), graph_set, missing=missing, verdicts=verdicts, known=known, progress=progress
-        )
+        scores = _scores(list(by_digest.values()), scoring, known=known, progress=progress)
         memories = _memories(by_digest, memory, identity)
         if evaluations is not None and evaluations.keys() >= by_digest.keys():
             evaluated = evaluations.among(by_digest)
         else:
             evaluated = evaluate_runs(by_digest.values(), memories, weights=weighed)
-    pooled = _pooled(by_digest.values(), scores, missing, resamples)
-    noticed = (*found, *graph_set.findings, *graph_findings)
+    pooled = Once(lambda: _pooled(by_digest.values(), scores, missing, resamples))
+
+    def findings() -> tuple[Finding, ...]:
+        noticed = _noticed(list(by_digest.values()), scores, scoring)
+        remembering = _remembering(memories, by_digest)
+        return tuple(dict.fromkeys((*found, *graph_set.findings, *noticed, *remembering, *pooled().findings)))
+
     return Corpus(
         runs=by_digest,
         graphs=graph_set,
@@ -360,9 +384,8 @@ def evaluate_corpus(
         verdicts=tuple(verdicts),
         weights=weighed,
         identity=tuple(identity),
-        _findings=Once(
-            lambda: tuple(dict.fromkeys((*noticed, *_remembering(memories, by_digest), *pooled.findings)))
-        ),
+        _findings=Once(findings),
+        _resamples=resamples,
         _pooled=pooled,
         _choices=known._choices
         if known
@@ -414,13 +437,13 @@ def part_of(corpus: Corpus, digests: Collection[str]) -> Corpus:
     What was noticed about a memory goes with the runs that are compared with it.
     """
     runs = {digest: run for digest, run in corpus.runs.items() if digest in digests}
-    pooled = _pooled(runs.values(), corpus.scores, corpus.missing, corpus._pooled.resamples)
+    pooled = Once(lambda: _pooled(runs.values(), corpus.scores, corpus.missing, corpus._resamples))
     others = left_out(corpus.runs, runs)
 
     def findings() -> tuple[Finding, ...]:
         gone = {*_remembering(corpus.memories, corpus.runs)} - {*_remembering(corpus.memories, runs)}
         lasting = (f for f in corpus.findings if f.code not in OF_THE_RANKING and f not in gone)
-        return tuple(dict.fromkeys((*lasting, *pooled.findings, *others)))
+        return tuple(dict.fromkeys((*lasting, *pooled().findings, *others)))
 
     evaluations = corpus.evaluations.among(runs)
     return replace(
