@@ -1,7 +1,8 @@
 """What facts cost and save, by turns in one process: CPU seconds, and what questions to them take.
 
     python benchmarks/facts.py [runs] [turns]            reading and scoring, with and without writing facts
-    python benchmarks/facts.py --generated RUNS FOLDER   questions to generated facts of eight sub-goals a run
+    python benchmarks/facts.py --generated RUNS FOLDER   questions to generated facts of eight sub-goals a run,
+                                                         and the ranking of their agents
 
 The runs are those of `benchmarks/corpus.py`, in files of 250.
 """
@@ -17,19 +18,26 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 import duckdb
+import msgspec
 from corpus import a_ledger
 from workers import write
 
 from untaken import facts
 from untaken.corpus import evaluate_corpus, score_runs
+from untaken.facts.opened import read_manifest
+from untaken.facts.parts import MANIFEST
 from untaken.facts.scaling.places import find_ledgers
 from untaken.facts.scaling.reading import Scoring, read_ledgers
-from untaken.plans import load_graphs
+from untaken.plans import GraphSet, load_graphs
+from untaken.ranking import METRICS
 from untaken.views import runs_table, sub_goals_table
 
 SUB_GOALS = 8
 AGENTS, TASKS = 20, 500
 PART_RUNS = 250_000
+REASONS = ", ".join(
+    f"NULL::VARCHAR AS {name}_reason" for name in (*METRICS, "score") if name != "success_rate"
+)
 QUESTIONS = {
     "agent × task sums": """SELECT agent, task_id, count(*), sum(completed::INT),
         sum((critical AND completed)::INT)
@@ -86,17 +94,22 @@ def by_turns(runs: int, turns: int) -> None:
 def generated(runs: int, folder: Path) -> None:
     """Writes facts of random runs with DuckDB, asks, and prints wall and CPU seconds."""
     shutil.rmtree(folder, ignore_errors=True)
-    for table in ("runs", "results"):
-        (folder / table).mkdir(parents=True)
+    facts.write_facts(folder, [], [], scoring=Scoring(graphs=GraphSet.of([])))  # the tables, empty
     database = duckdb.connect(":memory:", config={"threads": "2", "memory_limit": "2GB"})
     for first in range(0, runs, PART_RUNS):
         last = min(runs, first + PART_RUNS)
         who = f"""'agent-' || (n % {AGENTS}) AS agent, 'task-' || (n // {AGENTS} % {TASKS}) AS task_id,
             md5(n::VARCHAR) || md5((n + 1)::VARCHAR) AS digest"""
-        database.execute(f"""COPY (SELECT {who}, hash(n) % 10 < 6 AS success, {SUB_GOALS} AS required,
-            (hash(n * 3) % {SUB_GOALS + 1})::BIGINT AS completed FROM range({first}, {last}) t(n))
+        database.execute(f"""COPY (SELECT {who}, hash(n) % 10 < 6 AS success, NULL::VARCHAR AS success_reason,
+            {SUB_GOALS} AS required, (hash(n * 3) % {SUB_GOALS + 1})::BIGINT AS completed,
+            2 AS critical, least(completed, 2) AS critical_completed,
+            (completed + (hash(n * 7) % ({SUB_GOALS + 1} - completed)::UBIGINT)::BIGINT) / required AS coverage,
+            completed / required AS completion, completion AS completion_weighted,
+            critical_completed / critical AS critical_completion,
+            completed AS completed_with_deps, completed AS completed_with_deps_all,
+            {REASONS} FROM range({first}, {last}) t(n))
             TO '{folder}/runs/{first:09}.parquet' (FORMAT parquet, COMPRESSION zstd)""")
-        database.execute(f"""COPY (SELECT {who}, 'goal-' || g AS sub_goal, true AS counts, g < 2 AS critical,
+        database.execute(f"""COPY (SELECT {who}, 'goal-' || g AS sub_goal, true AS counts, g < 2 AS critical, 1.0::DOUBLE AS weight,
             hash(n * 17 + g) % 10 < 7 AS completed,
             CASE WHEN hash(n * 17 + g) % 10 < 7 THEN 'completed' ELSE 'skipped' END AS status
             FROM range({first}, {last}) t(n), range({SUB_GOALS}) s(g))
@@ -111,6 +124,21 @@ def generated(runs: int, folder: Path) -> None:
         rows = len(database.execute(text).fetchall())
         print(
             f"{name:20} {rows:7,} rows {perf_counter() - began:7.2f} s wall {process_time() - cpu:7.2f} s CPU"
+        )
+    made = read_manifest(folder)
+    parts = {
+        table: tuple(f"{table}/{first:09}.parquet" for first in range(0, runs, PART_RUNS))
+        for table in made.parts
+    }
+    kept = {name: parts[name] if name in ("runs", "results") else some for name, some in made.parts.items()}
+    manifest = msgspec.structs.replace(made, runs=runs, parts=kept)
+    (folder / MANIFEST).write_bytes(msgspec.json.encode(manifest))
+    with facts.open(folder) as opened:
+        began, cpu = perf_counter(), process_time()
+        report = facts.rank(opened)
+        what = f"{len(report.metrics)} rankings of {AGENTS} agents over {len(report.shared_tasks)} tasks"
+        print(
+            f"{what}, 10,000 resamples {perf_counter() - began:7.2f} s wall {process_time() - cpu:7.2f} s CPU"
         )
     status = Path("/proc/self/status")
     peak = [line for line in status.read_text().splitlines() if "VmHWM" in line] if status.exists() else []

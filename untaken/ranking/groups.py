@@ -46,7 +46,7 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     everyone = list(runs)
     who_ran_what = [(started.agent, started.task_id) for started in (run.started for run in everyone)]
     pairs = dict.fromkeys(who_ran_what)
-    part = _parts(pairs)
+    part = parts_of(pairs)
     names: dict[str, tuple[set[str], set[str]]] = {}
     for agent, task in pairs:
         agents, tasks = names.setdefault(part[agent], (set(), set()))
@@ -87,7 +87,7 @@ def agents_compared_with(runs: Iterable[Run], name: str) -> Group:
     )
 
 
-def _parts(pairs: Collection[tuple[str, str]]) -> dict[str, str]:
+def parts_of(pairs: Collection[tuple[str, str]]) -> dict[str, str]:
     """The first agent of each agent's part, from who ran what. Each agent and each task is visited once."""
     tasks_of: dict[str, set[str]] = {}
     agents_of: dict[str, set[str]] = {}

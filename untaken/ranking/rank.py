@@ -60,6 +60,27 @@ def rank_agents(
     cells = by_cell(runs)
     agents, shared, unmatched = split_tasks(cells)
     tables = [metric_table(metric, cells, agents, shared) for metric in metrics_of(runs)]
+    report = rank_tables(tables, shared, missing=rule, resamples=resamples, seed=seed)
+    return replace(
+        report,
+        contradictions=contradictory_runs(runs),
+        unmatched_tasks=unmatched,
+        runs=tuple(sorted(runs, key=lambda run: (run.agent, run.task_id, run.task_repeat or 0, run.digest))),
+    )
+
+
+def rank_tables(
+    tables: Sequence[MetricTable],
+    shared: tuple[str, ...],
+    *,
+    missing: str,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> RankReport:
+    """The ranking that follows from means of agents on tasks alone, the outcome's table first.
+
+    It knows no run: what looks at single runs (contradictions, contributions, pass^k) is empty.
+    """
     outcome, *rest = tables
     tests = {table.metric: _tests(table, len(shared), seed) if resamples else None for table in tables}
     return RankReport(
@@ -70,11 +91,10 @@ def rank_agents(
             for table in rest
             for pair in discordant_pairs(outcome, table, tests[outcome.metric], tests[table.metric])
         ),
-        contradictions=contradictory_runs(runs),
+        contradictions=(),
         shared_tasks=shared,
-        unmatched_tasks=unmatched,
-        missing=rule,
-        runs=tuple(sorted(runs, key=lambda run: (run.agent, run.task_id, run.task_repeat or 0, run.digest))),
+        unmatched_tasks=(),
+        missing=missing,
         bootstrap=Bootstrap(resamples=resamples, seed=seed),
     )
 

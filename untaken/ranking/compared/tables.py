@@ -125,15 +125,24 @@ def metric_table(
     metric: str, cells: RunsByCell, agents: tuple[str, ...], shared: tuple[str, ...]
 ) -> MetricTable:
     """The table of one metric over the shared tasks."""
-    found = metric_cells(metric, cells, agents, shared)
-    means, runs, reasons = found.means, found.runs, found.reasons
+    return table_of(metric_cells(metric, cells, agents, shared), shared)
+
+
+def table_of(found: Cells, shared: tuple[str, ...]) -> MetricTable:
+    """The agents that have a metric, over the tasks where each of them has a value.
+
+    Args:
+        found: the metric on the shared tasks.
+        shared: their names.
+    """
+    means, runs, reasons, agents = found.means, found.runs, found.reasons, found.agents
     rows = np.flatnonzero(runs.any(axis=1)) if shared else np.empty(0, dtype=np.intp)
     columns = np.flatnonzero(runs[rows].all(axis=0)) if rows.size else np.empty(0, dtype=np.intp)
     if not columns.size:
         rows = rows[:0]
     present = tuple(agents[row] for row in rows)
     return MetricTable(
-        metric=metric,
+        metric=found.metric,
         agents=present,
         means=means[np.ix_(rows, columns)],
         runs=runs[np.ix_(rows, columns)],

@@ -1,0 +1,117 @@
+"""Rankings of agents from facts: only sums over runs are read, so millions need little memory (§5)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, repeat
+from math import fsum
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from untaken.facts.opened import Facts
+from untaken.ranking import METRICS
+from untaken.ranking.compared.tables import Cells, table_of
+from untaken.ranking.groups import parts_of
+from untaken.ranking.metrics import OUTCOME, WEIGHTED
+from untaken.ranking.rank import rank_tables
+from untaken.ranking.rank_report import RankReport
+
+
+class _Source(NamedTuple):
+    """Where a metric is in the table `runs`: its value, its number of trials, and why it has no value."""
+
+    value: str
+    trials: str = "coalesce(required, 0)"
+    why: str = "completion_reason"
+
+
+_SOURCES: Final[Mapping[str, _Source]] = {
+    OUTCOME: _Source("success::INT::DOUBLE", "1", "success_reason"),
+    "coverage": _Source("coverage", why="coverage_reason"),
+    "completion": _Source("completion"),
+    WEIGHTED: _Source("completion_weighted", why="completion_weighted_reason"),
+    "critical_completion": _Source(
+        "critical_completion", "coalesce(critical, 0)", "critical_completion_reason"
+    ),
+    "completion_with_deps": _Source("if(completion IS NULL, NULL, completed_with_deps / required)"),
+    "completion_with_deps_all": _Source("if(completion IS NULL, NULL, completed_with_deps_all / required)"),
+}
+assert _SOURCES.keys() == METRICS.keys()  # noqa: S101 (a new metric needs a line above)
+
+
+def rank(facts: Facts, *, resamples: int = 10_000, seed: int = 0) -> RankReport:
+    """Agents ranked as `untaken.ranking.rank_agents` ranks their runs: the same numbers, to the last digit.
+
+    Of several sets of agents without a task in common, the one with most runs is ranked. The report knows no
+    single run: its `runs` and `contradictions` are empty, and so is all that looks at them.
+
+    Args:
+        facts: of unbroken runs, under one rule for missing verdicts.
+        resamples: as for `rank_agents`.
+        seed: likewise.
+    """
+    ran = facts.rows("SELECT agent, task_id, count(*) FROM runs GROUP BY ALL ORDER BY ALL")
+    agents = _compared(ran)
+    pairs = {(agent, task) for agent, task, _ in ran if agent in agents}
+    tasks = sorted({task for _, task in pairs})
+    shared = tuple(task for task in tasks if all((agent, task) in pairs for agent in agents))
+    rule = facts.manifest.missing
+    tables = [
+        table_of(_cells(facts, metric, agents, shared), shared)
+        for metric in METRICS
+        if metric != WEIGHTED or facts.rows(_WEIGHTED, [rule, list(agents)])
+    ]
+    report = rank_tables(tables, shared, missing=rule, resamples=resamples, seed=seed)
+    return replace(report, unmatched_tasks=tuple(sorted({task for _, task, _ in ran}.difference(shared))))
+
+
+_WEIGHTED: Final = """SELECT 1 FROM results WHERE counts AND weight <> 1
+    AND (? = 'fail' OR status <> 'unscored') AND list_contains(?, agent) LIMIT 1"""
+
+
+def _compared(ran: Sequence[tuple[str, str, int]]) -> tuple[str, ...]:
+    """The agents of the set with most runs that has several, as `comparable_groups` orders sets; else all."""
+    part = parts_of([(agent, task) for agent, task, _ in ran])
+    sets: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
+    for row in ran:
+        sets[part[row[0]]].append(row)
+    several = [rows for rows in sets.values() if len({agent for agent, _, _ in rows}) > 1]
+    first = min(several, key=_size, default=ran)
+    return tuple(sorted({agent for agent, _, _ in first}))
+
+
+def _size(rows: Sequence[tuple[str, str, int]]) -> tuple[int, int, str]:
+    runs, agents = sum(runs for *_, runs in rows), {agent for agent, _, _ in rows}
+    return -runs, -len(agents), min(task for _, task, _ in rows)
+
+
+def _cells(facts: Facts, metric: str, agents: tuple[str, ...], tasks: tuple[str, ...]) -> Cells:
+    """As `untaken.ranking.compared.tables.metric_cells`; equal values of a cell come once, counted."""
+    source = _SOURCES[metric]
+    row, column = ({name: at for at, name in enumerate(names)} for names in (agents, tasks))
+    shape = len(agents), len(tasks)
+    means, runs, trials = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64), np.zeros(shape)
+    values: dict[tuple[int, int], list[tuple[float, int]]] = defaultdict(list)
+    ran, asked = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    reasons: dict[str, str] = {}
+    by = f"agent, task_id, {source.value}"
+    query = f"SELECT {by}, sum({source.trials})::BIGINT, min({source.why}), count(*) FROM runs"  # noqa: S608 - ours
+    for agent, task, value, questions, why, count in facts.rows(f"{query} GROUP BY {by} ORDER BY {by}"):
+        if agent not in row or task not in column:
+            continue
+        at = row[agent], column[task]
+        ran[at] += count
+        asked[at] += questions
+        if value is None:
+            reasons[agent] = min(why, reasons.get(agent, why))
+        else:
+            values[at].append((value, count))
+    for at, known in values.items():
+        many = sum(count for _, count in known)
+        means[at] = fsum(chain.from_iterable(repeat(value, count) for value, count in known)) / many
+        runs[at] = many
+        trials[at] = int(asked[at]) * many / int(ran[at])
+    return Cells(metric=metric, agents=agents, means=means, runs=runs, trials=trials, reasons=reasons)
