@@ -1,8 +1,8 @@
 """What facts cost and save, by turns in one process: CPU seconds, and what questions to them take.
 
     python benchmarks/facts.py [runs] [turns]            reading and scoring, with and without writing facts
-    python benchmarks/facts.py --generated RUNS FOLDER   questions to generated facts of eight sub-goals a run,
-                                                         and the ranking of their agents
+    python benchmarks/facts.py --generated RUNS FOLDER   questions to generated facts of eight sub-goals a
+                                                         run, and the ranking of their agents
 
 The runs are those of `benchmarks/corpus.py`, in files of 250.
 """
@@ -103,14 +103,14 @@ def generated(runs: int, folder: Path) -> None:
         database.execute(f"""COPY (SELECT {who}, hash(n) % 10 < 6 AS success, NULL::VARCHAR AS success_reason,
             {SUB_GOALS} AS required, (hash(n * 3) % {SUB_GOALS + 1})::BIGINT AS completed,
             2 AS critical, least(completed, 2) AS critical_completed,
-            (completed + (hash(n * 7) % ({SUB_GOALS + 1} - completed)::UBIGINT)::BIGINT) / required AS coverage,
+            greatest(completed, hash(n * 7) % {SUB_GOALS + 1}) / required AS coverage,
             completed / required AS completion, completion AS completion_weighted,
             critical_completed / critical AS critical_completion,
             completed AS completed_with_deps, completed AS completed_with_deps_all,
             {REASONS} FROM range({first}, {last}) t(n))
             TO '{folder}/runs/{first:09}.parquet' (FORMAT parquet, COMPRESSION zstd)""")
-        database.execute(f"""COPY (SELECT {who}, 'goal-' || g AS sub_goal, true AS counts, g < 2 AS critical, 1.0::DOUBLE AS weight,
-            hash(n * 17 + g) % 10 < 7 AS completed,
+        database.execute(f"""COPY (SELECT {who}, 'goal-' || g AS sub_goal, true AS counts, g < 2 AS critical,
+            1.0::DOUBLE AS weight, hash(n * 17 + g) % 10 < 7 AS completed,
             CASE WHEN hash(n * 17 + g) % 10 < 7 THEN 'completed' ELSE 'skipped' END AS status
             FROM range({first}, {last}) t(n), range({SUB_GOALS}) s(g))
             TO '{folder}/results/{first:09}.parquet' (FORMAT parquet, COMPRESSION zstd)""")
@@ -126,12 +126,10 @@ def generated(runs: int, folder: Path) -> None:
             f"{name:20} {rows:7,} rows {perf_counter() - began:7.2f} s wall {process_time() - cpu:7.2f} s CPU"
         )
     made = read_manifest(folder)
-    parts = {
-        table: tuple(f"{table}/{first:09}.parquet" for first in range(0, runs, PART_RUNS))
-        for table in made.parts
-    }
-    kept = {name: parts[name] if name in ("runs", "results") else some for name, some in made.parts.items()}
-    manifest = msgspec.structs.replace(made, runs=runs, parts=kept)
+    parts = dict(made.parts)
+    for table in ("runs", "results"):
+        parts[table] = tuple(f"{table}/{first:09}.parquet" for first in range(0, runs, PART_RUNS))
+    manifest = msgspec.structs.replace(made, runs=runs, parts=parts)
     (folder / MANIFEST).write_bytes(msgspec.json.encode(manifest))
     with facts.open(folder) as opened:
         began, cpu = perf_counter(), process_time()
