@@ -93,15 +93,21 @@ Stage = Callable[[list[Run]], Callable[[], object]]
 """From the runs, made ready beforehand, to what is measured."""
 
 
+def whole_of(corpus: Corpus) -> Corpus:
+    """A corpus of which nothing is left to be worked out later but rankings."""
+    _ = corpus.findings, next(iter(corpus.evaluations.values()))
+    return corpus
+
+
 def stages(data: bytes, heads: dict[str, Head], graphs: GraphSet) -> dict[str, Stage | None]:
     """What is measured, by name; ``None`` measures reading itself, which needs nothing beforehand."""
 
     def whole(_: list[Run]) -> Callable[[], object]:
-        return lambda: evaluate_corpus(read_ledger(BytesIO(data), heads=heads), graphs)
+        return lambda: whole_of(evaluate_corpus(read_ledger(BytesIO(data), heads=heads), graphs))
 
     def decisions(held: list[Run]) -> Callable[[], object]:
         memory = PolicyMemory.build(held)  # none has looked anything up yet
-        return lambda: evaluate_runs(held, memory)
+        return lambda: next(iter(evaluate_runs(held, memory).values()))  # all are scored at once
 
     def ranks(held: list[Run]) -> Callable[[], object]:
         scored = [score for score in score_runs(held, graphs)[0].values() if isinstance(score, RunScore)]
@@ -109,7 +115,7 @@ def stages(data: bytes, heads: dict[str, Head], graphs: GraphSet) -> dict[str, S
 
     def table(make: Callable[[Corpus], object]) -> Stage:
         def ready(held: list[Run]) -> Callable[[], object]:
-            corpus = evaluate_corpus(held, graphs)
+            corpus = whole_of(evaluate_corpus(held, graphs))
             return lambda: make(corpus)
 
         return ready
@@ -120,7 +126,7 @@ def stages(data: bytes, heads: dict[str, Head], graphs: GraphSet) -> dict[str, S
         "build the memory": lambda held: lambda: PolicyMemory.build(held).snapshot(),
         "decisions": decisions,
         "rank the agents": ranks,
-        "evaluate the corpus": lambda held: lambda: evaluate_corpus(held, graphs),
+        "evaluate the corpus": lambda held: lambda: whole_of(evaluate_corpus(held, graphs)),
         "read and evaluate it": whole,
         "runs table": table(runs_table),
         "sub-goals table": table(sub_goals_table),

@@ -17,7 +17,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from corpus import HERE, PAGE, a_ledger, peak_mb
+from corpus import HERE, PAGE, a_ledger, peak_mb, whole_of
 from scoring import GRAPH, cpu, floor
 
 from untaken.corpus import evaluate_corpus
@@ -33,7 +33,7 @@ def evaluate(path: Path) -> dict[str, Any]:
     graphs = GraphSet.of([parse_graph(text, name="bench", format="yaml")])
     peak, ratios = None, []
     for _ in range(ROUNDS):
-        whole = cpu(lambda: evaluate_corpus(path, graphs))
+        whole = cpu(lambda: whole_of(evaluate_corpus(path, graphs)))
         peak = peak or peak_mb()
         ratios.append(whole / floor_of(path))
     return {"peak_mb": peak, "ratio_to_floor": median(ratios)}

@@ -27,7 +27,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from corpus import HERE, PAGE, a_ledger
+from corpus import HERE, PAGE, a_ledger, whole_of
 from scoring import GRAPH, cpu, floor
 
 from untaken.corpus import evaluate_corpus
@@ -260,7 +260,7 @@ def measure(runs: int, rounds: int) -> None:
         expected = Answer(completion, len(known), fsum(known))
         del ours, deltas, known
         work: dict[str, Callable[[], object]] = {
-            "untaken": lambda: evaluate_corpus(read_ledger(BytesIO(data), heads=heads), graphs)
+            "untaken": lambda: whole_of(evaluate_corpus(read_ledger(BytesIO(data), heads=heads), graphs))
         }
         for name, compute in RIVALS.items():
             if name not in missing:

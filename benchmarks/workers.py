@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from corpus import a_ledger
+from corpus import a_ledger, whole_of
 from scoring import GRAPH
 
 from untaken.corpus import evaluate_corpus
@@ -41,7 +41,7 @@ def write(folder: Path, runs: int) -> None:
 
 def measure(folder: str, workers: int) -> None:
     """Prints one row."""
-    evaluate_corpus(folder, folder, cluster=workers or None)
+    _ = whole_of(evaluate_corpus(folder, folder, cluster=workers or None)).ranking
     caller, others = (resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     seconds = [use.ru_utime + use.ru_stime for use in (caller, others)]
     sizes = [use.ru_maxrss // 1024 for use in (caller, others)]
