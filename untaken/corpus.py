@@ -405,13 +405,25 @@ def _plans_of(
     known: Corpus | None,
     identity: tuple[str, ...],
 ) -> Callable[[], PlanEvaluation]:
-    """Those of `known` where runs and graphs are the same: no rule for verdicts changes them."""
+    """Those of `known` where runs and graphs are the same: no rule for verdicts changes them.
+
+    A run that somebody wrote about has the same decisions, unless a verdict maps a call of it.
+    """
+
+    def same(digest: str, run: Run) -> bool:
+        before = known.runs.get(digest) if known else None
+        return before is run or (
+            known is not None
+            and before is not None
+            and _mapped(known.scores[digest]) == _mapped(scores[digest])
+        )
+
     if (
         known
         and known.graphs == graphs
         and known.identity == identity
         and len(known.runs) == len(runs)
-        and all(known.runs.get(digest) is run for digest, run in runs.items())
+        and all(same(digest, run) for digest, run in runs.items())
     ):
         return known._plans
     return Once(lambda: plan_evaluation(runs.values(), graphs, scores, identity=identity))

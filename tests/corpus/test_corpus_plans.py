@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from builders import a_run
+from builders import RunBuilder, a_run
 
 from untaken.corpus import Corpus, evaluate_corpus, part_of
 from untaken.ledger import Run
+from untaken.ledger.events import ActionMapping, MappedAction
 from untaken.plans import GraphSet, parse_graph
 
 GRAPH = b"""schema: untaken.plan/1
@@ -54,6 +55,17 @@ def test_plan_decisions_outlive_another_rule_for_verdicts_but_not_another_run() 
     fewer = corpus(list(first.runs.values())[:-1], known=first)
     assert fewer.plans is not first.plans
     assert len(fewer.plans.runs) == len(first.runs) - 1
+
+
+def test_a_verdict_leaves_plan_decisions_as_they_are_and_a_call_that_a_judge_maps_does_not() -> None:
+    def run() -> RunBuilder:
+        return a_run("r", task="t-one-0", agent="one").call("write_refund").call("look").finish(True)
+
+    others = runs()
+    first = corpus([run().run(), *others])
+    assert corpus([run().verdict("refund", False).run(), *others], known=first).plans is first.plans
+    mapped = run().add(ActionMapping, by="judge:m", actions=[MappedAction(seq=3, sub_goal="refund")])
+    assert corpus([mapped.run(), *others], known=first).plans is not first.plans
 
 
 def test_a_part_of_a_corpus_has_its_own_decisions_under_the_statements_of_all_runs() -> None:
