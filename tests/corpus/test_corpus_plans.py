@@ -64,7 +64,7 @@ def test_a_verdict_leaves_plan_decisions_as_they_are_and_a_call_that_a_judge_map
     others = runs()
     first = corpus([run().run(), *others])
     assert corpus([run().verdict("refund", False).run(), *others], known=first).plans is first.plans
-    mapped = run().add(ActionMapping, by="judge:m", actions=[MappedAction(seq=3, sub_goal="refund")])
+    mapped = run().add(ActionMapping, by="judge:m", actions=[MappedAction(seq=2, sub_goal="refund")])
     assert corpus([mapped.run(), *others], known=first).plans is not first.plans
 
 
