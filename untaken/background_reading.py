@@ -9,26 +9,26 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Any, Final
+from time import monotonic
+from typing import Final
 
 import msgspec
 
 from untaken.errors import UntakenError
-from untaken.judging import texts_to_judges
-from untaken.ledger import Run
-from untaken.ledger.run import TEXTS_TO_JUDGES
-from untaken.limits import MIB
-from untaken.workspace import StoredFile, Workspace
+from untaken.judging.prompt_injection import RunSearch
+from untaken.ledger import AnyEvent
+from untaken.ledger.chain import Chain
+from untaken.ledger.events import ABOUT_RUN
+from untaken.workspace import Workspace
 from untaken.workspace.intake_process import end_with_app, environment, output_to_app
 
-_AT_ONCE: Final = 100
-_BYTES_AT_ONCE: Final = 16 * MIB
-"""Most ledgers, and most bytes of them where it is not one, that are in memory together."""
+_SENT_EVERY: Final = 1.0
+"""Seconds after which what was found by then is sent."""
 _ENTRY: Final = "from untaken.background_reading import work; work()"
 
 
@@ -103,30 +103,42 @@ def work() -> None:
     with suppress(UntakenError, OSError), Workspace(job.folder) as store:
         wanted = set(job.ledgers)
         ledgers = [file for file in store.ledgers() if file.digest in wanted]
-        for part in _parts(ledgers):
-            found: dict[str, Texts] = {}
-            for _ in store.read_some(part, partial(_look, found)):
-                pass
-            output.write(msgspec.json.encode(found) + b"\n")
-            output.flush()
+        looked: dict[str, _Looked] = defaultdict(_Looked)
+        found: dict[str, Texts] = {}
+        sent = monotonic()
+        for chain in store.look_through(
+            ledgers, lambda chain, events: looked[chain.run_id].look(chain, events)
+        ):
+            run = looked.pop(chain.run_id, None)
+            if run and chain.broken is None:
+                found[run.digest] = run.search.found()
+            if monotonic() > sent + _SENT_EVERY:
+                output.write(msgspec.json.encode(found) + b"\n")
+                output.flush()
+                found, sent = {}, monotonic()
+        output.write(msgspec.json.encode(found) + b"\n")
+        output.flush()
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends by itself now
 
 
-def _look(found: dict[str, Texts], _: StoredFile, some: Sequence[tuple[Run, object]]) -> list[Any]:
-    """Looks at some runs, of which their names stay."""
-    for run, _lines in some:
-        if not run.integrity.broken:
-            texts_to_judges(run)
-            found[run.digest] = run.__dict__[TEXTS_TO_JUDGES]
-    return [run.integrity for run, _lines in some]
+class _Looked:
+    """A run on its way through the search: what was found in it, and its `Run.digest` so far."""
 
+    __slots__ = ("_finished", "digest", "search")
 
-def _parts(ledgers: Iterable[StoredFile]) -> Iterator[list[StoredFile]]:
-    part: list[StoredFile] = []
-    for file in ledgers:
-        if part and (len(part) == _AT_ONCE or sum(f.bytes for f in part) + file.bytes > _BYTES_AT_ONCE):
-            yield part
-            part = []
-        part.append(file)
-    if part:
-        yield part
+    def __init__(self) -> None:
+        self.search, self.digest = RunSearch(), ""
+        self._finished = False
+
+    def look(self, chain: Chain, events: Sequence[AnyEvent]) -> None:
+        """The next events of the run."""
+        self.search.look(events)
+        if self._finished:
+            return
+        places = range(len(events) - 1, -1, -1)
+        own = next((at for at in places if not isinstance(events[at], ABOUT_RUN)), None)
+        if own is not None:
+            self.digest = events[own + 1].prev if own + 1 < len(events) else chain.last
+        self._finished = chain.finished
+        if self._finished:
+            self.search.finish()

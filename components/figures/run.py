@@ -64,10 +64,15 @@ LANES: Final = {
 SYMBOLS: Final = {"plan": "square", "decision": "diamond", "action": "circle", "observation": "triangle-down"}
 
 
-def timeline_figure(run: Run, score: RunScore | None = None, *, dark: bool = False) -> go.Figure:
-    """Timeline of a run: one lane per kind of event, in the order of the ledger; failures are highlighted."""
+def timeline_figure(
+    run: Run, score: RunScore | None = None, *, dark: bool = False, most: int | None = None
+) -> go.Figure:
+    """Timeline of a run: one lane per kind of event, in the order of the ledger; failures are highlighted.
+
+    With `most`, of its first so many events.
+    """
     look = tokens(dark)
-    events = [(e.seq, LANES[event_type(e)], e) for e in run.events if event_type(e) in LANES]
+    events = [(e.seq, LANES[event_type(e)], e) for e in run.events[:most] if event_type(e) in LANES]
     if not events:
         return message("This ledger records no events between start and finish", dark=dark)
     lanes = [lane for lane in LANES.values() if any(at == lane for _, at, _ in events)]

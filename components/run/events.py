@@ -44,16 +44,19 @@ def event_table(rows: Collection[TimelineRow]) -> pd.DataFrame:
 @panel
 def timeline(report: RunReport) -> None:
     """Every event in order; choosing one shows all that was recorded of it."""
+    if len(report.timeline) > MOST_EVENTS:
+        st.caption(f"The first {MOST_EVENTS:,} of {len(report.timeline):,} events.")
+    rows = report.timeline[:MOST_EVENTS]
     tables.figure(
         figures.timeline_figure(
-            report.run, report.score if isinstance(report.score, RunScore) else None, dark=state.is_dark()
+            report.run,
+            report.score if isinstance(report.score, RunScore) else None,
+            dark=state.is_dark(),
+            most=MOST_EVENTS,
         ),
         key="timeline-figure",
         name="Timeline of this run",
     )
-    rows = report.timeline[:MOST_EVENTS]
-    if len(rows) < len(report.timeline):
-        st.caption(f"The first {MOST_EVENTS:,} of {len(report.timeline):,} events.")
     at = tables.table(
         event_table(rows), key="timeline", name="Events of this run", selectable=True, height=420
     )
@@ -79,9 +82,9 @@ def selected_events(report: RunReport) -> list[int]:
     """`seq` of the events that are open in the views of the run; of another run's no more than the number."""
     rows = st.session_state.get("timeline", {}).get("selection", {}).get("rows") or ()
     listed = [report.timeline[row].seq for row in rows if row < len(report.timeline)]
-    known = {row.seq for row in report.timeline}
-    opened = [st.session_state.get("whole_event")]
-    return list(dict.fromkeys([*listed, *(seq for seq in opened if seq in known)]))
+    opened = st.session_state.get("whole_event")
+    known = opened is not None and any(event.seq == opened for event in report.run.events)
+    return list(dict.fromkeys([*listed, *([opened] if known else [])]))
 
 
 def open_event(seq: int | None) -> None:

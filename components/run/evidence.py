@@ -10,7 +10,7 @@ import msgspec
 import pandas as pd
 import streamlit as st
 
-from components.run.events import event_table
+from components.run.events import MOST_EVENTS, event_table
 from components.run.marking import marking
 from components.run.verdicts import verdicts_on
 from components.run.view import TITLE_CHARS, named
@@ -166,7 +166,11 @@ def check_words(goal: SubGoal) -> str:
 
 
 def _evidence_events(report: RunReport, node: NodeScore) -> None:
-    rows = [row for row in report.timeline if row.seq in node.events or row.seq in node.evidence]
+    wanted = {*node.events, *node.evidence}
+    places = [place for place, event in enumerate(report.run.events) if event.seq in wanted]
+    rows = [report.timeline[place] for place in places[:MOST_EVENTS]]
+    if len(rows) < len(places):
+        st.caption(f"The first {MOST_EVENTS:,} of {len(places):,} events.")
     if not rows:
         st.caption("No event of this run is mapped to it.")
         return

@@ -36,6 +36,9 @@ NO_STEPS: Final = (
     "agent did, remove these files on the Data page, and upload them again in one zip archive with the "
     "agent's trajectories; or record the agent while it works."
 )
+FIRST_PARTS: Final = (
+    "A run here is too long for a browser: its first 20,000 steps are compared. The Run page shows all of it."
+)
 _MOUNT: Final = """
 %s
 const entries = new WeakMap();
@@ -93,13 +96,15 @@ def transcript(
     """
     score = corpus.scores[digest]
     nodes = () if isinstance(score, Unscored) else score.results
-    document, steps = _document(corpus, digest)
+    document, steps, parts = _document(corpus, digest, part=_part(f"{key}-part-{digest}"))
+    if len(parts) > 1:
+        _choose_part(f"{key}-part-{digest}", parts, last=len(corpus.runs[digest].events) - 1)
     if not steps:
         st.caption(NO_STEPS)
     _mount(
         key,
         {
-            "digest": f"{digest} {_now(corpus, digest)}",
+            "digest": f"{digest} {_now(corpus, digest)} {_part(f'{key}-part-{digest}')}",
             "items": document,
             "goals": [
                 {"id": node.sub_goal, "words": f"{STATUS[node.status].icon} {_title(node)}"} for node in nodes
@@ -114,13 +119,16 @@ def transcript(
 
 def pair(corpus: Corpus, left: str, right: str, names: Sequence[str], *, key: str) -> None:
     """Two runs side by side, aligned by sub-goal and tool, with what differs marked."""
+    document, _, parts = _document(corpus, left, right)
+    if len(parts) > 1:
+        st.caption(FIRST_PARTS)
     known = corpus.scores[left]
     nodes = () if isinstance(known, Unscored) else known.results
     _mount(
         key,
         {
             "digest": f"{left} {right} {_now(corpus, left, right)}",
-            "items": _document(corpus, left, right)[0],
+            "items": document,
             "goals": [{"id": node.sub_goal, "words": _title(node)} for node in nodes],
             "heads": [text.one_line(name, 120) for name in names],
             "goal": None,
@@ -128,6 +136,24 @@ def pair(corpus: Corpus, left: str, right: str, names: Sequence[str], *, key: st
             "help": PAIR_HELP,
         },
         {},
+    )
+
+
+def _part(key: str) -> int:
+    """Which part of a long run is shown."""
+    chosen: int = st.session_state.get(key) or 0
+    return chosen
+
+
+def _choose_part(key: str, parts: Sequence[int], *, last: int) -> None:
+    """Of a run that is too long for a browser, one part is shown, and the page says which."""
+    ends = [*(begin - 1 for begin in parts[1:]), last]
+    names = [f"Events {begin:,} to {end:,}" for begin, end in zip(parts, ends, strict=True)]
+    st.selectbox(
+        f"The transcript of this run is shown in {len(parts)} parts",
+        range(len(parts)),
+        format_func=names.__getitem__,
+        key=key,
     )
 
 
@@ -152,26 +178,32 @@ def _mount(key: str, data: Mapping[str, Any], acts: Mapping[str, Callable[[Any],
 def _encoded(
     key: tuple[object, ...],  # noqa: ARG001 (of the cache)
     digests: tuple[str, ...],
+    part: int,
     _taxonomy: Taxonomy,
     _corpus: Corpus,
-) -> tuple[str, bool]:
-    found = [run_transcript(_corpus, digest, taxonomy=_taxonomy, search=False) for digest in digests]
+) -> tuple[str, bool, tuple[int, ...]]:
+    found = [
+        run_transcript(_corpus, digest, taxonomy=_taxonomy, search=False, part=part) for digest in digests
+    ]
+    parts = max((one.parts for one in found), key=len)
     shown = [_shown(one, _corpus) for one in found]
     steps = any(item.kind not in NO_STEP for one in found for item in one.items)
     if len(found) == 1:
-        return msgspec.json.encode({"items": shown[0]}).decode(), steps
+        return msgspec.json.encode({"items": shown[0]}).decode(), steps, parts
     lines = align_transcripts(found[0], found[1])
-    return msgspec.json.encode({"items": shown[0], "right": shown[1], "lines": lines}).decode(), steps
+    return msgspec.json.encode({"items": shown[0], "right": shown[1], "lines": lines}).decode(), steps, parts
 
 
-def _document(corpus: Corpus, *digests: str) -> tuple[str, bool]:
-    """The transcripts as the browser takes them, and whether anything that was said or done is in them."""
+def _document(corpus: Corpus, *digests: str, part: int = 0) -> tuple[str, bool, tuple[int, ...]]:
+    """The transcripts as the browser takes them, whether anything that was said or done is in them, and the
+    `Transcript.parts` of the longer one.
+    """
     store = state.workspace()
     taxonomy = kept_taxonomy(store.path)
     searched = tuple(known_texts_to_judges(corpus.runs[digest]) is not None for digest in digests)
     rules = state.rules()
     key = state.content(store), _now(corpus, *digests), rules, taxonomy.version, searched
-    return _encoded(key, digests, taxonomy, corpus)
+    return _encoded(key, digests, part, taxonomy, corpus)
 
 
 def _now(corpus: Corpus, *digests: str) -> str:
@@ -180,18 +212,20 @@ def _now(corpus: Corpus, *digests: str) -> str:
     return sha256(repr(heads).encode()).hexdigest()[:16]
 
 
-def _shown(found: Transcript, corpus: Corpus) -> list[dict[str, Any]]:
+def _shown(found: Transcript, corpus: Corpus) -> list[msgspec.Raw]:
     """The items as the browser takes them; an attempt that a later one completed is no failure."""
     score = corpus.scores[found.digest]
     nodes = () if isinstance(score, Unscored) else score.results
     undone = {node.sub_goal for node in nodes if node.status == "attempted"}
-    items: list[dict[str, Any]] = msgspec.to_builtins(found.items)
-    for item in items:
+    items = []
+    for one in found.items:
+        item = msgspec.to_builtins(one)
         item["name"], item["title"] = text.one_line(item["name"], 80), text.one_line(item["title"], 200)
         for mark in item["marks"]:
             mark["words"] = text.one_line(mark["words"], 300)
             if mark["kind"] == "attempted" and mark["sub_goal"] not in undone:
                 mark["kind"] = "tried"
+        items.append(msgspec.Raw(msgspec.json.encode(item)))
     return items
 
 

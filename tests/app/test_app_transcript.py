@@ -12,6 +12,8 @@ from sessions import open_tab, session, show_tab
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon, table
 
+from components.run import events
+from untaken.scoring.transcript import reading
 from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
@@ -116,6 +118,25 @@ def test_a_broken_run_still_reads_as_a_conversation(tmp_path: Path, monkeypatch:
     found = sent_transcript(app)
     assert found is not None
     assert found["goals"] == []
+
+
+def test_a_run_that_is_too_long_for_a_browser_is_shown_in_parts_and_the_page_says_so(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    monkeypatch.setattr(reading, "ITEMS", 3)
+    monkeypatch.setattr(events, "MOST_EVENTS", 4)
+    run = a_run("in parts", task="ticket-1").say("hello", "user").call("search", ok=True)
+    app = opened(tmp_path, monkeypatch, run.call("refund", ok=False).finish(False))
+    (parts,) = [one for one in app.selectbox if "in 2 parts" in one.label]
+    assert parts.options == ["Events 0 to 3", "Events 4 to 6"]
+    for name, kinds in ((0, ["start", "message", "call"]), (1, ["call", "end"])):
+        parts.set_value(name).run()
+        found = sent_transcript(app)
+        assert found is not None
+        assert [one["kind"] for one in found["items"]] == kinds
+    open_tab(app, "Events")
+    assert "The first 4 of 7 events." in [one.value for one in app.caption]
+    assert len(table(app, "Events of this run")) == 4
 
 
 def right_amount() -> RunBuilder:

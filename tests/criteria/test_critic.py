@@ -139,7 +139,7 @@ def test_a_page_names_what_is_known_and_does_not_search_itself(
 ) -> None:
     found, seen = (a_run(name).say(HOSTILE).finish(True).run() for name in ("later", "seen"))
     texts_to_judges(seen)
-    monkeypatch.setattr(prompt_injection, "_Search", None)  # a search would fail
+    monkeypatch.setattr(prompt_injection, "RunSearch", None)  # a search would fail
     critic = Critic([SPEED])
     proposed = asked(tmp_path, critic, successful=found, failed=seen, seeds=(0,), search=False)
     assert [(f.code, f.where.run) for f in proposed.findings] == [("ledger-addresses-judge", "seen")]

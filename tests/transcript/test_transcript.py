@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from builders import a_graph, a_run
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from untaken.errors import Unscored
 from untaken.ledger.events import Message, Observation, ToolCall
 from untaken.scoring import score_run
-from untaken.scoring.transcript import Mark, align_transcripts, transcript_of
+from untaken.scoring.transcript import Mark, align_transcripts, reading, transcript_of
 from untaken.scoring.transcript.reading import ALL_CHARS, LEAST_CHARS
 
 WHY = Unscored("no graph")
@@ -107,6 +108,24 @@ def test_a_very_long_run_is_cut_to_what_a_browser_takes_and_says_where() -> None
     said = sum(len(item.text) for item in whole.items)
     assert LEAST_CHARS * 2_000 <= said <= ALL_CHARS + 100
     assert all(item.cut for item in whole.items if item.kind == "message")
+
+
+def test_a_run_that_is_too_long_for_a_browser_is_read_in_parts_and_no_mark_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = a_run()
+    for number in range(10):
+        run.say(f"{number}").call("search" if number == 7 else "look", ok=True)
+    run.finish()
+    note = {4: [Mark(kind="note", words="here")], 26: [Mark(kind="note", words="there")]}
+    score = score_run(run.run(), GRAPH)
+    whole = transcript_of(run.run(), score, marks=[note])
+    assert (whole.parts, whole.part) == ((0,), 0)
+    monkeypatch.setattr(reading, "ITEMS", 5)
+    parts = [transcript_of(run.run(), score, marks=[note], part=part) for part in range(5)]
+    assert [item for part in parts for item in part.items] == list(whole.items)
+    assert {part.parts for part in parts} == {tuple(item.seq for item in whole.items[::5])}
+    assert transcript_of(run.run(), score, part=99).part == 4
 
 
 STEPS = st.lists(st.sampled_from(["search", "refund", "say", "fail"]), max_size=8)

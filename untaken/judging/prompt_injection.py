@@ -8,6 +8,7 @@ the ways in which a model might read it (`untaken.judging.readings`), whatever i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic
@@ -26,6 +27,8 @@ QUOTE_CHARS: Final = 160
 NOT_SEARCHED: Final = ""
 MOST_FOUND: Final = 1_000
 """Texts to a judge in one run after which no more are looked for."""
+_TOGETHER: Final = 64_000
+"""Characters of neighbouring texts that are looked at together, and then but for their end let go."""
 _NO_TEXT: Final = frozenset({"type", "run_id", "seq", "ts", "prev", "call_id", "role", "context_hash"})
 
 
@@ -83,7 +86,9 @@ def texts_to_judges(run: Run) -> tuple[PossibleInjection, ...]:
     `known_texts_to_judges`.
     """
     if TEXTS_TO_JUDGES not in run.__dict__:
-        run.__dict__[TEXTS_TO_JUDGES] = tuple(_Search().through(run))
+        search = RunSearch()
+        search.look(run.events)
+        run.__dict__[TEXTS_TO_JUDGES] = search.found()
     return known_texts_to_judges(run) or ()
 
 
@@ -97,51 +102,91 @@ class _TooLongError(Exception):
     """The record is longer than what is searched."""
 
 
-class _Search:
-    """A search through one run, of bounded length and time."""
+class RunSearch:
+    """A search through one run as its events come, of bounded length and time; no event is kept."""
+
+    __slots__ = ("_chars", "_ended", "_found", "_open", "_seconds", "_until")
 
     def __init__(self) -> None:
-        self._left, self._until = limits.SEARCHED_CHARS, monotonic() + limits.SEARCH_SECONDS
+        self._chars, self._seconds, self._until = limits.SEARCHED_CHARS, limits.SEARCH_SECONDS, 0.0
+        self._ended = False
+        self._found: dict[int, str] = {}
+        self._open: dict[type[Event], _Neighbours] = {
+            kind: _Neighbours() for kind in (Event, Observation, Message)
+        }
 
-    def through(self, run: Run) -> list[tuple[int, str]]:
-        """(seq, quote) of each event that addresses a judge; an empty quote as of `PossibleInjection`."""
-        found: dict[int, str] = {}
-        ends: list[tuple[Event, tuple[str, ...]]] = []
-        at = 0
+    def look(self, events: Iterable[Event]) -> None:
+        """Looks at the next events of the run, each alone and together with those before it."""
+        with self._in_time():
+            for event in events:
+                # The others are by reviewers, judges and this program.
+                if isinstance(event, SkillSelection) or not isinstance(event, AFTER_RUN):
+                    self._look_at(event)
+
+    def _look_at(self, event: Event) -> None:
+        if self._ended:
+            return
         try:
-            for event in _record(run):
-                at, text = event.seq, _text(event)
-                if quote := self._addresses(text):
-                    found[at] = quote
-                else:
-                    ends.append((event, (text,) if len(text) <= 2 * REACH else (text[:REACH], text[-REACH:])))
-                if len(found) >= MOST_FOUND:
-                    return sorted(found.items())
-            for kind in (Event, Observation, Message):
-                some = [(event.seq, parts) for event, parts in ends if isinstance(event, kind)]
-                for neighbours in _neighbours(some):
-                    at = neighbours[0][0]
-                    if across := self._across(neighbours):
-                        found.setdefault(*across)
+            text = _text(event)
+            if quote := self._addresses(text):
+                self._found[event.seq] = quote
+                self._ended = len(self._found) >= MOST_FOUND
+                return
+            for kind, before in self._open.items():
+                if isinstance(event, kind):
+                    for texts in before.add(event.seq, text):
+                        self._look_across(texts)
         except _TooLongError:
-            found.setdefault(at, NOT_SEARCHED)
-        return sorted(found.items())
+            self._give_up(event.seq)
+
+    def found(self) -> tuple[tuple[int, str], ...]:
+        """(seq, quote) of each event that addresses a judge; an empty quote as of `PossibleInjection`.
+
+        More events of the run may follow all the same.
+        """
+        with self._in_time():
+            for before in self._open.values():
+                if not self._ended:
+                    texts = before.end()
+                    try:
+                        self._look_across(texts)
+                    except _TooLongError:
+                        self._give_up(texts[0][0])
+        return tuple(sorted(self._found.items()))
+
+    def finish(self) -> None:
+        """The run has finished: selections may follow, and little is held for them."""
+        self.found()
+        self._open = {Event: self._open[Event]}
+
+    def _give_up(self, seq: int) -> None:
+        """Nothing is looked for from an event on."""
+        self._ended = True
+        self._found.setdefault(seq, NOT_SEARCHED)
+
+    @contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """Only what the search itself takes counts."""
+        begun = monotonic()
+        self._until = begun + self._seconds
+        yield
+        self._seconds -= monotonic() - begun
 
     def _addresses(self, text: str) -> str | None:
         """As `addresses_judge`; asks before each piece whether there is room and time for it."""
         for piece in pieces(text):
-            self._left -= len(piece)
-            if self._left < 0 or monotonic() > self._until:
+            self._chars -= len(piece)
+            if self._chars < 0 or monotonic() > self._until:
                 raise _TooLongError
             if quote := _addresses(piece):
                 return quote
         return None
 
-    def _across(self, texts: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
+    def _look_across(self, texts: Sequence[tuple[int, str]]) -> None:
         """Where an address that spreads over several texts ends, and its words; found by halving."""
-        quote = self._addresses("\n".join(text for _, text in texts))
+        quote = self._addresses("\n".join(text for _, text in texts)) if len(texts) > 1 else None
         if quote is None:
-            return None
+            return
         first, last = 1, len(texts)
         while first < last:
             middle = (first + last) // 2
@@ -149,24 +194,46 @@ class _Search:
                 last, quote = middle, earlier
             else:
                 first = middle + 1
-        return texts[first - 1][0], quote
+        self._found.setdefault(texts[first - 1][0], quote)
 
 
-def _record(run: Run) -> Iterator[Event]:
-    """The events of the run itself; the others are by reviewers, judges and this program."""
-    return (e for e in run.events if not isinstance(e, AFTER_RUN) or isinstance(e, SkillSelection))
+class _Neighbours:
+    """The texts that came last, as many as are looked at together; of a long one, its two ends."""
 
+    __slots__ = ("_chars", "_texts")
 
-def _neighbours(texts: Iterable[tuple[int, tuple[str, ...]]]) -> Iterator[list[tuple[int, str]]]:
-    """Texts that follow each other; of a long one, given as two ends, nothing is joined but these."""
-    together: list[tuple[int, str]] = []
-    for seq, parts in texts:
-        together.append((seq, parts[0]))
-        if len(parts) > 1:
-            yield together
-            together = [(seq, parts[1])]
-    if len(together) > 1:
-        yield together
+    def __init__(self) -> None:
+        self._texts: list[tuple[int, str]] = []
+        self._chars = 0
+
+    def add(self, seq: int, text: str) -> Iterator[Sequence[tuple[int, str]]]:
+        """One more text; gives those that nothing more has to be joined to."""
+        long = len(text) > 2 * REACH
+        self._join(seq, text[:REACH] if long else text)
+        if long:
+            yield self._texts
+            self._texts, self._chars = [], 0
+            self._join(seq, text[-REACH:])
+        elif self._chars > _TOGETHER:
+            yield self._texts
+            self._leave_end()
+
+    def end(self) -> Sequence[tuple[int, str]]:
+        """All that is left; but for its end, to which more may be joined, it is not kept."""
+        texts = self._texts
+        self._leave_end()
+        return texts
+
+    def _join(self, seq: int, text: str) -> None:
+        self._texts.append((seq, text))
+        self._chars += len(text) + 1
+
+    def _leave_end(self) -> None:
+        end, chars = len(self._texts), 0
+        while end and chars < REACH:
+            end -= 1
+            chars += len(self._texts[end][1]) + 1
+        self._texts, self._chars = self._texts[end:], chars
 
 
 def finding_of(run: Run, found: PossibleInjection) -> Finding:

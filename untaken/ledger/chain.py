@@ -57,12 +57,14 @@ class Chain:
     __slots__ = (
         "_room",
         "broken",
+        "call_id",
         "events",
         "finished",
         "head",
         "kept",
         "last",
         "last_line",
+        "names",
         "run_id",
         "spans",
     )
@@ -75,6 +77,8 @@ class Chain:
         self.finished = False
         self.broken: Break | None = None
         self.kept: list[AnyEvent] = []
+        self.names: dict[str, str] = {}
+        self.call_id: str | None = None
         self.spans = array(SPANS)
         self.anchor(head)
 

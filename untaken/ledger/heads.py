@@ -47,7 +47,8 @@ def read_record(path: Path) -> bytes:
             "ledger-heads", "this is not a regular file", where=Where(file=str(path)), hint=_HINT
         )
     with path.open("rb") as file:
-        data = file.read(limits.HEADS_FILE_BYTES + 1)
+        size = os.fstat(file.fileno()).st_size  # a buffer of the limit's size would be made, and thrown away
+        data = file.read(min(size, limits.HEADS_FILE_BYTES) + 1)
     if len(data) > limits.HEADS_FILE_BYTES:
         raise UntakenError("ledger-heads", "the file is too large", where=Where(file=str(path)), hint=_HINT)
     return data

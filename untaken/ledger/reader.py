@@ -22,7 +22,7 @@ from untaken.garbage import seldom_collected
 from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import run_of
 from untaken.ledger.lines import Readable
-from untaken.ledger.reading import Reading
+from untaken.ledger.reading import Reading, keep_events
 from untaken.ledger.run import Head, Integrity, Run
 from untaken.ledger.run_lines import RunLines, ledger_changed
 from untaken.ledger.signature import not_a_ledger
@@ -81,7 +81,7 @@ def read_ledger(
         if strict:
             raise other
         return [], [other.finding()]
-    reading = Reading(view, _raise if strict else _collect(findings), keep=True)
+    reading = Reading(view, _raise if strict else _collect(findings), keep=keep_events)
     runs = [run for run in map(reading.run, reading.chains()) if run]
     return runs if strict else (runs, findings)
 
@@ -111,12 +111,12 @@ def iter_runs(
     """
     view = open_view(os.fspath(path), heads=heads, name=name)
     if on_finding is None:
-        reading = Reading(view, _raise, keep=True)
+        reading = Reading(view, _raise, keep=keep_events)
     else:
         for finding in view.findings:
             on_finding(finding)
         report = on_finding
-        reading = Reading(view, lambda error: report(error.finding()), keep=True)
+        reading = Reading(view, lambda error: report(error.finding()), keep=keep_events)
     yield from (run for run in map(reading.run, reading.chains(_last_lines(view))) if run)
 
 
@@ -186,7 +186,7 @@ def read_runs_as(
         run = reading.run(chain)
         return (run, lines) if run else None
 
-    reading = Reading(view, _collect(findings), keep=True, ended=ended)
+    reading = Reading(view, _collect(findings), keep=keep_events, ended=ended)
     found: list[Made] = []
     for chain in reading.chains():
         if reading.cut:
@@ -218,7 +218,7 @@ def verify_ledger(
     Raises:
         UntakenError: ``ledger-not-found``, ``ledger-heads``, ``ledger-journal``.
     """
-    reading = Reading(open_view(source, heads=heads, name=name), _collect([]), keep=False)
+    reading = Reading(open_view(source, heads=heads, name=name), _collect([]))
     verdicts = [chain.integrity() for chain in reading.chains()]
     return verdicts + reading.file_faults
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from math import inf
+
+from msgspec.structs import force_setattr
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import LineFault, decode_lines, run_of
-from untaken.ledger.events import AnyEvent, RunFinished
+from untaken.ledger.events import AnyEvent, Observation, RunFinished, ToolCall
 from untaken.ledger.run import Integrity, Run
 from untaken.ledger.source import View
 from untaken.working import step
@@ -27,13 +29,26 @@ class _Unreadable(Exception):
     """So much of the file is unreadable that the rest of it is not read."""
 
 
+def keep_events(chain: Chain, events: Sequence[AnyEvent]) -> None:
+    """Keeps the events of a run, as long as it is read; what they all repeat is held once."""
+    run_id, names = chain.run_id, chain.names
+    for event in events:
+        force_setattr(event, "run_id", run_id)
+        if isinstance(event, ToolCall):
+            force_setattr(event, "tool", names.setdefault(event.tool, event.tool))
+            chain.call_id = event.call_id
+        elif isinstance(event, Observation) and event.call_id == chain.call_id:
+            force_setattr(event, "call_id", chain.call_id)
+    chain.kept += events
+
+
 class Reading:
     """Reads a view of a ledger once.
 
     Args:
         view: what is read.
         report: called with every fault as it is met; a strict reader raises it.
-        keep: keep the events of each run.
+        keep: what is done with the accepted events of a run, some at a time; `keep_events` keeps them.
         ended: called with the chain of a run some time after its RUN_FINISHED; more may follow all the same.
             Chains then know where their lines are.
 
@@ -47,7 +62,7 @@ class Reading:
         view: View,
         report: Callable[[UntakenError], None],
         *,
-        keep: bool,
+        keep: Callable[[Chain, Sequence[AnyEvent]], None] | None = None,
         ended: Callable[[Chain], None] | None = None,
     ) -> None:
         self.file_faults: list[Integrity] = []
@@ -79,7 +94,7 @@ class Reading:
                         if not chain.extend(event, line, number):
                             self._fault(chain)
                         elif keep:
-                            chain.kept.append(event)
+                            keep(chain, (event,))
                             if self._ended and type(event) is RunFinished:
                                 self._finished.append(chain)
                 if last_lines is not None and last_lines.get(run_id) == number and self._is_whole(run_id):
@@ -112,8 +127,8 @@ class Reading:
                     yield before + at + 1, lines[at], events[at]
                     chain, begin = self._open[events[at].run_id], at + 1
                     at = chain.follow(events, lines, begin, before)
-                    if self._keep:
-                        chain.kept += events[begin:at]
+                    if self._keep and begin < at:
+                        self._keep(chain, events[begin:at])
                     if self._ended and chain.broken is None:
                         chain.place(begins[begin - 1], begins[at])
             else:
@@ -227,7 +242,7 @@ def chain_of(view: View, run_id: str, *, keep: bool = False) -> Chain | None:
     if head is None:
         return None
     about = replace(view, heads={run_id: head}, about=run_id.encode())
-    chains = Reading(about, lambda _: None, keep=keep).chains()
+    chains = Reading(about, lambda _: None, keep=keep_events if keep else None).chains()
     chain = next((one for one in chains if one.run_id == run_id), None)
     return chain if chain and chain.broken is None and chain.events == head.events else None
 

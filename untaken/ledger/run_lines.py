@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 from untaken.errors import UntakenError, Where
 from untaken.ledger.events import AnyEvent
-from untaken.ledger.reading import Reading
+from untaken.ledger.reading import Reading, keep_events
 from untaken.ledger.run import Head, Run
 from untaken.ledger.source import View
 
@@ -41,17 +42,35 @@ class RunLines(NamedTuple):
         """The run up to a head, verified again; `name` is that of its ledger. ``None`` as for `events`."""
         try:
             with self.path.open("rb") as file:
-                pieces = []
-                for begin, end in zip(self.spans[::2], self.spans[1::2], strict=True):
-                    file.seek(begin)
-                    pieces.append(file.read(end - begin))
+                view = View(name=name, heads={run_id: head}, stream=_Pieces(file, self.spans))
+                reading = Reading(view, lambda _: None, keep=keep_events)
+                [first, *others] = reading.chains()
         except FileNotFoundError:
             return None
-        reading = Reading(
-            View(name=name, heads={run_id: head}, content=b"".join(pieces)), lambda _: None, keep=True
-        )
-        [first, *others] = reading.chains()
         return None if others or first.broken or first.run_id != run_id else reading.run(first)
+
+
+class _Pieces:
+    """The pieces of a file one after the other, never all of them in memory."""
+
+    def __init__(self, file: BinaryIO, spans: Sequence[int]) -> None:
+        self._file = file
+        self._spans = zip(spans[::2], spans[1::2], strict=True)
+        self._at = self._end = 0
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes; none at the end."""
+        found = b""
+        while len(found) < size:
+            if self._at == self._end:
+                self._at, self._end = next(self._spans, (0, 0))
+                if self._at == self._end:
+                    break
+                self._file.seek(self._at)
+            some = self._file.read(min(size - len(found), self._end - self._at))
+            self._at = self._at + len(some) if some else self._end
+            found += some
+        return found
 
 
 def ledger_changed(source: str, run_id: str) -> UntakenError:

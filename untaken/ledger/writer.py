@@ -254,7 +254,7 @@ class LedgerWriter:
             self._whole = False
             chain.anchor(None)
             return {only: chain}
-        chains = {chain.run_id: chain for chain in Reading(view, lambda _: None, keep=False).chains()}
+        chains = {chain.run_id: chain for chain in Reading(view, lambda _: None).chains()}
         if file.torn:
             self._remove_torn(file, chains)
         for chain in chains.values():

@@ -14,7 +14,7 @@ from untaken.ranking import Contradiction
 from untaken.scoring import NodeScore, RunScore
 from untaken.views.cause import RunCause, cause_of
 from untaken.views.review import review_kind
-from untaken.views.timeline import TimelineRow, timeline
+from untaken.views.timeline import Timeline, timeline
 from untaken.views.unhandled_failures import UnhandledFailure, find_unhandled
 
 
@@ -38,7 +38,7 @@ class RunReport:
     graph: PlanGraph | None
     score: RunScore | Unscored
     evaluation: RunEvaluation
-    timeline: tuple[TimelineRow, ...]
+    timeline: Timeline
     contradiction: Contradiction | None
     cause: RunCause
     findings: tuple[Finding, ...]
@@ -93,7 +93,7 @@ def run_report(
     whole = not run.integrity.broken
     found_texts = (texts_to_judges(run) if search else known_texts_to_judges(run)) if whole else ()
     injections = tuple(finding_of(run, one) for one in found_texts or ())
-    mapped = {} if isinstance(score, Unscored) else {seq: goal for seq, goal, _ in score.mapped}
+    mapped = () if isinstance(score, Unscored) else score.mapped
     contradiction = next((c for c in corpus.contradictions if c.digest == digest), None)
     own = None if isinstance(found, Unscored) else found
     return RunReport(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, overload
 
 from untaken.counterfactual import Decision
 from untaken.ledger import Run, event_type, readable
@@ -43,21 +44,48 @@ class TimelineRow:
     cited_by: tuple[int, ...] = ()
 
 
+class Timeline(Sequence[TimelineRow]):
+    """The events of a run, in order; a row is made when somebody looks at it."""
+
+    def __init__(
+        self, run: Run, mapped: Sequence[tuple[int, str, str]], decisions: Mapping[int, Decision]
+    ) -> None:
+        self._run, self._mapped, self._decisions = run, mapped, decisions
+        self._citing: dict[int, list[int]] = defaultdict(list)
+        for verdict in run.of(ev.Verdict):
+            for evidence in verdict.evidence or ():
+                self._citing[evidence.seq].append(verdict.seq)
+
+    def __len__(self) -> int:
+        return len(self._run.events)
+
+    @overload
+    def __getitem__(self, at: int) -> TimelineRow: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[TimelineRow, ...]: ...
+    def __getitem__(self, at: int | slice) -> TimelineRow | tuple[TimelineRow, ...]:
+        if isinstance(at, slice):
+            return tuple(map(self._row, self._run.events[at]))
+        return self._row(self._run.events[at])
+
+    def _row(self, event: ev.AnyEvent) -> TimelineRow:
+        last = bisect_left(self._mapped, (event.seq + 1,)) - 1
+        known = last >= 0 and self._mapped[last][0] == event.seq
+        goal = self._mapped[last][1] if known else None
+        return _row(self._run, event, goal, self._decisions, self._citing)
+
+
 def timeline(
-    run: Run, *, mapped: Mapping[int, str] | None = None, decisions: Mapping[int, Decision] | None = None
-) -> tuple[TimelineRow, ...]:
-    """The events of a run, in order."""
-    citing: dict[int, list[int]] = defaultdict(list)
-    for verdict in run.of(ev.Verdict):
-        for evidence in verdict.evidence or ():
-            citing[evidence.seq].append(verdict.seq)
-    return tuple(_row(run, event, mapped or {}, decisions or {}, citing) for event in run.events)
+    run: Run, *, mapped: Sequence[tuple[int, str, str]] = (), decisions: Mapping[int, Decision] | None = None
+) -> Timeline:
+    """The events of a run, in order; `mapped` as of its score."""
+    return Timeline(run, mapped, decisions or {})
 
 
 def _row(
     run: Run,
     event: ev.AnyEvent,
-    mapped: Mapping[int, str],
+    goal: str | None,
     decisions: Mapping[int, Decision],
     citing: Mapping[int, Sequence[int]],
 ) -> TimelineRow:
@@ -71,7 +99,7 @@ def _row(
         title=title,
         text=text[:PREVIEW_CHARS],
         cut=len(text) > PREVIEW_CHARS,
-        sub_goal=mapped.get(event.seq, getattr(event, "sub_goal", None)),
+        sub_goal=goal or getattr(event, "sub_goal", None),
         ok=_went_well(event),
         transient=event.transient if isinstance(event, ev.Observation) else None,
         decision=decisions.get(event.seq),

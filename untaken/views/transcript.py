@@ -27,10 +27,11 @@ def run_transcript(
     taxonomy: Taxonomy | None = None,
     marks: Sequence[EventMarks] = (),
     search: bool = True,
+    part: int = 0,
 ) -> Transcript:
     """One run of a corpus as a conversation: sub-goals, plan changes, decisive step, notes, failure modes.
 
-    `search` for possible prompt injections as in `run_report`.
+    `search` for possible prompt injections as in `run_report`; `part` as in `transcript_of`.
     """
     run = corpus.runs[digest]
     path = corpus.plans.runs.get(digest)
@@ -39,7 +40,7 @@ def run_transcript(
     injection = [Mark(kind="injection", words="Possible prompt injection")]
     injections = {text.seq: injection for text in texts if text.quote}
     found += [_notes(run), _modes(run, taxonomy), injections, *marks]
-    return transcript_of(run, corpus.scores[digest], marks=found)
+    return transcript_of(run, corpus.scores[digest], marks=found, part=part)
 
 
 def _plan_changes(path: EvaluatedPath) -> EventMarks:

@@ -13,13 +13,14 @@ from typing import Final, NamedTuple
 from sqlalchemy import Connection, Engine
 
 from untaken.errors import Finding, UntakenError
-from untaken.ledger import Head, Run, read_ledger
-from untaken.ledger.chain import SPANS
+from untaken.ledger import AnyEvent, Head, Run, read_ledger
+from untaken.ledger.chain import SPANS, Chain
 from untaken.ledger.decoding import run_of
 from untaken.ledger.lines import Readable
 from untaken.ledger.reader import read_runs_as
+from untaken.ledger.reading import Reading
 from untaken.ledger.run_lines import CHANGED, RunLines
-from untaken.ledger.source import Front
+from untaken.ledger.source import Front, open_view
 from untaken.limits import MIB
 from untaken.workspace import records
 from untaken.workspace.appending import NOT_FOUND, LedgerSnapshot, ledger_snapshot, ledger_snapshots
@@ -155,6 +156,27 @@ def read_files(
     """
     for at in range(0, len(files), _AT_ONCE):
         yield from _read(engine, folder, files[at : at + _AT_ONCE], make, before)
+
+
+def look_through(
+    engine: Engine,
+    folder: Path,
+    files: Sequence[StoredFile],
+    look: Callable[[Chain, Sequence[AnyEvent]], None],
+) -> Iterator[Chain]:
+    """The chain of every run of stored ledgers, of which no event is kept.
+
+    Args:
+        engine: of the workspace's database.
+        folder: of the workspace.
+        files: the ledgers; one that is gone, or that changes just now, is left out.
+        look: called with the next events of a run.
+    """
+    for at in range(0, len(files), _AT_ONCE):
+        with ledger_snapshots(engine, folder, [one.digest for one in files[at : at + _AT_ONCE]]) as at_once:
+            for now in at_once.values():
+                view = open_view(now.front, heads=now.heads, name=None)
+                yield from Reading(view, lambda _: None, keep=look).chains()
 
 
 def _read(

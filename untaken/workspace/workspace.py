@@ -12,7 +12,8 @@ from typing import Self
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Draft, Head, Run, verify_ledger
+from untaken.ledger import AnyEvent, Draft, Head, Run, verify_ledger
+from untaken.ledger.chain import Chain
 from untaken.ledger.writer import Clock
 from untaken.workspace import adding_many, bundles, drafts, records, removing
 from untaken.workspace.adding import (
@@ -52,6 +53,7 @@ from untaken.workspace.readings import (
     contents_of,
     joined,
     keys_of,
+    look_through,
     read_files,
 )
 from untaken.workspace.reviews import Reviews
@@ -368,6 +370,12 @@ class Workspace(GraphStore, FileLists):
     def read_some(self, files: Sequence[StoredFile], make: Make | None = None) -> Iterator[FileReading]:
         """Reads these of `ledgers`, in order; `make` as for `read_files`."""
         return read_files(self._engine, self.path, files, make)
+
+    def look_through(
+        self, files: Sequence[StoredFile], look: Callable[[Chain, Sequence[AnyEvent]], None]
+    ) -> Iterator[Chain]:
+        """The chain of every run of these of `ledgers`; `look` is called with its events, which go then."""
+        return look_through(self._engine, self.path, files, look)
 
     def contents_of(self, files: Sequence[StoredFile]) -> Iterator[LedgerContent | None]:
         """The `FileReading.content` that reading each of these of `ledgers` would have now.

@@ -77,8 +77,11 @@ class Transcript(Struct, frozen=True, kw_only=True):
     """A run as a conversation, in the order of its ledger.
 
     Attributes:
-        items: what was said and done; a result is part of its call.
+        items: what was said and done; a result is part of its call. Of a long run, one part of it.
+        parts: `seq` of the event that each part of the run begins with; `part` is which of them this is.
     """
 
     digest: str
     items: tuple[TranscriptItem, ...]
+    parts: tuple[int, ...] = ()
+    part: int = 0

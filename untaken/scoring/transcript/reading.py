@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -29,6 +31,8 @@ TEXT_CHARS: Final = 8_000
 LEAST_CHARS: Final = 300
 ALL_CHARS: Final = 4_000_000
 """Most characters of all texts together that a browser draws without a pause."""
+ITEMS: Final = 20_000
+"""Most items that are read, and that a browser is given, at once."""
 ARGUMENTS: Final = 40
 NAME_CHARS: Final = 200
 _SPEAKERS: Final[dict[str, Speaker]] = {
@@ -39,51 +43,82 @@ _SPEAKERS: Final[dict[str, Speaker]] = {
 }
 
 
-def transcript_of(run: Run, score: RunScore | Unscored, *, marks: Sequence[EventMarks] = ()) -> Transcript:
+def transcript_of(
+    run: Run, score: RunScore | Unscored, *, marks: Sequence[EventMarks] = (), part: int = 0
+) -> Transcript:
     """The run as a conversation, its sub-goals marked where they were attempted and completed.
 
     A result is part of the call that it answers; verdicts, notes and other events about the run are no part
     of it, but what they say of an event can be given as a mark. A mark on an event that the transcript does
     not show (a verdict's, say) is shown on the item before it. Of a run whose ledger records nothing that
     was said or done, the verdicts are shown: they are all that is known.
+
+    Args:
+        run: the run.
+        score: of the run.
+        marks: more marks, each kind by itself.
+        part: which `ITEMS` items of a long run; the last ones where there are not so many.
     """
-    texts = sum(isinstance(event, (ev.Message, ev.ToolCall, ev.Observation)) for event in run.events)
-    limit = max(LEAST_CHARS, min(TEXT_CHARS, ALL_CHARS // max(texts, 1)))
     titles = {} if isinstance(score, Unscored) else {node.sub_goal: node.title for node in score.results}
-    reader = _Reader(run, limit, titles)
+    reader = _Reader(run, titles, part)
     every: defaultdict[int, list[Mark]] = defaultdict(list)
-    for some in (_sub_goal_marks(score), _plan_marks(run), *marks):
+    for some in (_sub_goal_marks(score, reader), _plan_marks(run), *marks):
         for seq, given in some.items():
-            every[reader.place(seq)] += given
-    items = tuple(reader.item(event, tuple(every.get(event.seq, ()))) for event in reader.shown)
-    return Transcript(digest=run.digest, items=items)
+            if reader.holds(place := reader.place(seq)):
+                every[place] += given
+    return Transcript(
+        digest=run.digest,
+        items=tuple(reader.item(event, tuple(every.get(event.seq, ()))) for event in reader.shown),
+        parts=tuple(reader.seqs[::ITEMS]),
+        part=reader.part,
+    )
 
 
 class _Reader:
-    """Args: the run, the most characters of a text, and what sub-goals are called."""
+    """Args: the run, what sub-goals are called, and which part of the run is read."""
 
-    def __init__(self, run: Run, limit: int, titles: Mapping[str, str]) -> None:
-        self.limit = limit
+    def __init__(self, run: Run, titles: Mapping[str, str], part: int) -> None:
         self.titles = titles
-        self.answers: defaultdict[int, list[ev.Observation]] = defaultdict(list)
-        folded: dict[int, int] = {}
+        # A run may have a million events: whole numbers in arrays, and no dictionary of them all.
+        self._answers, self._calls, lone = array("q"), array("q"), set[int]()
         for answer, call in paired(run.actions, run.of(ev.Observation)):
-            if call is not None:
-                self.answers[call.seq].append(answer)
-                folded[answer.seq] = call.seq
-        self.shown = [event for event in run.events if type(event) in _READ and event.seq not in folded]
-        if all(isinstance(event, ev.RunStarted | ev.RunFinished) for event in self.shown):
-            self.shown = [event for event in run.events if type(event) in {*_READ, ev.Verdict}]
-        shown = {event.seq for event in self.shown}
-        self._places: list[int] = []
-        before = self.shown[0].seq if self.shown else 0
-        for event in run.events:
-            before = event.seq if event.seq in shown else before
-            self._places.append(folded.get(event.seq, before))
+            if call is None:
+                lone.add(answer.seq)
+            else:
+                self._answers.append(answer.seq)
+                self._calls.append(call.seq)
+        shown = [
+            event
+            for event in run.events
+            if type(event) in _READ and (type(event) is not ev.Observation or event.seq in lone)
+        ]
+        if all(isinstance(event, ev.RunStarted | ev.RunFinished) for event in shown):
+            shown = [event for event in run.events if type(event) in {*_READ, ev.Verdict}]
+        self.seqs = array("q", [event.seq for event in shown])
+        self.part = max(0, min(part, (len(shown) - 1) // ITEMS))
+        self.shown = shown[self.part * ITEMS : (self.part + 1) * ITEMS]
+        here = {event.seq for event in self.shown}
+        wanted = {
+            answer: call for answer, call in zip(self._answers, self._calls, strict=True) if call in here
+        }
+        self.answers: defaultdict[int, list[ev.Observation]] = defaultdict(list)
+        for answer in run.of(ev.Observation) if wanted else ():
+            if answer.seq in wanted:
+                self.answers[wanted[answer.seq]].append(answer)
+        texts = sum(isinstance(event, (ev.Message, ev.ToolCall, ev.Observation)) for event in self.shown)
+        texts += sum(map(len, self.answers.values()))
+        self.limit = max(LEAST_CHARS, min(TEXT_CHARS, ALL_CHARS // max(texts, 1)))
 
     def place(self, seq: int) -> int:
         """The item that a mark on an event belongs to."""
-        return self._places[min(max(seq, 0), len(self._places) - 1)]
+        last = bisect_right(self._answers, seq) - 1
+        at = self._calls[last] if last >= 0 and self._answers[last] == seq else seq
+        before = bisect_right(self.seqs, at)
+        return self.seqs[max(0, before - 1)] if self.seqs else 0
+
+    def holds(self, place: int) -> bool:
+        """Whether an item is of the part that is read."""
+        return bool(self.shown) and self.shown[0].seq <= place <= self.shown[-1].seq
 
     def item(self, event: ev.Event, marks: tuple[Mark, ...]) -> TranscriptItem:
         fields = self.verdict(event) if isinstance(event, ev.Verdict) else _READ[type(event)](self, event)
@@ -170,14 +205,14 @@ _READ: Final[dict[type, Callable[..., Fields]]] = {
 }
 
 
-def _sub_goal_marks(score: RunScore | Unscored) -> EventMarks:
-    """Where each sub-goal was attempted, and the event after which it was completed."""
+def _sub_goal_marks(score: RunScore | Unscored, reader: _Reader) -> EventMarks:
+    """Where in the part that is read each sub-goal was attempted, and the event that completed it."""
     marks: defaultdict[int, list[Mark]] = defaultdict(list)
     for node in () if isinstance(score, Unscored) else score.nodes:
         title = node.title or node.sub_goal
         done = node.completed_at
         for seq in node.events:
-            if seq != done:
+            if seq != done and reader.holds(reader.place(seq)):
                 marks[seq].append(Mark(kind="attempted", words=title, sub_goal=node.sub_goal))
         if node.completed and done is not None:
             marks[done].append(Mark(kind="completed", words=title, sub_goal=node.sub_goal))
