@@ -203,7 +203,7 @@ def score_runs(
     everyone = list(runs)
     scoring = Scoring(graphs=_graph_set(graphs), missing=missing, verdicts=tuple(verdicts))
     scores = _scores(everyone, scoring, known=known, progress=progress)
-    return scores, _noticed(everyone, scores, scoring)
+    return scores, _scoring_findings(everyone, scores, scoring)
 
 
 def _scores(
@@ -231,7 +231,7 @@ def _scores(
     return {run.digest: scores[run.digest] for run in everyone}
 
 
-def _noticed(
+def _scoring_findings(
     everyone: Sequence[Run], scores: Mapping[str, RunScore | Unscored], scoring: Scoring
 ) -> tuple[Finding, ...]:
     """What was noticed while runs were scored."""
@@ -370,9 +370,9 @@ def evaluate_corpus(
     pooled = Once(lambda: _pooled(by_digest.values(), scores, missing, resamples))
 
     def findings() -> tuple[Finding, ...]:
-        noticed = _noticed(list(by_digest.values()), scores, scoring)
+        scored = _scoring_findings(list(by_digest.values()), scores, scoring)
         remembering = _remembering(memories, by_digest)
-        return tuple(dict.fromkeys((*found, *graph_set.findings, *noticed, *remembering, *pooled().findings)))
+        return tuple(dict.fromkeys((*found, *graph_set.findings, *scored, *remembering, *pooled().findings)))
 
     return Corpus(
         runs=by_digest,
