@@ -238,7 +238,9 @@ def show_results(results: Sequence[UploadResult], *, after_any: Callable[[], obj
         return
     marks = [one.mark for one in found if one.row.name not in one.sides]
     words = [f"{len(marks) - marks.count('✗')} of {counted(len(marks), 'file')} added"]
-    words += [f"{marks.count('⚠')} of them with findings"] if "⚠" in marks else []
+    words += [f"{marks.count('⚠')} of them with faults"] if "⚠" in marks else []
+    broken = sum(one.broken for one in found if one.row.name not in one.sides)
+    words += [f"{counted(broken, 'broken run')}, counted nowhere"] if broken else []
     words += [f"{marks.count('✗')} not added"] if "✗" in marks else []
     if set(marks) == {"✓"}:
         st.success(f"{words[0]}.", icon=":material/check_circle:")

@@ -126,7 +126,9 @@ def append(store: Workspace, run: Run, events: Sequence[Draft]) -> Head | None:
         roles.need("reviewer")
         before = store.run_now(run).integrity.head
         end = store.append_events(run, [second_reading.marked(run, event) for event in events])
-        return end if end != before else None
+        if end != before:
+            return end
+        add_message("Not saved again: the run already holds exactly this")
     except UntakenError as error:
         add_message(f"Not saved: {error.message}. {error.hint}")
     except OSError as error:

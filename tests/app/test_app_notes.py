@@ -28,7 +28,7 @@ from untaken.analysis.failure_modes import (
 )
 from untaken.analysis.failure_modes.model_suggesting import model_suggestions
 from untaken.judging.asking import ModelAccess, ReplyStore
-from untaken.ledger import Run
+from untaken.ledger import ReviewNote, Run
 from untaken.workspace import Workspace
 
 BOB = "human:bob"
@@ -70,6 +70,18 @@ def about(app: AppTest, words: str) -> AppTest:
 
 def modes_of(run: Run) -> list[tuple[str, str, Place]]:
     return [(one.mode, one.by, one.place) for one in counted(run)]
+
+
+def test_a_note_that_the_run_holds_already_is_not_written_again_and_the_page_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        app = opened(tmp_path, monkeypatch, store)
+        for _ in range(2):
+            field(app.text_area, "Note").input("the money went back").run()
+            press(app, "add-note")
+        assert "the run already holds exactly this" in app.warning[0].value
+        assert [n.text for n in run_of(store, "r1").of(ReviewNote)] == ["the money went back"]
 
 
 def test_a_note_on_the_selected_sub_goal_is_written_there(

@@ -100,7 +100,8 @@ def test_files_of_different_folders_and_archives_have_cards_of_their_own() -> No
 def test_faults_are_counted_in_words() -> None:
     app = shown(SOUND, BROKEN, UNKNOWN)
     assert app.warning[0].value == (
-        "2 of 3 files added; 1 of them with findings; 1 not added. The reasons are below."
+        "2 of 3 files added; 1 of them with faults; 1 broken run, counted nowhere; 1 not added. "
+        "The reasons are below."
     )
 
 

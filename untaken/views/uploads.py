@@ -160,6 +160,11 @@ class Upload:
         return " · ".join(words[verdict] for verdict, _ in counts.most_common())
 
     @property
+    def broken(self) -> int:
+        """How many of its runs are broken: kept, shown, and counted nowhere."""
+        return sum(verdict.broken for part in self.parts for verdict in part.integrity)
+
+    @property
     def loss(self) -> str:
         """What conversions could not carry over."""
         return _together(line for part in self.parts if part.loss for line in part.loss.lines())
