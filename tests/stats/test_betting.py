@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.gate import World, compared
-from untaken.stats.betting import evidence_above, first_above, lower_end
+from untaken.stats.betting import decide, evidence_above, first_above, lower_end
 
 SHARES = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
@@ -43,6 +43,15 @@ def test_the_interval_holds_the_mean_of_values_all_alike_and_is_between_0_and_1(
     assert 0 <= high <= 1
     alike = [values[0]] * len(values)
     assert lower_end(alike) <= values[0] <= 1 - lower_end([1 - value for value in alike]) + 1e-9
+
+
+@given(SHARES)
+def test_both_ends_change_places_where_successes_are_failures(values: list[float]) -> None:
+    (low, high), turned = (
+        decide(some, passes=0.5, fails=0.5).ends for some in (values, [1 - value for value in values])
+    )
+    assert turned == pytest.approx((1 - high, 1 - low))
+    assert low == lower_end(values)
 
 
 @given(SHARES, st.floats(0.01, 0.99), st.floats(0.01, 0.99))
