@@ -437,7 +437,8 @@ def remember(page: str) -> None:
 
 def _in_address() -> tuple[str, ...]:
     """What of the selection is in the address of this page: on Review, `graph` is a filter."""
-    return tuple(name for name in SELECTION if (st.session_state.get(PAGE), name) != ("review", "graph"))
+    page = st.session_state.get(PAGE)
+    return tuple(name for name in SELECTION if (page, name) != ("review", "graph"))
 
 
 def selected(name: str) -> str | None:
@@ -454,10 +455,11 @@ def select(**chosen: str | int | None) -> None:
     """
     if unknown := chosen.keys() - set(SELECTION):
         raise TypeError(f"cannot be selected: {', '.join(sorted(unknown))}")
+    shown = _in_address()
     for name in SELECTION:
         value = chosen.get(name)
         st.session_state[f"selected_{name}"] = None if value is None else str(value)
-        if name not in _in_address():
+        if name not in shown:
             continue
         if value is None:
             st.query_params.pop(name, None)
