@@ -106,7 +106,16 @@ def go_on() -> None:
     evaluating.keep_made()
     if _left.is_set():
         _left.clear()
-        Thread(target=_open_whole, args=(state.open_whole,), daemon=True).start()
+
+        def rest() -> None:
+            state.open_whole(evaluating.content(state.shared_workspace()))
+
+        Thread(target=_open_whole, args=(rest,), daemon=True).start()
+
+
+def leave_rest() -> None:
+    """Have the decisions of all runs evaluated once the page is drawn."""
+    _left.set()
 
 
 def _open_whole(open_whole: Callable[[], object]) -> None:
@@ -128,7 +137,7 @@ def _open_ahead() -> None:
         _goes_on("Loading the page")
         from components.shared import frame  # noqa: F401, PLC0415 (slow)
 
-        _left.set()
+        leave_rest()
     except Exception:  # the page says it
         LOG.debug("the workspace could not be opened ahead", exc_info=True)
     finally:

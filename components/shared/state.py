@@ -171,8 +171,11 @@ def open_ahead(_on_step: Callable[[str], object]) -> None:
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
-def open_whole() -> None:
-    """Do for the workspace that all share what `open_ahead` has left out: evaluate every decision."""
+def open_whole(digest: str) -> None:  # noqa: ARG001 (cache key)
+    """Do for the workspace that all share what the first page does without: evaluate every decision.
+
+    `digest` is that of its content.
+    """
     _ = evaluating.evaluate_ahead(shared_workspace(), lambda _: None).choices
 
 
