@@ -22,6 +22,7 @@ from untaken.ledger import (
     unread_runs,
     verify_ledger,
 )
+from untaken.ledger.source import Front
 
 GARBAGE = b'{"nobody": "knows"'
 
@@ -419,3 +420,10 @@ def test_many_lines_accepted_at_once_are_judged_as_line_by_line(
         at_once, findings = read_ledger(path, strict=False, heads=heads)
         assert sorted(at_once, key=lambda run: run.run_id) == sorted(slowly, key=lambda run: run.run_id)
         assert sorted(map(repr, findings)) == sorted(map(repr, noticed))
+
+
+def test_the_front_of_a_file_ends_where_it_ends_wherever_it_is_read_from() -> None:
+    front = Front(io.BytesIO(b"0123456789"), 6)
+    assert (front.after(2), front.after(6), front.after(8)) == (b"2345", b"", b"")
+    front.rewind()
+    assert (front.read(4), front.read(4), front.read(4)) == (b"0123", b"45", b"")

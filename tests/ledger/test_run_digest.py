@@ -56,3 +56,10 @@ def test_a_broken_copy_never_replaces_the_run() -> None:
     (broken,), _ = read_ledger(data[:-20], strict=False)
     assert broken.integrity.broken
     assert broken.digest != read(finished()).digest
+
+
+def test_who_ran_is_its_name_with_what_is_recorded_of_model_version_and_prompt() -> None:
+    recorded = {"model": "m", "version": "2", "prompt_version": "p"}
+    assert a_run(agent="a", **recorded).run().identity == ("a", "m", "2", "p")
+    assert a_run(agent="a").run().identity == ("a", "", "", "")
+    assert a_run(agent="a", metadata={"agent_version": "3"}).run().identity == ("a", "", "3", "")
