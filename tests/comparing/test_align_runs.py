@@ -102,6 +102,12 @@ REFERENCES = [
         "most sub-goals",
         id="the critical one of as many",
     ),
+    pytest.param(
+        [a(1, graph="elsewhere").finish(True), good(2)],
+        "ann #2",
+        "most sub-goals",
+        id="one whose plan is not there comes last",
+    ),
     pytest.param([bad(1), bad(2)], "bob #1", "no shown run succeeded", id="no success at all"),
 ]
 
