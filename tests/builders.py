@@ -137,6 +137,12 @@ def a_graph(*sub_goals: dict[str, Any] | str, graph_id: str = "g", **fields: Any
     return parse_graph(msgspec.json.encode(document), name="g.plan.json", format="json")
 
 
+def ready(name: str, *deps: str, critical: bool = False, **fields: Any) -> dict[str, Any]:
+    """A sub-goal that is completed where it is acted on and the state has its field."""
+    rules, check = [{"tool": name}], {"expr": f"state.{name}"}
+    return {"id": name, "deps": list(deps), "critical": critical, "check": check, "rules": rules, **fields}
+
+
 def a_score(
     agent: str,
     task: str,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from untaken.formats import Conversion, convert
-from untaken.ledger import Run, heads_path, load_heads, read_ledger
+from untaken.ledger import Message, Observation, Run, ToolCall, heads_path, load_heads, read_ledger
 
 
 def tau_call(tool: str, arguments: Any, call_id: str | None = "c1") -> dict[str, Any]:
@@ -453,3 +453,12 @@ def converted(format: str | None, out: Path, *sources: Path, **options: Any) -> 
 def codes(conversion: Conversion) -> Counter[str]:
     """How often each finding was met."""
     return Counter(finding.code for finding in conversion.findings)
+
+
+def told(run: Run) -> tuple[list[Any], list[Any], list[Any]]:
+    """What is said, called and answered in a run."""
+    return (
+        [(m.role, m.content) for m in run.of(Message)],
+        [(c.tool, c.arguments) for c in run.of(ToolCall)],
+        [(o.content, o.ok) for o in run.of(Observation)],
+    )

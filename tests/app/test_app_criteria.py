@@ -13,20 +13,10 @@ from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
 from untaken.judging.criteria import editing, kept_criteria, kept_runs, ledger_criteria, propose
-from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch
 TABS = "criteria_tabs"
 CLARITY = [{"name": "Clarity", "description": "How clear.", "accepted_values": ["bad", "fair", "good"]}]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A workspace with the desk's runs."""
-    with Workspace(tmp_path) as store:
-        store.add("desk.plan.yaml", desk.GRAPH)
-        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
-    return tmp_path
 
 
 def opened(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import codes, converted, put
+from foreign_files import codes, converted, put, told
 from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.formats import Conversion, sniff
-from untaken.ledger import Message, Observation, Run, ToolCall
+from untaken.ledger import Observation, Run
 
 RECORDED = Path(__file__).parent / "recorded" / "mlflow.json"
 START = 1_760_000_000_000_000_000
@@ -61,14 +61,6 @@ def trace(*spans: dict[str, Any], **info: Any) -> dict[str, Any]:
 def read(tmp_path: Path, *documents: Any) -> tuple[Conversion, list[Run]]:
     content = "".join(json.dumps(each) + "\n" for each in documents)
     return converted("mlflow", tmp_path / "out", put(tmp_path / "in" / "t.jsonl", content))
-
-
-def told(run: Run) -> tuple[list[Any], list[Any], list[Any]]:
-    return (
-        [(m.role, m.content) for m in run.of(Message)],
-        [(c.tool, c.arguments) for c in run.of(ToolCall)],
-        [(o.content, o.ok) for o in run.of(Observation)],
-    )
 
 
 WANT = ([("user", "Go."), ("assistant", "Done.")], [("look", {"day": 1})], [("monday", True)])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_files import codes, converted
+from foreign_files import codes, converted, told
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,14 +77,6 @@ def read(tmp_path: Path, *documents: Any, name: str = "t.jsonl") -> tuple[Conver
     source.parent.mkdir(parents=True, exist_ok=True)
     source.write_text("\n".join(json.dumps(each) for each in documents), encoding="utf-8")
     return converted("otel", tmp_path / "out", source)
-
-
-def told(run: Run) -> tuple[list[Any], list[Any], list[Any]]:
-    return (
-        [(m.role, m.content) for m in run.of(Message)],
-        [(c.tool, c.arguments) for c in run.of(ToolCall)],
-        [(o.content, o.ok) for o in run.of(Observation)],
-    )
 
 
 WANT = ([("user", "Go."), ("assistant", "I look.")], [("look", {"day": 1})], [("monday", True)])

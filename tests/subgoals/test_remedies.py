@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from builders import RunBuilder, a_graph, a_run
+from builders import RunBuilder, a_graph, a_run, ready
 
 from untaken.scoring import score_run
-
-
-def ready(name: str, *deps: str, critical: bool = False, **fields) -> dict:
-    """A sub-goal that is completed where it is acted on and the state has its field."""
-    check = {"expr": f"state.{name}"}
-    return {
-        "id": name,
-        "deps": list(deps),
-        "critical": critical,
-        "check": check,
-        "rules": [{"tool": name}],
-        **fields,
-    }
 
 
 def did(*done: str, failed: tuple[str, ...] = ()) -> RunBuilder:
