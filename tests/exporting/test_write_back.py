@@ -81,6 +81,7 @@ class Tool(BaseHTTPRequestHandler):
 
     got: list[tuple[str, str, Any]]
     answer: tuple[int, bytes]
+    wait = "0"
     answers: dict[str, list[tuple[int, bytes]]]  # by path, before `answer`
 
     def do_POST(self) -> None:
@@ -90,7 +91,7 @@ class Tool(BaseHTTPRequestHandler):
         code, text = first.pop(0) if first else type(self).answer
         self.send_response(code)
         if code == 429:
-            self.send_header("Retry-After", "0")
+            self.send_header("Retry-After", type(self).wait)
         if code == 302:
             self.send_header("Location", "http://127.0.0.1:9/elsewhere")
         self.send_header("Content-Length", str(len(text)))
@@ -220,3 +221,15 @@ def test_a_key_goes_nowhere_it_should_not(
     monkeypatch.setenv(KEY, key)
     assert export(desk, "--to", "langfuse", "--send", address) == 2, desc
     assert code in capsys.readouterr().err
+
+
+def test_a_hostile_answer_is_no_fault_of_this_program(
+    desk: Path, tool: tuple[type[Tool], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handler, address = tool
+    waited: list[float] = []
+    monkeypatch.setattr("untaken.views.exporting.sending.time.sleep", waited.append)
+    handler.wait = "9" * 5_000
+    handler.answers = {"/api/public/ingestion": [(429, b""), (200, b"[" * 500_000)]}
+    assert export(desk, "--to", "langfuse", "-o", str(desk / "out.jsonl"), "--send", address) == 0
+    assert waited == [60]

@@ -28,6 +28,8 @@ PAGES = ("overview", "run", "review", "compare", "rankings", "decisions", "data"
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 ADDED = "1 of 1 file added."
 STOPPED = "0 of 1 file added; 1 not added. The reasons are below."
+LOOKED_AT = (0.2, 0.8)
+"""Seconds a page is looked at: who clicks without any pause takes the processor from the uploads."""
 GROWTH_MIB = 200
 """Most that the server may hold more after all visits than after as many visits as there are pages."""
 
@@ -115,7 +117,7 @@ def test_every_upload_among_interruptions_and_page_switches_is_answered(
     def switch(number: int) -> Visits:
         visits, chosen = Visits(), random.Random(number)
         page = ServedPage(server.address, "data")
-        while not done.is_set():
+        while not done.wait(chosen.uniform(*LOOKED_AT)):
             began = time.monotonic()
             page.go_to(chosen.choice(PAGES))
             visits.look(page, began)

@@ -79,6 +79,14 @@ def read(tmp_path: Path, *documents: Any, name: str = "t.jsonl") -> tuple[Conver
     return converted("otel", tmp_path / "out", source)
 
 
+@pytest.mark.parametrize("value", ["--5", "9" * 5_000, "-", "5.5", "x"])
+def test_a_number_that_is_none_costs_itself_and_not_its_trace(value: str, tmp_path: Path) -> None:
+    call = json.loads(json.dumps(CHAT).replace('{"intValue": "5"}', json.dumps({"intValue": value})))
+    found, (run,) = read(tmp_path, otlp(AGENT, call, TOOL))
+    assert told(run) == WANT
+    assert "importer-failed" not in codes(found)
+
+
 WANT = ([("user", "Go."), ("assistant", "I look.")], [("look", {"day": 1})], [("monday", True)])
 
 

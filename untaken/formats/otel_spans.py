@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ _CODES: Final[Mapping[str, Status]] = {
     **dict.fromkeys(("1", "ok", "status_code_ok", "statuscode.ok"), "ok"),
     **dict.fromkeys(("2", "error", "status_code_error", "statuscode.error"), "error"),
 }
+_WHOLE: Final = re.compile(r"-?[0-9]{1,20}")
 PARTS: Final = {
     "trace_id": ("traceId", "trace_id"),
     "span_id": ("spanId", "span_id"),
@@ -261,7 +263,7 @@ def _plain(value: Any) -> Any:
     kind, inner = next(iter(value.items()))
     match kind:
         case "intValue" | "int_value":
-            return int(inner) if str(inner).lstrip("-").isdecimal() else inner
+            return int(inner) if _WHOLE.fullmatch(str(inner)) else inner
         case "arrayValue" | "array_value":
             return [_plain(each) for each in items(mapping(inner).get("values"))]
         case "kvlistValue" | "kvlist_value":

@@ -30,6 +30,8 @@ _INVALID: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
 SECONDS: Final = 30
 TRIES: Final = 5
 MOST_BYTES: Final = 1 << 20
+DIGITS: Final = 10
+"""Of a number of seconds: Python refuses to read one of thousands of digits."""
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -120,7 +122,10 @@ class _Sender:
 
 def _wait(asked: str | None) -> float:
     """Seconds until the next try: what the server asks for, within bounds."""
-    return min(int(asked), SECONDS * 2) if asked is not None and asked.isdecimal() else 1.0
+    most = SECONDS * 2
+    if asked is None or not asked.isdecimal():
+        return 1.0
+    return min(int(asked), most) if len(asked) < DIGITS else most
 
 
 def _authorization(to: str) -> dict[str, str]:
@@ -139,7 +144,7 @@ def _refused(body: bytes) -> int:
     """How many results Langfuse lists as errors in its answer."""
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return 0
     errors = found.get("errors") if isinstance(found, dict) else None
     return len(errors) if isinstance(errors, list) else 0
