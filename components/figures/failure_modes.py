@@ -40,7 +40,7 @@ def mode_matrix(
     if not pivot.modes:
         return message("No failure mode is assigned to a failed run", dark=dark)
     modes, groups, look = pivot.modes[:MOST_MODES], pivot.groups[:MOST_GROUPS], tokens(dark)
-    places = {(cell.mode, cell.group): cell for cell in pivot.cells}
+    places = {(one.mode, one.group): one for one in pivot.cells}
     shown = [(x, y, places[mode, group]) for y, mode in enumerate(modes) for x, group in enumerate(groups)]
     figure = go.Figure()
     figure.update_layout(
@@ -57,13 +57,13 @@ def mode_matrix(
             y=[y for _, y, _ in shown],
             mode="markers+text",
             marker={"symbol": "square", "size": 34, "opacity": 0},
-            text=[f"{cell.count}/{cell.n}" for _, _, cell in shown],
+            text=[f"{one.count}/{one.n}" for _, _, one in shown],
             textposition="middle center",
             textfont={"size": 13, "color": look.text},
-            customdata=[[f"{cell.mode} {x}"] for x, _, cell in shown],
+            customdata=[[f"{one.mode} {x}"] for x, _, one in shown],
             selected={"marker": {"opacity": 0}, "textfont": {"color": look.text}},
             unselected={"marker": {"opacity": 0}, "textfont": {"color": look.text}},
-            hovertext=[_cell_words(cell, names) for _, _, cell in shown],
+            hovertext=[_cell_words(one, names) for _, _, one in shown],
         )
     )
     heads = [text.folded(group, width=13, lines=2) for group in groups]
