@@ -143,6 +143,16 @@ def test_any_corpus_gives_the_same_figures_as_one_decision_after_another(
     assert_same(runs, memory, weights)
 
 
+@given(seed=st.integers(0, 10_000), runs=st.integers(2, 12))
+def test_a_run_evaluated_alone_gives_what_it_gives_among_the_others(seed: int, runs: int) -> None:
+    made = a_corpus(Random(seed), runs)
+    memory = PolicyMemory.build(made)
+    together = evaluate_runs(made, memory)
+    alone = {run.digest: evaluate_runs(made, memory).alone(run.digest) for run in made}
+    assert alone == dict(together)
+    assert {run.digest: together.alone(run.digest) for run in made} == alone
+
+
 @pytest.mark.parametrize("folder", ["ledgers", "crafter/ledgers"])
 def test_the_samples_give_the_same_figures(folder: str) -> None:
     runs = [
