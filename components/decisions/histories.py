@@ -11,6 +11,7 @@ import streamlit as st
 from components import figures
 from components.decisions import choice_view
 from components.shared import cards, listeners, options, state, tables, text
+from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
 from untaken.corpus import Corpus
 from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice, power_words
@@ -31,6 +32,7 @@ COLUMNS: Final = [
     *("parts", "advantage", "low", "high", "context", "agent", "task_id", "decision_point"),
     *("avg_cost", "avg_steps", "support_reason", "choice", "run_id", "digest"),
 ]
+WORDS: Final[Mapping[str, str]] = {str(verdict): words for verdict, words in DELTA_WORDS.items()}
 SIGNED: Final = st.column_config.NumberColumn(format="%+.3f")
 MORE: Final = 20
 
@@ -138,8 +140,9 @@ def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None
     if len(ordered) > FEW:
         st.caption(f"The first {FEW:,} of {len(ordered):,} rows; download the table to see all.")
     first = ordered.head(FEW)
+    shown = review.table(first)[COLUMNS]
     row = tables.table(
-        review.table(first)[COLUMNS],
+        shown.assign(verdict=shown["verdict"].map(WORDS)),
         key="paths",
         name="Alternatives",
         selectable=True,
@@ -150,6 +153,10 @@ def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None
     )
     if row is not None:
         state.open_run(str(first["digest"].iloc[row]), decision=int(first["decision_point"].iloc[row]))
+
+
+def _in_words(verdict: str) -> str:
+    return WORDS[verdict]
 
 
 def by_value(frame: pd.DataFrame, columns: Mapping[str, str], *, key: str) -> pd.DataFrame:
@@ -168,7 +175,7 @@ def by_value(frame: pd.DataFrame, columns: Mapping[str, str], *, key: str) -> pd
             chosen = st.multiselect(
                 words,
                 offered,
-                format_func=lambda value: text.one_line(value, 60),
+                format_func=_in_words if name == "verdict" else lambda value: text.one_line(value, 60),
                 key=f"{key}-{name}",
                 on_change=options.changed,
                 args=(name, f"{key}-{name}"),
