@@ -16,10 +16,12 @@ from untaken.formats.readings import items, objects
 from untaken.formats.registry import importers, recognise
 from untaken.formats.sample import Sample, sample_of
 from untaken.formats.sources import HEAD_BYTES
+from untaken.ledger.signature import is_tar
 
 NAMED: Final = 3
 """Files, or fields of one, that a message names; the others are counted."""
 _TABLES: Final = "; export its rows as JSON Lines"
+_ZIP: Final = ", which is not opened: pack its files as a zip archive"
 _MAGIC: Final = (
     (b"%PDF", "a PDF document"),
     (b"\x89PNG", "a PNG picture"),
@@ -31,6 +33,8 @@ _MAGIC: Final = (
     (b"\x7fELF", "a program"),
     (b"BZh", "a bzip2 file, which is not opened: decompress it, or use gzip or Zstandard"),
     (b"\xfd7zXZ", "an xz file, which is not opened: decompress it, or use gzip or Zstandard"),
+    (b"7z\xbc\xaf\x27\x1c", f"a 7z archive{_ZIP}"),
+    (b"Rar!", f"a RAR archive{_ZIP}"),
     (b"<!doctype html", "an HTML page"),
     (b"<html", "an HTML page"),
     (b"<?xml", "an XML document"),
@@ -107,6 +111,8 @@ def _faults(sample: Sample) -> Findings:
 def _shape(sample: Sample) -> str:
     start = sample.head[:64].lstrip().lower()
     magic = next((what for mark, what in _MAGIC if start.startswith(mark.lower())), None)
+    if is_tar(sample.head):
+        return f"a tar archive{_ZIP}"
     fields = _fields(sample.first)
     if part := next((what for names, what in _PARTS if sample.first.keys() >= set(names)), None):
         return part

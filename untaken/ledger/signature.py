@@ -25,11 +25,16 @@ def has_event_signature(head: bytes) -> bool:
     An event names its ``type`` and ``run_id``, and besides ``seq``, ``prev`` or a type of this program. What
     lacks that is no broken ledger but another file.
     """
-    if head.startswith(_ZIP):  # its members may show through, where they are not compressed
+    if head.startswith(_ZIP) or is_tar(head):  # its members may show through, where they are not compressed
         return False
     if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # then the reader can say that this is what is wrong
         head = head.decode("utf-16", errors="ignore").encode(errors="ignore")
     return any(_is_event(line) for line in head.split(b"\n", LINES)[:LINES])
+
+
+def is_tar(head: bytes) -> bool:
+    """True for the first bytes of a tar archive."""
+    return head[257:262] == b"ustar"
 
 
 def _is_event(line: bytes) -> bool:
