@@ -173,3 +173,11 @@ def test_the_shape_of_a_broken_looking_flood_of_errors_stays_small() -> None:
         builder.call("look").observe(f"error {chr(97 + n % 26)}", ok=False)
     run = builder.finish(success=False).run()
     assert len(shapes_of([run], {run.digest: NO_GRAPH})[run.digest]) <= 201
+
+
+@pytest.mark.parametrize(
+    ("alike", "words"), [(1, ""), (2, "; 1 other like it"), (1_235, "; 1,234 others like it")]
+)
+def test_why_a_run_comes_first_says_how_many_are_like_it(alike: int, words: str) -> None:
+    (first, *_) = reading_order([f"r{n}" for n in range(alike)], {f"r{n}": () for n in range(alike)})
+    assert first.words == f"no run like it was read{words}"
