@@ -79,7 +79,7 @@ PRICED = st.builds(
     kind=st.sampled_from(["outcome", "outcome", "weak"]),
     success=st.sampled_from([0.0, 1.0, 0.7, 0.25]),
     cost=DECIMALS,
-    steps=WHOLE,
+    steps=WHOLE | DECIMALS,
 )
 
 

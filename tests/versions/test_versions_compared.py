@@ -116,6 +116,7 @@ def test_retries_are_called_where_no_sub_goal_is() -> None:
     found = compared(versions(lambda n: "fail pay" if n % 10 == 0 else "", retried=1))
     assert found.called == ()
     assert [one.measure for one in found.costs if one.called and one.measure == "retries"] == ["retries"]
+    assert {one.measure for one in found.costs} == {"retries", "cost", "steps"}
 
 
 def test_plans_of_one_task_each_are_pooled_by_the_tool_of_their_checks() -> None:
