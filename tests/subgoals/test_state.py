@@ -7,6 +7,7 @@ import copy
 import pytest
 from builders import a_run
 
+from untaken.scoring.expressions import evaluated
 from untaken.scoring.state import StateFold, merge_patch
 from untaken.scoring.trace import Trace
 
@@ -75,3 +76,9 @@ def test_later_patches_do_not_reach_back_into_earlier_events() -> None:
 def test_events_after_the_run_do_not_change_the_state() -> None:
     builder = a_run().state(a=1).finish().state(a=2)
     assert folded(builder).state == {"a": 1}
+
+
+def test_what_is_remembered_of_small_values_does_not_stop_an_expression_that_reads_a_list_too() -> None:
+    state = {"a": 1, "b": [1, 2]}
+    assert evaluated("state.a == 1 && size(state.b) == 2", ("a", "b"), state) is True
+    assert evaluated("state.a == 1", ("a",), state) is True
