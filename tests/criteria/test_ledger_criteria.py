@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import pytest
@@ -133,3 +134,19 @@ def test_the_ledger_gives_the_same_values_every_time_and_says_so() -> None:
         ("a", "agent", True),
         ("b", "agent", False),
     ]
+
+
+def test_a_long_run_is_measured_in_linear_time() -> None:
+    """Failures that nothing makes good, repeats with changes between, and a plan that is done at last."""
+
+    def seconds(rounds: int) -> float:
+        run = a_run()
+        for number in range(rounds):
+            run.call("x", ok=False, n=number).state(a=number).call("y", ok=True)
+        whole = done(run).finish().run()
+        begun = process_time()
+        quantify([whole], graphs=[PLAN])
+        return process_time() - begun
+
+    few, many = seconds(500), seconds(5_000)
+    assert many < 30 * max(few, 0.01)

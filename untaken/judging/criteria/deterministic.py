@@ -6,6 +6,7 @@ Each criterion measures one number and sorts it into its accepted values by lowe
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,7 +94,7 @@ def unrepeated_actions(reading: RunFacts) -> Score:
     fresh = 0
     for step in reading.steps:
         last = made.get(step.same)
-        fresh += last is None or any(last < seq < step.call.seq for seq in changes)
+        fresh += last is None or bisect_right(changes, last) < bisect_left(changes, step.call.seq)
         if step.ok is not False:
             made[step.same] = step.call.seq
     return fresh / len(reading.steps)
@@ -125,15 +126,19 @@ def recovered(reading: RunFacts) -> Score:
     goals = (
         {} if isinstance(reading.score, Unscored) else {seq: goal for seq, goal, _ in reading.score.mapped}
     )
+    worked: dict[tuple[str, str | None], int] = {}
+    for place, step in enumerate(reading.steps):
+        if step.ok is True:
+            worked["tool", step.call.tool] = worked["goal", goals.get(step.call.seq)] = place
     recoveries = 0
     for place in reading.failed:
         call = reading.steps[place].call
         goal = goals.get(call.seq)
-        recoveries += any(
-            step.ok is True
-            and (step.call.tool == call.tool or (goal is not None and goals.get(step.call.seq) == goal))
-            for step in reading.steps[place + 1 :]
+        later = (
+            worked.get(("tool", call.tool), -1),
+            worked.get(("goal", goal), -1) if goal is not None else -1,
         )
+        recoveries += max(later) > place
     return recoveries / len(reading.failed)
 
 
@@ -174,7 +179,7 @@ def termination(reading: RunFacts) -> Score:
     moments = [seq for node in reading.nodes for seq in (*node.events, node.completed_at) if seq is not None]
     if not moments:
         return Unscored("the completion time of the plan is unknown")
-    return 3.0 if any(step.call.seq > max(moments) for step in reading.steps) else 4.0
+    return 3.0 if reading.steps and reading.steps[-1].call.seq > max(moments) else 4.0
 
 
 def outcome_support(reading: RunFacts) -> Score:
