@@ -19,7 +19,6 @@ from untaken.counterfactual import (
     collect_signals,
     evaluate_runs,
 )
-from untaken.counterfactual import plan as plan_choices
 from untaken.counterfactual.memory import (
     Memories,
     PolicyMemory,
@@ -27,6 +26,7 @@ from untaken.counterfactual.memory import (
     by_memory,
     waiting_signals,
 )
+from untaken.counterfactual.plan.scored import plan_evaluation, same_decisions
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.facts.scaling.opening import ClusterPlace, open_cluster
 from untaken.facts.scaling.reading import Paths, Scoring, given_runs, outcome_of, score_one, scored_by_graph
@@ -243,31 +243,6 @@ def _scoring_findings(
     return (*found, *(doubt.finding for doubt in doubts_of(everyone, scores, scoring.graphs)))
 
 
-def plan_evaluation(
-    runs: Iterable[Run],
-    graphs: GraphSet,
-    scores: Mapping[str, RunScore | Unscored],
-    *,
-    identity: Sequence[str] = (),
-) -> PlanEvaluation:
-    """Every plan decision of these runs, compared with those of other runs of its task (§2d).
-
-    Args:
-        runs: of one or many ledgers.
-        graphs: the plan graphs; runs of one without `mutates` have no plan decisions.
-        scores: of at least these runs, by digest, against the same graphs.
-        identity: names of metadata that can change an agent: only runs that share it are compared.
-    """
-    read = (
-        (run, graphs.for_task(run.task_id, run.started.graph)[0], _mapped(scores[run.digest])) for run in runs
-    )
-    return plan_choices.evaluate_plans(read, identity=identity)
-
-
-def _mapped(score: RunScore | Unscored) -> tuple[tuple[int, str, str], ...]:
-    return () if isinstance(score, Unscored) else score.mapped
-
-
 def with_run(corpus: Corpus, run: Run) -> Corpus:
     """The corpus with one of its runs as it is now: that run is scored again, nothing else is made again.
 
@@ -394,39 +369,13 @@ def evaluate_corpus(
         and known.weights == weighed
         and known.runs.keys() == by_digest.keys()
         else Once(lambda: choices(evaluated, by_digest, memories, weights=weighed)),
-        _plans=_plans_of(by_digest, graph_set, scores, known, tuple(identity)),
+        _plans=known._plans
+        if known
+        and known.graphs == graph_set
+        and known.identity == tuple(identity)
+        and same_decisions((known.runs, known.scores), (by_digest, scores))
+        else Once(lambda: plan_evaluation(by_digest.values(), graph_set, scores, identity=identity)),
     )
-
-
-def _plans_of(
-    runs: Mapping[str, Run],
-    graphs: GraphSet,
-    scores: Mapping[str, RunScore | Unscored],
-    known: Corpus | None,
-    identity: tuple[str, ...],
-) -> Callable[[], PlanEvaluation]:
-    """Those of `known` where runs and graphs are the same: no rule for verdicts changes them.
-
-    A run that somebody wrote about has the same decisions, unless a verdict maps a call of it.
-    """
-
-    def same(digest: str, run: Run) -> bool:
-        before = known.runs.get(digest) if known else None
-        return before is run or (
-            known is not None
-            and before is not None
-            and _mapped(known.scores[digest]) == _mapped(scores[digest])
-        )
-
-    if (
-        known
-        and known.graphs == graphs
-        and known.identity == identity
-        and len(known.runs) == len(runs)
-        and all(same(digest, run) for digest, run in runs.items())
-    ):
-        return known._plans
-    return Once(lambda: plan_evaluation(runs.values(), graphs, scores, identity=identity))
 
 
 def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:

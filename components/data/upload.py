@@ -25,7 +25,6 @@ from components.shared import (
     first_steps,
     private_session,
     roles,
-    starting,
     state,
     tables,
     text,
@@ -186,7 +185,7 @@ def _with_progress(
     if ahead:
         with suppress(UntakenError):  # as above
             evaluating.evaluate_ahead(ahead, lambda step: bar.progress(1.0, text=f"{step} …"))
-            starting.leave_rest()
+            evaluating.REST_LEFT.set()
 
 
 def _forget(here: SessionUploads, turn: int) -> None:

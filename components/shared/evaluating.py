@@ -13,7 +13,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Final, TypeVar
 
 import streamlit as st
@@ -50,6 +50,8 @@ Whose = tuple[str, str, MissingRule, tuple[str, ...], str | None]
 _made: Final = SimpleQueue[Callable[[], None]]()
 """Answers that are still to be kept: nobody waits for it before a page is drawn."""
 _keeping: Final = Lock()
+REST_LEFT: Final = Event()
+"""Set where decisions are still to be evaluated, or runs read, once a page is drawn that does without."""
 
 
 def content(store: Workspace) -> str:

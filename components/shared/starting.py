@@ -31,8 +31,6 @@ MOST_STEPS: Final = 6
 
 _loading: Final = Lock()
 
-_left: Final = Event()
-"""Set where decisions are still to be evaluated, or runs read: the first page does without."""
 _ready: Final = Event()
 _ready.set()  # where nothing opens ahead, pages open the workspace
 _steps: Final[list[str]] = []
@@ -104,18 +102,13 @@ def go_on() -> None:
     with suppress(UntakenError):  # the page says what is wrong
         evaluating.make_tables(state.shared_workspace())
     evaluating.keep_made()
-    if _left.is_set():
-        _left.clear()
+    if evaluating.REST_LEFT.is_set():
+        evaluating.REST_LEFT.clear()
 
         def rest() -> None:
             state.open_whole(evaluating.content(state.shared_workspace()))
 
         Thread(target=_open_whole, args=(rest,), daemon=True).start()
-
-
-def leave_rest() -> None:
-    """Have the decisions of all runs evaluated once the page is drawn."""
-    _left.set()
 
 
 def _open_whole(open_whole: Callable[[], object]) -> None:
@@ -129,7 +122,7 @@ def _open_whole(open_whole: Callable[[], object]) -> None:
 def _open_ahead() -> None:
     try:
         _goes_on("Loading the app")
-        from components.shared import state  # noqa: PLC0415 (loads the engine)
+        from components.shared import evaluating, state  # noqa: PLC0415 (loads the engine)
         from untaken.facts.scaling.distant import AT_HAND  # noqa: PLC0415 (as above)
 
         AT_HAND.allow(HELD_BYTES)
@@ -137,7 +130,7 @@ def _open_ahead() -> None:
         _goes_on("Loading the page")
         from components.shared import frame  # noqa: F401, PLC0415 (slow)
 
-        leave_rest()
+        evaluating.REST_LEFT.set()
     except Exception:  # the page says it
         LOG.debug("the workspace could not be opened ahead", exc_info=True)
     finally:

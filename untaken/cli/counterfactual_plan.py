@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from untaken.cli.console import NOTHING, Console, decimal, rate, signed, span
-from untaken.corpus import plan_evaluation, score_runs
+from untaken.corpus import score_runs
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, calibration_card
+from untaken.counterfactual.plan.scored import plan_evaluation
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Run
 from untaken.plans import GraphSet

@@ -18,7 +18,7 @@ from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.issues import print_issues
 from untaken.cli.score import Scored, print_rules, scored_paths, usage_without_graphs
-from untaken.corpus import plan_evaluation
+from untaken.counterfactual.plan.scored import plan_evaluation
 from untaken.gate import SHOWN, GateCheck, Requirement, check_requirements, parse_requirement
 from untaken.judging import uncalibrated
 from untaken.ledger import Run

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 from math import fsum
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -15,31 +15,9 @@ from untaken.facts.opened import Facts
 from untaken.ranking import METRICS
 from untaken.ranking.compared.tables import Cells, table_of
 from untaken.ranking.groups import parts_of
-from untaken.ranking.metrics import OUTCOME, WEIGHTED
+from untaken.ranking.metrics import WEIGHTED
 from untaken.ranking.rank import rank_tables
 from untaken.ranking.rank_report import RankReport
-
-
-class _Source(NamedTuple):
-    """Where a metric is in the table `runs`: its value, its number of trials, and why it has no value."""
-
-    value: str
-    trials: str = "coalesce(required, 0)"
-    why: str = "completion_reason"
-
-
-_SOURCES: Final[Mapping[str, _Source]] = {
-    OUTCOME: _Source("success::INT::DOUBLE", "1", "success_reason"),
-    "coverage": _Source("coverage", why="coverage_reason"),
-    "completion": _Source("completion"),
-    WEIGHTED: _Source("completion_weighted", why="completion_weighted_reason"),
-    "critical_completion": _Source(
-        "critical_completion", "coalesce(critical, 0)", "critical_completion_reason"
-    ),
-    "completion_with_deps": _Source("if(completion IS NULL, NULL, completed_with_deps / required)"),
-    "completion_with_deps_all": _Source("if(completion IS NULL, NULL, completed_with_deps_all / required)"),
-}
-assert _SOURCES.keys() == METRICS.keys()  # noqa: S101 (a new metric needs a line above)
 
 
 def rank(facts: Facts, *, resamples: int = 10_000, seed: int = 0) -> RankReport:
@@ -90,15 +68,17 @@ def _size(rows: Sequence[tuple[str, str, int]]) -> tuple[int, int, str]:
 
 def _cells(facts: Facts, metric: str, agents: tuple[str, ...], tasks: tuple[str, ...]) -> Cells:
     """As `untaken.ranking.compared.tables.metric_cells`; equal values of a cell come once, counted."""
-    source = _SOURCES[metric]
+    source = METRICS[metric]
     row, column = ({name: at for at, name in enumerate(names)} for names in (agents, tasks))
     shape = len(agents), len(tasks)
     means, runs, trials = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64), np.zeros(shape)
     values: dict[tuple[int, int], list[tuple[float, int]]] = defaultdict(list)
     ran, asked = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     reasons: dict[str, str] = {}
-    by = f"agent, task_id, {source.value}"
-    query = f"SELECT {by}, sum({source.trials})::BIGINT, min({source.why}), count(*) FROM runs"  # noqa: S608 - ours
+    by = f"agent, task_id, {source.column}"
+    query = (
+        f"SELECT {by}, sum({source.column_trials})::BIGINT, min({source.column_reason}), count(*) FROM runs"  # noqa: S608 - ours
+    )
     for agent, task, value, questions, why, count in facts.rows(f"{query} GROUP BY {by} ORDER BY {by}"):
         if agent not in row or task not in column:
             continue
