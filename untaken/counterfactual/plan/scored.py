@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from untaken.counterfactual.plan.evaluate import PlanEvaluation, evaluate_plans
+from untaken.counterfactual import plan
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.plans import GraphSet
@@ -20,7 +20,7 @@ def plan_evaluation(
     scores: Mapping[str, RunScore | Unscored],
     *,
     identity: Sequence[str] = (),
-) -> PlanEvaluation:
+) -> plan.PlanEvaluation:
     """Every plan decision of these runs, compared with those of other runs of its task (§2d).
 
     Args:
@@ -32,7 +32,7 @@ def plan_evaluation(
     read = (
         (run, graphs.for_task(run.task_id, run.started.graph)[0], _mapped(scores[run.digest])) for run in runs
     )
-    return evaluate_plans(read, identity=identity)
+    return plan.evaluate_plans(read, identity=identity)
 
 
 def _mapped(score: RunScore | Unscored) -> tuple[tuple[int, str, str], ...]:
