@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Event, Lock, Thread
+from time import monotonic, sleep
 from typing import Final
 
 import streamlit as st
@@ -35,6 +36,10 @@ _ready: Final = Event()
 _ready.set()  # where nothing opens ahead, pages open the workspace
 _steps: Final[list[str]] = []
 _ending: Final = Event()
+QUIET_SECONDS: Final = 1.5
+"""Without another page, before decisions are evaluated that no page has asked for."""
+_drawn: Final = [0.0]
+"""When a page was drawn last."""
 
 
 def begin() -> Thread:
@@ -102,13 +107,23 @@ def go_on() -> None:
     with suppress(UntakenError):  # the page says what is wrong
         evaluating.make_tables(state.shared_workspace())
     evaluating.keep_made()
+    _drawn[0] = monotonic()
     if evaluating.REST_LEFT.is_set():
         evaluating.REST_LEFT.clear()
 
         def rest() -> None:
-            state.open_whole(evaluating.content(state.shared_workspace()))
+            digest = evaluating.content(state.shared_workspace())
+            state.open_whole(digest)
+            _until_quiet()
+            state.evaluate_decisions(digest)
 
         Thread(target=_open_whole, args=(rest,), daemon=True).start()
+
+
+def _until_quiet() -> None:
+    """Waits until no page was drawn for a while: who looks around needs the processor."""
+    while (quiet := monotonic() - _drawn[0]) < QUIET_SECONDS:
+        sleep(QUIET_SECONDS - quiet)
 
 
 def _open_whole(open_whole: Callable[[], object]) -> None:
