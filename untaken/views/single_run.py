@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
+from untaken.caching import Once
 from untaken.corpus import Corpus
 from untaken.counterfactual import Decision, RunEvaluation
 from untaken.errors import Finding, Unscored, UntakenError
@@ -22,13 +24,15 @@ from untaken.views.unhandled_failures import UnhandledFailure, find_unhandled
 class RunReport:
     """One run: what happened, what it achieved, and which paths it did not take.
 
+    What the counterfactual evaluation says is worked out when it is first asked for: it needs the memory of
+    all runs.
+
     Attributes:
         graph: the plan graph it was scored against, or ``None`` if there is none.
         score: the sub-goal score, or why there is none.
         timeline: its events in order, actions with their sub-goal, decision points with their deltas.
         cause: what went wrong first, as the review queue says it.
         contradiction: set where the outcome and the sub-goals disagree.
-        findings: what was noticed about this run.
         injections: events with a possible prompt injection; also among the findings.
         searched: whether somebody has looked for them yet.
         unhandled: failures that it saw without ever changing its plan.
@@ -37,14 +41,24 @@ class RunReport:
     run: Run
     graph: PlanGraph | None
     score: RunScore | Unscored
-    evaluation: RunEvaluation
     timeline: Timeline
     contradiction: Contradiction | None
     cause: RunCause
-    findings: tuple[Finding, ...]
+    _noticed: tuple[Finding, ...] = field(repr=False)
+    _evaluated: Callable[[], RunEvaluation] = field(repr=False, compare=False)
     injections: tuple[Finding, ...] = ()
     searched: bool = True
     unhandled: tuple[UnhandledFailure, ...] = ()
+
+    @property
+    def evaluation(self) -> RunEvaluation:
+        """The paths that it did not take."""
+        return self._evaluated()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was noticed about this run."""
+        return (*self._noticed, *self.evaluation.notes, *self.injections)
 
     @property
     def integrity(self) -> Integrity:
@@ -88,7 +102,7 @@ def run_report(
             "no run with this content digest",
             hint="The ledger may have been extended since the link was made; look the run up by its id.",
         )
-    score, evaluation = corpus.scores[digest], corpus.evaluations.alone(digest)
+    score, evaluated = corpus.scores[digest], Once(lambda: corpus.evaluations.alone(digest))
     found, graph_findings = corpus.graphs.for_task(run.task_id, run.started.graph)
     whole = not run.integrity.broken
     found_texts = (texts_to_judges(run) if search else known_texts_to_judges(run)) if whole else ()
@@ -100,18 +114,13 @@ def run_report(
         run=run,
         graph=graph or own,
         score=score,
-        evaluation=evaluation,
-        timeline=timeline(run, mapped=mapped, decisions={d.decision_point: d for d in evaluation.decisions}),
+        timeline=timeline(run, mapped=mapped, decisions=lambda: evaluated().decisions),
         contradiction=contradiction,
         cause=cause_of(
             run, score, review_kind(run, contradiction.kind if contradiction else None), corpus.graphs
         ),
-        findings=(
-            *graph_findings,
-            *(() if isinstance(score, Unscored) else score.findings),
-            *evaluation.notes,
-            *injections,
-        ),
+        _noticed=(*graph_findings, *(() if isinstance(score, Unscored) else score.findings)),
+        _evaluated=evaluated,
         injections=injections,
         searched=found_texts is not None,
         unhandled=find_unhandled(run, score),

@@ -48,7 +48,7 @@ class Timeline(Sequence[TimelineRow]):
     """The events of a run, in order; a row is made when somebody looks at it."""
 
     def __init__(
-        self, run: Run, mapped: Sequence[tuple[int, str, str]], decisions: Mapping[int, Decision]
+        self, run: Run, mapped: Sequence[tuple[int, str, str]], decisions: Callable[[], Sequence[Decision]]
     ) -> None:
         self._run, self._mapped, self._decisions = run, mapped, decisions
         self._citing: dict[int, list[int]] = defaultdict(list)
@@ -76,17 +76,20 @@ class Timeline(Sequence[TimelineRow]):
 
 
 def timeline(
-    run: Run, *, mapped: Sequence[tuple[int, str, str]] = (), decisions: Mapping[int, Decision] | None = None
+    run: Run,
+    *,
+    mapped: Sequence[tuple[int, str, str]] = (),
+    decisions: Callable[[], Sequence[Decision]] = tuple,
 ) -> Timeline:
-    """The events of a run, in order; `mapped` as of its score."""
-    return Timeline(run, mapped, decisions or {})
+    """The events of a run, in order; `mapped` as of its score, `decisions` as of its evaluation."""
+    return Timeline(run, mapped, decisions)
 
 
 def _row(
     run: Run,
     event: ev.AnyEvent,
     goal: str | None,
-    decisions: Mapping[int, Decision],
+    decisions: Callable[[], Sequence[Decision]],
     citing: Mapping[int, Sequence[int]],
 ) -> TimelineRow:
     title, text = _WORDS.get(type(event), _as_recorded)(event)
@@ -102,7 +105,9 @@ def _row(
         sub_goal=goal or getattr(event, "sub_goal", None),
         ok=_went_well(event),
         transient=event.transient if isinstance(event, ev.Observation) else None,
-        decision=decisions.get(event.seq),
+        decision=next((one for one in decisions() if one.decision_point == event.seq), None)
+        if isinstance(event, ev.SkillSelection)
+        else None,
         cited_by=tuple(dict.fromkeys(citing.get(event.seq, ()))),
     )
 
