@@ -36,10 +36,10 @@ _ready: Final = Event()
 _ready.set()  # where nothing opens ahead, pages open the workspace
 _steps: Final[list[str]] = []
 _ending: Final = Event()
-QUIET_SECONDS: Final = 1.5
+QUIET_SECONDS: Final = 3.0
 """Without another page, before decisions are evaluated that no page has asked for."""
 _drawn: Final = [0.0]
-"""When a page was drawn last."""
+"""When a page was begun or drawn last."""
 
 
 def begin() -> Thread:
@@ -82,6 +82,7 @@ def _goes_on(step: str) -> None:
 
 def wait() -> None:
     """Show a progress bar until the workspace is open, then begin the page again without it."""
+    _drawn[0] = monotonic()
     if _ready.is_set():
         return
     st.navigation(navigation.offered(), expanded=True)

@@ -44,7 +44,7 @@ class RunReport:
     timeline: Timeline
     contradiction: Contradiction | None
     cause: RunCause
-    _noticed: tuple[Finding, ...] = field(repr=False)
+    _own_findings: tuple[Finding, ...] = field(repr=False)
     _evaluated: Callable[[], RunEvaluation] = field(repr=False, compare=False)
     injections: tuple[Finding, ...] = ()
     searched: bool = True
@@ -58,7 +58,7 @@ class RunReport:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was noticed about this run."""
-        return (*self._noticed, *self.evaluation.notes, *self.injections)
+        return (*self._own_findings, *self.evaluation.notes, *self.injections)
 
     @property
     def integrity(self) -> Integrity:
@@ -119,7 +119,7 @@ def run_report(
         cause=cause_of(
             run, score, review_kind(run, contradiction.kind if contradiction else None), corpus.graphs
         ),
-        _noticed=(*graph_findings, *(() if isinstance(score, Unscored) else score.findings)),
+        _own_findings=(*graph_findings, *(() if isinstance(score, Unscored) else score.findings)),
         _evaluated=evaluated,
         injections=injections,
         searched=found_texts is not None,
