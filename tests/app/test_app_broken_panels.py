@@ -6,12 +6,14 @@ import ast
 import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic, sleep
 from types import ModuleType
 from typing import Any
 
 import pytest
 from sessions import ROOT, SAMPLES, go_to, said, sent, session
 from streamlit.testing.v1 import AppTest
+from waiting import patience
 
 from components.shared import navigation, panels, state
 from untaken.errors import UntakenError
@@ -62,6 +64,9 @@ def watch(patch: Patch, replaced: Callable[[str, Callable[..., Any]], Callable[.
                 patch.setattr(module, name, replaced(f"{module.__name__}.{name}", function))
 
 
+SEARCHING = "components.data.upload.injections_looked_for"
+
+
 def drawn_parts(app: AppTest, page: str, patch: Patch) -> list[str]:
     """The panels that the page itself draws, in order."""
     calls: list[str] = []
@@ -90,7 +95,9 @@ def test_every_part_of_a_page_is_reached_though_all_of_them_are_broken(
     page: str, folder: Path, monkeypatch: Patch, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = session(folder, monkeypatch, page)
-    wanted = drawn_parts(app, page, monkeypatch)
+    ends = monotonic() + patience()
+    while SEARCHING in (wanted := drawn_parts(app, page, monkeypatch)) and monotonic() < ends:
+        sleep(0.1)  # it would be gone from the page at any moment
     broken: list[str] = []
 
     def breaking(name: str, _function: Callable[..., Any]) -> Callable[..., Any]:
