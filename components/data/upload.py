@@ -184,7 +184,9 @@ def _with_progress(
             raise
     if ahead:
         with suppress(UntakenError):  # as above
-            evaluating.evaluate_ahead(ahead, lambda step: bar.progress(1.0, text=f"{step} …"))
+            evaluating.evaluate_ahead(
+                ahead, lambda step: bar.progress(1.0, text=f"{step} …"), first_page=True
+            )
             evaluating.REST_LEFT.set()
 
 

@@ -19,6 +19,7 @@ from typing import Final, TypeVar
 import streamlit as st
 
 from components.shared import arriving
+from untaken.analysis.fix_first import triage
 from untaken.cli.app import TEMPORARY
 from untaken.corpus import Corpus, part_of
 from untaken.counterfactual.memory import applied_digest
@@ -29,6 +30,7 @@ from untaken.memories import POLICY
 from untaken.ranking import Group, comparable_groups
 from untaken.scoring.run_score import MissingRule
 from untaken.settings import settings_digest
+from untaken.views.first_page import runs_behind_items
 from untaken.views.stored_answers import (
     FIRST_PAGE,
     OF_READINGS,
@@ -79,12 +81,13 @@ def read_ahead(store: Workspace) -> None:
     held(str(store.path)).read_ahead(store)
 
 
-def evaluate_ahead(store: Workspace, on_step: Callable[[str], object]) -> Corpus:
+def evaluate_ahead(store: Workspace, on_step: Callable[[str], object], *, first_page: bool = False) -> Corpus:
     """Read and score a workspace under the usual rules, with what an upload under way has added.
 
     Args:
         store: the workspace.
         on_step: called with what is done next, in words.
+        first_page: work out what the first page shows, too: who visits it next need not wait.
     """
     token = _AHEAD.set(True)
     try:
@@ -94,9 +97,17 @@ def evaluate_ahead(store: Workspace, on_step: Callable[[str], object]) -> Corpus
         on_step("Scoring runs")
         corpus = evaluated(folder, digest, "fail", (), store)
         on_step("Ranking agents")
-        if len(found := groups(folder, digest, store)) > 1:
-            corpus = part(folder, digest, "fail", (), found[0].name, store)
+        name = found[0].name if len(found := groups(folder, digest, store)) > 1 else None
+        if name is not None:
+            corpus = part(folder, digest, "fail", (), name, store)
         _ = corpus.ranking  # nobody who visits waits for it
+        if first_page:
+            on_step("Looking for what to fix first")
+            whose: Whose = (folder, digest, "fail", (), name)
+            fixes = derived(whose, name_of(triage), triage, (), store)
+            for make in FIRST_PAGE:
+                given = (fixes,) if make is runs_behind_items else ()
+                derived(whose, name_of(make), make, given, store)
         return corpus
     finally:
         _AHEAD.reset(token)
