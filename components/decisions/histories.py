@@ -149,7 +149,12 @@ def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None
         height=460,
         whole=lambda: review.table(ordered)[COLUMNS],
         columns=dict.fromkeys(("delta", "advantage", "low", "high"), SIGNED)
-        | {"success_rate": tables.PERCENT, "digest": None, "choice": None},
+        | {
+            "verdict": st.column_config.TextColumn(width=190),  # whole: it is the same few words in all rows
+            "success_rate": tables.PERCENT,
+            "digest": None,
+            "choice": None,
+        },
     )
     if row is not None:
         state.open_run(str(first["digest"].iloc[row]), decision=int(first["decision_point"].iloc[row]))
