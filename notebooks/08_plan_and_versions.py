@@ -26,9 +26,9 @@
 from pathlib import Path
 
 import untaken
-from untaken.annotating import apply
 from untaken.figures import plan_diff_figure
 from untaken.plans import diff_graphs, parse_graph
+from untaken.plans.editing import apply
 from untaken.views import (
     audit_corpus,
     audited_nodes_table,

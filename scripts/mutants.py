@@ -28,6 +28,7 @@ IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 ROOMS = {
     "untaken/ledger": ["tests/ledger", "tests/properties/test_ledger_properties.py"],
     "untaken/plans/discovery": ["tests/discovery"],
+    "untaken/plans/editing": ["tests/annotating", "tests/properties/test_annotating_properties.py"],
     "untaken/plans": ["tests/plans", "tests/properties/test_plan_properties.py"],
     "untaken/scoring/causes": ["tests/causes", "tests/fix_first"],
     "untaken/scoring/transcript": ["tests/transcript"],
@@ -49,6 +50,7 @@ ROOMS = {
     "untaken/analysis/failure_modes": ["tests/failure_modes", "tests/causes"],
     "untaken/analysis/fix_first": ["tests/fix_first", "tests/properties/test_fix_first_properties.py"],
     "untaken/analysis/versions": ["tests/versions"],
+    "untaken/analysis": ["tests/annotating", "tests/properties/test_annotating_properties.py"],
     "untaken/workspace": ["tests/store"],
 }
 """The rooms whose rules decide what users read, and the tests that have to know them."""

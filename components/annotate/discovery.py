@@ -16,7 +16,7 @@ from components.annotate import first_graph, session
 from components.shared import state, tables, text
 from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author
-from untaken.annotating import runs_of, tool_proposals
+from untaken.analysis.previewing import runs_of
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph, diff_graphs, discovery, escape_glob, graph_digest
@@ -33,6 +33,7 @@ from untaken.plans.discovery import (
     teaches,
     unusable,
 )
+from untaken.plans.editing import tool_proposals
 from untaken.present.numbers import counted
 from untaken.views import support_table
 

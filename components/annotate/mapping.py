@@ -9,18 +9,10 @@ import streamlit as st
 from components.annotate import session
 from components.shared import state, tables, text
 from components.shared.panels import panel
-from untaken.annotating import (
-    MappingSummary,
-    Set,
-    Unmapped,
-    made_rule,
-    runs_of,
-    sub_goal_of,
-    unmapped,
-    with_graph,
-)
+from untaken.analysis.previewing import runs_of, with_graph
 from untaken.corpus import Corpus
 from untaken.plans import PlanGraph, Rule, graph_digest
+from untaken.plans.editing import MappingSummary, Set, Unmapped, made_rule, sub_goal_of, unmapped
 from untaken.present.numbers import counted
 from untaken.views import contested_table, rule_words, rules_table, unmapped_table
 

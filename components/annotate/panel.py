@@ -14,7 +14,10 @@ from components.annotate import refusals, session, tools
 from components.annotate.popover import close, popover
 from components.shared import cards, panels, state, text
 from untaken import limits
-from untaken.annotating import (
+from untaken.analysis.previewing import runs_of, with_graph
+from untaken.corpus import Corpus
+from untaken.plans import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, graph_digest
+from untaken.plans.editing import (
     Add,
     CallMatches,
     Delete,
@@ -24,13 +27,9 @@ from untaken.annotating import (
     matched_calls,
     read_call,
     read_value,
-    runs_of,
     value_json,
-    with_graph,
 )
-from untaken.annotating.edits import Field
-from untaken.corpus import Corpus
-from untaken.plans import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, graph_digest
+from untaken.plans.editing.edits import Field
 from untaken.present.numbers import counted
 from untaken.present.statuses import STAR
 

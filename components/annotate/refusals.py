@@ -11,9 +11,9 @@ import streamlit as st
 from components.annotate import session
 from components.shared import text
 from components.shared.panels import panel
-from untaken.annotating import Edit
 from untaken.errors import UntakenError
 from untaken.plans import PlanGraph
+from untaken.plans.editing import Edit
 
 WAITING: Final = "annotate_typed"
 

@@ -10,11 +10,12 @@ import streamlit as st
 from components.annotate import session
 from components.shared import state, tables, text
 from components.shared.panels import panel
-from untaken.annotating import SetGraph, ToolProposal, runs_of, tool_proposals, with_graph
-from untaken.annotating.edits import GraphField
-from untaken.annotating.mutating import Proposed
+from untaken.analysis.previewing import runs_of, with_graph
 from untaken.corpus import Corpus
 from untaken.plans import PlanGraph, escape_glob
+from untaken.plans.editing import SetGraph, ToolProposal, tool_proposals
+from untaken.plans.editing.edits import GraphField
+from untaken.plans.editing.mutating import Proposed
 
 LABELS: Final[dict[GraphField, str]] = {
     "mutates": "Tools that change something",

@@ -14,10 +14,10 @@ from components.annotate.popover import close, popover
 from components.annotate.session import EditorSession
 from components.shared import drafts, reviewer, roles, state, tables, text
 from components.shared.panels import panel
-from untaken.annotating import MergeConflict, merge
-from untaken.annotating.merging import ORDER, WHOLE, Side
 from untaken.errors import UntakenError
 from untaken.plans import GraphDiff, PlanGraph, diff_graphs
+from untaken.plans.editing import MergeConflict, merge
+from untaken.plans.editing.merging import ORDER, WHOLE, Side
 from untaken.present.numbers import counted
 from untaken.views import versions_table
 from untaken.workspace.versions import GraphVersion

@@ -11,7 +11,7 @@ from components.annotate import session
 from components.shared import cards, packets, state, tables, text
 from components.shared.panels import panel
 from untaken.analysis.auditing import ALARMS, NodeAudit, PlanAudit
-from untaken.annotating import Edit, apply
+from untaken.plans.editing import Edit, apply
 from untaken.present.numbers import counted, decimal
 from untaken.present.statuses import STAR
 from untaken.scoring import RunScore

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from untaken.annotating import Preview
+from untaken.analysis.previewing import Preview
 from untaken.plans import SubGoal, edges
 from untaken.plans.discovery import ProposedGraph, Support
 from untaken.present.numbers import counted, interval, percent

@@ -18,8 +18,8 @@ from components.plan.markup import markup
 from components.plan.network import canvas_source, canvas_style, payload
 from components.plan.view import drawer, load_vis
 from components.shared import text
-from untaken.annotating import Edit, read_edit
 from untaken.errors import UntakenError
+from untaken.plans.editing import Edit, read_edit
 from untaken.plans.plan_graph import PlanGraph, SubGoal
 from untaken.present.numbers import counted
 from untaken.present.statuses import BORDER, CRITICAL_BORDER, INK

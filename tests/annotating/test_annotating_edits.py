@@ -11,7 +11,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from untaken.annotating import (
+from untaken.errors import UntakenError
+from untaken.formats import graphs_in
+from untaken.plans import PlanGraph, Rule, SubGoal, diff_graphs, export_graph, parse_graph
+from untaken.plans.editing import (
     Add,
     Connect,
     Delete,
@@ -27,13 +30,10 @@ from untaken.annotating import (
     apply_all,
     edits_between,
     edits_of_rows,
-    graphs_in,
     in_words,
     read_edit,
     rows_of,
 )
-from untaken.errors import UntakenError
-from untaken.plans import PlanGraph, Rule, SubGoal, diff_graphs, export_graph, parse_graph
 
 GRAPH = parse_graph(
     """

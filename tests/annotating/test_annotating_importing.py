@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from untaken.annotating import filled, graphs_in
+from untaken.formats import filled, graphs_in
 from untaken.plans import GraphFormat, export_graph, load_graph
 
 SAMPLES = sorted((Path(__file__).parents[2] / "sample_runs").rglob("*.plan.yaml"))

@@ -8,19 +8,10 @@ import desk
 import pytest
 from builders import a_run
 
-from untaken.annotating import (
-    Set,
-    SetGraph,
-    apply,
-    made_rule,
-    matched_calls,
-    preview,
-    runs_of,
-    sub_goal_of,
-    unmapped,
-)
+from untaken.analysis.previewing import preview, runs_of
 from untaken.corpus import score_runs
 from untaken.plans import AnswerSpec, Rule, ToolCallSpec, parse_graph
+from untaken.plans.editing import Set, SetGraph, apply, made_rule, matched_calls, sub_goal_of, unmapped
 
 GRAPH = parse_graph(
     """
@@ -168,7 +159,7 @@ def test_what_no_score_looks_at_scores_nothing_again(known: dict, monkeypatch: p
     assert graph is not None
     scored_again: list[str] = []
     monkeypatch.setattr(
-        "untaken.annotating.previewing.score_run", lambda run, *_, **__: scored_again.append(run.run_id)
+        "untaken.analysis.previewing.score_run", lambda run, *_, **__: scored_again.append(run.run_id)
     )
     edited = apply(graph, Set(sub_goal="policy", field="description", value="Read it whole."))
     assert preview(runs, graphs, edited, known=known).moved == ()

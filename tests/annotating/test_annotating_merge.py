@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from test_annotating_edits import GRAPH, shape
 
-from untaken.annotating import apply_all, merge, read_edit
 from untaken.plans import PlanGraph, validate
+from untaken.plans.editing import apply_all, merge, read_edit
 
 
 def edited(*edits: dict[str, Any]) -> PlanGraph:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import a_run
 
-from untaken.annotating import tool_proposals
+from untaken.plans.editing import tool_proposals
 
 BY_NAME = [
     ("update_reservation_flights", "mutates"),

@@ -15,8 +15,8 @@ from sessions import go_to, said, sent, session
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
-from untaken.annotating import Set, apply
 from untaken.plans import GraphFormat, PlanGraph, SubGoal, export_graph, parse_graph
+from untaken.plans.editing import Set, apply
 from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch

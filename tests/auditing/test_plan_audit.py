@@ -10,11 +10,11 @@ from builders import RunBuilder, a_graph, a_run
 
 from untaken.analysis.auditing import PlanAudit, audit_plans
 from untaken.analysis.auditing.successes import Completion, Order
-from untaken.annotating import apply, read_edit
 from untaken.corpus import evaluate_corpus
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.ledger import Run
 from untaken.plans import PlanGraph
+from untaken.plans.editing import apply, read_edit
 from untaken.scoring import score_run
 from untaken.views.audit import audit_corpus, audit_document
 from untaken.views.documents import entry

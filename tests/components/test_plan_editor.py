@@ -7,9 +7,9 @@ import json
 import pytest
 
 from components.plan.editor import _commands, editor_payload
-from untaken.annotating import Connect, Set
 from untaken.errors import UntakenError
 from untaken.plans import Check, PlanGraph, SubGoal
+from untaken.plans.editing import Connect, Set
 
 
 def graph() -> PlanGraph:

@@ -11,7 +11,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from untaken import limits
-from untaken.annotating.merging import merge
 from untaken.errors import UntakenError
 from untaken.plans import (
     PlanGraph,
@@ -27,6 +26,7 @@ from untaken.plans import (
     validate,
 )
 from untaken.plans.calls import reads_text
+from untaken.plans.editing.merging import merge
 from untaken.plans.patterns import as_literal, expectation, looks_like_pattern
 
 FITS: list[tuple[str, Any, Any, bool]] = [

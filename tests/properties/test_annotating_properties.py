@@ -10,7 +10,11 @@ from builders import a_run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.annotating import (
+from untaken.analysis.previewing import preview, with_graph
+from untaken.corpus import score_runs
+from untaken.errors import UntakenError
+from untaken.plans import GraphSet, PlanGraph, SubGoal, diff_graphs, export_graph, parse_graph, validate
+from untaken.plans.editing import (
     Add,
     Connect,
     Delete,
@@ -25,13 +29,8 @@ from untaken.annotating import (
     apply_all,
     edits_between,
     merge,
-    preview,
     read_edit,
-    with_graph,
 )
-from untaken.corpus import score_runs
-from untaken.errors import UntakenError
-from untaken.plans import GraphSet, PlanGraph, SubGoal, diff_graphs, export_graph, parse_graph, validate
 
 IDS = ["a", "b", "c", "d", "e", "<b>", "e\u202ef"]
 ids = st.sampled_from(IDS)

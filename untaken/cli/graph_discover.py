@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from untaken.annotating import tool_proposals
 from untaken.cli.console import Console, decimal, plain, span
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.graph_diff import print_diff
@@ -16,6 +15,7 @@ from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.plans import PlanGraph, diff_graphs, discovery, escape_glob, matches_glob, save_graph
 from untaken.plans.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph
+from untaken.plans.editing import tool_proposals
 from untaken.present.numbers import counted
 from untaken.views import graph_discover_document
 

@@ -1,6 +1,11 @@
 """Importers: foreign traces become run ledgers and plan graphs, with an account of what was lost."""
 
 from untaken.formats.conversion import convert as convert, sniff_path as sniff_path
+from untaken.formats.graph_import import (
+    ImportedGraphs as ImportedGraphs,
+    filled as filled,
+    graphs_in as graphs_in,
+)
 from untaken.formats.importer import Importer as Importer
 from untaken.formats.intake import Intake as Intake
 from untaken.formats.format_info import (

@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from untaken.annotating import (
-    AgentEffect,
-    Contested,
-    MappingSummary,
-    Preview,
-    RuleUse,
-    StatusChange,
-    Unmapped,
-)
+from untaken.analysis.previewing import AgentEffect, Preview, StatusChange
 from untaken.corpus import Corpus
 from untaken.plans import Rule
 from untaken.plans.discovery import ProposedGraph, Support
+from untaken.plans.editing import Contested, MappingSummary, RuleUse, Unmapped
 from untaken.scoring import RunScore
 from untaken.views.frame import Columns, count, figure, frame, interval, moment, text, truth
 

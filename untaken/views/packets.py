@@ -19,11 +19,11 @@ from untaken.analysis.auditing import EdgeAudit, NodeAudit, TaskAudit
 from untaken.analysis.comparing import MOST_SHOWN, Split, align_runs
 from untaken.analysis.fix_first import FixItem
 from untaken.analysis.versions import DiscordantRuns
-from untaken.annotating import apply
 from untaken.corpus import Corpus
 from untaken.errors import Unscored, UntakenError, number
 from untaken.ledger import Run, as_mapping
 from untaken.plans import Check, PlanGraph, SubGoal, ToolCallSpec, export_graph
+from untaken.plans.editing import apply
 from untaken.plans.patterns import as_literal
 from untaken.present.numbers import counted, interval, percent, points
 from untaken.scoring import FieldDifference, NodeScore, RunScore

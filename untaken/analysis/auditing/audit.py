@@ -20,9 +20,9 @@ from untaken.analysis.auditing.successes import (
     other_order,
 )
 from untaken.analysis.auditing.writes import TaskAudit, audit_tasks
-from untaken.annotating.edits import Edit
 from untaken.ledger.run import Run
 from untaken.plans import PlanGraph
+from untaken.plans.editing.edits import Edit
 from untaken.plans.plan_graph import SubGoal
 from untaken.present.numbers import counted
 from untaken.scoring import RunScore

@@ -12,8 +12,8 @@ from msgspec import to_builtins
 
 from untaken import stats
 from untaken.analysis.auditing.scored import PlannedRun, PlanRuns
-from untaken.annotating.edits import Disconnect, Edit, Set
 from untaken.errors import UntakenError
+from untaken.plans.editing.edits import Disconnect, Edit, Set
 from untaken.plans.expression_source import read_source
 from untaken.plans.patterns import as_literal
 from untaken.plans.plan_graph import Check, SubGoal, ToolCallSpec

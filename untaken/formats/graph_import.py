@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError
-from untaken.formats import convert, sniff
+from untaken.formats.conversion import convert
+from untaken.formats.registry import sniff
 from untaken.plans import PlanGraph, SubGoal, load_graphs, read_graph
 from untaken.plans.files import format_of
 from untaken.plans.strict_document import decode

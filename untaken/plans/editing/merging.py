@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from untaken.annotating.edits import FIELDS
 from untaken.plans import PlanGraph, SubGoal, json_equal
+from untaken.plans.editing.edits import FIELDS
 
 Side = Literal["mine", "theirs"]
 Place = tuple[str | None, str]

@@ -9,7 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from untaken import limits
-from untaken.annotating.edits import (
+from untaken.errors import UntakenError, Where
+from untaken.plans import PlanGraph, SubGoal, validate
+from untaken.plans.editing.edits import (
     Add,
     Connect,
     Delete,
@@ -20,8 +22,6 @@ from untaken.annotating.edits import (
     Set,
     SetGraph,
 )
-from untaken.errors import UntakenError, Where
-from untaken.plans import PlanGraph, SubGoal, validate
 from untaken.plans.shorthand import spelled_out
 from untaken.plans.strict_document import decode, read_json
 

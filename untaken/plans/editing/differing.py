@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from untaken.annotating.applying import apply, apply_all
-from untaken.annotating.edits import (
+from untaken.plans import PlanGraph, json_equal
+from untaken.plans.editing.applying import apply, apply_all
+from untaken.plans.editing.edits import (
     FIELDS,
     GRAPH_FIELDS,
     Add,
@@ -21,7 +22,6 @@ from untaken.annotating.edits import (
     Set,
     SetGraph,
 )
-from untaken.plans import PlanGraph, json_equal
 
 
 def edits_between(old: PlanGraph, new: PlanGraph, *, renamed: Mapping[str, str] | None = None) -> list[Edit]:
