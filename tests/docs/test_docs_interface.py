@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -22,8 +21,9 @@ from components.memory import view
 from components.review import order
 from components.shared import navigation, state
 from components.shared.options import NAMES
+from scripts import reference
+from scripts.reference import views_tables
 from untaken import facts, limits
-from untaken import views as report
 from untaken.cli import main, parser
 from untaken.cli.app import SIGN_IN
 from untaken.counterfactual.memory import Flag, Observed, Signal
@@ -50,8 +50,6 @@ from untaken.present import statuses
 from untaken.ranking.compared.tables import METRICS
 from untaken.scoring.run_score import Diagnosis, Status
 from untaken.views import SCHEMAS, json_schema
-from untaken.views.exporting.tabular import COLUMNS as RESULT_COLUMNS
-from untaken.views.frame import Columns
 from untaken.workspace.database import STORE
 
 TEXT = page("docs/interface.md")
@@ -60,28 +58,6 @@ VERBS, DOCUMENTS = section(TEXT, "## 3. Command line"), section(TEXT, "### JSON 
 PYTHON, PAGES = section(TEXT, "## 4. Python"), section(TEXT, "## 5. Pages")
 RESERVED = {cells[0]: cells[1] for cells in rows(section(TEXT, "## 7. Reserved names"), "kind")}
 ENVELOPE = ("run_id", "seq", "ts", "prev")
-
-
-def columns_of(table: Callable[..., Any]) -> Columns[Any]:
-    """The declaration that the docstring of a table names."""
-    named = re.search(r"columns: `([A-Z_]+)`", table.__doc__ or "")
-    assert named, table
-    columns: Columns[Any] = getattr(inspect.getmodule(table), named[1])
-    return columns
-
-
-TABLES = {
-    name: columns_of(table)
-    for name, table in inspect.getmembers(report, inspect.isfunction)
-    if table.__annotations__.get("return") == "pd.DataFrame"
-}
-DTYPES = {
-    "string": "text",
-    "boolean": "true/false",
-    "Int64": "whole number",
-    "Float64": "number",
-    "datetime64[us, UTC]": "time (UTC)",
-}
 
 
 # Events and files
@@ -268,32 +244,19 @@ def test_every_public_name_is_listed_and_no_other() -> None:
     assert sorted(names(cells[0])[0] for cells in rows(PYTHON, "name")) == sorted(untaken.__all__)
 
 
-def test_every_table_is_listed_and_no_other() -> None:
-    listed = [names(cells[0])[0] for cells in rows(PYTHON, "`untaken.views`")]
-    assert sorted(listed) == sorted(TABLES)
+def test_the_page_of_tables_is_what_the_columns_declare() -> None:
+    told = page("docs/tables.md")
+    assert told == reference.page(), "run python -m scripts.reference"
+    for level, tables in (("##", views_tables()), ("###", FACT_TABLES)):
+        assert [name for name in tables if f"\n{level} {name}\n" not in told] == []
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_the_page_of_tables_gives_each_column_its_type_and_meaning(name: str) -> None:
-    told = rows(section(page("docs/tables.md"), f"## {name}"), "column")
-    declared = [[f"`{key}`", DTYPES[c.dtype], c.meaning] for key, c in TABLES[name].items()]
-    assert told == declared
-
-
-def test_the_page_of_tables_lists_the_columns_of_exported_results() -> None:
-    told = rows(section(page("docs/tables.md"), "## Results as CSV"), "column")
-    assert [names(cells[0])[0] for cells in told] == list(RESULT_COLUMNS)
-
-
-@pytest.mark.parametrize("name", FACT_TABLES)
-def test_the_page_of_tables_lists_the_columns_of_facts(name: str) -> None:
-    facts = page("docs/tables.md").split("\n## Facts\n")[1]
-    told = rows(section(facts, f"### {name}"), "column")
-    declared = FACT_TABLES[name].columns.items()
-    assert [(names(cells[0])[0], *cells[1:]) for cells in told] == [
-        (key, (DTYPES | {"object": "list of texts"})[column.dtype], column.meaning)
-        for key, column in declared
-    ]
+@pytest.mark.parametrize("name", [*views_tables()])
+def test_the_page_of_tables_names_every_column_and_how_to_read_its_reason(name: str) -> None:
+    _, columns = views_tables()[name]
+    told = section(page("docs/tables.md"), f"## {name}")
+    reasons = [key.removesuffix("_reason") for key in columns if f"`{key}`" not in told]
+    assert [key for key in reasons if f"`{key}`?" not in told] == []
 
 
 def test_every_question_on_the_page_of_facts_has_an_answer(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ CHANGES: Final[Columns[StatusChange]] = {
     "sub_goal": text("the sub-goal", "sub_goal"),
     "before": text("its status with the current graph; empty if it has none", "before"),
     "after": text("its status with the edited graph; empty if it has none", "after"),
-    "digest": text("content digest of the run, for links", "digest"),
+    "digest": text("content digest: the run's id in links", "digest"),
 }
 
 

@@ -52,7 +52,7 @@ AUDITED_NODES: Final[Columns[NodeAudit]] = {
     "proposed": text("the edit that runs suggest", lambda one: one.proposed_words or None),
     "completed": count("successful runs that complete it", lambda one: one.completion.completed),
     "successes": count("successful runs that can tell", lambda one: one.completion.successes),
-    "low": figure("success with it minus without: 95% interval, from", lambda one: one.completion.low),
+    "low": figure("success with it minus without: 95% interval", lambda one: one.completion.low),
     "high": figure("its upper end", lambda one: one.completion.high),
     "hollow": count("tries in which its own actions failed", lambda one: _tried(one).hollow),
     "hollow_detected": count("of them, detected by its check", lambda one: _tried(one).hollow_detected),

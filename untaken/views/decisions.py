@@ -33,7 +33,7 @@ class BranchRow(Struct, frozen=True, gc=False):
 
 
 DECISIONS: Final[Columns[BranchRow]] = {
-    "digest": text("content digest of the run", "run.digest"),
+    "digest": text("content digest: the run's id in links", "run.digest"),
     "run_id": text("the run's own id", "run.run_id"),
     "task_id": text("the task", "run.task_id"),
     "agent": text("name of the agent", "run.agent"),

@@ -139,7 +139,7 @@ DISAGREEMENTS: Final[Columns[VerdictPair]] = {
     "b_by": text("who the second is", lambda pair: ", ".join(pair.b_by)),
     "graph": text("the plan graph that the run names", "graph"),
     "run_id": text("the run", "run_id"),
-    "digest": text("content digest of the run, for links", "digest"),
+    "digest": text("content digest: the run's id in links", "digest"),
 }
 
 

@@ -137,7 +137,7 @@ DISCORDANT: Final[Columns[DiscordantPair]] = {
 CONTRADICTIONS: Final[Columns[Contradiction]] = {
     "kind": text("lucky: success, critical sub-goal undone; unlucky: failure, all completed", "kind"),
     "run_id": text("the run's own id", "run_id"),
-    "digest": text("content digest of the run", "digest"),
+    "digest": text("content digest: the run's id in links", "digest"),
     "agent": text("name of the agent", "agent"),
     "task_id": text("the task", "task_id"),
     "sub_goals": text("the sub-goals that contradict the outcome", lambda row: ", ".join(row.sub_goals)),
@@ -148,7 +148,7 @@ FAILURES: Final[Columns[FailureRow]] = {
     "graph": text("the plan graph", "graph"),
     "sub_goal": text("id of the sub-goal", "sub_goal"),
     "title": text("its title", "title"),
-    "critical": truth("marked critical in the graph", "critical"),
+    "critical": truth("whether it is critical", "critical"),
     "agent": text("name of the agent", "agent"),
     "runs": count("scored runs in which it counts", "runs"),
     "completed": count("of them completed", "completed"),

@@ -258,7 +258,7 @@ REVIEWER_DISAGREEMENTS: Final[Columns[ReviewerDisagreement]] = {
     ),
     "imported": text("whose word came with a file", lambda one: ", ".join(one.judged.imported) or None),
     "run_id": text("the run", "judged.run_id"),
-    "digest": text("content digest of the run, for links", "judged.digest"),
+    "digest": text("content digest: the run's id in links", "judged.digest"),
 }
 
 

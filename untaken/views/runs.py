@@ -49,7 +49,7 @@ RUNS: Final[Columns[RunRow]] = {
 }
 
 SUB_GOALS: Final[Columns[NodeRow]] = {
-    "digest": text("content digest of the run", "score.digest"),
+    "digest": text("content digest: the run's id in links", "score.digest"),
     "run_id": text("the run's own id", "score.run_id"),
     "task_id": text("the task", "score.task_id"),
     "task_repeat": count("which repeat of the task", "score.task_repeat"),
@@ -57,7 +57,7 @@ SUB_GOALS: Final[Columns[NodeRow]] = {
     "graph": text("the plan graph", "score.graph_id"),
     "sub_goal": text("id of the sub-goal", "node.sub_goal"),
     "title": text("its title", "node.title"),
-    "critical": truth("marked critical in the graph", "node.critical"),
+    "critical": truth("whether it is critical", "node.critical"),
     "status": text("completed, attempted, skipped, unscored or not_required", "node.status"),
     "attempted": truth("an action maps to it", "node.attempted"),
     "completed": truth("its check passed", "node.completed"),

@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from untaken.csv_export import csv_text
-from untaken.views.exporting.evaluations import EVALUATION_FIELDS, EvaluatedRun
+from untaken.ledger import Run
+from untaken.views.exporting.evaluations import EvaluatedRun, Evaluation
+from untaken.views.frame import Columns, count, figure, frame, text
 
-COLUMNS: Final = ("run_id", "task_id", "task_repeat", "agent", "model", "digest", *EVALUATION_FIELDS)
-"""One row a result."""
-_TYPES: Final = {"task_repeat": "Int64", "value": "Float64", "seq": "Int64"}
-"""Nullable: what is unscored is missing, never 0. Every other column is text."""
+
+class _Result(NamedTuple):
+    run: Run
+    says: Evaluation
+
+
+RESULTS: Final[Columns[_Result]] = {
+    "run_id": text("the run's own id", "run.run_id"),
+    "task_id": text("the task", "run.task_id"),
+    "task_repeat": count("which repeat of the task", "run.started.task_repeat"),
+    "agent": text("name of the agent", "run.agent"),
+    "model": text("the model behind the agent", "run.started.model"),
+    "digest": text("content digest: the run's id in links", "run.digest"),
+    "name": text(
+        "`success`, `completion`, `critical_completion`, `diagnosis`, `sub_goal:ID` or `verdict:ID`",
+        "says.name",
+    ),
+    "value": figure("1 for passed and 0 for failed, or a rate", "says.value"),
+    "label": text("`pass`, `fail`, `unscored`, a status or a diagnosis; empty for a rate", "says.label"),
+    "by": text(
+        "`ledger` (recorded), `untaken` (computed), what decided it, or the verdict's author", "says.by"
+    ),
+    "explanation": text("in words; of an unscored result, why", "says.explanation"),
+    "sub_goal": text("that it is about", "says.sub_goal"),
+    "seq": count("of the event that it rests on or was recorded as", "says.seq"),
+}
 
 
 def csv_table(runs: Iterable[EvaluatedRun]) -> bytes:
     """The results as CSV (UTF-8)."""
-    import pandas as pd  # noqa: PLC0415 (slow)
-
-    table = pd.DataFrame([row for each in runs for row in _rows(each)], columns=list(COLUMNS), dtype=object)
-    typed = table.astype({name: _TYPES.get(name, "string") for name in COLUMNS})
-    return csv_text(typed).encode("utf-8")
-
-
-def _rows(each: EvaluatedRun) -> list[tuple[Any, ...]]:
-    run, started = each.run, each.run.started
-    about = (run.run_id, run.task_id, started.task_repeat, run.agent, started.model, run.digest)
-    return [(*about, *(getattr(result, field) for field in EVALUATION_FIELDS)) for result in each.evaluations]
+    results = (_Result(each.run, says) for each in runs for says in each.evaluations)
+    return csv_text(frame(RESULTS, results)).encode("utf-8")

@@ -1,0 +1,137 @@
+"""Writes docs/tables.md from the declared columns: ``python -m scripts.reference``."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from untaken import views
+from untaken.facts import TABLES as FACTS
+from untaken.facts.columns import Columns
+from untaken.views.exporting.tabular import RESULTS
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "tables.md"
+TYPES: Final = {
+    "string": "",
+    "boolean": "boolean",
+    "Int64": "integer",
+    "Float64": "number",
+    "datetime64[us, UTC]": "time",
+    "object": "list of texts",
+}
+OFTEN: Final = 3
+"""Tables that share a column before the page explains it once for all of them."""
+HEAD: Final = """\
+# Tables: what each column means
+
+The tables of `untaken.views` (DataFrames, CSV) and the [facts](facts.md) (Parquet).
+Written by `python -m scripts.reference` from the declared columns.
+
+- Columns are listed in their order. One without a type is text; times are UTC.
+- What is unscored is missing, never 0. `?` after a name: the column `NAME_reason` says why.
+- An interval is a 95% interval.
+
+## Columns of many tables
+
+Below they are listed by name alone.
+"""
+CSV: Final = "One row per run and result: [`untaken export --to csv`](cli.md#untaken-export)."
+FACTS_HEAD: Final = "## Facts\n\nWhat [`untaken export --to parquet`](cli.md#untaken-export) writes."
+
+
+class Line(NamedTuple):
+    """What the page says about a column, or about the two ends of an interval."""
+
+    name: str
+    type: str
+    meaning: str
+    marked: str
+    """The name or names as shown."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What is equal where tables share a column."""
+        return self[:3]
+
+    def __str__(self) -> str:
+        return f"- {self.marked}{f' ({self.type})' if self.type else ''}: {self.meaning}"
+
+
+def page() -> str:
+    """The page of all tables."""
+    tables = views_tables()
+    facts = {name: (f"A row is {each.meaning}.", each.columns) for name, each in FACTS.items()}
+    every = [line for _, columns in (*tables.values(), *facts.values()) for line in lines(columns)]
+    often = Counter(line.key for line in every)
+    unmarked = {line.key: line for line in every if "?" not in line.marked}
+    most = {key[0]: unmarked[key] for key, count in reversed(often.most_common()) if count >= OFTEN}
+    shared = {line.key: "" for line in most.values()}
+
+    def described(level: str, name: str, words: str, columns: Columns[Any]) -> str:
+        home = f"{name}_table"
+        same = dict.fromkeys((line.key for line in lines(tables[home][1])), home) if home in tables else {}
+        return "\n".join([f"{level} {name}\n\n{words}\n", *_items(lines(columns), shared | same)])
+
+    parts = [
+        "\n".join([HEAD, *map(str, sorted(most.values()))]),
+        *(described("##", name, *each) for name, each in tables.items()),
+        described("##", "Results as CSV", CSV, RESULTS),
+        FACTS_HEAD,
+        *(described("###", name, *each) for name, each in facts.items()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def views_tables() -> dict[str, tuple[str, Columns[Any]]]:
+    """Each table of `untaken.views`: what a row is, and its columns, which its docstring names."""
+    found = {}
+    for name, table in inspect.getmembers(views, inspect.isfunction):
+        if table.__annotations__.get("return") == "pd.DataFrame":
+            [(words, columns)] = re.findall(r"(.*?) ?\(columns: `([A-Z_]+)`", table.__doc__ or "")
+            found[name] = (f"{words}.", getattr(inspect.getmodule(table), columns))
+    return found
+
+
+def lines(columns: Columns[Any]) -> Iterator[Line]:
+    """The lines of a table: reasons are marks, and the two ends of an interval share a line."""
+    names = [name for name in columns if not _is_reason(name, columns)]
+    for name, before, after in zip(names, ["", *names], [*names[1:], ""], strict=False):
+        column = columns[name]
+        if name == _other_end(before):
+            continue
+        mark = "?" * _is_reason(f"{name}_reason", columns)
+        meaning = column.meaning.replace("95% interval", "interval")
+        if after == _other_end(name):
+            meaning = meaning.removeprefix("lower end of ")
+        both = f", `{after}`" if after == _other_end(name) else ""
+        yield Line(name, TYPES[column.dtype], meaning, f"`{name}`{mark}{both}")
+
+
+def _other_end(name: str) -> str | None:
+    """The upper end of an interval of which this is the lower one."""
+    return re.sub(r"low$", "high", name) if name.endswith("low") else None
+
+
+def _is_reason(name: str, columns: Columns[Any]) -> bool:
+    """Whether a column says only why another one is unscored."""
+    told = columns[name].meaning if name in columns else ""
+    return name.removesuffix("_reason") in columns and told.startswith("why ") and told.endswith(" unscored")
+
+
+def _items(told: Iterable[Line], known: dict[tuple[str, str, str], str]) -> Iterator[str]:
+    """List items. Columns that are explained elsewhere and follow each other are one, with where that is."""
+    for home, group in groupby(told, lambda line: known.get(line.key)):
+        if home is None:
+            yield from map(str, group)
+        else:
+            names = ", ".join(line.marked for line in group)
+            yield f"- as in [{home}](#{home}): {names}" if home else f"- {names}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")
