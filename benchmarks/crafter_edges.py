@@ -16,11 +16,11 @@ from typing import Any, Final, Literal
 import msgspec
 
 from untaken import stats
-from untaken.crafter.simulator import ACHIEVEMENTS, MATERIALS, CrafterWorld, LocalView
-from untaken.crafter.simulator.world import package_part
-from untaken.crafter.state_causality import STAY_ALIVE, CausalEdge, CausalState
-from untaken.crafter.state_causality.mechanisms import Mechanism, mechanisms
-from untaken.crafter.state_causality.variables import LIFE, SEEN, faced
+from untaken.simulator.crafter import ACHIEVEMENTS, MATERIALS, CrafterWorld, LocalView
+from untaken.simulator.crafter.world import package_part
+from untaken.simulator.state_causality import STAY_ALIVE, CausalEdge, CausalState
+from untaken.simulator.state_causality.mechanisms import Mechanism, mechanisms
+from untaken.simulator.state_causality.variables import LIFE, SEEN, faced
 
 PLENTY: Final = 5
 DAY: Final = 30

@@ -26,14 +26,14 @@ import numpy as np
 
 from untaken.counterfactual import THRESHOLD, Alternative, Outcome, Scale, Weights, evaluate_run
 from untaken.counterfactual.memory import PolicyMemory
-from untaken.crafter.loop import play
-from untaken.crafter.players import policy_named
-from untaken.crafter.policy import Act, Policy, Seen
-from untaken.crafter.simulator import CrafterWorld
-from untaken.crafter.simulator.playing import START, Setup, in_processes
-from untaken.crafter.simulator.recording import OPEN_SUCCESS, RunRecorder, StepClock
 from untaken.errors import number
 from untaken.ledger import LedgerWriter, Run, read_ledger
+from untaken.simulator.crafter import CrafterWorld
+from untaken.simulator.crafter.playing import START, Setup, in_processes
+from untaken.simulator.crafter.recording import OPEN_SUCCESS, RunRecorder, StepClock
+from untaken.simulator.loop import play
+from untaken.simulator.players import policy_named
+from untaken.simulator.policy import Act, Policy, Seen
 from untaken.stats.bootstrap import bootstrap_interval, task_weights
 
 REPEATS = 8

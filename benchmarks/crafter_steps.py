@@ -17,8 +17,8 @@ from collections.abc import Callable
 
 import crafter
 
-from untaken.crafter.simulator import ACTIONS, CrafterWorld
-from untaken.crafter.simulator.stock import OrderedWorld
+from untaken.simulator.crafter import ACTIONS, CrafterWorld
+from untaken.simulator.crafter.stock import OrderedWorld
 
 PAIRS = 20
 REPEATS = 5

@@ -24,9 +24,9 @@ from random import Random
 
 import crafter
 
-from untaken.crafter.simulator import ACTIONS, CrafterWorld
-from untaken.crafter.simulator.stock import OrderedWorld
-from untaken.crafter.win import WhatIfNot, what_if_not
+from untaken.simulator.crafter import ACTIONS, CrafterWorld
+from untaken.simulator.crafter.stock import OrderedWorld
+from untaken.simulator.win import WhatIfNot, what_if_not
 
 PAIRS = 21
 STATES = 12

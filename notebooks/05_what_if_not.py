@@ -36,10 +36,6 @@ import pandas as pd
 from IPython.display import display
 
 import untaken
-from untaken.crafter.ablation import remarks
-from untaken.crafter.players import policy_named
-from untaken.crafter.record import read_planning
-from untaken.crafter.scm import planning_model
 from untaken.figures import (
     ablation_figure,
     frame_figure,
@@ -48,6 +44,10 @@ from untaken.figures import (
     state_causality_figure,
     win_figure,
 )
+from untaken.simulator.ablation import remarks
+from untaken.simulator.players import policy_named
+from untaken.simulator.record import read_planning
+from untaken.simulator.scm import planning_model
 from untaken.views import (
     ablation_table,
     planned_steps_table,
@@ -173,7 +173,7 @@ ablation_table(towards)[columns].round(2)
 # %%
 CRAFTER = find_spec("crafter") is not None
 if CRAFTER:
-    from untaken.crafter.simulator import CrafterWorld
+    from untaken.simulator.crafter import CrafterWorld
 
     world = CrafterWorld(seed=1)
     before = world.state_hash()
@@ -191,8 +191,8 @@ else:
 if CRAFTER:
     from random import Random
 
-    from untaken.crafter.simulator import ACTIONS
-    from untaken.crafter.win import summarise_wins
+    from untaken.simulator.crafter import ACTIONS
+    from untaken.simulator.win import summarise_wins
 
     draw, walked, judged = Random(7), world.clone(), {"env": [], "shaped": []}
     for _ in range(60):

@@ -6,9 +6,9 @@ import streamlit as st
 
 from components.shared import cards, state, text
 from components.what_if_not import choice, planned, view
-from untaken.crafter.record import RecordIndex
 from untaken.errors import UntakenError
 from untaken.ledger import Run
+from untaken.simulator.record import RecordIndex
 
 
 def main() -> None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from untaken.views import run_report
     from untaken.corpus import evaluate_corpus
     from untaken.counterfactual import evaluate_run
-    from untaken.crafter.state_causality import StateCausality
-    from untaken.crafter.win import what_if_not
+    from untaken.simulator.state_causality import StateCausality
+    from untaken.simulator.win import what_if_not
     from untaken.judging.criteria import propose_criteria, quantify, verify_criteria
     from untaken.errors import Unscored, UntakenError
     from untaken.analysis.fix_first import triage

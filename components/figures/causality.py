@@ -10,10 +10,10 @@ from typing import Any, Final
 import networkx as nx
 import plotly.graph_objects as go
 
-from untaken.crafter.scm import StructuralCausalModel
-from untaken.crafter.state_causality import CausalState, EdgeKind
 from untaken.present.plan_layout import Edge, PlanLayout, Point, lay_out
 from untaken.present.statuses import INK, STAR, StatusLook, shade
+from untaken.simulator.scm import StructuralCausalModel
+from untaken.simulator.state_causality import CausalState, EdgeKind
 from untaken.views.plan_drawing import Box, wrapped
 
 from ..shared import text

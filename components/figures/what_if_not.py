@@ -7,11 +7,11 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from untaken.crafter.ablation import FULL, PUBLISHED, Ablation
-from untaken.crafter.record import PlannedStep, PlanningRecord
-from untaken.crafter.win.win_result import EVEN, Verdict
 from untaken.errors import Score, Unscored
 from untaken.present.numbers import decimal, interval
+from untaken.simulator.ablation import FULL, PUBLISHED, Ablation
+from untaken.simulator.record import PlannedStep, PlanningRecord
+from untaken.simulator.win.win_result import EVEN, Verdict
 
 from ..shared.palette import Tokens, tokens
 from .frames import AGAIN, VERDICTS, step_words

@@ -8,9 +8,9 @@ from pathlib import Path
 import streamlit as st
 
 from components.shared import state
-from untaken.crafter.ablation import Ablation
-from untaken.crafter.record import PlanningRecord, RecordIndex, index_records, read_planning, records_under
 from untaken.errors import UntakenError
+from untaken.simulator.ablation import Ablation
+from untaken.simulator.record import PlanningRecord, RecordIndex, index_records, read_planning, records_under
 from untaken.views import PlanningSummary, planning_summary, read_ablation
 from untaken.workspace import Workspace
 from untaken.workspace.intake import PLANNING

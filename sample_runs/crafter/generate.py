@@ -9,12 +9,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from sample_runs.refund_desk.generate import pack
-from untaken.crafter.loop import WinSettings
-from untaken.crafter.simulator import tech_tree
-from untaken.crafter.simulator.playing import START, Setup, record_seed
-from untaken.crafter.simulator.recording import StepClock
 from untaken.ledger import LedgerWriter
 from untaken.plans import save_graph
+from untaken.simulator.crafter import tech_tree
+from untaken.simulator.crafter.playing import START, Setup, record_seed
+from untaken.simulator.crafter.recording import StepClock
+from untaken.simulator.loop import WinSettings
 
 STEPS = 500
 SLIPS = 0.1

@@ -11,8 +11,8 @@ import pytest
 from sessions import SAMPLES, said, session, show_tab
 from streamlit.testing.v1 import AppTest
 
-from untaken.crafter.record import read_planning, write_planning
 from untaken.ledger import heads_path, read_ledger
+from untaken.simulator.record import read_planning, write_planning
 from untaken.views import planning_summary, terms_table
 from untaken.workspace import Workspace
 from untaken.workspace.intake import take_in

@@ -11,7 +11,7 @@ from conftest import answered, settle
 from playwright.sync_api import Page, expect
 from screen import click_in
 
-from untaken.crafter.record import read_planning
+from untaken.simulator.record import read_planning
 
 PLANNED = Path(__file__).parents[2] / "sample_runs" / "crafter" / "planning"
 NAME = "noisy+sce+win.crafter-collect_iron-seed1"

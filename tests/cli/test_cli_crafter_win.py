@@ -67,7 +67,7 @@ def test_without_the_extra_it_says_what_to_install(
 ) -> None:
     for name in [n for n in sys.modules if n == "crafter" or n.startswith("crafter.")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, "untaken.crafter.simulator.stock", raising=False)
+    monkeypatch.delitem(sys.modules, "untaken.simulator.crafter.stock", raising=False)
     monkeypatch.setitem(sys.modules, "crafter", None)
     assert main(["crafter", "win", "--steps", "3"]) == 2
     shown = capsys.readouterr().err

@@ -84,7 +84,7 @@ def test_the_help_of_a_verb_loads_neither_numpy_nor_a_database() -> None:
 def test_score_loads_no_answer_but_its_own() -> None:
     loaded = loaded_by(["score", "no-such-file"])
     assert "untaken.views.scores" in loaded
-    others = ("analysis.comparing", "crafter", "plans.editing", "scoring.transcript")
+    others = ("analysis.comparing", "simulator", "plans.editing", "scoring.transcript")
     assert loaded & {f"untaken.{room}" for room in others} == set()
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from components import figures
-from untaken.crafter.players import policy_named
-from untaken.crafter.scm import StructuralCausalModel, Variable, planning_model
-from untaken.crafter.state_causality import CausalEdge, CausalState, Concept, EdgeKind, StateVariable
+from untaken.simulator.players import policy_named
+from untaken.simulator.scm import StructuralCausalModel, Variable, planning_model
+from untaken.simulator.state_causality import CausalEdge, CausalState, Concept, EdgeKind, StateVariable
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'
 
@@ -144,9 +144,9 @@ def test_both_are_drawn_from_plain_data_without_crafter_installed() -> None:
     program = (
         "import sys; sys.modules['crafter'] = None\n"
         "from components import figures\n"
-        "from untaken.crafter.players import policy_named\n"
-        "from untaken.crafter.scm import planning_model\n"
-        "from untaken.crafter.state_causality import CausalState\n"
+        "from untaken.simulator.players import policy_named\n"
+        "from untaken.simulator.scm import planning_model\n"
+        "from untaken.simulator.state_causality import CausalState\n"
         "import msgspec\n"
         "state = msgspec.json.decode(sys.stdin.read(), type=CausalState)\n"
         "figure = figures.state_causality_figure(state)\n"

@@ -14,9 +14,9 @@ from colours import contrast, luminance
 from components import figures
 from components.figures.frames import _FIELDS, FEW, VERDICTS
 from components.shared.palette import tokens
-from untaken.crafter.ablation import PUBLISHED
-from untaken.crafter.record import PlannedStep, fields_of, read_planning
 from untaken.errors import Unscored
+from untaken.simulator.ablation import PUBLISHED
+from untaken.simulator.record import PlannedStep, fields_of, read_planning
 from untaken.views import read_ablation
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs" / "crafter"

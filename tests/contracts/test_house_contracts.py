@@ -170,7 +170,7 @@ def test_drawing_a_plan_loads_neither_other_figures_nor_their_rooms() -> None:
     assert loads_nothing(
         "import sys; from untaken.figures import plan_figure\n"
         "print(sorted(m for m in sys.modules if m.endswith(('figures.causality', 'figures.criteria'))"
-        " or m.startswith(('untaken.crafter', 'untaken.judging.criteria', 'untaken.workspace'))))"
+        " or m.startswith(('untaken.simulator', 'untaken.judging.criteria', 'untaken.workspace'))))"
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import crafter
 
-from untaken.crafter.simulator import ACTIONS, CrafterWorld
+from untaken.simulator.crafter import ACTIONS, CrafterWorld
 
 AREA = (32, 32)
 """A quarter of the standard map, made in a quarter of the time."""

@@ -11,12 +11,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from untaken.crafter.ablation import ARMS, FULL, PUBLISHED, Ablation, arms_of, remarks
-from untaken.crafter.ablation_analysis import ablation, summarise
-from untaken.crafter.loop import Episode, WinSettings
-from untaken.crafter.simulator import ACHIEVEMENTS, crafter_score
-from untaken.crafter.simulator.playing import Setup
 from untaken.errors import Unscored, UntakenError
+from untaken.simulator.ablation import ARMS, FULL, PUBLISHED, Ablation, arms_of, remarks
+from untaken.simulator.ablation_analysis import ablation, summarise
+from untaken.simulator.crafter import ACHIEVEMENTS, crafter_score
+from untaken.simulator.crafter.playing import Setup
+from untaken.simulator.loop import Episode, WinSettings
 from untaken.views import crafter_ablation_document, read_ablation
 from untaken.views.documents import entry
 from untaken.views.schemas import json_schema

@@ -10,9 +10,9 @@ from crafter_worlds import walked
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.crafter.simulator import ACHIEVEMENTS, MATERIALS, OBJECTS, LocalView
-from untaken.crafter.simulator.contexts import LAYERS, MANY, NEEDS, context_layers, facing
 from untaken.ledger import context_hash
+from untaken.simulator.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, LocalView
+from untaken.simulator.crafter.contexts import LAYERS, MANY, NEEDS, context_layers, facing
 
 START = walked().observe()
 ITEMS = [name for name in START.inventory if name not in NEEDS]

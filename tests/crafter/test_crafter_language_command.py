@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 
 from untaken.cli import main
-from untaken.crafter.record import PlanningRecord, read_planning
-from untaken.crafter.simulator.playing import Setup
 from untaken.judging.asking.access import SETTING
 from untaken.ledger import Message, Run, ToolCall, read_ledger
+from untaken.simulator.crafter.playing import Setup
+from untaken.simulator.record import PlanningRecord, read_planning
 from untaken.views import planned_steps_table, planning_summary
 from untaken.views.schemas import json_schema
 

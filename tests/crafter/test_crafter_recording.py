@@ -11,14 +11,14 @@ from typing import Any, Self
 import pytest
 from crafter_worlds import AREA, SEED, some_actions, walked
 
-from untaken.crafter.loop import Episode, Turn, WinSettings, play
-from untaken.crafter.players import policy_named
-from untaken.crafter.policy import Act, Policy, Seen
-from untaken.crafter.simulator import ACHIEVEMENTS, CrafterWorld, tech_tree
-from untaken.crafter.simulator.contexts import LAYERS, context_layers
-from untaken.crafter.simulator.recording import OPEN_SUCCESS, RunRecorder, StepClock, succeeded
 from untaken.ledger import LedgerWriter, Observation, Plan, Run, RunFinished, State, ToolCall, read_ledger
 from untaken.scoring import score_run
+from untaken.simulator.crafter import ACHIEVEMENTS, CrafterWorld, tech_tree
+from untaken.simulator.crafter.contexts import LAYERS, context_layers
+from untaken.simulator.crafter.recording import OPEN_SUCCESS, RunRecorder, StepClock, succeeded
+from untaken.simulator.loop import Episode, Turn, WinSettings, play
+from untaken.simulator.players import policy_named
+from untaken.simulator.policy import Act, Policy, Seen
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 MOVES = ("noop", "move_left", "move_right", "move_up", "move_down")

@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 from untaken.cli import main
-from untaken.crafter.record import read_planning
 from untaken.ledger import read_ledger
+from untaken.simulator.record import read_planning
 from untaken.views.schemas import json_schema
 
 FEW = ["--steps", "12", "--seed", "5"]

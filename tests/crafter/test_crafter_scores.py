@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.cli import main
-from untaken.crafter.simulator import ACHIEVEMENTS, Recording, crafter_score, method_scores, read_scores
 from untaken.errors import Unscored, UntakenError
+from untaken.simulator.crafter import ACHIEVEMENTS, Recording, crafter_score, method_scores, read_scores
 from untaken.views import json_schema
 
 

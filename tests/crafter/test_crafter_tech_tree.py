@@ -12,10 +12,10 @@ from crafter import constants
 from crafter_worlds import some_actions, walked
 
 from untaken.cli import main
-from untaken.crafter.simulator import ACHIEVEMENTS, MATERIALS, OBJECTS, CrafterWorld, LocalView, tech_tree
 from untaken.errors import UntakenError
 from untaken.plans import edges, load_graph, map_actions, save_graph, transitive_reduction, validate
 from untaken.scoring import score_run
+from untaken.simulator.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, CrafterWorld, LocalView, tech_tree
 
 DEPS = {
     "collect_coal": ["make_wood_pickaxe"],

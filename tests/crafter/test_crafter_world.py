@@ -18,9 +18,9 @@ from crafter_worlds import AREA, NIGHT, SEED, some_actions, stock, walked
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.crafter.simulator import ACHIEVEMENTS, ACTIONS, MATERIALS, OBJECTS, CrafterWorld, LocalView
-from untaken.crafter.simulator.stock import state_hash
 from untaken.errors import UntakenError
+from untaken.simulator.crafter import ACHIEVEMENTS, ACTIONS, MATERIALS, OBJECTS, CrafterWorld, LocalView
+from untaken.simulator.crafter.stock import state_hash
 
 actions = st.lists(st.sampled_from(ACTIONS), min_size=1, max_size=25)
 
@@ -317,13 +317,13 @@ def test_without_the_extra_the_engine_starts_and_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     program = (
-        "import sys, untaken.cli, untaken.crafter.simulator\n"
+        "import sys, untaken.cli, untaken.simulator.crafter\n"
         "untaken.cli.parser()\n"
         "print(sorted({'crafter', 'imageio', 'PIL', 'opensimplex'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
-    monkeypatch.delitem(sys.modules, "untaken.crafter.simulator.stock")
+    monkeypatch.delitem(sys.modules, "untaken.simulator.crafter.stock")
     monkeypatch.setitem(sys.modules, "crafter", None)
     with pytest.raises(UntakenError, match="crafter is not installed") as caught:
         CrafterWorld(0)

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from crafter_worlds import walked
 
-from untaken.crafter.players import policy_named
-from untaken.crafter.policy import Feedback, Seen
-from untaken.crafter.simulator import ACTIONS
-from untaken.crafter.state_causality import SymbolicCausality
 from untaken.errors import UntakenError
 from untaken.judging.asking import ModelAccess, ReplyStore
+from untaken.simulator.crafter import ACTIONS
+from untaken.simulator.players import policy_named
+from untaken.simulator.policy import Feedback, Seen
+from untaken.simulator.state_causality import SymbolicCausality
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
 

@@ -9,11 +9,11 @@ from typing import Self
 import pytest
 from crafter_worlds import SEED, some_actions, walked
 
-from untaken.crafter.loop import Episode, Turn, WinSettings, play
-from untaken.crafter.policy import Act, Seen, Selection
-from untaken.crafter.simulator import CrafterWorld
-from untaken.crafter.state_causality import SymbolicCausality
-from untaken.crafter.win import what_if_not
+from untaken.simulator.crafter import CrafterWorld
+from untaken.simulator.loop import Episode, Turn, WinSettings, play
+from untaken.simulator.policy import Act, Seen, Selection
+from untaken.simulator.state_causality import SymbolicCausality
+from untaken.simulator.win import what_if_not
 
 
 class Reads:

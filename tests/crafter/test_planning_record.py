@@ -11,9 +11,11 @@ import zstandard
 from crafter_worlds import SEED, walked
 
 from untaken import limits
-from untaken.crafter.loop import Turn, WinSettings, play
-from untaken.crafter.players import policy_named
-from untaken.crafter.record import (
+from untaken.errors import UntakenError, Where
+from untaken.simulator.crafter import MATERIALS, OBJECTS
+from untaken.simulator.loop import Turn, WinSettings, play
+from untaken.simulator.players import policy_named
+from untaken.simulator.record import (
     PlanningRecord,
     fields_of,
     parse_planning,
@@ -23,9 +25,7 @@ from untaken.crafter.record import (
     view_of,
     write_planning,
 )
-from untaken.crafter.simulator import MATERIALS, OBJECTS
-from untaken.crafter.state_causality import SymbolicCausality
-from untaken.errors import UntakenError, Where
+from untaken.simulator.state_causality import SymbolicCausality
 
 STEPS = 40
 

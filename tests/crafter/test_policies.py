@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from crafter_worlds import AREA, SEED, walked
 
-from untaken.crafter.players import POLICIES, SKILLS, policy_named
-from untaken.crafter.players.skills import NEEDS, YIELDS
-from untaken.crafter.policy import Act, Feedback, Policy, Seen, Selection
-from untaken.crafter.simulator import ACHIEVEMENTS, ACTIONS, MATERIALS, CrafterWorld
-from untaken.crafter.state_causality import SymbolicCausality
 from untaken.errors import UntakenError
+from untaken.simulator.crafter import ACHIEVEMENTS, ACTIONS, MATERIALS, CrafterWorld
+from untaken.simulator.players import POLICIES, SKILLS, policy_named
+from untaken.simulator.players.skills import NEEDS, YIELDS
+from untaken.simulator.policy import Act, Feedback, Policy, Seen, Selection
+from untaken.simulator.state_causality import SymbolicCausality
 
 WITH_SKILLS = ("scripted", "noisy", "uniform")
 SLIPPING = {"noisy": {"slips": 0.2}, "uniform": {"slips": 0.1}}

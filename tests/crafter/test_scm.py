@@ -8,18 +8,18 @@ import networkx as nx
 import pytest
 from crafter_worlds import NIGHT, some_actions, walked
 
-from untaken.crafter.loop import Turn, play
-from untaken.crafter.players import policy_named
-from untaken.crafter.policy import Act, Policy
-from untaken.crafter.scm import (
+from untaken.errors import UntakenError
+from untaken.simulator.loop import Turn, play
+from untaken.simulator.players import policy_named
+from untaken.simulator.policy import Act, Policy
+from untaken.simulator.scm import (
     StructuralCausalModel,
     Variable,
     action_model,
     planning_model,
     transition_model,
 )
-from untaken.crafter.state_causality import SymbolicCausality
-from untaken.errors import UntakenError
+from untaken.simulator.state_causality import SymbolicCausality
 
 K = 12
 TASK = "collect_wood"

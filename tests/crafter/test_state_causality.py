@@ -16,13 +16,13 @@ from crafter_worlds import NIGHT, some_actions, walked
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.crafter.loop import Turn, play
-from untaken.crafter.players import policy_named
-from untaken.crafter.policy import Seen, augment
-from untaken.crafter.simulator import ACHIEVEMENTS, MATERIALS, OBJECTS, LocalView
-from untaken.crafter.state_causality import STAY_ALIVE, CausalState, SymbolicCausality
-from untaken.crafter.state_causality.causal_state import require_known_names
 from untaken.errors import UntakenError
+from untaken.simulator.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, LocalView
+from untaken.simulator.loop import Turn, play
+from untaken.simulator.players import policy_named
+from untaken.simulator.policy import Seen, augment
+from untaken.simulator.state_causality import STAY_ALIVE, CausalState, SymbolicCausality
+from untaken.simulator.state_causality.causal_state import require_known_names
 
 TASKS = (*ACHIEVEMENTS, None)
 CAUSALITY = SymbolicCausality()

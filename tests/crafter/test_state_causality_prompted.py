@@ -12,11 +12,11 @@ import pytest
 from crafter_worlds import walked
 
 from benchmarks.crafter_edges import try_edges
-from untaken.crafter.state_causality import CausalState, PromptedCausality
-from untaken.crafter.state_causality.prompted import NOTHING, template
-from untaken.crafter.state_causality.variables import variables_of
 from untaken.errors import Unscored
 from untaken.judging.asking import ModelAccess, ReplyStore
+from untaken.simulator.state_causality import CausalState, PromptedCausality
+from untaken.simulator.state_causality.prompted import NOTHING, template
+from untaken.simulator.state_causality.variables import variables_of
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
 

@@ -8,15 +8,15 @@ import pytest
 from crafter_worlds import NIGHT, walked
 
 from benchmarks.crafter_edges import DRAWS, EdgeTrial, TriedCauses, _judged, rule_edges, try_edges
-from untaken.crafter.simulator import ACHIEVEMENTS
-from untaken.crafter.state_causality import (
+from untaken.simulator.crafter import ACHIEVEMENTS
+from untaken.simulator.state_causality import (
     CausalEdge,
     CausalState,
     Concept,
     StateVariable,
     SymbolicCausality,
 )
-from untaken.crafter.state_causality.mechanisms import mechanisms
+from untaken.simulator.state_causality.mechanisms import mechanisms
 
 MECHANISMS = tuple(mechanisms())
 

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from programs import sent
 
 from untaken import Unscored, UntakenError
-from untaken.crafter.simulator import ACTIONS, CrafterWorld, LocalView, WorldStep
-from untaken.crafter.win import (
+from untaken.simulator.crafter import ACTIONS, CrafterWorld, LocalView, WorldStep
+from untaken.simulator.win import (
     Valuation,
     WhatIfNot,
     summarise_wins,
     what_if_not,
 )
-from untaken.crafter.win.win_result import sigmoid, verdict_of
+from untaken.simulator.win.win_result import sigmoid, verdict_of
 
 REWARD_NAMES = ["env", "shaped", "rollout-3", "rollout-2-noop"]
 
@@ -221,8 +221,8 @@ def test_with_the_same_noise_actions_without_effect_reach_the_same_state() -> No
 
 IN_ANOTHER_PROCESS = f"""
 import msgspec
-from untaken.crafter.simulator import CrafterWorld
-from untaken.crafter.win import what_if_not
+from untaken.simulator.crafter import CrafterWorld
+from untaken.simulator.win import what_if_not
 world = CrafterWorld({SEED}, area=(32, 32))
 for _ in range(12):
     world.step("move_right")

@@ -8,10 +8,10 @@ import pytest
 from crafter_worlds import walked
 from test_win_interventions import facing
 
-from untaken.crafter.simulator import ACHIEVEMENTS, MATERIALS, LocalView
-from untaken.crafter.win import what_if_not
-from untaken.crafter.win.cost_to_go import DEATH, REACHED, REST, UNIT, CostToGo
-from untaken.crafter.win.ways import UNSEEN, Ways
+from untaken.simulator.crafter import ACHIEVEMENTS, MATERIALS, LocalView
+from untaken.simulator.win import what_if_not
+from untaken.simulator.win.cost_to_go import DEATH, REACHED, REST, UNIT, CostToGo
+from untaken.simulator.win.ways import UNSEEN, Ways
 
 
 def cost(seen: LocalView, task: str | None, start: LocalView | None = None) -> float:

@@ -9,9 +9,9 @@ from random import Random
 import pytest
 from crafter_worlds import some_actions, walked
 
-from untaken.crafter.simulator import ACTIONS, MATERIALS, OBJECTS, CrafterWorld, LocalView
-from untaken.crafter.win import INTERVENTIONS, OPPOSITES, opposite, possible_actions
-from untaken.crafter.win.interventions import alternatives
+from untaken.simulator.crafter import ACTIONS, MATERIALS, OBJECTS, CrafterWorld, LocalView
+from untaken.simulator.win import INTERVENTIONS, OPPOSITES, opposite, possible_actions
+from untaken.simulator.win.interventions import alternatives
 
 EVERYTHING = dict.fromkeys(("wood", "stone", "coal", "iron", "sapling"), 9)
 

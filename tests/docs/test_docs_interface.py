@@ -28,7 +28,6 @@ from untaken.cli import main, parser
 from untaken.cli.app import SIGN_IN
 from untaken.counterfactual.memory import Flag, Observed, Signal
 from untaken.counterfactual.run_evaluation import DeltaVerdict, EvaluationStatus, Support
-from untaken.crafter.record import PlannedStep, PlanningRecord
 from untaken.facts import TABLES as FACT_TABLES
 from untaken.formats import formats
 from untaken.judging import WhyUnscored
@@ -49,6 +48,7 @@ from untaken.plans import (
 from untaken.present import statuses
 from untaken.ranking.compared.tables import METRICS
 from untaken.scoring.run_score import Diagnosis, Status
+from untaken.simulator.record import PlannedStep, PlanningRecord
 from untaken.views import SCHEMAS, json_schema
 from untaken.workspace.database import STORE
 

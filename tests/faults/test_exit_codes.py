@@ -24,9 +24,9 @@ from test_disk_trouble import mounted
 
 from untaken.cli import appending, main, parser
 from untaken.counterfactual.memory import PolicyMemory
-from untaken.crafter.simulator.names import ACHIEVEMENTS
 from untaken.judging.criteria import ledger_criteria, save_criteria
 from untaken.ledger import read_ledger
+from untaken.simulator.crafter.names import ACHIEVEMENTS
 from untaken.workspace import Workspace, database
 from untaken.workspace.schema import DATABASE
 

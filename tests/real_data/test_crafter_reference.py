@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from crafter import constants
 
-from untaken.crafter.simulator import ACHIEVEMENTS, Recording, method_scores, read_scores, tech_tree
 from untaken.plans import edges
+from untaken.simulator.crafter import ACHIEVEMENTS, Recording, method_scores, read_scores, tech_tree
 
 FILES = ["crafter_reward-human.json", "crafter_noreward-random.seed0.json.gz"]
 PUBLISHED = {

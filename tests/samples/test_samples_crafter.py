@@ -16,12 +16,12 @@ from sample_runs.crafter.figures import figures
 from sample_runs.crafter.generate import AGENTS, STEPS, tasks
 from sample_runs.refund_desk.figures import BEGIN, END, ledgers
 from untaken.cli import main
-from untaken.crafter.ablation import ARMS
-from untaken.crafter.record import ENDING, planning_bytes, read_planning
-from untaken.crafter.simulator import tech_tree
-from untaken.crafter.simulator.contexts import LAYERS
 from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graph
+from untaken.simulator.ablation import ARMS
+from untaken.simulator.crafter import tech_tree
+from untaken.simulator.crafter.contexts import LAYERS
+from untaken.simulator.record import ENDING, planning_bytes, read_planning
 from untaken.views import crafter_ablation_document, read_ablation
 from untaken.views.documents import entry
 

@@ -11,11 +11,11 @@ from typing import Any, Final
 from untaken.cli.asking import model_of
 from untaken.cli.console import Console
 from untaken.cli.grammar import Parser, UsageError
-from untaken.crafter.players import POLICIES
-from untaken.crafter.simulator import ACHIEVEMENTS
 from untaken.errors import Finding
 from untaken.judging.asking import ModelAccess
 from untaken.present.numbers import counted
+from untaken.simulator.crafter import ACHIEVEMENTS
+from untaken.simulator.players import POLICIES
 
 LANGUAGE: Final = "language"
 ASKING: Final = ("model", "replies", "offline", "budget")

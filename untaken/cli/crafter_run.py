@@ -23,24 +23,24 @@ from untaken.cli.crafter_players import (
     without_effect,
 )
 from untaken.cli.grammar import UsageError, verb
-from untaken.crafter.ablation import (
+from untaken.judging.asking import ModelAccess
+from untaken.plans import save_graph
+from untaken.present.numbers import counted, p_value, percent
+from untaken.simulator.ablation import (
     FULL,
     PUBLISHED,
     Ablation,
     arms_of,
     remarks,
 )
-from untaken.crafter.loop import Episode, WinSettings
-from untaken.crafter.players import POLICIES, policy_named
-from untaken.crafter.simulator import tech_tree
-from untaken.crafter.simulator.playing import START, EpisodeJob, Setup, play_all
-from untaken.crafter.simulator.recording import succeeded, success_rule
-from untaken.crafter.simulator.tech_tree import GRAPH_ID
-from untaken.crafter.win import reward_named
-from untaken.crafter.win.rewards import SHAPED
-from untaken.judging.asking import ModelAccess
-from untaken.plans import save_graph
-from untaken.present.numbers import counted, p_value, percent
+from untaken.simulator.crafter import tech_tree
+from untaken.simulator.crafter.playing import START, EpisodeJob, Setup, play_all
+from untaken.simulator.crafter.recording import succeeded, success_rule
+from untaken.simulator.crafter.tech_tree import GRAPH_ID
+from untaken.simulator.loop import Episode, WinSettings
+from untaken.simulator.players import POLICIES, policy_named
+from untaken.simulator.win import reward_named
+from untaken.simulator.win.rewards import SHAPED
 from untaken.views import crafter_ablation_document, crafter_run_document
 
 STEPS = 1_000
@@ -94,7 +94,7 @@ def _play(
     episodes = _played(jobs, args.workers, console)
     played = {name: episodes[at :: len(arms)] for at, name in enumerate(arms)}
     if args.ablation:
-        from untaken.crafter.ablation_analysis import ablation  # noqa: PLC0415 (slow: imports NumPy)
+        from untaken.simulator.ablation_analysis import ablation  # noqa: PLC0415 (slow: imports NumPy)
 
         _print_ablation(ablation(arms[FULL], played), console)
     else:
@@ -145,7 +145,7 @@ def _played(jobs: Sequence[EpisodeJob], workers: int, console: Console) -> list[
 def _print_run(
     setup: Setup, jobs: Sequence[EpisodeJob], episodes: Sequence[Episode], console: Console
 ) -> None:
-    from untaken.crafter.ablation_analysis import summarise  # noqa: PLC0415 (slow: imports NumPy)
+    from untaken.simulator.ablation_analysis import summarise  # noqa: PLC0415 (slow: imports NumPy)
 
     arm = summarise(setup.agent, episodes)
     console.columns(

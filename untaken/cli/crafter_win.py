@@ -10,13 +10,13 @@ from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.crafter_players import player, print_unanswered, require_counts, takes_task
 from untaken.cli.grammar import UsageError, verb
-from untaken.crafter.players import POLICIES, policy_named
-from untaken.crafter.simulator import CrafterWorld
-from untaken.crafter.win import INTERVENTIONS, Noise, Watched, Watching, found_mistakes, reward_named, watch
-from untaken.crafter.win import summarise_wins as summarise
-from untaken.crafter.win.rewards import SHAPED
 from untaken.judging.asking import ModelAccess
 from untaken.present.numbers import counted, percent
+from untaken.simulator.crafter import CrafterWorld
+from untaken.simulator.players import POLICIES, policy_named
+from untaken.simulator.win import INTERVENTIONS, Noise, Watched, Watching, found_mistakes, reward_named, watch
+from untaken.simulator.win import summarise_wins as summarise
+from untaken.simulator.win.rewards import SHAPED
 from untaken.views import crafter_win_document
 
 STEPS = 100

@@ -10,12 +10,15 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from untaken import limits
-from untaken.crafter.ablation import PUBLISHED, Ablation, AblationArm, ArmDifference, remarks
-from untaken.crafter.loop import Episode, WinSettings
-from untaken.crafter.simulator import MethodScore
-from untaken.crafter.simulator.playing import Setup
-from untaken.crafter.simulator.recording import succeeded, success_rule
-from untaken.crafter.win import (
+from untaken.errors import Finding, UntakenError, Where
+from untaken.formats.losses import clip
+from untaken.ledger.strict_json import JsonFault, parse_json
+from untaken.simulator.ablation import PUBLISHED, Ablation, AblationArm, ArmDifference, remarks
+from untaken.simulator.crafter import MethodScore
+from untaken.simulator.crafter.playing import Setup
+from untaken.simulator.crafter.recording import succeeded, success_rule
+from untaken.simulator.loop import Episode, WinSettings
+from untaken.simulator.win import (
     Mistakes,
     Term,
     Watched,
@@ -25,9 +28,6 @@ from untaken.crafter.win import (
     found_mistakes,
     summarise_wins,
 )
-from untaken.errors import Finding, UntakenError, Where
-from untaken.formats.losses import clip
-from untaken.ledger.strict_json import JsonFault, parse_json
 from untaken.views.documents import Count, DocumentPart, Spread
 
 

@@ -44,7 +44,7 @@ Progress = Callable[[int, int, str], None]
 
 HEADS: Final = ".heads.json"
 PLANNING: Final = "planning"
-"""Kind of a record of planning (`untaken.crafter.record`), kept beside the ledger of its run."""
+"""Kind of a record of planning (`untaken.simulator.record`), kept beside the ledger of its run."""
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._ +=,-]+")
 _PART_CHARS: Final = 120
 _DEPTH: Final = 12
@@ -194,7 +194,7 @@ def _with_kinds(arrived: Iterable[IntakeFile]) -> list[IntakeFile]:
 
 def _own_kind(sample: Sample) -> str | None:
     """What a file of our own is."""
-    from untaken.crafter.record import looks_like_planning  # noqa: PLC0415 (loads the simulator)
+    from untaken.simulator.record import looks_like_planning  # noqa: PLC0415 (loads the simulator)
 
     return PLANNING if looks_like_planning(sample.head) else sniff_native(sample.name, sample.head)
 
@@ -282,7 +282,7 @@ def _row(one: IntakeFile, added: Added) -> UploadResult:
 
 def _planning(context: ImportContext, one: IntakeFile) -> UploadResult:
     """Keeps a record of planning that is exactly of its form; one that is not says why."""
-    from untaken.crafter.record import parse_planning  # noqa: PLC0415 (loads the simulator)
+    from untaken.simulator.record import parse_planning  # noqa: PLC0415 (loads the simulator)
 
     data = one.data if isinstance(one.data, bytes) else one.data.read_bytes()
     try:

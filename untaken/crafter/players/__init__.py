@@ -1,4 +1,0 @@
-"""Policies that play Crafter: at random, by script, by script with noise, and by a language model (§7)."""
-
-from untaken.crafter.players.registry import POLICIES as POLICIES, policy_named as policy_named
-from untaken.crafter.players.skills import SKILLS as SKILLS

@@ -1,0 +1,120 @@
+"""What a policy is given and what it answers: π(a | s, l) of the action model (§7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol, Self
+
+from untaken.simulator.crafter import LocalView
+from untaken.simulator.state_causality.causal_state import CausalState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """Why a policy is asked again (a, r, Ã, WIN).
+
+    Attributes:
+        action: what it had answered.
+        reward: f_R of that action.
+        others: reward of each other action that was tried in a clone.
+        win: the What-If-Not reward of `action`, 0 to 1.
+    """
+
+    action: str
+    reward: float
+    others: Mapping[str, float]
+    win: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a policy is given at a step: the state it may see, and the task l.
+
+    Attributes:
+        task: an achievement to reach; ``None`` for open play, where the policy sets its own aims.
+        step: steps done in this episode.
+        causes: the causal representation attached to the state (`augment`); ``None`` without it.
+        feedback: ``None`` unless it is asked again about this very step.
+    """
+
+    observation: LocalView
+    task: str | None
+    step: int
+    causes: CausalState | None = None
+    feedback: Feedback | None = None
+
+
+def augment(state: Seen | LocalView, causes: CausalState | None) -> Seen:
+    """s^SCE = Augment(s, CR): the state as it was, with its causal representation beside it.
+
+    Args:
+        state: what a policy is about to be given; a bare observation is one at step 0 of the task.
+        causes: ``None`` leaves the state without.
+    """
+    if isinstance(state, LocalView):
+        state = Seen(observation=state, task=causes.task if causes else None, step=0)
+    return replace(state, causes=causes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """A decision point: a skill starts.
+
+    Attributes:
+        skill: what is pursued from now on, by the name of an achievement where it is one.
+        alternatives: the other skills that could start here, in a stable order.
+        propensities: probability of each, the selected one among them, where the policy draws; else empty.
+    """
+
+    skill: str
+    alternatives: tuple[str, ...]
+    propensities: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """The answer: an action by its name, and the selection where it begins a skill with it.
+
+    Attributes:
+        unanswered: why a language model gave no usable answer, so that the action is none of its own; empty
+            where it gave one, ``None`` where none was asked.
+    """
+
+    action: str
+    selection: Selection | None = None
+    unanswered: str | None = None
+
+
+class Policy(Protocol):
+    """Answers one step after the other; keeps its own memory of an episode.
+
+    The same seed and the same things seen give the same answers in any process.
+    """
+
+    name: str
+
+    def begin(self, seed: int, task: str | None) -> None:
+        """Forgets the last episode. `seed` decides all it draws in the next one."""
+
+    def act(self, seen: Seen) -> Act:
+        """The action for this step. Asked again about the same step, `seen.feedback` says why."""
+
+    @property
+    def aim(self) -> str | None:
+        """The achievement it pursues now: the task if there is one, otherwise by its current skill."""
+
+    def take(self, skill: str) -> None:
+        """Begins `skill` at the next step instead of what it would select: for clones that try alternatives.
+
+        That step's `Act.selection` names it.
+
+        Raises:
+            UntakenError: ``skill-unknown``.
+        """
+
+    def reseed(self, seed: int) -> None:
+        """Another `seed` decides all it draws from here on: for clones that meet other chance."""
+
+    def clone(self) -> Self:
+        """A policy that goes on from here by itself, with all it remembers."""
