@@ -32,7 +32,6 @@ from untaken.analysis.failure_modes.agreement import steps_of
 from untaken.analysis.failure_modes.root_causes import ceiling_words, root_cause_agreement, root_causes
 from untaken.counterfactual.plan import EvaluatedPath, evaluate_plans
 from untaken.errors import Unscored
-from untaken.formats import convert
 from untaken.ledger import (
     Message,
     Observation,
@@ -46,6 +45,7 @@ from untaken.ledger import (
     read_ledger,
 )
 from untaken.plans import load_graphs, map_actions
+from untaken.traces import convert
 
 RECORDS = Path(os.environ.get("UNTAKEN_REAL_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
 AUTHOR: Final = "human:agentrx"

@@ -34,11 +34,11 @@ from untaken import stats
 from untaken.analysis.failure_modes.root_causes import RootCauseAgreement, root_cause_agreement, root_causes
 from untaken.counterfactual.plan import evaluate_plans
 from untaken.errors import Score, Unscored
-from untaken.formats import convert
 from untaken.ledger import Message, Observation, Run, read_ledger
 from untaken.plans import PlanGraph, load_graphs, map_actions
 from untaken.scoring import score_run
 from untaken.scoring.causes.places import undone_in_order
+from untaken.traces import convert
 
 ERROR: Final = re.compile(r"\b(error|exception|traceback|failed)\b", re.IGNORECASE)
 ORCHESTRATOR: Final = "Orchestrator ("

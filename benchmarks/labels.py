@@ -25,12 +25,12 @@ from typing import Final
 import numpy as np
 
 from untaken.errors import Unscored
-from untaken.formats import convert
 from untaken.judging import verdict_agreement
 from untaken.ledger import Run, read_ledger
 from untaken.stats.corrected import Target
 from untaken.stats.post_stratified import Labels, corrected_difference, corrected_rate
 from untaken.stats.rounding import Floats
+from untaken.traces import convert
 
 RECORDS = Path(os.environ.get("UNTAKEN_REAL_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
 Random = np.random.Generator

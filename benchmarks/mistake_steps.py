@@ -34,8 +34,8 @@ import msgspec
 from untaken.counterfactual import Alternative, Decision, RunEvaluation, evaluate_run
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Unscored
-from untaken.formats import convert
 from untaken.ledger import Run, SkillSelection, Verdict, context_hash, read_ledger
+from untaken.traces import convert
 
 RECORDS = Path(os.environ.get("UNTAKEN_REAL_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
 SOURCES = (

@@ -35,8 +35,8 @@ import pandas as pd
 
 import untaken
 from untaken.figures import plan_figure
-from untaken.formats import sniff_path
 from untaken.plans.discovery import discover
+from untaken.traces import sniff_path
 
 folder = tempfile.TemporaryDirectory()
 HERE = Path(folder.name)

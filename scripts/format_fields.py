@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from untaken.formats import formats
-from untaken.formats.format_info import RUN_FIELDS
+from untaken.traces import formats
+from untaken.traces.format_info import RUN_FIELDS
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "formats.md"
 BEGIN: Final = "<!-- fields: written by scripts/format_fields.py -->"

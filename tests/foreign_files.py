@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from untaken.formats import Conversion, convert
 from untaken.ledger import Message, Observation, Run, ToolCall, heads_path, load_heads, read_ledger
+from untaken.traces import Conversion, convert
 
 
 def tau_call(tool: str, arguments: Any, call_id: str | None = "c1") -> dict[str, Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from untaken.judging.criteria import propose_criteria, quantify, verify_criteria
     from untaken.errors import Unscored, UntakenError
     from untaken.analysis.fix_first import triage
-    from untaken.formats import convert
+    from untaken.traces import convert
     from untaken.views.html import html_report
     from untaken.judging import judge_run
     from untaken.ledger import LedgerWriter, read_ledger, verify_ledger

@@ -22,9 +22,9 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from untaken.errors import UntakenError
-from untaken.formats import convert
 from untaken.ledger import disk, heads_path
 from untaken.ledger.span_files import SpanFileExporter
+from untaken.traces import convert
 
 _LOG: Final = logging.getLogger("untaken.instrument")
 

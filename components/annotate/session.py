@@ -18,9 +18,9 @@ from components.shared import roles, state
 from components.shared.panels import panel
 from components.shared.reviewer import author
 from untaken.errors import UntakenError
-from untaken.formats import filled
 from untaken.plans import PlanGraph, export_graph, parse_graph
 from untaken.plans.editing import Edit, Session
+from untaken.traces import filled
 from untaken.workspace import Workspace
 from untaken.workspace.drafts import GraphDraft
 from untaken.workspace.versions import GraphVersion, SaveConflict, Saved

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.shared import roles, state, text
 from components.shared.panels import panel
-from untaken.formats import formats
+from untaken.traces import formats
 from untaken.workspace import Workspace
 
 OFFERED: Final = ("graphs", "ledgers")

@@ -12,7 +12,6 @@ import msgspec
 import pytest
 
 from untaken.errors import UntakenError
-from untaken.formats import graphs_in
 from untaken.plans import PlanGraph, Rule, SubGoal, diff_graphs, export_graph, parse_graph
 from untaken.plans.editing import (
     Add,
@@ -34,6 +33,7 @@ from untaken.plans.editing import (
     read_edit,
     rows_of,
 )
+from untaken.traces import graphs_in
 
 GRAPH = parse_graph(
     """

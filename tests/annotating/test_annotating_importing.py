@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from untaken.formats import filled, graphs_in
 from untaken.plans import GraphFormat, export_graph, load_graph
+from untaken.traces import filled, graphs_in
 
 SAMPLES = sorted((Path(__file__).parents[2] / "sample_runs").rglob("*.plan.yaml"))
 ENDINGS: dict[GraphFormat, str] = {"mermaid": ".mmd", "csv": ".csv", "yaml": ".yaml", "node-link": ".json"}

@@ -19,7 +19,7 @@ from components.shared.cards import COMPUTED
 from components.shared.first_steps import RECORDED, TOUR
 from untaken import read_ledger
 from untaken.analysis.failure_modes.root_causes import FIRST_FAILED_RECORD
-from untaken.formats import formats
+from untaken.traces import formats
 
 Patch = pytest.MonkeyPatch
 

@@ -90,7 +90,7 @@ def test_score_loads_no_answer_but_its_own() -> None:
 
 def test_a_verb_that_prints_no_document_loads_none_of_the_answers() -> None:
     loaded = loaded_by(["formats"])
-    assert "untaken.formats" in loaded
+    assert "untaken.traces" in loaded
     assert loaded & {"untaken.views", "untaken.judging.criteria", "untaken.ranking"} == set()
 
 

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from components.data.upload import show_results
 from untaken.errors import Finding
-from untaken.formats.format_info import FileLoss
 from untaken.ledger import Integrity
+from untaken.traces.format_info import FileLoss
 from untaken.views.uploads import stopped_uploads, together, uploads
 from untaken.workspace.intake import UploadResult
 

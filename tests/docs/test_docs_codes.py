@@ -12,7 +12,7 @@ from doc_pages import ROOT, names, page
 from source_codes import Codes, codes_in
 
 from untaken.analysis.failure_modes import PRESETS
-from untaken.formats import formats
+from untaken.traces import formats
 
 NO_CODES = {
     "score-create",

@@ -9,9 +9,9 @@ import foreign_files
 from doc_pages import listed_keys, names, occurring_keys, page, rows, section
 
 from untaken.errors import Unscored
-from untaken.formats import formats
 from untaken.plans import GRAPH_FORMATS, load_graphs
 from untaken.scoring import score_run
+from untaken.traces import formats
 
 TEXT = page("docs/formats.md")
 

@@ -29,7 +29,6 @@ from untaken.cli.app import SIGN_IN
 from untaken.counterfactual.memory import Flag, Observed, Signal
 from untaken.counterfactual.run_evaluation import DeltaVerdict, EvaluationStatus, Support
 from untaken.facts import TABLES as FACT_TABLES
-from untaken.formats import formats
 from untaken.judging import WhyUnscored
 from untaken.judging.asking.access import SETTING
 from untaken.judging.asking.bounds import KEY_SETTING
@@ -49,6 +48,7 @@ from untaken.present import statuses
 from untaken.ranking.compared.tables import METRICS
 from untaken.scoring.run_score import Diagnosis, Status
 from untaken.simulator.record import PlannedStep, PlanningRecord
+from untaken.traces import formats
 from untaken.views import SCHEMAS, json_schema
 from untaken.workspace.database import STORE
 

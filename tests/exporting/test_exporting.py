@@ -23,9 +23,9 @@ from untaken.corpus import evaluate_corpus
 from untaken.csv_export import restored
 from untaken.errors import Unscored, UntakenError
 from untaken.facts import TABLES, parts, write_frames
-from untaken.formats import convert
 from untaken.ledger import Message, Plan, Run, read_ledger
 from untaken.scoring import score_run
+from untaken.traces import convert
 from untaken.views import decisions_in_parts, decisions_table, statements_table
 from untaken.views.exporting import (
     EvaluatedRun,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from untaken.formats.output import file_stem
+from untaken.traces.output import file_stem
 
 DEVICES = ("con", "prn", "aux", "nul", "com1", "lpt9")
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from foreign_files import codes, converted, maths_record, put
 
-from untaken.formats import Conversion
 from untaken.ledger import Message, Observation, Run
+from untaken.traces import Conversion
 
 
 def read(tmp_path: Path, content: Any, **options: Any) -> tuple[Conversion, list[Run]]:

@@ -8,8 +8,8 @@ from typing import Any
 from foreign_files import codes, converted, put, tau_record
 
 from untaken.analysis.failure_modes import preset_modes
-from untaken.formats.agentrx_labels import MODES
 from untaken.ledger import ModeAssignment, ReviewNote, Verdict
+from untaken.traces.agentrx_labels import MODES
 
 
 def numbered() -> dict[str, Any]:

@@ -12,9 +12,9 @@ from trace_pieces import CALL, DONE, GO
 from trace_records import RECORDS, put_record, written
 
 from untaken.errors import UntakenError
-from untaken.formats import Intake, convert, importers, sample_of
-from untaken.formats.intake import UNFORESEEN
-from untaken.formats.likeness import likeness
+from untaken.traces import Intake, convert, importers, sample_of
+from untaken.traces.intake import UNFORESEEN
+from untaken.traces.likeness import likeness
 
 MUTATIONS = 10
 """Of each file, in a run of the tests; each place and each value were tried once before."""

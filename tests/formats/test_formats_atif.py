@@ -10,9 +10,9 @@ from foreign_files import codes, converted, put
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.formats import Confidence, Conversion, sample_of, sniff
-from untaken.formats.atif import recognise
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall
+from untaken.traces import Confidence, Conversion, sample_of, sniff
+from untaken.traces.atif import recognise
 
 
 def step(number: int, source: str = "agent", message: str = "…", **more: Any) -> dict[str, Any]:

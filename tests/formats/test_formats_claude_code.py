@@ -11,8 +11,8 @@ from foreign_files import codes, converted
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.formats import Conversion, sniff
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall
+from untaken.traces import Conversion, sniff
 
 
 def line(uuid: str, parent: str | None, role: str, content: Any, **more: Any) -> dict[str, Any]:

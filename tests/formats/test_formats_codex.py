@@ -11,9 +11,9 @@ from foreign_files import codes, converted, put
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.formats import Confidence, Conversion, sample_of, sniff
-from untaken.formats.codex import recognise
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall
+from untaken.traces import Confidence, Conversion, sample_of, sniff
+from untaken.traces.codex import recognise
 
 
 def line(second: int, kind: str, ordinal: int | None = None, **payload: Any) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from foreign_files import converted, put
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.formats import sniff
-from untaken.formats.codex_events import thread_runs
-from untaken.formats.losses import Findings
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall
+from untaken.traces import sniff
+from untaken.traces.codex_events import thread_runs
+from untaken.traces.losses import Findings
 
 STARTED = {"type": "thread.started", "thread_id": "th"}
 TURN = {"type": "turn.started"}

@@ -14,11 +14,11 @@ import pytest
 from foreign_files import converted
 from trace_records import RECORDS, put_record
 
-from untaken.formats import importers
-from untaken.formats.format_info import RUN_FIELDS, RunField
-from untaken.formats.mapped.mapped_importer import built_in_mappings
-from untaken.formats.tidy import Tidier
 from untaken.ledger import Run
+from untaken.traces import importers
+from untaken.traces.format_info import RUN_FIELDS, RunField
+from untaken.traces.mapped.mapped_importer import built_in_mappings
+from untaken.traces.tidy import Tidier
 
 FAR: Final = 1_935_705_600
 """A moment in 2031, in seconds."""

@@ -10,9 +10,9 @@ import pytest
 from builders import a_run
 
 from untaken.errors import UntakenError
-from untaken.formats.outcomes import read_outcomes
 from untaken.ledger.heads import parse_heads
 from untaken.plans import read_graph
+from untaken.traces.outcomes import read_outcomes
 from untaken.workspace import Workspace
 from untaken.workspace.intake import UploadResult, take_in
 

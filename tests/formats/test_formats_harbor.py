@@ -10,10 +10,10 @@ import pytest
 from foreign_files import codes, put
 
 from untaken import Unscored
-from untaken.formats import Conversion, convert
 from untaken.ledger import Run, ToolCall, Verdict, read_ledger
 from untaken.plans import load_graphs
 from untaken.scoring import score_run
+from untaken.traces import Conversion, convert
 
 RESULT: dict[str, Any] = {
     "task_name": "fix-it",

@@ -14,8 +14,8 @@ import pytest
 import zstandard
 from foreign_files import codes, converted, put
 
-from untaken.formats import Conversion, convert
 from untaken.ledger import Message, Observation, Run, ToolCall, read_ledger
+from untaken.traces import Conversion, convert
 
 EVAL = {"eval": {"task": "desk", "model": "openai/m", "run_id": "R"}, "status": "success", "version": 2}
 CALL = {"id": "c1", "function": "look", "arguments": {"day": 1}}

@@ -9,9 +9,9 @@ from weakref import ref
 
 import pytest
 
-from untaken.formats.jsontext import JsonReader, decode_text
-from untaken.formats.losses import FINDINGS_PER_KIND, Findings
-from untaken.formats.tidy import DEPTH, OTHER, PLACES, TEXT_CHARS, Places, Tidier
+from untaken.traces.jsontext import JsonReader, decode_text
+from untaken.traces.losses import FINDINGS_PER_KIND, Findings
+from untaken.traces.tidy import DEPTH, OTHER, PLACES, TEXT_CHARS, Places, Tidier
 
 TEXTS: list[dict[str, Any]] = [
     {"desc": "an array gives its elements", "text": "[1, 2, 3]", "want": [1, 2, 3]},

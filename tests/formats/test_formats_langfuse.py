@@ -11,10 +11,10 @@ from foreign_files import codes, converted, put
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.formats import Conversion, sniff
-from untaken.formats.langfuse import trace_run
-from untaken.formats.losses import Findings
 from untaken.ledger import Message, Observation, Run, ToolCall
+from untaken.traces import Conversion, sniff
+from untaken.traces.langfuse import trace_run
+from untaken.traces.losses import Findings
 
 GO = {"role": "user", "content": "Go."}
 TRACE = {"id": "tr", "name": "desk", "sessionId": "s", "metadata": {"task_id": "refund-1"}, "totalCost": 0.5}

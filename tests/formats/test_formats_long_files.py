@@ -19,10 +19,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from untaken.errors import UntakenError
-from untaken.formats import convert, jsontext, sources, trace_file
-from untaken.formats.jsontext import JsonReader, decode_text, decoded_pieces
-from untaken.formats.losses import Findings
-from untaken.formats.sources import decompressed, decompressed_pieces
+from untaken.traces import convert, jsontext, sources, trace_file
+from untaken.traces.jsontext import JsonReader, decode_text, decoded_pieces
+from untaken.traces.losses import Findings
+from untaken.traces.sources import decompressed, decompressed_pieces
 
 RECORDED = sorted(file for file in Path(__file__).with_name("recorded").rglob("*.json*") if file.is_file())
 TEXTS = [
@@ -80,7 +80,7 @@ def test_a_file_that_is_read_in_pieces_is_converted_to_the_same_bytes(
 MEASURED = """
 import sys
 from pathlib import Path
-from untaken.formats import convert
+from untaken.traces import convert
 for number, source in enumerate(sys.argv[2:]):
     convert(None, [Path(source)], Path(sys.argv[1], str(number)))
 lines = Path("/proc/self/status").read_text().splitlines()

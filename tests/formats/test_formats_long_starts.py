@@ -11,10 +11,10 @@ from foreign_files import converted, put
 from trace_pieces import claude_line
 from trace_records import RECORDS, put_record, written
 
-from untaken.formats import recognise, sample_of
-from untaken.formats.sample import OUTLINED_RECORDS
-from untaken.formats.sample import RECORDS as SAMPLED
-from untaken.formats.sources import HEAD_BYTES
+from untaken.traces import recognise, sample_of
+from untaken.traces.sample import OUTLINED_RECORDS
+from untaken.traces.sample import RECORDS as SAMPLED
+from untaken.traces.sources import HEAD_BYTES
 
 FILES = [
     (format, name) for format, files in RECORDS.items() for name in files if format not in ("aider", "cursor")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import foreign_files
 
-from untaken.formats import convert
 from untaken.ledger import read_ledger
+from untaken.traces import convert
 
 
 def test_the_first_three_dropped_values_are_named_with_record_and_path(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from foreign_files import codes, converted, put
 
-from untaken.formats import Conversion, sniff
 from untaken.ledger import Message, Observation, Run, ToolCall
+from untaken.traces import Conversion, sniff
 
 TASK = [{"role": "system", "content": "s"}, {"role": "user", "content": "Fix it."}]
 

@@ -11,8 +11,8 @@ from foreign_files import codes, converted, put, told
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.formats import Conversion, sniff
 from untaken.ledger import Observation, Run
+from untaken.traces import Conversion, sniff
 
 RECORDED = Path(__file__).parent / "recorded" / "mlflow.json"
 START = 1_760_000_000_000_000_000

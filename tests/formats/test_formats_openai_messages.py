@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from foreign_files import codes, converted, put
 
-from untaken.formats import Confidence, Conversion, sample_of, sniff
-from untaken.formats.openai_messages import recognise
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall
+from untaken.traces import Confidence, Conversion, sample_of, sniff
+from untaken.traces.openai_messages import recognise
 
 RECORDED = Path(__file__).parent / "recorded"
 GO = {"role": "user", "content": "Go."}

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken import limits
-from untaken.formats import Conversion, sniff
 from untaken.ledger import Run, SkillSelection, ToolCall
+from untaken.traces import Conversion, sniff
 
 GO = {"role": "user", "content": "Go."}
 

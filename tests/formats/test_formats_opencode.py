@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from foreign_files import codes, converted, put
 
-from untaken.formats import Conversion, sniff
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall
+from untaken.traces import Conversion, sniff
 
 START = 1767225600000
 """The first of January 2026, in milliseconds."""

@@ -12,10 +12,10 @@ from foreign_files import codes, converted, told
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.formats import Conversion, sniff
-from untaken.formats.losses import Findings
-from untaken.formats.otel_spans import attributes_of, spans_of, unflattened
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall
+from untaken.traces import Conversion, sniff
+from untaken.traces.losses import Findings
+from untaken.traces.otel_spans import attributes_of, spans_of, unflattened
 
 START = 1_760_000_000_000_000_000
 

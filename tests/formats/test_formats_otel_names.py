@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from foreign_files import codes, converted
 
-from untaken.formats import sniff
-from untaken.formats.message_transcript import MessageTranscript
 from untaken.ledger import Message, Observation, Run, ToolCall
+from untaken.traces import sniff
+from untaken.traces.message_transcript import MessageTranscript
 
 Names = Mapping[str, Any]
 WEATHER = {"city": "Oslo"}

@@ -12,9 +12,9 @@ from trace_pieces import DONE, GO, claude_line
 from trace_records import RECORDS, put_record, written
 
 from untaken.errors import UntakenError
-from untaken.formats import convert, recognise, sample_of
-from untaken.formats.likeness import likeness
-from untaken.formats.other_tools import other_tool
+from untaken.traces import convert, recognise, sample_of
+from untaken.traces.likeness import likeness
+from untaken.traces.other_tools import other_tool
 
 SPOKEN = {"role": "user", "content": "Go."}
 OTHERS: dict[str, tuple[Any, str, str]] = {

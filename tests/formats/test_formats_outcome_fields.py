@@ -11,9 +11,9 @@ from trace_pieces import DONE, GO, otel_span
 from trace_records import RECORDS, put_record
 
 from untaken.errors import UntakenError
-from untaken.formats import convert
-from untaken.formats.outcome_fields import BAD, GOOD
 from untaken.ledger import Run, read_ledger
+from untaken.traces import convert
+from untaken.traces.outcome_fields import BAD, GOOD
 
 CHAT = [GO, DONE]
 

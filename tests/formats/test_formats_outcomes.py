@@ -8,8 +8,8 @@ import pytest
 from foreign_files import codes, put
 
 from untaken.errors import UntakenError
-from untaken.formats import convert
 from untaken.ledger import read_ledger
+from untaken.traces import convert
 
 TRAJECTORY = {
     "schema_version": "ATIF-v1.5",

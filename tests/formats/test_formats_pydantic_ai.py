@@ -11,8 +11,8 @@ from foreign_files import codes, converted, put
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.formats import Conversion, sniff
 from untaken.ledger import Message, Observation, Run, ToolCall
+from untaken.traces import Conversion, sniff
 
 RECORDED = Path(__file__).parent / "recorded" / "pydantic_ai.json"
 

@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import UntakenError
-from untaken.formats import Sample, convert, formats, importers, recognise_files, sample_of, sniff
-from untaken.formats.registry import installed_importers
-from untaken.formats.sample import RECORDS
 from untaken.ledger import read_ledger
+from untaken.traces import Sample, convert, formats, importers, recognise_files, sample_of, sniff
+from untaken.traces.registry import installed_importers
+from untaken.traces.sample import RECORDS
 from untaken.workspace import Workspace
 from untaken.workspace.intake import take_in
 
@@ -174,7 +174,7 @@ BROKEN_PLUGINS = [
     ("raises", "raise ImportError('no such thing')", "plug:IMPORTER", "no such thing"),
     ("is no importer", "IMPORTER = 3", "plug:IMPORTER", "it is a int"),
     ("is not there", "", "plug:IMPORTER", "IMPORTER"),
-    ("takes a name in use", "from untaken.formats.devai import *\nfrom dataclasses import replace\n"
+    ("takes a name in use", "from untaken.traces.devai import *\nfrom dataclasses import replace\n"
      "IMPORTER = replace(IMPORTER, passes=7)", "plug:IMPORTER", "'devai' exists already"),
 ]  # fmt: skip
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from foreign_files import codes, converted, put
 
-from untaken.formats import Conversion
 from untaken.ledger import Message, Observation, Run, ToolCall
+from untaken.traces import Conversion
 
 USAGE = {
     "input_tokens": 10,

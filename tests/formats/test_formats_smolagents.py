@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from foreign_files import codes, converted, put
 
-from untaken.formats import sniff
 from untaken.ledger import Message, Observation, Run, ToolCall
+from untaken.traces import sniff
 
 RECORDED = Path(__file__).parent / "recorded" / "smolagents.json"
 TASK = {"task": "Go.", "task_images": None}

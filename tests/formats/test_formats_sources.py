@@ -18,11 +18,11 @@ from foreign_files import codes, converted, put, tau_record
 
 from untaken import limits
 from untaken.errors import UntakenError
-from untaken.formats import convert
-from untaken.formats.archives import Archive
-from untaken.formats.losses import Findings
-from untaken.formats.sample import sample_of
-from untaken.formats.sources import decompressed, found_sources, stem_of
+from untaken.traces import convert
+from untaken.traces.archives import Archive
+from untaken.traces.losses import Findings
+from untaken.traces.sample import sample_of
+from untaken.traces.sources import decompressed, found_sources, stem_of
 
 RECORD = json.dumps([tau_record()]).encode()
 NAME = "gpt-9-airline.json"

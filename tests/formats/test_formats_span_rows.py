@@ -11,7 +11,7 @@ from foreign_files import converted
 from trace_pieces import DONE, GO
 from trace_records import put_record
 
-from untaken.formats import recognise, sample_of
+from untaken.traces import recognise, sample_of
 
 ASKED = {
     "gen_ai.operation.name": "chat",

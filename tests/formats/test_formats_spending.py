@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from untaken.formats.losses import Findings
-from untaken.formats.spending import Amounts, spend, usage
+from untaken.traces.losses import Findings
+from untaken.traces.spending import Amounts, spend, usage
 
 OPENAI = {"prompt_tokens": 1000, "completion_tokens": 60, "total_tokens": 1060}
 READINGS: list[tuple[str, dict[str, Any], dict[str, float]]] = [

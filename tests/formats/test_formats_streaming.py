@@ -15,8 +15,8 @@ import pytest
 from foreign_files import codes, converted, put
 from trace_records import RECORDS
 
-from untaken.formats import Conversion
 from untaken.ledger import Run
+from untaken.traces import Conversion
 
 Written = list[str]
 LINES: dict[str, Written] = {

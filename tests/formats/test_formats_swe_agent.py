@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from foreign_files import codes, converted, put
 
-from untaken.formats import Conversion, sniff
-from untaken.formats.swe_agent import tool_of
 from untaken.ledger import Message, Observation, Run, ToolCall
+from untaken.traces import Conversion, sniff
+from untaken.traces.swe_agent import tool_of
 
 
 def traj(*steps: dict[str, Any], **info: Any) -> dict[str, Any]:

@@ -10,10 +10,10 @@ import pytest
 from foreign_files import at, codes, converted, put, tau2_call, tau2_document, tau2_message, tau2_simulation
 
 from untaken.errors import Unscored
-from untaken.formats.tau2_model import agent_name
 from untaken.ledger import Observation, Run, Verdict
 from untaken.plans import load_graphs
 from untaken.scoring import score_run
+from untaken.traces.tau2_model import agent_name
 
 ACTION = tau2_document()["tasks"][0]["evaluation_criteria"]["actions"][0]
 

@@ -25,9 +25,11 @@ from untaken.analysis.failure_modes.root_causes import root_cause_agreement
 from untaken.counterfactual import evaluate_run
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Unscored
-from untaken.formats import Conversion, sniff
-from untaken.formats.losses import Findings
-from untaken.formats.who_and_when_texts import (
+from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, State, Verdict, context_hash
+from untaken.scoring import score_outcome
+from untaken.traces import Conversion, sniff
+from untaken.traces.losses import Findings
+from untaken.traces.who_and_when_texts import (
     chosen_by,
     code_in,
     exit_code,
@@ -36,8 +38,6 @@ from untaken.formats.who_and_when_texts import (
     progress_in,
     speaker_of,
 )
-from untaken.ledger import Message, Observation, Plan, Run, SkillSelection, State, Verdict, context_hash
-from untaken.scoring import score_outcome
 
 
 def read(tmp_path: Path, content: Any, **options: Any) -> tuple[Conversion, list[Run]]:

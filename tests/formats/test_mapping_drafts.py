@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from trace_pieces import DONE, GO, LOOK, SEEN
 
-from untaken.formats.mapped import mapped_importer, parse_mapping
-from untaken.formats.mapped.checking import check_mapping, drafted_from
-from untaken.formats.mapped.drafting import draft_mapping
+from untaken.traces.mapped import mapped_importer, parse_mapping
+from untaken.traces.mapped.checking import check_mapping, drafted_from
+from untaken.traces.mapped.drafting import draft_mapping
 
 STEP = {"type": "tool", "tool_name": "look", "tool_input": {"at": 1}, "observation": "seen"}
 SAY = [{"kind": "say", "text": "a"}, {"kind": "say", "text": "b"}]

@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from untaken.errors import UntakenError
-from untaken.formats import convert, mapped_importer, own_importers
-from untaken.formats.format_info import Conversion
-from untaken.formats.mapped import parse_mapping
 from untaken.ledger import Message, Observation, Plan, Run, ToolCall, read_ledger
+from untaken.traces import convert, mapped_importer, own_importers
+from untaken.traces.format_info import Conversion
+from untaken.traces.mapped import parse_mapping
 
 OWN = """
 format: our-bot

@@ -14,8 +14,8 @@ pytest.importorskip("opentelemetry.sdk", reason="the extra untaken[otel] is not 
 from recorded_agent import agent_run, look, recording
 
 from untaken.errors import Unscored
-from untaken.formats import convert
 from untaken.ledger import Run, read_ledger
+from untaken.traces import convert
 
 SUCCESS = {"gen_ai.evaluation.name": "success", "gen_ai.evaluation.score.label": "pass"}
 

@@ -13,13 +13,13 @@ from foreign_files import devai_human, devai_step, tau2_document, tau_record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.formats import convert, importers, sniff
-from untaken.formats.jsontext import JsonReader
-from untaken.formats.losses import Findings
-from untaken.formats.recording import decision_context
-from untaken.formats.tidy import Places, Tidier
 from untaken.ledger import context_hash, heads_path, load_heads, read_ledger
 from untaken.plans import load_graphs
+from untaken.traces import convert, importers, sniff
+from untaken.traces.jsontext import JsonReader
+from untaken.traces.losses import Findings
+from untaken.traces.recording import decision_context
+from untaken.traces.tidy import Places, Tidier
 
 SEEDS: dict[str, tuple[str, Any]] = {
     "devai": ("judgment/Crew/human_as_a_judge/01_Boat.json", devai_human(True, False, True)),

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from real_records import Converted
 
-from untaken.formats import convert
 from untaken.ledger import read_ledger
 from untaken.plans import load_graphs
+from untaken.traces import convert
 
 
 @pytest.fixture(scope="session")

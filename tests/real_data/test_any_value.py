@@ -9,7 +9,7 @@ from typing import Any
 from foreign_files import codes, put
 from mutated_values import mutations
 
-from untaken.formats import convert, recognise, sample_of
+from untaken.traces import convert, recognise, sample_of
 
 FILES = 40
 """Real files that are looked at, and mutations of each."""

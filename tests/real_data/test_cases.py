@@ -15,10 +15,10 @@ from typing import Any, Final
 import pytest
 
 from untaken.errors import Finding, Unscored, UntakenError
-from untaken.formats import convert
 from untaken.ledger import Message, Observation, Run, ToolCall, read_ledger
 from untaken.plans import load_graphs
 from untaken.scoring import score_run
+from untaken.traces import convert
 
 ABOUT: Final = ("README", "expected.json")
 

@@ -6,7 +6,7 @@ import argparse
 
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
-from untaken.formats import formats
+from untaken.traces import formats
 
 
 def add_to(verbs: Verbs) -> None:

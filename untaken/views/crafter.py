@@ -11,7 +11,6 @@ from msgspec import UNSET, UnsetType
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
-from untaken.formats.losses import clip
 from untaken.ledger.strict_json import JsonFault, parse_json
 from untaken.simulator.ablation import PUBLISHED, Ablation, AblationArm, ArmDifference, remarks
 from untaken.simulator.crafter import MethodScore
@@ -28,6 +27,7 @@ from untaken.simulator.win import (
     found_mistakes,
     summarise_wins,
 )
+from untaken.traces.losses import clip
 from untaken.views.documents import Count, DocumentPart, Spread
 
 

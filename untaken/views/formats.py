@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from untaken.errors import Finding
-from untaken.formats import Conversion, FormatInfo
+from untaken.traces import Conversion, FormatInfo
 from untaken.views.documents import Count, DocumentPart
 
 

@@ -11,9 +11,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.errors import Finding
-from untaken.formats import formats
-from untaken.formats.format_info import FileLoss
 from untaken.present.numbers import counted
+from untaken.traces import formats
+from untaken.traces.format_info import FileLoss
 from untaken.views.frame import Columns, count, frame, text
 from untaken.workspace.intake import UploadResult
 

@@ -12,7 +12,10 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from untaken.errors import Finding, UntakenError, Where
-from untaken.formats import (
+from untaken.garbage import seldom_collected
+from untaken.ledger import Integrity, heads_path
+from untaken.ledger.ledger_file import HeldLedgers
+from untaken.traces import (
     Conversion,
     FileLoss,
     Sample,
@@ -24,14 +27,11 @@ from untaken.formats import (
     recognise_files,
     sample_of,
 )
-from untaken.formats.archives import Archive
-from untaken.formats.likeness import likeness
-from untaken.formats.losses import Findings
-from untaken.formats.registry import usable_importers
-from untaken.formats.sources import InMemory, OnDisk, Source, stem_of
-from untaken.garbage import seldom_collected
-from untaken.ledger import Integrity, heads_path
-from untaken.ledger.ledger_file import HeldLedgers
+from untaken.traces.archives import Archive
+from untaken.traces.likeness import likeness
+from untaken.traces.losses import Findings
+from untaken.traces.registry import usable_importers
+from untaken.traces.sources import InMemory, OnDisk, Source, stem_of
 from untaken.working import step
 from untaken.workspace import Added, Incoming, KeptTrace, Workspace
 from untaken.workspace import sniff as sniff_native

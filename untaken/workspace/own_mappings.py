@@ -6,9 +6,9 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from untaken.errors import UntakenError, Where
-from untaken.formats import Importer
-from untaken.formats.mapped import SUFFIX, built_in_mappings, mapped_importer, parse_mapping, read_mapping
 from untaken.ledger import disk
+from untaken.traces import Importer
+from untaken.traces.mapped import SUFFIX, built_in_mappings, mapped_importer, parse_mapping, read_mapping
 
 FOLDER: Final = "mappings"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from untaken.errors import Finding, Severity, UntakenError, Where
-from untaken.formats.literals import parse_document, values_in
 from untaken.judging.criteria.criterion import Criterion, Quantified, QuantifierRun, Value, read_value
 from untaken.judging.criteria.files import load_criteria
 from untaken.ledger import Run
 from untaken.ledger.strict_json import JsonFault
+from untaken.traces.literals import parse_document, values_in
 
 REPLIES: Final = ".evaluated_problems.json"
 CRITERIA: Final = (".criteria.txt", ".criteria.json")

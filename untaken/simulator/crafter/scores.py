@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from untaken import limits
 from untaken.errors import Finding, Score, Unscored, UntakenError
-from untaken.formats.jsontext import JsonReader, decode_text
-from untaken.formats.losses import Findings, clip
-from untaken.formats.sources import Source, found_sources
 from untaken.simulator.crafter.names import ACHIEVEMENTS
+from untaken.traces.jsontext import JsonReader, decode_text
+from untaken.traces.losses import Findings, clip
+from untaken.traces.sources import Source, found_sources
 
 BUDGET_STEPS: Final = 1_000_000
 """Environment steps within which episodes count, as published scores have it."""

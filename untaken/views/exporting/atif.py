@@ -8,9 +8,9 @@ from typing import Any, Final
 import msgspec
 
 from untaken.errors import Unscored
-from untaken.formats.output import file_stem
 from untaken.ledger import Message, Observation, Run, ToolCall
 from untaken.ledger.events import readable
+from untaken.traces.output import file_stem
 from untaken.views.exporting.evaluations import EvaluatedRun
 
 VERSION: Final = "ATIF-v1.6"

@@ -1,0 +1,184 @@
+"""AgentEval's maths logs: one JSON file a problem, as AutoGen's agents solved it.
+
+A file is one record {problem, messages [{role, content}], is_correct, round, time, …}, named by the number of
+its problem, in a folder of its category. Success is as recorded. A message that reports an exit code answers
+the code written before it: the call and its observation. Neither moments nor cost are recorded, only how long
+the run took; and no plan graph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from hashlib import sha256
+from itertools import groupby
+from typing import Any, Final
+
+from untaken.ledger import Message, Observation, RunFinished, RunStarted, ToolCall
+from untaken.traces.format_info import FormatInfo
+from untaken.traces.importer import Importer
+from untaken.traces.intake import Intake
+from untaken.traces.losses import FileLog
+from untaken.traces.readings import amount, cut_name, objects, text, truth, whole
+from untaken.traces.recording import EPOCH, TICK, RunDraft
+from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sources import Source
+from untaken.traces.task_texts import described
+from untaken.traces.tidy import Places
+from untaken.traces.trace_file import TraceFile
+from untaken.traces.who_and_when_texts import code_in, exit_code
+
+AGENT: Final = "autogen"
+METADATA: Final = (
+    "problem",
+    "level",
+    "type",
+    "solution",
+    "correct_ans",
+    "problem_id",
+    "response_with_ans",
+    "check_result",
+    "trial",
+)
+"""Parts of a record kept, as they are, in RUN_STARTED.metadata."""
+PLACES: Final = Places(
+    kept=[
+        *METADATA,
+        *("is_correct", "round", "time", "messages[]", "messages[].role", "messages[].content.**"),
+    ]
+)
+TOOL: Final = "python"
+_AGENTS: Final = "assistant"
+_LONGEST: Final = 10 * 365 * 24 * 3600.0
+"""Seconds of a recorded duration that are believed."""
+
+
+def _recognise(sample: Sample) -> Confidence:
+    asked = sample.mentions("problem", "correct_ans", "messages")
+    return Confidence.LIKELY if asked and sample.shape == "object" else Confidence.NO
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for _, group in groupby(sources, key=lambda source: source.folders):
+        read = [one for source in group if (one := _read(source, intake)) is not None]
+        if not read:
+            continue
+        digest = sha256("".join(log.sha256 for _, _, log in read).encode()).hexdigest()
+        with intake.ledger(f"{_category(read[0][1], read[0][0])}-{digest[:8]}") as write:
+            for source, record, log in read:
+                with intake.contained(log):
+                    if (run := _run(source, record, intake, log)) is not None:
+                        write(run, log)
+
+
+def _read(source: Source, intake: Intake) -> tuple[Source, dict[str, Any], FileLog] | None:
+    """The record of one file; ``None``, with a finding, if there is none."""
+    intake.step(source.name)
+    file = TraceFile.opened(source, intake, PLACES)
+    if file is None:
+        return None
+    refusal = "not a problem record: no messages"
+    record = next(file.records_that(lambda one: isinstance(one.get("messages"), list), refusal), None)
+    return None if record is None else (source, record, file.log)
+
+
+def _category(record: Mapping[str, Any], source: Source) -> str:
+    """The kind of problem, as the folders of the logs spell it."""
+    words = text(record.get("type")) or (source.folders[-1] if source.folders else "")
+    return re.sub(r"\W+", "_", words.casefold()).strip("_")[:64] or "problem"
+
+
+def _run(source: Source, record: Mapping[str, Any], intake: Intake, log: FileLog) -> RunDraft | None:
+    """The run of one record; ``None`` for one that is there already."""
+    agent = intake.agent_name(intake.agent or AGENT, log)
+    number = text(record.get("problem_id")) or source.stem
+    task_id = cut_name(f"{_category(record, source)}/{number}")
+    run_id = intake.claim(f"agenteval/{agent}/{task_id}", record, log)
+    if run_id is None:
+        return None
+    log.synthesised["RUN_STARTED.agent"] += not intake.agent
+    trial = whole(record.get("trial"), log.findings, "trial")
+    run = RunDraft(run_id=run_id, origin=record)
+    run.add(
+        RunStarted,
+        EPOCH,
+        agent=agent,
+        task_id=task_id,
+        task_repeat=trial if trial is not None and trial >= 0 else None,
+        metadata={
+            "format": "agenteval",
+            "timestamps": "synthesised",
+            **{key: record[key] for key in METADATA if record.get(key) is not None},
+            **described(record.get("problem"), record.get("correct_ans")),
+        },
+    )
+    steps = _write_entries(run, record, log)
+    _finish(run, record, steps, log)
+    message = "only the length of a run is recorded; event times are generated in sequence"
+    intake.findings.once("synthetic-timestamps", message, severity="note")
+    return run
+
+
+def _write_entries(run: RunDraft, record: Mapping[str, Any], log: FileLog) -> int:
+    """Puts the messages down; returns the number of the assistant's."""
+    messages = objects(record["messages"])
+    if not messages:
+        log.findings.add("missing-trajectory", "there are no messages", run=run.run_id)
+    steps = 0
+    code: str | None = None
+    for place, message in enumerate(messages, start=1):
+        now, call_id = EPOCH + place * TICK, f"call-{place}"
+        role, content = text(message.get("role")) or "unknown", message.get("content")
+        output = content if isinstance(content, str) else ""
+        ended = None if role == _AGENTS else exit_code(output)
+        if ended is not None:
+            arguments = {"run_by": role} | ({"code": code} if code else {})
+            run.add(ToolCall, now, call_id=call_id, tool=TOOL, arguments=arguments)
+            run.add(Observation, now, call_id=call_id, ok=ended == 0, content=content)
+            log.synthesised["TOOL_CALL"] += 1
+        elif content is not None:  # an empty turn lets the assistant go on: it is a round, too
+            run.add(Message, now, role=role, content=content)
+        if role == _AGENTS:
+            steps += 1
+            code = code_in(output) or code
+    return steps
+
+
+def _finish(run: RunDraft, record: Mapping[str, Any], steps: int, log: FileLog) -> None:
+    findings = log.findings
+    success = truth(record.get("is_correct"), findings, "is_correct")
+    if success is None:
+        findings.add("missing-reward", "is_correct is not recorded; success is unknown", run=run.run_id)
+    took, rounds = amount(record.get("time"), findings, "time"), whole(record.get("round"), findings, "round")
+    log.defaulted["RUN_FINISHED.cost"] += 1
+    last = run.drafts[-1].ts or EPOCH
+    end = EPOCH + timedelta(seconds=took) if took is not None and took < _LONGEST else last
+    metrics: dict[str, float] = {} if rounds is None else {"round": float(rounds)}
+    run.add(
+        RunFinished,
+        max(end, last),
+        success=success,
+        cost=None,
+        steps=steps,
+        metrics=metrics | ({} if took is None else {"time": took}),
+    )
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="agenteval",
+        title="AgentEval maths logs",
+        extensions=(".json",),
+        what="Maths problems solved by AutoGen agents, one file each, with outcome, rounds and seconds.",
+        reads={
+            "agent": ("(always autogen)",),
+            "task": ("type", "problem_id"),
+            "task text": ("problem",),
+            "target": ("correct_ans",),
+            "outcome": ("is_correct",),
+        },
+    ),
+    recognise=_recognise,
+    convert=_convert,
+)

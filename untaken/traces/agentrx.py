@@ -1,0 +1,61 @@
+"""AgentRx: tau-bench runs, and people's labels of the steps at which failed ones went wrong.
+
+The runs are tau-bench records; a label names one by its `task_id`. Its steps count the messages of the
+trajectory, the system's first, as the `index` of the records does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from untaken.traces import tau_bench
+from untaken.traces.agentrx_labels import AgentRxLabels
+from untaken.traces.format_info import FormatInfo
+from untaken.traces.importer import Importer
+from untaken.traces.intake import Intake
+from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sources import Source
+from untaken.traces.tau_bench_runs import Survey
+
+
+def _recognise(sample: Sample) -> Confidence:
+    if sample.mentions("trajectory_id", "failures"):
+        return Confidence.LIKELY
+    numbered = sample.mentions("task_id", "reward", "traj", "index") and not sample.mentions("simulations")
+    return Confidence.LIKELY if numbered and sample.records else Confidence.NO
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    labels, survey, runs = AgentRxLabels(), Survey(), []
+    for source in sources:
+        intake.step(source.name)
+        if not labels.read(source, intake):
+            runs.append(source)
+    for source in runs:
+        tau_bench.look(source, survey, intake)
+    for source in sources:
+        intake.step(source.name)
+        if source in runs:
+            tau_bench.write(source, survey, intake, labels)
+    labels.unmet()
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="agentrx",
+        title="AgentRx failure labels",
+        extensions=(".json", ".jsonl"),
+        what="τ-bench runs with people's labels of failing steps: root causes as verdicts, kinds as modes.",
+        reads={
+            "agent": ("(file name)",),
+            "task": ("task_id",),
+            "task text": ("info.task.instruction",),
+            "outcome": ("reward",),
+        },
+    ),
+    recognise=_recognise,
+    convert=_convert,
+    passes=2,
+    joins=True,
+)

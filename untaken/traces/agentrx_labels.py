@@ -1,0 +1,148 @@
+"""AgentRx' label files: the steps at which people say that runs went wrong, for runs of whatever format.
+
+A file is a JSON list of {trajectory_id, failures [{failure_id, step_number, step_reason, failure_category,
+failed_agent}], root_cause {failure_id, reason_for_root_cause}}. `trajectory_id` is the `task_id` of a
+tau-bench record or the `question_ID` of a Who&When record. `step_number` counts the messages of the
+trajectory from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from untaken.ledger import Evidence, Message, ModeAssignment, Observation, ReviewNote, ToolCall, Verdict
+from untaken.ledger.events import BLAMED
+from untaken.traces.intake import Intake
+from untaken.traces.losses import FileLog, clip
+from untaken.traces.readings import cut_name, mapping, objects, text, whole
+from untaken.traces.recording import EPOCH, TICK, RunDraft
+from untaken.traces.sources import Source
+from untaken.traces.tidy import Places, under
+from untaken.traces.trace_file import TraceFile
+from untaken.traces.who_and_when_texts import first_line
+
+AUTHOR: Final = "human:agentrx"
+MODES: Final = {
+    "instruction adherence failure": "instruction-not-followed",
+    "instruction/plan adherence failure": "instruction-not-followed",
+    "invention of new information": "information-invented",
+    "invalid invocation": "invalid-call",
+    "misinterpretation of tool output": "tool-output-misread",
+    "intent plan misalignment": "wrong-plan",
+    "intent-plan misalignment": "wrong-plan",
+    "underspecified user intent": "request-unclear",
+    "intent not supported": "request-unsupported",
+    "guardrails triggered": "guardrail-triggered",
+    "system failure": "system-failure",
+}
+"""Categories, in the spellings of the label files, and the ids of the preset `agentrx` of failure modes."""
+QUOTE_CHARS: Final = 200
+LABELS: Final = Places(
+    kept=[
+        "[].trajectory_id",
+        *under("[].failures[].", "failure_id step_number step_reason failure_category failed_agent"),
+        *under("[].root_cause.", "failure_id reason_for_root_cause"),
+    ],
+    dropped=["[].failures[].category_reason", "[].failure_summary"],
+)
+
+
+@dataclass(slots=True)
+class AgentRxLabels:
+    """The labels of all files, by task; `met` names those with a run."""
+
+    by_task: dict[str, dict[str, Any]] = field(default_factory=dict)
+    logs: dict[str, FileLog] = field(default_factory=dict)
+    met: set[str] = field(default_factory=set)
+
+    def read(self, source: Source, intake: Intake) -> bool:
+        """Takes a label file in; false for a file that is none."""
+        peeked = intake.reader(source, FileLog(source.name))
+        first = next(iter(peeked.values()), None) if peeked else None
+        if first is None or "trajectory_id" not in mapping(first.value):
+            return False
+        file = TraceFile.opened(source, intake, LABELS)
+        if file is None:
+            return True
+        refusal = "label {} names no run"
+        for record in file.records_that(lambda one: bool(text(one.get("trajectory_id"))), refusal, "[]"):
+            task = text(record["trajectory_id"]) or ""
+            self.by_task[task], self.logs[task] = record, file.log
+        return True
+
+    def add_to(
+        self,
+        run: RunDraft,
+        task: str | None,
+        places: Sequence[int],
+        log: FileLog,
+        *,
+        spelled: Callable[[str], str] = str,
+    ) -> None:
+        """Adds the labels of a run, after its end; nothing where it has none."""
+        if task is not None and (label := self.by_task.get(task)) is not None:
+            self.met.add(task)
+            _label(run, label, places, log, spelled)
+
+    def unmet(self) -> None:
+        """Names, in each file, the labels without a run."""
+        for log in {id(each): each for each in self.logs.values()}.values():
+            left = [task for task, its in self.logs.items() if its is log and task not in self.met]
+            if left:
+                message = (
+                    f"{len(left)} labels speak of no run that was read ({', '.join(map(clip, left[:3]))})"
+                )
+                log.findings.add("label-without-run", message, hint="Convert labels and runs together.")
+
+
+def _label(
+    run: RunDraft,
+    label: dict[str, Any],
+    places: Sequence[int],
+    log: FileLog,
+    spelled: Callable[[str], str],
+) -> None:
+    """Each labelled step as a failure mode and a note at its event; the root cause as a verdict instead."""
+    root = whole(mapping(label.get("root_cause")).get("failure_id"), log.findings, "root_cause.failure_id")
+    now = (run.drafts[-1].ts or EPOCH) + TICK
+    for failure in objects(label.get("failures")):
+        step = whole(failure.get("step_number"), log.findings, "[].failures[].step_number")
+        category = text(failure.get("failure_category")) or "no category"
+        reason = text(failure.get("step_reason")) or "no reason given"
+        mode = MODES.get(category.casefold())
+        evidence = None
+        if step is not None and 1 <= step <= len(places):
+            evidence = [_evidence(run, places[step - 1])]
+        else:
+            message = f"step_number {clip(step)} is no message of the trajectory (1 to {len(places)})"
+            log.findings.add("label-out-of-range", message, run=run.run_id)
+        at = {"event": evidence[0].seq} if evidence else {}
+        if failure.get("failure_id") != root:
+            words = reason if mode else f"{category}: {reason}"
+            run.add(ReviewNote, now, author=AUTHOR, text=f"Step {step}: {words}", **at)
+        if mode is not None:
+            run.add(ModeAssignment, now, mode=mode, by=AUTHOR, reason=reason, **at)
+        if failure.get("failure_id") == root:
+            blamed = spelled(text(failure.get("failed_agent")) or "the agent")
+            run.add(
+                Verdict,
+                now,
+                sub_goal=cut_name(f"{BLAMED}{blamed}"),
+                passed=False,
+                by=AUTHOR,
+                evidence=evidence,
+                reason=f"{category}: {reason}",
+            )
+
+
+def _evidence(run: RunDraft, place: int) -> Evidence:
+    """The message at a place, or the call that it made."""
+    for seq, draft in enumerate(run.drafts[place:], start=place):
+        if draft.event is ToolCall:
+            return Evidence(seq=seq, quote=draft.fields["tool"])
+        if draft.event in (Message, Observation):
+            content = draft.fields["content"]
+            return Evidence(seq=seq, quote=first_line(content, QUOTE_CHARS))
+    return Evidence(seq=place, quote="")

@@ -1,0 +1,286 @@
+"""ATIF, the Agent Trajectory Interchange Format (v1.0 to v1.8).
+
+Success is not in the format: it comes from the trial folder (`harbor`) or from a table of outcomes. Steps
+that a continuation copied from the trajectory before it are read once. Embedded sub-agents are runs of their
+own that name their parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from untaken.traces.format_info import FormatInfo
+from untaken.traces.importer import Importer
+from untaken.traces.intake import Intake
+from untaken.traces.losses import FileLog, Findings, clip
+from untaken.traces.readings import amount, first_text, items, mapping, moment, objects, text, truth
+from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sources import Source
+from untaken.traces.spending import Spending, spend, usage, with_cost
+from untaken.traces.tidy import Places, Tidier, under
+from untaken.traces.trace_file import TraceFile
+from untaken.traces.trace_run import (
+    UNKNOWN_TASK,
+    Answered,
+    Called,
+    Item,
+    TraceRun,
+    Utterance,
+    content_text,
+    write_traces,
+)
+
+ROLES: Final = {"agent": "assistant"}
+"""How ATIF's sources are called in a conversation; others keep their name."""
+FAILED: Final = "[error] tool reported failure"
+"""What Harbor's converters add to the answer of a tool that failed."""
+TOKENS: Final = {
+    "input_tokens": ("total_prompt_tokens",),
+    "output_tokens": ("total_completion_tokens",),
+    "cached_tokens": ("total_cached_tokens",),
+}
+STEP_TOKENS: Final = {figure: (key.removeprefix("total_"),) for figure, (key,) in TOKENS.items()}
+_STEP: Final = (
+    *("source", "message.**", "reasoning_content", "timestamp", "is_copied_context"),
+    *under("tool_calls[].", "tool_call_id function_name arguments.**"),
+    *under("observation.results[].", "source_call_id content.** extra.is_error"),
+    *under("metrics.", "prompt_tokens completion_tokens cached_tokens cost_usd"),
+)
+_TRAJECTORY: Final = (
+    *("schema_version", "session_id", "trajectory_id"),
+    *under("agent.", "name version model_name"),
+    *under("extra.untaken.", "run_id task_id success"),
+    *(f"steps[].{place}" for place in _STEP),
+    *(f"final_metrics.{name}" for name in (*(key for (key,) in TOKENS.values()), "total_cost_usd")),
+)
+PLACES: Final = Places(
+    kept=[
+        "continued_trajectory_ref",
+        *(f"{home}{name}" for home in ("", "subagent_trajectories[].") for name in _TRAJECTORY),
+    ],
+    dropped=["extra.untaken.evaluations.**", "steps[].extra.**", "agent.extra.**", "final_metrics.extra.**"],
+)
+
+
+@dataclass(slots=True)
+class AtifTrajectory:
+    """A trajectory as it was read, and where from; `place` is its number in a list."""
+
+    name: str
+    document: dict[str, Any]
+    log: FileLog
+    place: int
+
+    @property
+    def session(self) -> str:
+        """What it is called."""
+        known = first_text([self.document], ("trajectory_id", "session_id"))
+        return known or PurePosixPath(self.name).name.split(".")[0]
+
+
+def recognise(sample: Sample) -> Confidence:
+    """A declared version is certain."""
+    version = sample.first.get("schema_version")
+    if isinstance(version, str) and version.upper().startswith("ATIF"):
+        return Confidence.CERTAIN
+    steps = sample.first.get("steps")
+    step = mapping(steps[0]) if isinstance(steps, list) and steps else {}
+    return Confidence.LIKELY if {"step_id", "source", "message"} <= step.keys() else Confidence.NO
+
+
+def is_trajectory(document: Any) -> bool:
+    """Whether a JSON document can be read as a trajectory."""
+    return isinstance(mapping(document).get("steps"), list)
+
+
+def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> TraceRun:
+    """The run of a trajectory and its continuations, in order, without an outcome."""
+    first = parts[0]
+    agent = mapping(first.get("agent"))
+    steps = [
+        step
+        for part, document in enumerate(parts)
+        for step in objects(document.get("steps"))
+        if part == 0 or step.get("is_copied_context") is not True  # a continuation repeats the steps before
+    ]
+    moments = [
+        found for step in steps if (found := moment(step.get("timestamp"), findings, "steps[].timestamp"))
+    ]
+    run_id = first_text([first], ("trajectory_id", "session_id")) or "trajectory"
+    spent = _spent(parts, steps, run_id, findings)
+    exported = mapping(mapping(first.get("extra")).get("untaken"))
+    return TraceRun(
+        run_id=run_id,
+        agent=text(agent.get("name")) or "unknown-agent",
+        task_id=text(exported.get("task_id")) or UNKNOWN_TASK,
+        success=truth(exported.get("success"), findings, "extra.untaken.success"),
+        record=[document.get("steps") for document in parts],
+        origin=first,
+        model=text(agent.get("model_name")),
+        version=text(agent.get("version")),
+        items=[item for step in steps for item in _items(step, findings)],
+        started=moments[0] if moments else None,
+        finished=moments[-1] if moments else None,
+        cost=spent.cost,
+        steps=sum(step.get("source") == "agent" for step in steps),
+        metrics=spent.tokens,
+        metadata={"format": "atif", "schema_version": text(first.get("schema_version")) or ""},
+    )
+
+
+def _items(step: dict[str, Any], findings: Findings) -> Iterator[Item]:
+    at = moment(step.get("timestamp"), findings, "steps[].timestamp")
+    source = text(step.get("source")) or "unknown"
+    yield Utterance(role="reasoning", content=step.get("reasoning_content"), at=at)
+    yield Utterance(role=ROLES.get(source, source), content=content_text(step.get("message")), at=at)
+    for call in objects(step.get("tool_calls")):
+        yield Called(
+            tool=call.get("function_name"),
+            arguments=call.get("arguments"),
+            source_id=text(call.get("tool_call_id")),
+            at=at,
+            side="user" if source == "user" else "agent",
+        )
+    for result in objects(mapping(step.get("observation")).get("results")):
+        content = content_text(result.get("content"))
+        yield Answered(
+            content=content, source_id=text(result.get("source_call_id")), ok=_ok(result, content), at=at
+        )
+
+
+def _ok(result: dict[str, Any], content: Any) -> bool | None:
+    """Whether the tool failed, where the answer says it; ATIF has no field for it."""
+    failed = mapping(result.get("extra")).get("is_error")
+    if isinstance(failed, bool):
+        return not failed
+    return False if isinstance(content, str) and content.rstrip().endswith(FAILED) else None
+
+
+def _spent(
+    parts: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]], run: str, findings: Findings
+) -> Spending:
+    """What the steps with metrics spent; the totals of the last part are those of them all."""
+    final = mapping(parts[-1].get("final_metrics"))
+    total = usage(final, findings, TOKENS, place="final_metrics.")
+    cost = amount(final.get("total_cost_usd"), findings, "final_metrics.total_cost_usd")
+    each = [mapping(step["metrics"]) for step in steps if "metrics" in step]
+    used = [
+        with_cost(
+            usage(counts, findings, STEP_TOKENS, place="steps[].metrics."),
+            amount(counts.get("cost_usd"), findings, "steps[].metrics.cost_usd"),
+        )
+        for counts in each
+    ]
+    return spend(used, total if cost is None else {**total, "cost": cost}, run=run, findings=findings)
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    read: dict[str, AtifTrajectory] = {}
+    for source in sources:
+        intake.step(source.name)
+        file = TraceFile.opened(source, intake, PLACES)
+        if file is None:
+            continue
+        for element in file.reader.values():
+            document, place = file.record(element.value), element.index
+            if is_trajectory(document):
+                name = f"{source.name}#{place}" if place else source.name
+                read[name] = AtifTrajectory(name, document, file.log, place)
+            else:
+                file.refuse("there are no steps: no ATIF trajectory")
+    for chain in _chains(read):
+        with intake.contained(chain[0].log):
+            _write(chain, intake)
+
+
+def _chains(read: dict[str, AtifTrajectory]) -> Iterator[list[AtifTrajectory]]:
+    """Trajectories with their continuations; one that no other continues into begins a run."""
+    following = {name: _continuation(each, read) for name, each in read.items()}
+    continued = {name for name in following.values() if name is not None}
+    for name, each in read.items():
+        if name in continued and following[name] != name:
+            continue
+        chain, at = [each], following[name]
+        while at is not None and all(part.name != at for part in chain):
+            chain.append(read[at])
+            at = following[at]
+        yield chain
+
+
+def _continuation(each: AtifTrajectory, read: dict[str, AtifTrajectory]) -> str | None:
+    ref = text(each.document.get("continued_trajectory_ref"))
+    if ref is None:
+        return None
+    sibling = (PurePosixPath(each.name).parent / ref).as_posix()
+    if sibling in read:
+        return sibling
+    same = [
+        name for name in read if PurePosixPath(name).name == PurePosixPath(ref).name and name != each.name
+    ]
+    if len(same) == 1:
+        return same[0]
+    message = f"it continues in {clip(ref)}, which is missing; the run ends with this file"
+    each.log.findings.add("continuation-missing", message, hint="Convert both files together.")
+    return None
+
+
+def _write(chain: Sequence[AtifTrajectory], intake: Intake) -> None:
+    first = chain[0]
+    log = first.log
+    run = trajectory_run([part.document for part in chain], log.findings)
+    stem = PurePosixPath(first.log.name).name.split(".")[0]
+    exported = mapping(mapping(first.document.get("extra")).get("untaken"))
+    run.run_id = text(exported.get("run_id")) or f"atif/{run.agent}/{first.session}"
+    run.task_id = first.session if run.task_id == UNKNOWN_TASK else run.task_id
+    traces = [run, *_sub_agents(first, run.task_id, log)]
+    write_traces(
+        traces,
+        f"{stem}-{log.sha256[:8]}{f'-{first.place}' if first.place else ''}",
+        intake=intake,
+        log=log,
+        tidier=Tidier(PLACES, log.findings),
+        about=list({part.log.name: part.log for part in chain[1:] if part.log is not log}.values()),
+    )
+
+
+def _sub_agents(of: AtifTrajectory, task: str, log: FileLog) -> Iterator[TraceRun]:
+    """The trajectories of sub-agents that a document embeds."""
+    for place, document in enumerate(items(of.document.get("subagent_trajectories"))):
+        if is_trajectory(document):
+            run = trajectory_run([document], log.findings)
+            run.run_id = f"atif/{run.agent}/{of.session}/{text(document.get('trajectory_id')) or place}"
+            run.task_id = task
+            run.metadata["parent"] = of.session
+            yield run
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="atif",
+        title="ATIF trajectories",
+        extensions=(".json", ".jsonl"),
+        what="One agent's steps, tool calls and answers; success comes from --outcomes or Harbor.",
+        reads={
+            "agent": ("agent.name",),
+            "model": ("agent.model_name",),
+            "version": ("agent.version",),
+            "task": ("extra.untaken.task_id", "session_id"),
+            "outcome": ("extra.untaken.success",),
+            "tokens": (
+                "steps[].metrics.prompt_tokens",
+                "steps[].metrics.completion_tokens",
+                "final_metrics.total_prompt_tokens",
+                "final_metrics.total_completion_tokens",
+            ),
+            "cost": ("steps[].metrics.cost_usd", "final_metrics.total_cost_usd"),
+            "time": ("steps[].timestamp",),
+        },
+        left_out=PLACES.dropped,
+    ),
+    recognise=recognise,
+    convert=_convert,
+    joins=True,
+)

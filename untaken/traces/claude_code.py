@@ -1,0 +1,265 @@
+"""Claude Code: session files (JSON lines, a tree), and stream-json logs of ``claude -p`` and Cursor's CLI.
+
+A session file is a tree: going back in it begins another branch, and the run is the branch that ends last.
+Lines of sub-agents (side chains, or files of their own) are runs of their own. Neither kind of file says
+whether the task was solved: a log's ``result`` says how the program ended.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from untaken.traces.claude_tree import SPOKEN, Line, last_branch, spoken_lines
+from untaken.traces.format_info import FormatInfo
+from untaken.traces.importer import Importer
+from untaken.traces.losses import Findings
+from untaken.traces.readings import amount, first_text, mapping, moment, objects, parsed, text, whole
+from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sessions import Payers, session_converter
+from untaken.traces.spending import USAGE, Amounts, named_apart, spend, usage
+from untaken.traces.tidy import Places
+from untaken.traces.trace_file import TraceFile
+from untaken.traces.trace_records import read_once
+from untaken.traces.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text
+
+PLACES: Final = Places(
+    kept=[
+        *("type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "parent_tool_use_id", "timestamp"),
+        *("isSidechain", "agentId", "sessionId", "session_id", "version", "model", "cwd"),
+        "claude_code_version",
+        *("message.id", "message.role", "message.model", "message.content", "message.content[].type"),
+        *("message.content[].text", "message.content[].thinking", "message.content[].id"),
+        *("message.content[].name", "message.content[].input.**", "message.content[].tool_use_id"),
+        *("message.content[].content.**", "message.content[].is_error"),
+        *(f"message.usage.{name}" for names in USAGE.values() for name in names),
+        "requestId",
+        *("call_id", "tool_call.**", "timestamp_ms"),
+        *("is_error", "num_turns", "total_cost_usd", "duration_ms", "result", "isApiErrorMessage"),
+    ],
+    dropped=["toolUseResult.**", "snapshot.**", "usage.**", "modelUsage.**", "message.usage.**"],
+)
+
+
+def recognise(sample: Sample) -> Confidence:
+    """Session lines carry a parent, log lines a session; both hold messages of the Messages API."""
+    for record in sample.records:
+        line = mapping(record)
+        if line.get("type") == "system" and line.get("subtype") == "init" and "session_id" in line:
+            return Confidence.CERTAIN
+        if line.get("type") in SPOKEN and isinstance(line.get("message"), dict):
+            if {"parentUuid", "sessionId"} <= line.keys():
+                return Confidence.CERTAIN
+            if "session_id" in line and "parent_tool_use_id" in line:
+                return Confidence.CERTAIN
+    return Confidence.NO
+
+
+def session_runs(lines: Sequence[Line], findings: Findings, payers: Payers | None = None) -> list[TraceRun]:
+    """The run of a session or a log, then those of its sub-agents.
+
+    Args:
+        lines: of one file.
+        findings: of the file.
+        payers: those of sessions that were read before.
+    """
+    payers = Payers() if payers is None else payers
+    chains: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        chains[_sub_agent(line)].append(line)
+    main = chains.pop("", [])
+    everything = main
+    if any("parentUuid" in line for line in main):
+        main = last_branch(main, findings)
+    session = next((found for line in lines if (found := _session(line))), "session")
+    runs = []
+    if spoken_lines(main):
+        run = _run(main, f"claude-code/{session}", session, findings)
+        runs = [_with_tokens(run, spoken_lines(everything), spoken_lines(main), payers, findings)]
+        if run.cost is not None and any(map(spoken_lines, chains.values())):
+            message = "the cost of a session includes its sub-agents, whose tokens are in runs of their own"
+            findings.once("cost-of-sub-agents", message, severity="note")
+    for name, chain in chains.items():
+        if spoken := spoken_lines(chain):
+            run = _run(chain, f"claude-code/{session}/{name}", session, findings)
+            run.metadata["parent"] = session
+            runs.append(_with_tokens(run, spoken, spoken, payers, findings))
+    for run in runs:
+        run.origin = lines
+    return runs
+
+
+def _session(line: Line) -> str | None:
+    return text(line.get("sessionId")) or text(line.get("session_id"))
+
+
+def _sub_agent(line: Line) -> str:
+    """Which sub-agent a line is of; empty for the main agent."""
+    if line.get("isSidechain") is True:
+        return text(line.get("agentId")) or "sidechain"
+    return text(line.get("parent_tool_use_id")) or ""
+
+
+def _of_cursor(line: Line) -> Line:
+    """A line of Cursor's log in the form of Claude Code's: calls have lines of their own in it."""
+    line = {"timestamp": line.get("timestamp_ms"), **line} if "timestamp_ms" in line else line
+    if line.get("type") != "tool_call":
+        return line
+    kind, call = next(iter(mapping(line.get("tool_call")).items()), ("", None))
+    about = mapping(call)
+    name = text(about.get("name")) or kind.removesuffix("ToolCall")
+    call_id, given = line.get("call_id"), parsed(about.get("args", about.get("arguments")))
+    blocks = [{"type": "tool_use", "id": call_id, "name": name, "input": given}]
+    if line.get("subtype") == "completed":
+        result = about.get("result")
+        worked, content = next(iter(mapping(result).items()), (None, result))
+        failed = None if worked is None else worked != "success"
+        blocks += [{"type": "tool_result", "tool_use_id": call_id, "content": content, "is_error": failed}]
+    role = "user" if line.get("subtype") == "completed" else "assistant"
+    return {**line, "type": role, "message": {"role": role, "content": blocks}}
+
+
+def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -> TraceRun:
+    spoken = spoken_lines(lines)
+    moments = [at for line in lines if (at := moment(line.get("timestamp"), findings, "timestamp"))]
+    result = next((line for line in reversed(lines) if line.get("type") == "result"), {})
+    subtype = text(result.get("subtype")) or ""
+    model = next(
+        (m for line in spoken if (m := text(mapping(line["message"]).get("model"))) and m[0] != "<"), None
+    )
+    cursor = any("tool_call" in line or "request_id" in line for line in lines)
+    if cursor:
+        model = next((text(line.get("model")) for line in lines if line.get("type") == "system"), None)
+    program = "cursor" if cursor else "claude-code"
+    metrics: dict[str, float | bool] = {}
+    if (seconds := amount(result.get("duration_ms"), findings, "duration_ms")) is not None:
+        metrics["total_time"] = seconds / 1000
+    cost = amount(result.get("total_cost_usd"), findings, "total_cost_usd")
+    replies = {
+        mapping(line["message"]).get("id") or n
+        for n, line in enumerate(spoken)
+        if line["type"] == "assistant"
+    }
+    failed = content_text(mapping(spoken[-1]["message"]).get("content")) if _is_api_error(spoken) else None
+    if result.get("is_error") is True:
+        failed = text(result.get("result")) or subtype
+    return TraceRun(
+        run_id=run_id,
+        agent=f"{program}/{model}" if model else program,
+        task_id=session,
+        record=[line.get("message") for line in spoken],
+        model=model,
+        version=None if cursor else first_text(lines, ("version", "claude_code_version")),
+        items=_items(spoken, findings),
+        started=moments[0] if moments else None,
+        finished=moments[-1] if moments else None,
+        cost=cost,
+        steps=whole(result.get("num_turns"), findings, "num_turns") or len(replies),
+        error=text(failed),
+        limit="turns" if subtype == "error_max_turns" else None,
+        metrics=metrics,
+        metadata={"format": "claude-code", "session": session},
+    )
+
+
+def _is_api_error(spoken: Sequence[Line]) -> bool:
+    """Whether the session ends with an error of the service instead of a reply."""
+    return bool(spoken) and spoken[-1].get("isApiErrorMessage") is True
+
+
+def _with_tokens(
+    run: TraceRun, spoken: Sequence[Line], branch: Sequence[Line], payers: Payers, findings: Findings
+) -> TraceRun:
+    """The run with its tokens: those of replies on branches that were left were spent, too.
+
+    A reply that is spread over several lines says its usage on each of them.
+    """
+    used: dict[Hashable, Amounts] = {}
+    own = {id(line) for line in branch}
+    kept: set[Hashable] = set()
+    for number, line in enumerate(spoken):
+        counts = mapping(mapping(line["message"]).get("usage"))
+        name = _reply(line) or number
+        kept |= {name} if id(line) in own else set()
+        if counts and line["type"] == "assistant":
+            used[name] = usage(counts, findings, place="message.usage.")
+    named = [(name if isinstance(name, tuple) else None, each) for name, each in used.items()]
+    paid = payers.paid(run.run_id, named, findings)
+    left = [each for name, each in zip(used, paid, strict=True) if name not in kept]
+    run.metrics |= spend(paid, run=run.run_id, findings=findings).tokens
+    run.metrics |= named_apart("left", spend(left, run=run.run_id, findings=Findings(None)))
+    return run
+
+
+def _reply(line: Line) -> tuple[str, str | None] | None:
+    """What names a reply in all its lines, and in every session that repeats it."""
+    name = text(mapping(line["message"]).get("id"))
+    return None if name is None else (name, text(line.get("requestId")))
+
+
+def _items(spoken: Sequence[Line], findings: Findings) -> list[Item]:
+    found: list[Item] = []
+    called: set[str] = set()
+    for line in spoken:
+        at = moment(line.get("timestamp"), findings, "timestamp")
+        message = mapping(line["message"])
+        role = text(message.get("role")) or str(line["type"])
+        content = message.get("content")
+        if not isinstance(content, list):
+            found.append(Utterance(role=role, content=content, at=at))
+            continue
+        for block in objects(content):
+            found += _block(block, role, at, called)
+    return found
+
+
+def _block(block: Mapping[str, Any], role: str, at: Any, called: set[str]) -> Iterator[Item]:
+    match block.get("type"):
+        case "text":
+            yield Utterance(role=role, content=block.get("text"), at=at)
+        case "thinking":
+            yield Utterance(role="reasoning", content=block.get("thinking"), at=at)
+        case "tool_use" | "server_tool_use":
+            call_id = text(block.get("id"))
+            if call_id not in called:  # a log repeats what it streamed before
+                yield Called(tool=block.get("name"), arguments=block.get("input"), source_id=call_id, at=at)
+            called.add(call_id or "")
+        case "tool_result" | "web_search_tool_result":
+            failed = block.get("is_error")
+            content = content_text(block.get("content"))
+            ok = None if failed is None else failed is not True
+            yield Answered(content=content, source_id=text(block.get("tool_use_id")), ok=ok, at=at)
+        case _:
+            return
+
+
+def _read(file: TraceFile, payers: Payers) -> list[TraceRun]:
+    lines = [_of_cursor(line) for line in file.records() if isinstance(line, dict)]
+    once = read_once(lines, lambda line: text(line.get("uuid")), "line", file.findings)
+    runs = session_runs(once, file.findings, payers)
+    if lines and not runs:
+        file.refuse("there is no message of a session in it")
+    return runs
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="claude-code",
+        title="Claude Code sessions",
+        extensions=(".jsonl", ".json", ".txt"),
+        what="Session files and stream-json logs; each sub-agent is a separate run.",
+        reads={
+            "agent": ("message.model",),
+            "model": ("message.model",),
+            "version": ("version", "claude_code_version"),
+            "task": ("sessionId",),
+            "tokens": ("message.usage.input_tokens", "message.usage.output_tokens"),
+            "cost": ("(the result of a log) total_cost_usd",),
+            "time": ("timestamp",),
+        },
+        left_out=PLACES.dropped,
+    ),
+    recognise=recognise,
+    convert=session_converter(_read, PLACES),
+)

@@ -1,0 +1,118 @@
+"""Chats that Cursor exports as Markdown: what was asked and answered, without calls, times or the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import Final
+
+from untaken.traces.format_info import FormatInfo
+from untaken.traces.importer import Importer
+from untaken.traces.intake import Intake
+from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sources import Source
+from untaken.traces.task_texts import described
+from untaken.traces.tidy import Places, Tidier
+from untaken.traces.trace_run import TraceRun, Utterance, write_traces
+
+_EXPORTED: Final = re.compile(r"_Exported on [^\n_]{1,100} from Cursor \(([0-9][^\n()]{0,40})\)_\s*\Z")
+SPEAKERS: Final = {"**User**": "user", "**Cursor**": "assistant"}
+RULE: Final = "---"
+PLACES: Final = Places(kept=["chats"])
+
+
+def recognise(sample: Sample) -> Confidence:
+    """The line under the title says that Cursor exported it."""
+    known = any(_EXPORTED.match(line) for line in sample.text[:10_000].splitlines())
+    return Confidence.CERTAIN if known else Confidence.NO
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        written = intake.text(source, log)
+        if written is None:
+            continue
+        with intake.contained(log):
+            tidier = Tidier(PLACES, log.findings)
+            runs = list(_chats(written))
+            log.records += len(runs)
+            if not runs:
+                log.findings.add("not-this-format", "no chat of Cursor begins in it", severity="error")
+            write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+
+
+def _chats(written: str) -> Iterator[TraceRun]:
+    """The chats of a file, which may have several one after the other."""
+    title, version = "", None
+    lines: list[str] = []
+    for line in [*written.splitlines(), ""]:
+        if exported := _EXPORTED.match(line):
+            above = lines.pop() if lines and lines[-1].startswith("# ") else ""
+            if version is not None:
+                yield from _run(title, version, lines)
+            title, version, lines = above.removeprefix("# ").strip(), exported[1], []
+        else:
+            lines.append(line)
+    if version is not None:
+        yield from _run(title, version, lines)
+
+
+def _run(title: str, version: str, lines: Sequence[str]) -> Iterator[TraceRun]:
+    """The run of a chat; none where nobody said anything."""
+    found = list(_spoken(lines))
+    if not found:
+        return
+    name = title or sha256("\n".join(lines).encode(errors="replace")).hexdigest()[:16]
+    asked = next((each.content for each in found if each.role == "user"), None)
+    yield TraceRun(
+        run_id=f"cursor/{name}",
+        agent="cursor",
+        task_id=name,
+        record=list(lines),
+        origin={},
+        version=version,
+        items=list(found),
+        steps=sum(each.role == "assistant" for each in found),
+        metadata={"format": "cursor", **described(asked)},
+    )
+
+
+def _spoken(lines: Sequence[str]) -> Iterator[Utterance]:
+    """Who said what: a rule, then the speaker on a line by itself, begin a turn."""
+    role: str | None = None
+    words: list[str] = []
+    for number, line in enumerate(lines):
+        above = next((each for each in reversed(lines[max(0, number - 2) : number]) if each.strip()), "")
+        if line.strip() in SPEAKERS and above.strip() == RULE:
+            if role is not None and (spoken := _unruled(words)):
+                yield Utterance(role=role, content=spoken)
+            role, words = SPEAKERS[line.strip()], []
+        else:
+            words.append(line)
+    if role is not None and (spoken := _unruled(words)):
+        yield Utterance(role=role, content=spoken)
+
+
+def _unruled(words: Sequence[str]) -> str:
+    return "\n".join(words).strip().removesuffix(RULE).strip()
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="cursor",
+        title="Cursor chats",
+        extensions=(".md",),
+        what="Chats that Cursor exports as Markdown: one run a chat, with what was said.",
+        reads={
+            "agent": ("(always cursor)",),
+            "version": ("(of Cursor, under the title)",),
+            "task": ("(the title)",),
+            "task text": ("(what the user said first)",),
+        },
+    ),
+    recognise=recognise,
+    convert=_convert,
+)

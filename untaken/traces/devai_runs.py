@@ -1,0 +1,284 @@
+"""One agent's go at one DevAI task, put together from its verdict sheets and its trajectory, as a run.
+
+Which row of a sheet judges which requirement of the plan is said by id and text, never by guess.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from untaken.ledger import RunFinished, RunStarted, Verdict
+from untaken.traces.devai_model import DevAIRequirement, Sheet, sub_goal_id
+from untaken.traces.devai_trajectory import DevAITotals, model_of, write_steps
+from untaken.traces.intake import Intake, WriteRun
+from untaken.traces.jsontext import JsonReader
+from untaken.traces.losses import FileLog, Findings, Held, clip
+from untaken.traces.readings import cut_name
+from untaken.traces.recording import EPOCH, TICK, RunDraft
+from untaken.traces.sources import Source
+from untaken.traces.task_texts import described
+from untaken.traces.tidy import Places, Tidier, under
+
+STEPS = Places(
+    kept=[
+        *under("[].", "user_message agent.thought agent.action.** environment.**"),
+        *under("[].step_usage.", "cost input_tokens output_tokens model"),
+        *under("[].step_usage.", "llm_inference_time step_execution_time"),
+        *under("[].accumulated_usage.", "accumulated_cost accumulated_time"),
+    ]
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Judgment:
+    """A verdict sheet and the account of its file; `held` counts its values by place."""
+
+    sheet: Sheet
+    by: str
+    log: FileLog
+    held: Held
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevAITrajectory:
+    """A file of steps, read again when its run is written."""
+
+    source: Source
+    log: FileLog
+    digest: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Bundle:
+    """The files about one run."""
+
+    agent: str
+    task: str
+    number: int
+    judgments: dict[str, Judgment] = field(default_factory=dict)
+    trajectory: DevAITrajectory | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The run's id; a second run of the same agent and task has a suffix."""
+        again = f"~{self.number}" if self.number > 1 else ""
+        return cut_name(f"devai/{self.agent}/{self.task}") + again
+
+    def logs(self) -> list[FileLog]:
+        """The accounts of its files."""
+        logs = [one.log for one in self.judgments.values()]
+        return [*logs, self.trajectory.log] if self.trajectory else logs
+
+
+def write_run(
+    bundle: Bundle,
+    plan: Sheet | None,
+    graph: str | None,
+    intake: Intake,
+    write: WriteRun,
+) -> None:
+    """Writes the run of a bundle."""
+    log = bundle.logs()[0]
+    sheets = [judgment.sheet.record for judgment in bundle.judgments.values()]
+    run = RunDraft(run_id=bundle.run_id, origin=sheets)
+    steps = _steps(bundle.trajectory, intake)
+    run.add(
+        RunStarted,
+        EPOCH,
+        agent=bundle.agent,
+        task_id=bundle.task,
+        graph=graph,
+        model=model_of(steps) if steps else None,
+        metadata={
+            "format": "devai",
+            "timestamps": "synthesised",
+            **described(plan.metadata.get("query") if plan else None),
+        },
+    )
+    totals = DevAITotals()
+    if steps and bundle.trajectory:
+        totals = write_steps(run, steps, EPOCH + TICK, bundle.trajectory.log)
+    now = run.drafts[-1].ts or EPOCH
+    judges = sorted(bundle.judgments, key=lambda by: (not by.startswith("human:"), by))
+    if plan is not None:
+        for by in judges:
+            now = _write_verdicts(run, bundle.judgments[by], plan, now)
+    _finish(run, bundle, totals if steps else None, now + TICK, log)
+    intake.findings.once(
+        "synthetic-timestamps", "DevAI records no dates; generated from 2000-01-01", severity="note"
+    )
+    write(run, *bundle.logs())
+
+
+def _steps(trajectory: DevAITrajectory | None, intake: Intake) -> list[dict[str, object]]:
+    if trajectory is None:
+        return []
+    log = trajectory.log
+    content = intake.text(trajectory.source, log)
+    tidier = Tidier(STEPS, log.findings)
+    steps = []
+    for element in JsonReader(content or "", log.findings).values():
+        step, held = tidier.record(element.value, "[]")
+        log.records += 1
+        is_step = isinstance(step, dict)
+        log.count(held, STEPS.kept if is_step else frozenset())
+        if is_step:
+            steps.append(step)
+        else:
+            log.findings.add("not-this-format", f"step {element.index} is no step", severity="error")
+    if not steps:
+        log.findings.add("missing-trajectory", "the trajectory holds no step")
+    return steps
+
+
+def _write_verdicts(run: RunDraft, judgment: Judgment, plan: Sheet, now: datetime) -> datetime:
+    """Writes a sheet's verdicts, in the order of the plan; returns the moment of the last."""
+    joined = join_by_id_or_text(plan, judgment.sheet, run.run_id, judgment.log.findings)
+    _compare(joined, plan, run.run_id, judgment.log.findings)
+    for planned in plan.requirements.values():
+        given = joined.requirements.get(planned.id)
+        if given is None:
+            continue
+        now += TICK
+        judged = f"criteria as judged: {given.criteria}"
+        run.add(
+            Verdict,
+            now,
+            sub_goal=sub_goal_id(planned.id),
+            passed=given.passed,
+            by=judgment.by,
+            reason=None if given.criteria == planned.criteria else judged,
+        )
+    return now
+
+
+def _compare(sheet: Sheet, plan: Sheet, run_id: str, findings: Findings) -> None:
+    """Notes where a sheet differs from the plan it is joined with, by requirement id."""
+
+    def note(code: str, what: str, which: list[str]) -> None:
+        if which:
+            findings.add(code, f"{what}: {clip(', '.join(which))}", run=run_id)
+
+    ours, theirs = plan.requirements, sheet.requirements
+    both = [(ours[key], theirs[key]) for key in ours if key in theirs]
+    note(
+        "verdict-without-sub-goal",
+        "verdicts on what the plan does not hold",
+        [k for k in theirs if k not in ours],
+    )
+    unjudged = [key for key in ours if key not in theirs or theirs[key].passed is None]
+    note("missing-verdicts", "requirements without a verdict", unjudged)
+    note("criteria-differ", "criteria worded differently than in the plan", _differing(both, "criteria"))
+    note("prerequisites-differ", "prerequisites that differ from the plan", _differing(both, "prerequisites"))
+    _check_flags(sheet, run_id, findings)
+
+
+def _differing(both: list[tuple[DevAIRequirement, DevAIRequirement]], part: str) -> list[str]:
+    return [a.id for a, b in both if getattr(a, part) != getattr(b, part)]
+
+
+def _check_flags(sheet: Sheet, run_id: str, findings: Findings) -> None:
+    verdicts = [one.passed for one in sheet.requirements.values()]
+    met = all(verdicts)
+    if sheet.all_requirements is not None and sheet.all_requirements != met and None not in verdicts:
+        message = f"satisfied_all_requirements says {sheet.all_requirements}, the verdicts say {met}"
+        findings.add("flag-contradicts-verdicts", message, run=run_id)
+
+
+def _finish(run: RunDraft, bundle: Bundle, totals: DevAITotals | None, now: datetime, log: FileLog) -> None:
+    human = [one.sheet for one in bundle.judgments.values() if one.by.startswith("human:")]
+    metrics: dict[str, bool | float] = totals.metrics() if totals else {}
+    for sheet in human:
+        flags = {
+            "satisfied_all_requirements": sheet.all_requirements,
+            "satisfied_all_preferences": sheet.all_preferences,
+        }
+        metrics |= {key: value for key, value in flags.items() if value is not None}
+    if totals is None:
+        log.defaulted["RUN_FINISHED.steps"] += 1
+        log.defaulted["RUN_FINISHED.cost"] += 1
+    run.add(
+        RunFinished,
+        now,
+        success=_success(human, run.run_id, log),
+        cost=totals.cost_in_all if totals else None,
+        steps=totals.steps if totals else None,
+        metrics=metrics or None,
+    )
+
+
+def _success(human: list[Sheet], run_id: str, log: FileLog) -> bool | None:
+    answers = {sheet.executed for sheet in human if sheet.executed is not None}
+    if len(answers) > 1:
+        log.findings.add("reviewers-disagree", "people disagree on executed_successfully", run=run_id)
+    if not answers:
+        log.defaulted["RUN_FINISHED.success"] += 1
+    return answers.pop() if len(answers) == 1 else None
+
+
+def join_by_id_or_text(plan: Sheet, sheet: Sheet, run_id: str, findings: Findings) -> Sheet:
+    """The sheet with its rows under the ids of the plan; rows that judge nothing in the plan keep their own.
+
+    A requirement takes, in this order:
+
+    1. the row of its id, where the text is the same but for case and white space, or missing on one side;
+    2. the one row with its text, whatever its id: the numbers have shifted;
+    3. the row of its id with another text, where nothing has shifted: no row was joined by rule 2, and the
+       sheet has the ids of the plan, neither more nor fewer.
+
+    Otherwise the requirement has no verdict from this sheet (``verdict-not-joined``).
+    """
+    ours, theirs = plan.requirements, sheet.requirements
+    moved = _moved(ours, theirs)
+    shifted = bool(moved) or ours.keys() != theirs.keys()
+    used = {theirs[row].id for row in moved.values()}
+    joined: dict[str, DevAIRequirement] = {}
+    lost: list[str] = []
+    for key, planned in ours.items():
+        row = theirs.get(moved.get(key, key))
+        if row is None or (key not in moved and row.id in used):
+            continue
+        if key in moved or _agree(planned, row) or not shifted:
+            joined[key] = replace(row, id=key)
+            used.add(row.id)
+        else:
+            lost.append(key)
+    others = {
+        f"{key} (in the sheet)" if key in ours else key: row
+        for key, row in theirs.items()
+        if row.id not in used
+    }
+    if moved:
+        pairs = ", ".join(f"{row} → {key}" for key, row in moved.items())
+        findings.add(
+            "joined-by-text", f"numbers differ from the plan; joined by text: {clip(pairs)}", run=run_id
+        )
+    if lost:
+        message = (
+            f"same number, another text, and the numbers have shifted; unscored: {clip(', '.join(lost))}"
+        )
+        findings.add("verdict-not-joined", message, run=run_id)
+    return replace(sheet, requirements=joined | others)
+
+
+def _moved(ours: Mapping[str, DevAIRequirement], theirs: Mapping[str, DevAIRequirement]) -> dict[str, str]:
+    """Requirements whose text occurs once in the plan and once in the sheet, with different ids."""
+    planned, judged = Counter(map(_text, ours.values())), Counter(map(_text, theirs.values()))
+    rows = {_text(row): key for key, row in theirs.items()}
+    return {
+        key: rows[text]
+        for key, one in ours.items()
+        if (text := _text(one)) and planned[text] == judged[text] == 1 and rows[text] != key
+    }
+
+
+def _agree(one: DevAIRequirement, other: DevAIRequirement) -> bool:
+    return not _text(one) or not _text(other) or _text(one) == _text(other)
+
+
+def _text(one: DevAIRequirement) -> str:
+    return " ".join(one.criteria.casefold().split())

@@ -1,0 +1,312 @@
+"""Harbor trial folders: what was asked, the trajectory, the reward, and the tests as sub-goals.
+
+A trial is a folder with ``result.json``; beside it lie ``config.json``, ``agent/trajectory.json`` (ATIF), the
+agent's own log, ``verifier/reward.txt`` and ``verifier/ctrf.json``, any of which may be missing. Of a trial
+without a result ``config.json`` says what it was.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from untaken.plans.plan_graph import PlanGraph
+from untaken.traces import atif, claude_code
+from untaken.traces.format_info import FormatInfo
+from untaken.traces.graphs import task_globs
+from untaken.traces.importer import Importer
+from untaken.traces.intake import Intake
+from untaken.traces.losses import FileLog
+from untaken.traces.readings import amount, first_text, mapping, moment, number, objects, text, totals
+from untaken.traces.sample import Confidence, Sample, source_sample
+from untaken.traces.sources import Source
+from untaken.traces.tidy import Places, Tidier, under
+from untaken.traces.trace_file import TraceFile
+from untaken.traces.trace_run import Judged, TraceRun, verdict_graph, write_traces
+
+RESULT: Final = "result.json"
+CONFIG: Final = "config.json"
+SUCCESS_WITHIN: Final = 1e-9
+REASON_CHARS: Final = 2_000
+TOKENS: Final = {
+    "n_input_tokens": "input_tokens",
+    "n_output_tokens": "output_tokens",
+    "n_cache_tokens": "cached_tokens",
+}
+STATUSES: Final = {"passed": True, "failed": False}
+"""A CTRF test that was skipped, is pending or other is undecided."""
+PLACES: Final = Places(
+    kept=[
+        *("task_name", "source", "started_at", "finished_at"),
+        *under("agent_info.", "name version model_info.name model_info.provider"),
+        *("config.agent.model_name", "agent.model_name", "agent.name", "task.name", "task.path"),
+        *(f"agent_result.{name}" for name in (*TOKENS, "cost_usd")),
+        *(
+            "verifier_result.rewards.reward",
+            "exception_info.exception_type",
+            "exception_info.exception_message",
+        ),
+        *under("results.tests[].", "name status message trace"),
+    ],
+    dropped=["config.**", "exception_info.exception_traceback", "rollout_details.**", "results.summary.**"],
+)
+
+
+@dataclass(slots=True)
+class HarborTrial:
+    """The files of a trial folder, by their path in it."""
+
+    folder: PurePosixPath
+    files: dict[str, Source] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.folder.name or "trial"
+
+    @property
+    def main(self) -> str:
+        """The file that the account of the trial goes to."""
+        return RESULT if RESULT in self.files else CONFIG
+
+
+def recognise(sample: Sample) -> Confidence:
+    """The result of a trial is certain; the files beside it are claimed as its companions."""
+    if {"trial_name", "task_name"} <= sample.first.keys() or {
+        "task_name",
+        "verifier_result",
+    } <= sample.first.keys():
+        return Confidence.CERTAIN
+    return Confidence.LIKELY if sample.has("trial_name", "task", "agent", "verifier") else Confidence.NO
+
+
+def _trials(sources: Sequence[Source]) -> list[HarborTrial]:
+    """One for each folder with a result; other files belong to the trial folder above them.
+
+    The folder of a job has a ``result.json``, too, and so may a folder of an agent: where some are results of
+    trials, the others are not read. A folder with its configuration and more is one without a result, too.
+    """
+    by_path = {PurePosixPath(source.name): source for source in sources}
+    results = [path for path in by_path if path.name == RESULT]
+    sure = [path for path in results if recognise(source_sample(by_path[path])) is Confidence.CERTAIN]
+    begun = [
+        path
+        for path, source in by_path.items()
+        if path.name == CONFIG
+        and any(other != path and path.parent in other.parents for other in by_path)  # alone it says nothing
+        and recognise(source_sample(source)) is not Confidence.NO
+    ]
+    folders = {path.parent: HarborTrial(path.parent) for path in [*(sure or results), *begun]}
+    for path, source in by_path.items():
+        home = next((parent for parent in path.parents if parent in folders), None)
+        if home is not None:
+            folders[home].files[path.relative_to(home).as_posix()] = source
+    return list(folders.values())
+
+
+class _Reader:
+    """Reads the files of one trial; the account goes to its result."""
+
+    def __init__(self, trial: HarborTrial, intake: Intake) -> None:
+        self.trial = trial
+        self.intake = intake
+        self.logs: dict[str, FileLog] = {}
+
+    def log(self, name: str) -> FileLog:
+        """The account of a file of the trial."""
+        if name not in self.logs:
+            self.intake.step(self.trial.files[name].name)
+            self.logs[name] = self.intake.open(self.trial.files[name])
+        return self.logs[name]
+
+    def document(self, name: str, places: Places = PLACES) -> dict[str, Any]:
+        """A JSON file of the trial, tidied; empty where it is missing or cannot be read."""
+        if name not in self.trial.files:
+            return {}
+        log, copies = self.log(name), name != self.trial.main
+        file = TraceFile.opened(self.trial.files[name], self.intake, places, log, copies=copies)
+        return mapping(next(file.records(), None)) if file else {}
+
+    def reward(self, result: dict[str, Any]) -> float | None:
+        """The reward in the result, else in the verifier's own file."""
+        findings = self.log(self.trial.main).findings
+        recorded = number(
+            mapping(mapping(result.get("verifier_result")).get("rewards")).get("reward"), findings, "reward"
+        )
+        if recorded is None and "verifier/reward.txt" in self.trial.files:
+            written = self.intake.text(
+                self.trial.files["verifier/reward.txt"], self.log("verifier/reward.txt")
+            )
+            recorded = number(_written_number(written or ""), findings, "verifier/reward.txt")
+        return recorded
+
+    def trace_run(self) -> TraceRun | None:
+        """What the agent did: its trajectory, else its own log."""
+        name = next(
+            (n for n in self.trial.files if n.startswith("agent/") and n.endswith("trajectory.json")), None
+        )
+        if name is not None:
+            parts = list(self._parts(name))
+            if parts and atif.is_trajectory(parts[0]):
+                return atif.trajectory_run(parts, self.log(name).findings)
+        name = "agent/claude-code.txt"
+        if name in self.trial.files:
+            log = self.log(name)
+            file = TraceFile.opened(self.trial.files[name], self.intake, claude_code.PLACES, log)
+            lines = [line for line in file.records() if isinstance(line, dict)] if file else []
+            return next(iter(claude_code.session_runs(lines, log.findings)), None)
+        return None
+
+    def _parts(self, name: str | None) -> Iterator[dict[str, Any]]:
+        seen: set[str] = set()
+        while name is not None and name in self.trial.files and name not in seen:
+            seen.add(name)
+            document = self.document(name, atif.PLACES)
+            yield document
+            following = text(document.get("continued_trajectory_ref"))
+            name = (PurePosixPath(name).parent / following).as_posix() if following else None
+
+
+def _written_number(written: str) -> float | str:
+    """A number as a text file holds it, so that it does not count as a number in quotes; else the text."""
+    try:
+        return float(written)
+    except ValueError:
+        return written.strip()
+
+
+def _tests(report: dict[str, Any]) -> list[Judged]:
+    """The tests of a CTRF report; of two with one name the first."""
+    found: dict[str, Judged] = {}
+    for test in objects(mapping(report.get("results")).get("tests")):
+        name = text(test.get("name"))
+        if name is None:
+            continue
+        why = _failed_assertion(text(test.get("trace"))) or first_text([test], ("message", "trace"))
+        passed = STATUSES.get(str(test.get("status")))
+        reason = why[:REASON_CHARS] if why and passed is False else None
+        found.setdefault(name, Judged(sub_goal=name, passed=passed, reason=reason))
+    return list(found.values())
+
+
+def _failed_assertion(trace: str | None) -> str:
+    """What pytest says went wrong: the message of a report only says in which phase."""
+    lines = (trace or "").splitlines()
+    return "\n".join(line[1:].strip() for line in lines if line.startswith("E  ")).strip()
+
+
+def _graph(task: str, tests: dict[str, None]) -> PlanGraph | None:
+    """Tests of one file go without its name in their titles: it is the same for all of them."""
+    if not tests:
+        return None
+    files = {name.partition("::")[0] for name in tests}
+    titled = [(name, name.partition("::")[2] if len(files) == 1 else name) for name in tests]
+    titled = [(name, title or name) for name, title in titled]
+    return verdict_graph(f"harbor-{task}", titled, tasks=task_globs(task), format="harbor")
+
+
+def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> TraceRun:
+    log = reader.log(reader.trial.main)
+    trace_run = reader.trace_run()
+    run = trace_run or TraceRun(run_id="", agent="unknown-agent", record=result)
+    if trace_run is None:
+        message = "there is no trajectory and no log of the agent that can be read: no actions are known"
+        log.findings.add("missing-trajectory", message, run=reader.trial.name)
+    info, outcome = mapping(result.get("agent_info")), mapping(result.get("agent_result"))
+    agent = text(info.get("name")) or text(mapping(config.get("agent")).get("name")) or run.agent
+    model = _model(info, result, config) or run.model
+    reward = reader.reward(result)
+    exception = mapping(result.get("exception_info"))
+    raised = text(exception.get("exception_type"))
+    run.run_id = reader.trial.name
+    run.record = run.origin = result
+    run.agent = f"{agent}/{model}" if model else agent
+    run.model = model
+    run.version = text(info.get("version")) or run.version
+    run.task_id = text(result.get("task_name")) or _configured_task(config) or reader.trial.name
+    run.success = None if reward is None else abs(reward - 1) < SUCCESS_WITHIN
+    run.cost = amount(outcome.get("cost_usd"), log.findings, "agent_result.cost_usd")
+    run.started = moment(result.get("started_at"), log.findings, "started_at") or run.started
+    run.finished = moment(result.get("finished_at"), log.findings, "finished_at") or run.finished
+    run.error = ": ".join(p for p in (raised, text(exception.get("exception_message"))) if p) or None
+    run.limit = "time" if raised and "Timeout" in raised else None
+    run.metrics |= totals([outcome], TOKENS, log.findings, "agent_result.")
+    run.metrics |= {} if reward is None else {"reward": reward}
+    run.metadata = {"format": "harbor", "source": text(result.get("source")) or "", **run.metadata}
+    run.metadata["format"] = "harbor"
+    return run
+
+
+def _configured_task(config: dict[str, Any]) -> str | None:
+    task = mapping(config.get("task"))
+    path = text(task.get("path"))
+    return text(task.get("name")) or (PurePosixPath(path).name or None if path else None)
+
+
+def _model(info: dict[str, Any], result: dict[str, Any], config: dict[str, Any]) -> str | None:
+    configured = mapping(mapping(result.get("config")).get("agent")), mapping(config.get("agent"))
+    return text(mapping(info.get("model_info")).get("name")) or first_text(configured, ("model_name",))
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    read: list[tuple[_Reader, TraceRun]] = []
+    tests: dict[str, dict[str, None]] = defaultdict(dict)
+    for trial in _trials(sources):
+        reader = _Reader(trial, intake)
+        with intake.contained(reader.log(trial.main)):
+            if (run := _trial_run(reader)) is not None:
+                tests[run.task_id] |= dict.fromkeys(verdict.sub_goal for verdict in run.verdicts)
+                read.append((reader, run))
+    for reader, run in read:
+        log = reader.log(reader.trial.main)
+        with intake.contained(log):
+            run.graph = _graph(run.task_id, tests[run.task_id])
+            tidier = Tidier(PLACES, log.findings)
+            others = [other for other in reader.logs.values() if other is not log]
+            write_traces([run], reader.trial.name, intake=intake, log=log, tidier=tidier, about=others)
+
+
+def _trial_run(reader: _Reader) -> TraceRun | None:
+    """The run of a trial with the verdicts of its tests; ``None``, with a finding, for what is no trial."""
+    trial, log = reader.trial, reader.log(reader.trial.main)
+    result, config = reader.document(RESULT), reader.document(CONFIG)
+    if not text(result.get("task_name")):
+        if not text(config.get("trial_name")):
+            message = "no task name: not a Harbor trial result"
+            log.findings.add("not-this-format", message, severity="error")
+            return None
+        message = "no result of the trial: its configuration names task and agent"
+        log.findings.add("missing-result", message, run=trial.name)
+    run = _run(reader, result, config)
+    run.verdicts = _tests(reader.document("verifier/ctrf.json"))
+    if not run.verdicts:
+        message = "no test report: only the reward records the outcome"
+        log.findings.add("missing-test-report", message, severity="note")
+    return run
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="harbor",
+        title="Harbor trials",
+        extensions=(".json", ".txt", ".jsonl"),
+        what="Trial folders: trajectory, reward and exception; the tests of the verifier are the sub-goals.",
+        reads={
+            "agent": ("agent_info.name", "agent_info.model_info.name"),
+            "model": ("agent_info.model_info.name", "config.agent.model_name"),
+            "version": ("agent_info.version", "(the trajectory's)"),
+            "task": ("task_name",),
+            "outcome": ("verifier_result.rewards.reward",),
+            "tokens": ("agent_result.n_input_tokens", "agent_result.n_output_tokens"),
+            "cost": ("agent_result.cost_usd",),
+            "time": ("started_at", "finished_at"),
+        },
+        left_out=PLACES.dropped,
+    ),
+    recognise=recognise,
+    convert=_convert,
+    companions=(CONFIG, "agent/*", "verifier/*"),
+)

@@ -1,0 +1,322 @@
+"""MLflow traces: ``info`` and the spans under ``data``, version 3 and the older one with a ``request_id``.
+
+A trace is a run. Spans of tools are the calls, spans of models what was said; where a trace has no tool
+spans, the calls are those that the messages name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from untaken.traces.format_info import FormatInfo
+from untaken.traces.importer import Importer
+from untaken.traces.literals import written_object
+from untaken.traces.losses import Findings
+from untaken.traces.message_transcript import MessageTranscript
+from untaken.traces.messages import asked, replied, tool_reply
+from untaken.traces.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
+from untaken.traces.otel import SUCCESS, TASK
+from untaken.traces.otel_spans import Span, spans_of
+from untaken.traces.outcome_fields import agreed
+from untaken.traces.readings import amount, first_text, mapping, number, objects, parsed, text
+from untaken.traces.sample import Confidence, Sample
+from untaken.traces.spending import Spending, usage, with_cost
+from untaken.traces.task_texts import ANSWERS, described
+from untaken.traces.tidy import Places, under
+from untaken.traces.trace_records import TraceFiles, Traces, read_once, trace_converter
+from untaken.traces.trace_run import Answered, Called, Item, TraceRun, Utterance
+
+SERVED: Final = ("app_name", "endpoint_name", "served_entity_name")
+"""Names that a table of responses of Databricks has for what answered."""
+MODELS: Final = ("CHAT_MODEL", "LLM")
+GRADER: Final = "EVALUATOR"
+PARTS: Final = ("trace_metadata", "request_metadata", "tags")
+"""Where the attributes of a trace are, in the present form and the older one."""
+KIND: Final = "mlflow.spanType"
+INPUTS: Final = "mlflow.spanInputs"
+OUTPUTS: Final = "mlflow.spanOutputs"
+TOKENS: Final = "mlflow.chat.tokenUsage"
+COST: Final = "mlflow.llm.cost"
+MODEL: Final = "mlflow.llm.model"
+TRACE: Final = "mlflow.traceRequestId"
+TRACES: Final = ("trace_id", "request_id", TRACE)
+VERSIONS: Final = ("mlflow.source.git.commit", "mlflow.modelId")
+"""The commit of the code that was traced, or the logged model that is a version of the agent."""
+PROMPTS: Final = "mlflow.linkedPrompts"
+_SPAN: Final = (
+    *("name", "trace_id", "span_id", "parent_span_id", "parent_id", "context.span_id", "context.trace_id"),
+    *("start_time_unix_nano", "end_time_unix_nano", "start_time", "end_time", "status.**", "status_code"),
+    *(
+        "status_message",
+        *(f"attributes.{name}.**" for name in (KIND, INPUTS, OUTPUTS, TOKENS, COST, MODEL, TRACE)),
+    ),
+)
+PLACES: Final = Places(
+    kept=[
+        *under("info.", "trace_id request_id"),
+        *under("info.assessments[].", "assessment_name feedback.value expectation.value valid"),
+        *(f"info.{part}.{name}" for part in PARTS for name in (*TASK, "mlflow.trace.tokenUsage")),
+        *(f"info.{part}.{name}" for part in PARTS for name in ("mlflow.trace.cost", "mlflow.trace.session")),
+        *(f"info.{part}.{name}" for part in PARTS for name in (*VERSIONS, PROMPTS)),
+        *(f"data.spans[].{name}" for name in _SPAN),
+    ],
+    dropped=["data.spans[].events.**", "data.spans[].links.**"],
+)
+
+
+def recognise(sample: Sample) -> Confidence:
+    """A trace with its info and its spans; or the spans alone, as an artifact keeps them."""
+    for record in map(_traced, sample.records):
+        if any(KIND in mapping(span.get("attributes")) for span in objects(mapping(record).get("spans"))):
+            return Confidence.CERTAIN
+        info, data = mapping(mapping(record).get("info")), mapping(mapping(record).get("data"))
+        if ("trace_id" in info or "request_id" in info) and (
+            "spans" in data or "trace_location" in info or "experiment_id" in info
+        ):
+            return Confidence.CERTAIN
+    return Confidence.NO
+
+
+def _traced(record: Any) -> dict[str, Any]:
+    """The trace in a record: itself, or what Databricks puts into a response, or a table of responses."""
+    document = mapping(record)
+    for part in (document, mapping(parsed(document.get("response")))):
+        trace = mapping(parsed(mapping(part.get("databricks_output")).get("trace")))
+        if mapping(trace.get("data")).get("spans"):
+            return {"databricks_request": document, **trace}
+    return document
+
+
+def decoded(record: Any) -> Any:
+    """The trace with its spans as OpenTelemetry names their fields, and the JSON in their attributes read."""
+    document = _traced(record)
+    data = mapping(document.get("data")) or {"spans": document.get("spans")}
+    rest = {name: value for name, value in document.items() if name != "spans"}
+    return {**rest, "data": {**data, "spans": [_span(span) for span in objects(data.get("spans"))]}}
+
+
+def _span(span: Mapping[str, Any]) -> dict[str, Any]:
+    attributes = {name: _json(value) for name, value in mapping(span.get("attributes")).items()}
+    kept = {name: value for name, value in span.items() if not name.endswith("_unix_nano")}
+    for name in ("start_time", "end_time"):
+        if f"{name}_unix_nano" in span:
+            kept[name] = span[f"{name}_unix_nano"]
+    if "status" not in span:
+        kept["status"] = {"code": span.get("status_code"), "message": span.get("status_message")}
+    return {**kept, "attributes": attributes}
+
+
+def _json(value: Any) -> Any:
+    """A value that MLflow writes as JSON text, whatever its kind; other text as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> TraceRun | None:
+    """The run of one trace; ``None`` where it has no spans."""
+    info = mapping(document.get("info"))
+    spans = list(spans_of({"spans": mapping(document.get("data")).get("spans")}, findings))
+    if not spans:
+        return None
+    ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min))
+    root = next((span for span in ordered if not span.parent), ordered[0])
+    about = {name: value for part in PARTS for name, value in mapping(info.get(part)).items()}
+    trace = first_text([info, root.attributes], TRACES) or name
+    own, spent = _own_and_spent(ordered, about, f"mlflow/{trace}", findings)
+    models = [span for span, kind in own if kind in MODELS]
+    (success, named), judged = _assessments(info, findings)
+    ends = [span.end for span in spans if span.end is not None]
+    session = text(about.get("mlflow.trace.session"))
+    return TraceRun(
+        run_id=f"mlflow/{trace}",
+        agent=_agent(document, ordered, root),
+        task_id=first_text([about], TASK) or trace,
+        record=document,
+        model=next((m for span in models if (m := _model(span))), None),
+        version=first_text([about], VERSIONS),
+        prompt_version=first_text(objects(parsed(about.get(PROMPTS))), ("version",)),
+        items=list(_items(root, own)),
+        started=root.start or ordered[0].start,
+        finished=max(ends, default=None),
+        success=success,
+        outcome_named=named,
+        cost=spent.cost,
+        steps=len(models) or None,
+        error=(root.message or "the root span has the status error") if root.status == "error" else None,
+        metrics={**spent.tokens, **judged},
+        metadata={
+            "format": "mlflow",
+            **({"session": session} if session else {}),
+            **described(root.attributes.get(INPUTS), _expected(info)),
+        },
+    )
+
+
+def _agent(document: Mapping[str, Any], spans: Sequence[Span], root: Span) -> str:
+    """The endpoint of Databricks that answered, the first span of an agent, or the root."""
+    served = first_text([mapping(document.get("databricks_request"))], SERVED)
+    agents = (span.name for span in spans if _kind(span) == "AGENT")
+    return served or next(agents, None) or root.name
+
+
+def _expected(info: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers that people recorded as right, by the names of their expectations."""
+    found = {text(each.get("assessment_name")): mapping(each.get("expectation")).get("value")
+             for each in objects(info.get("assessments"))}  # fmt: skip
+    return {name: value for name, value in found.items() if name in ANSWERS}
+
+
+def _kind(span: Span) -> str:
+    return text(span.attributes.get(KIND)) or ""
+
+
+def _model(span: Span) -> str | None:
+    return text(span.attributes.get(MODEL)) or text(mapping(span.attributes.get(INPUTS)).get("model"))
+
+
+def _assessments(
+    info: Mapping[str, Any], findings: Findings
+) -> tuple[tuple[bool | None, bool], dict[str, float]]:
+    """Feedback that is a number, or true or false, is a metric; one that names success is the outcome."""
+    found: dict[str, float] = {}
+    outcomes: list[tuple[str, bool]] = []
+    for assessment in objects(info.get("assessments")):
+        name = text(assessment.get("assessment_name")) or "assessment"
+        value = mapping(assessment.get("feedback")).get("value")
+        if assessment.get("valid") is False or not isinstance(value, bool | int | float):
+            continue
+        found[f"assessment:{name}"] = float(number(value, findings, "feedback.value") or 0)
+        if name.lower() in SUCCESS and value in (0, 1):
+            outcomes.append((name, bool(value)))
+    return agreed(outcomes, findings), found
+
+
+def _own_and_spent(
+    spans: Sequence[Span], about: Mapping[str, Any], run: str, findings: Findings
+) -> tuple[list[tuple[Span, str]], Spending]:
+    """The agent's spans with their kinds, frames around calls of models without; and what was spent.
+
+    The totals of the trace are one more record of it.
+    """
+    agents = {span.id: span.name for span in spans if _kind(span) == "AGENT"}
+    graders = [span.id for span in spans if _kind(span) == GRADER]
+    whose = spans_apart([(span.id, span.parent) for span in spans], graders, agents)
+    own = [span for span in spans if span.id not in whose]
+    others: dict[str, list[CallSpan]] = {}
+    for span in spans:
+        if span.id in whose:
+            others.setdefault(whose[span.id], []).append(_call_span(span, Findings(None)))
+    metrics, apart = spent_apart(others)
+    calls = ModelCalls([_call_span(span, findings) for span in own])
+    total = usage(mapping(parsed(about.get("mlflow.trace.tokenUsage"))), findings)
+    cost = mapping(parsed(about.get("mlflow.trace.cost"))).get("total_cost")
+    if (priced := amount(cost, findings, "total_cost")) is not None:
+        total["cost"] = priced
+    spent = calls.spent(total, run=run, findings=findings, apart=apart)
+    heads = set(calls.heads)
+    kinds = [(s, _kind(s) if _kind(s) not in MODELS or n in heads else "") for n, s in enumerate(own)]
+    return kinds, Spending(tokens={**spent.tokens, **metrics}, cost=spent.cost)
+
+
+def _call_span(span: Span, findings: Findings) -> CallSpan:
+    kind = _kind(span)
+    given, reply = (span.attributes.get(name) for name in (INPUTS, OUTPUTS))
+    used = usage(mapping(span.attributes.get(TOKENS)), findings)
+    cost = amount(mapping(span.attributes.get(COST)).get("total_cost"), findings, COST)
+    return CallSpan(
+        id=span.id,
+        parent=span.parent,
+        role="model" if kind in MODELS else "tool" if kind == "TOOL" else "other",
+        start=span.start,
+        end=span.end,
+        maker=("", span.name),
+        model=_model(span),
+        speaks=bool(given or reply),
+        failed=span.status == "error",
+        usage=with_cost(used, cost),
+        words=lambda: (asked(given), replied(reply)),
+    )
+
+
+def _items(root: Span, own: Sequence[tuple[Span, str]]) -> Iterator[Item]:
+    kinds = {kind for _, kind in own}
+    transcript = MessageTranscript(calls="TOOL" not in kinds, tools={s.name for s, k in own if k == "TOOL"})
+    found = list(_own_items(transcript, own))
+    roles = {item.role for item in found if isinstance(item, Utterance)}
+    if "user" not in roles:  # the spans of models may have no content, or there are none
+        yield from transcript.of(asked(root.attributes.get(INPUTS)), root.start)
+    yield from found
+    yield from transcript.of(replied(root.attributes.get(OUTPUTS)), root.end)
+
+
+def _own_items(transcript: MessageTranscript, own: Sequence[tuple[Span, str]]) -> Iterator[Item]:
+    for span, kind in own:
+        given, reply = span.attributes.get(INPUTS), span.attributes.get(OUTPUTS)
+        if kind in MODELS:
+            yield from transcript.of(asked(given), span.start)
+            yield from transcript.reply(replied(reply), span.end)
+        elif kind == "TOOL":
+            given = written_object(given)  # the tracer of LangChain writes it as Python does
+            arguments = given if isinstance(given, dict) or given is None else {"input": given}
+            yield Called(tool=span.name, arguments=arguments, source_id=span.id, at=span.start)
+            ok = {"ok": True, "error": False}.get(span.status)
+            content = reply if reply is not None else span.message or ""
+            content, ok = tool_reply(reply, content, ok=ok)
+            yield Answered(content=content, source_id=span.id, ok=ok, at=span.end)
+
+
+def _read(files: TraceFiles) -> Iterator[TraceRun]:
+    traces = Traces(files)
+    for number_, value in enumerate(files.values()):
+        document = files.record(decoded(value))
+        if mapping(document.get("data")).get("spans"):
+            traces.add(_trace_id(document) or f"{files.stem}/{number_}", document)
+        else:
+            files.refuse("there is no span of a trace in it")
+    for name, documents in traces.items():
+        spans = [span for each in documents for span in objects(mapping(each["data"]).get("spans"))]
+        spans = read_once(spans, lambda span: text(span.get("span_id")), "span", files.findings)
+        data = {**mapping(documents[0]["data"]), "spans": spans}
+        run = trace_run({**documents[0], **documents[-1], "data": data}, name, files.findings)
+        if run is not None:
+            run.files = traces.places(name)
+            yield run
+
+
+def _trace_id(document: Mapping[str, Any]) -> str | None:
+    """The id of a trace: that of its info, or of its first span where an artifact keeps the spans alone."""
+    info, spans = mapping(document.get("info")), objects(mapping(document.get("data")).get("spans"))
+    return first_text([info, *(mapping(each.get("attributes")) for each in spans[:1])], TRACES)
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="mlflow",
+        title="MLflow traces",
+        extensions=(".json", ".jsonl"),
+        what="Traces of MLflow with their spans and assessments: one run per trace.",
+        reads={
+            "agent": ("(name of the first span of an agent)", "data.spans[].name"),
+            "model": ("data.spans[].attributes.mlflow.spanInputs.model",),
+            "version": tuple(f"info.trace_metadata.{name}" for name in VERSIONS),
+            "prompt version": ("(version of the first of mlflow.linkedPrompts)",),
+            "task": ("info.trace_metadata.task_id",),
+            "task text": ("data.spans[].attributes.mlflow.spanInputs",),
+            "target": ("info.assessments[].expectation.value",),
+            "outcome": ("info.assessments[].feedback.value",),
+            "tokens": ("data.spans[].attributes.mlflow.chat.tokenUsage.input_tokens",),
+            "cost": ("info.trace_metadata.mlflow.trace.cost.total_cost",),
+            "time": ("data.spans[].start_time_unix_nano", "data.spans[].end_time_unix_nano"),
+        },
+        left_out=PLACES.dropped,
+    ),
+    recognise=recognise,
+    convert=trace_converter(_read, PLACES),
+)

@@ -1,0 +1,213 @@
+"""What each span of a trace is, by either convention, and what was spent in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+from untaken.traces.losses import Findings
+from untaken.traces.messages import tool_message
+from untaken.traces.model_calls import CallSpan, ModelCalls, spans_apart, spent_apart
+from untaken.traces.otel_messages import span_inputs, span_outputs, speaks
+from untaken.traces.otel_spans import Span, below
+from untaken.traces.readings import amount, parsed, text
+from untaken.traces.spending import Amounts, Spending, usage, with_cost
+
+Kind = Literal["model", "tool", "agent", "plan", "grader", "frame", "other"]
+KnownSpans = Sequence[tuple[Span, Kind]]
+"""The spans of a trace, each with what it is; a frame is a model's span around that of the call itself."""
+
+OPERATIONS: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys(("chat", "text_completion", "generate_content", "call_llm", "completion"), "model"),
+    "execute_tool": "tool",
+    **dict.fromkeys(("invoke_agent", "create_agent", "invoke_workflow"), "agent"),
+    **dict.fromkeys(("evaluate", "evaluation"), "grader"),
+    "plan": "plan",
+}
+KINDS: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys(("llm", "chat", "completion", "generation"), "model"),
+    "tool": "tool",
+    **dict.fromkeys(("agent", "workflow"), "agent"),
+    "evaluator": "grader",
+}
+"""Kinds of OpenInference, OpenLLMetry and Langfuse."""
+UNSPECIFIC: Final = frozenset(("chain", "span", "task", "unknown", "internal", "other"))
+"""Kinds that say nothing: what the span is, its other attributes may say."""
+KIND_NAMES: Final = (
+    "openinference.span.kind",
+    "traceloop.span.kind",
+    "llm.request.type",
+    "langfuse.observation.type",
+)
+EVALUATED: Final = "gen_ai.evaluation.name"
+EVALUATION: Final = "gen_ai.evaluation.result"
+JUDGING: Final = re.compile(r"eval|judg|grad|scor", re.IGNORECASE)
+SDK_MODELS: Final = (".doGenerate", ".doStream")
+"""How the AI SDK ends the names of the operations that call a model."""
+MODEL_NAMES: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id")
+AGENT_NAMES: Final = (
+    *("gen_ai.agent.name", "agent.name", "agent_name", "graph.node.id"),
+    *("ai.telemetry.functionId", "traceloop.workflow.name", "traceloop.entity.name"),
+)
+TOOL_NAMES: Final = (
+    *("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.toolCall.name"),
+    "traceloop.entity.name",
+)
+TOOL_IDS: Final = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id")
+TOOL_OUTPUTS: Final = (
+    *("gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "gcp.vertex.agent.tool_response"),
+    *("traceloop.entity.output", "langfuse.observation.output", "gen_ai.output", "output.value"),
+)
+TOKENS: Final = {
+    "input_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
+    "output_tokens": (
+        "gen_ai.usage.output_tokens",
+        "gen_ai.usage.completion_tokens",
+        "llm.token_count.completion",
+    ),
+    "cached_tokens": (
+        *("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"),
+        *("gen_ai.usage.details.cache_read_tokens", "gen_ai.usage.input_tokens.cached"),
+        "llm.token_count.prompt_details.cache_read",
+    ),
+    "cache_creation_tokens": (
+        *("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens"),
+        *("gen_ai.usage.details.cache_write_tokens", "llm.token_count.prompt_details.cache_write"),
+    ),
+    "reasoning_tokens": (
+        *("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens"),
+        *("gen_ai.usage.details.reasoning_tokens", "gen_ai.usage.output_tokens.reasoning"),
+        "llm.token_count.completion_details.reasoning",
+    ),
+    "total_tokens": ("gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total"),
+}
+"""By both conventions input includes cached tokens, and output reasoning; a total says where it does not."""
+COSTS: Final = (
+    ("gen_ai.usage.cost", "llm.cost.total", "operation.cost"),
+    ("gen_ai.usage.input_cost", "llm.cost.prompt"),
+    ("gen_ai.usage.output_cost", "llm.cost.completion"),
+)
+
+
+def kind_of(span: Span) -> Kind:
+    """What a span is by itself."""
+    operation = text(span.attributes.get("gen_ai.operation.name"))
+    if operation is not None:
+        return OPERATIONS.get(operation, "other")
+    kind = (text(span.first(*KIND_NAMES)) or "unknown").lower()
+    if kind not in UNSPECIFIC:
+        return KINDS.get(kind, "other")
+    sdk = text(span.first("ai.operationId"))
+    if sdk is not None:
+        return "tool" if sdk == "ai.toolCall" else "model" if sdk.endswith(SDK_MODELS) else "agent"
+    if span.first("gen_ai.tool.name", "tool.name") is not None or span.name.startswith("execute_tool "):
+        return "tool"
+    if span.first(*KIND_NAMES) is not None:
+        return "other"
+    if span.first(*MODEL_NAMES) is not None:
+        return "model"
+    return "agent" if span.first(*AGENT_NAMES) is not None else "other"
+
+
+def _kinds(spans: Sequence[Span]) -> list[Kind]:
+    """The kind of each span; one that gave the message of a tool, with no tool in it, is that tool."""
+    kinds = [kind_of(span) for span in spans]
+    above = {span.id: span.parent for span in spans}
+    with_tools: set[str] = set()
+    replies = [
+        place
+        for place, span in enumerate(spans)
+        if kinds[place] == "other" and tool_message(parsed(span.first(*TOOL_OUTPUTS))) is not None
+    ]
+    for place in (*replies, *(place for place, kind in enumerate(kinds) if kind == "tool")):
+        up: str | None = spans[place].parent
+        while up and up not in with_tools:
+            with_tools.add(up)
+            up = above.get(up)
+    for place in replies:
+        kinds[place] = "tool" if spans[place].id not in with_tools else "other"
+    return kinds
+
+
+def _apart(spans: Sequence[Span], kinds: Sequence[Kind]) -> dict[str, str]:
+    """Whose the spans are that are not the agent's."""
+    above = {span.id: span.parent for span in spans}
+    kind_of_id = dict(zip((span.id for span in spans), kinds, strict=True))
+    agents = {
+        span.id: text(span.first(*AGENT_NAMES)) or span.name
+        for span in spans
+        if kind_of_id[span.id] in ("agent", "other")
+    }
+    graders = [name for name, kind in kind_of_id.items() if kind == "grader"]
+    for span in spans:  # a plain one that judges, and has no agent in it
+        if kind_of_id[span.id] == "other" and span.parent in above and _evaluates(span):
+            inside = {kind_of_id[name] for name in below(above, [span.id])}
+            graders += [span.id] if inside.isdisjoint(("agent", "tool")) else []
+    return spans_apart(list(above.items()), graders, agents)
+
+
+def _evaluates(span: Span) -> bool:
+    """Whether a plain span is an evaluation: it says of what, or its name does and it has a result."""
+    has_result = any(event.name == EVALUATION for event in span.events)
+    return EVALUATED in span.attributes or (has_result and JUDGING.search(span.name) is not None)
+
+
+def _call_span(span: Span, kind: Kind, findings: Findings) -> CallSpan:
+    used = usage(span.attributes, findings, TOKENS)
+    cost = _cost(span, findings)
+    return CallSpan(
+        id=span.id,
+        parent=span.parent,
+        role="model" if kind == "model" else "tool" if kind == "tool" else "other",
+        start=span.start,
+        end=span.end,
+        maker=(span.scope, span.name),
+        model=text(span.first(*MODEL_NAMES)),
+        reply=text(span.first("gen_ai.response.id")),
+        speaks=kind == "model" and speaks(span),
+        failed=span.status == "error",
+        usage=with_cost(used, cost),
+        words=lambda: (span_inputs(span), span_outputs(span)),
+    )
+
+
+def usage_attributes(used: Amounts) -> dict[str, float]:
+    """What was used, as attributes of a span that another format is read as."""
+    return {TOKENS[figure][0]: value for figure, value in used.items()}
+
+
+def own_spans(
+    spans: Sequence[Span], roots: Sequence[Span], run: str, findings: Findings
+) -> tuple[KnownSpans, Spending]:
+    """The agent's own spans, each with what it is, and what was spent; by others, under their own names."""
+    kinds = _kinds(spans)
+    whose = _apart(spans, kinds)
+    by_whom: dict[str, list[tuple[Span, Kind]]] = {"": [], "grader": [], "user": []}
+    for span, kind in zip(spans, kinds, strict=True):
+        by_whom[whose.get(span.id, "")].append((span, kind))
+    others, apart = spent_apart(
+        {who: [_call_span(*each, Findings(None)) for each in by_whom[who]] for who in ("grader", "user")}
+    )
+    called = [_call_span(span, kind, findings) for span, kind in by_whom[""]]
+    calls = ModelCalls(called)
+    heads = set(calls.heads)
+    root = next((place for place, (span, _) in enumerate(by_whom[""]) if span is roots[0]), 0)
+    total = called[root].usage if len(roots) == 1 and root not in heads else {}
+    spent = calls.spent(total, run=run, findings=findings, apart=apart)
+    own: KnownSpans = [
+        (span, "frame" if kind == "model" and place not in heads else kind)
+        for place, (span, kind) in enumerate(by_whom[""])
+    ]
+    return own, Spending(tokens={**spent.tokens, **others}, cost=spent.cost)
+
+
+def _cost(span: Span, findings: Findings) -> float | None:
+    """The recorded cost, else those of input and output."""
+    total, *parts = COSTS
+    cost = amount(span.first(*total), findings, total[0])
+    if cost is None:
+        each = [amount(span.first(*names), findings, names[0]) for names in parts]
+        known = [value for value in each if value is not None]
+        cost = sum(known) if known else None
+    return cost

@@ -1,0 +1,160 @@
+"""Spans as rows of a table or a flat list: each tool names the columns its own way, one shape comes out.
+
+Rows of ClickHouse's ``otel_traces``, of Logfire, of Phoenix, spans of Zipkin, and flat lists as many
+programs write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from untaken.traces.readings import items, mapping, objects, parsed, text
+
+COLUMNS: Final = {
+    "TraceId": "trace_id",
+    "SpanId": "span_id",
+    "ParentSpanId": "parent_id",
+    "SpanName": "name",
+    "Timestamp": "start_time",
+    "StatusCode": "status_code",
+    "StatusMessage": "status_message",
+    "SpanAttributes": "attributes",
+    "ResourceAttributes": "resource",
+    "parent_span_id": "parent_id",
+    "span_name": "name",
+    "span_attributes": "attributes",
+    "start_timestamp": "start_time",
+    "end_timestamp": "end_time",
+    "otel_events": "events",
+    "otel_status_code": "status_code",
+    "otel_status_message": "status_message",
+    "otel_resource_attributes": "resource",
+    "resource_attributes": "resource",
+    "span_events": "events",
+}
+"""Columns by the names that tables give them, and what a dump of an SDK calls them."""
+IDS: Final = (("trace_id", "span_id"), ("TraceId", "SpanId"))
+ZIPKIN: Final = frozenset(("traceId", "id", "name", "tags"))
+ATTRIBUTES: Final = ("attributes", "SpanAttributes", "span_attributes", "otel_attributes")
+PENDING: Final = "pending_span"
+"""What Logfire writes when a span begins; the span is written once more when it ends."""
+PHOENIX_KINDS: Final = frozenset(
+    (
+        *("LLM", "AGENT", "TOOL", "CHAIN", "RETRIEVER"),
+        *("EMBEDDING", "RERANKER", "GUARDRAIL", "EVALUATOR", "PROMPT"),
+    )
+)
+"""Kinds of OpenInference, which Phoenix writes beside the attributes."""
+
+
+def is_span_row(document: Mapping[str, Any]) -> bool:
+    """Whether an object is a span with its ids, its name and its attributes beside one another."""
+    return document.keys() >= ZIPKIN or (
+        any(trace in document and span in document for trace, span in IDS)
+        and any(name in document for name in ("name", "SpanName", "span_name"))
+        and any(name in document for name in ATTRIBUTES)
+    )
+
+
+def span_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows of an answer to a query, whether it lists rows or the values of each column."""
+    yield from filter(is_span_row, objects(document.get("rows")))
+    columns = {name: items(each.get("values")) for each in objects(document.get("columns"))
+               if (name := text(each.get("name")))}  # fmt: skip
+    if is_span_row(columns):
+        for number in range(max(map(len, columns.values()))):
+            yield {name: values[number] for name, values in columns.items() if number < len(values)}
+
+
+def row_span(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A span with the names of a dump of an SDK; one that has them already as it is."""
+    if row.get("kind") == PENDING:
+        return {}
+    if row.keys() >= ZIPKIN:
+        row = _of_zipkin(row)
+    span = {COLUMNS.get(name, name): value for name, value in row.items()}
+    if "context.trace_id" in row:
+        span = _by_path(row)
+    for name in ("attributes", "resource", "events", "status"):
+        if name in span:
+            span[name] = parsed(span[name])
+    if isinstance(span.get("attributes"), dict):
+        kind = str(row.get("span_kind")).upper()
+        of_phoenix = {"openinference.span.kind": kind} if kind in PHOENIX_KINDS else {}
+        span["attributes"] = {**of_phoenix, **_content_of(objects(span.get("events"))), **span["attributes"]}
+    if "Events.Name" in row:
+        names, given = items(row["Events.Name"]), items(row.get("Events.Attributes"))
+        given += [{}] * (len(names) - len(given))
+        span["events"] = [
+            {"name": name, "attributes": each} for name, each in zip(names, given, strict=False)
+        ]
+    if "end_time" not in span and "Duration" in row:
+        span["end_time"] = _end(row.get("Timestamp"), row["Duration"])
+    service = text(row.get("ServiceName")) or text(row.get("service_name"))
+    if service is not None:
+        span["resource"] = {"service.name": service, **mapping(span.get("resource"))}
+    return span
+
+
+def _of_zipkin(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A span of Zipkin: its attributes are tags, its times microseconds."""
+    began, took = row.get("timestamp"), row.get("duration")
+    timed = all(isinstance(each, int) and not isinstance(each, bool) for each in (began, took))
+    error = mapping(row["tags"]).get("error")
+    return {
+        "trace_id": row["traceId"],
+        "span_id": row["id"],
+        "parent_id": row.get("parentId"),
+        "name": row["name"],
+        "start_time": began,
+        "end_time": sum((began, took)) if timed else None,
+        "attributes": row["tags"],
+        "events": [{"name": each.get("value")} for each in objects(row.get("annotations"))],
+        "service_name": mapping(row.get("localEndpoint")).get("serviceName"),
+        **({"status_code": "ERROR", "status_message": error} if error not in (None, "", "false") else {}),
+    }
+
+
+def _by_path(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of Phoenix, which names the parts of a span by their path."""
+    found: dict[str, Any] = {"attributes": {}}
+    for name, value in row.items():
+        home, _, rest = name.partition(".")
+        if home in ("context", "attributes") and rest:
+            inner = found.setdefault(home, {})
+            if value is not None:
+                inner[rest] = value
+        elif name != "span_kind":
+            found[name] = value
+    return found
+
+
+def _content_of(events: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a model or a tool was given and gave, which AWS's distribution writes as the body of an event.
+
+    For LangChain the attributes say no more than that: what it gave then tells a model from a tool.
+    """
+    found: dict[str, Any] = {}
+    for body in (mapping(event.get("body")) for event in events):
+        sides = {side: objects(mapping(body.get(side)).get("messages")) for side in ("input", "output")}
+        found |= {f"gen_ai.{side}.messages": messages for side, messages in sides.items() if messages}
+        given = mapping(parsed(sides["output"][0].get("content"))) if sides["output"] else {}
+        if "generations" in given:
+            found |= {"gen_ai.operation.name": "chat", "gen_ai.output.messages": given}
+        elif given.get("type") == "tool" and "tool_call_id" in given:
+            asked = sides["input"][0].get("content") if sides["input"] else None
+            found |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": given.get("name")}
+            found |= {"gen_ai.tool.call.arguments": asked, "gen_ai.tool.call.result": given.get("content")}
+            found["gen_ai.tool.call.id"] = given["tool_call_id"]
+    return found
+
+
+def _end(start: Any, lasted: Any) -> str | None:
+    """When a span of ClickHouse ended: it says when it began, and how many nanoseconds it took."""
+    try:
+        began, took = datetime.fromisoformat(str(start).strip()), timedelta(microseconds=int(lasted) / 1000)
+        return (began.replace(tzinfo=began.tzinfo or UTC) + took).isoformat()
+    except (TypeError, ValueError, OverflowError):
+        return None

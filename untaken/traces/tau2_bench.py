@@ -1,0 +1,234 @@
+"""tau2-bench results: one JSON object {timestamp, info, tasks, simulations}.
+
+Success is a reward of 1 (within 1e-6); a run that an infrastructure error ended has none. The expected
+actions of a task become sub-goals without dependencies. One is met by a call of the same tool, by the
+agent or the simulated user, whose arguments agree on the call's own keys (or on `compare_args`). The
+benchmark's own recorded checks are kept as verdicts by ``test``. Only calls the assistant requested are
+the agent's, and only those are decisions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from untaken.traces.format_info import FormatInfo
+from untaken.traces.importer import Importer
+from untaken.traces.intake import Intake
+from untaken.traces.jsontext import Element, JsonReader
+from untaken.traces.losses import FileLog, Findings
+from untaken.traces.readings import amount, objects, text
+from untaken.traces.recording import tool_name
+from untaken.traces.sample import Confidence, Sample
+from untaken.traces.sources import Source
+from untaken.traces.tau2_model import Tau2Document, read_document, requestor
+from untaken.traces.tau2_runs import Simulations
+from untaken.traces.tidy import Places, Tidier, under
+
+_CHECKED: Final = "simulations[].reward_info.action_checks[].action.**"
+"""Repeats the expected action and is dropped; where the file lacks the task it is the plan, and kept."""
+PLACES: Final = Places(
+    kept=[
+        *under("info.", "git_commit user_info.llm environment_info.domain_name"),
+        *under("info.agent_info.", "implementation llm llm_args.**"),
+        *under("tasks[].", "id description.purpose user_scenario.instructions.reason_for_call"),
+        "tasks[].evaluation_criteria.actions",
+        *under("tasks[].evaluation_criteria.actions[].", "action_id requestor name"),
+        *under("tasks[].evaluation_criteria.actions[].", "arguments.** compare_args.**"),
+        *under(
+            "simulations[].",
+            "id task_id trial seed start_time end_time duration termination_reason",
+        ),
+        *under("simulations[].", "timestamp agent_cost user_cost"),
+        *under("simulations[].reward_info.", "reward db_check.db_match reward_breakdown.**"),
+        *under("simulations[].reward_info.", "action_checks[].action_match env_assertions[].met"),
+        *under("simulations[].reward_info.", "nl_assertions[].met communicate_checks[].met"),
+        *under("simulations[].messages[].", "role content.** timestamp id error"),
+        *under("simulations[].messages[].tool_messages[].", "role content.** timestamp id error"),
+        *under("simulations[].messages[].usage.", "prompt_tokens completion_tokens"),
+        *under("simulations[].messages[].tool_calls[].", "id name arguments.** requestor"),
+    ],
+    dropped=[
+        *("info.user_info.llm_args.**", "info.environment_info.tool_defs.**", "tasks[].initial_state.**"),
+        "tasks[].evaluation_criteria.env_assertions.**",
+        _CHECKED,
+        *under("simulations[].", "messages[].raw_data.** reward_info.env_assertions[].env_assertion.**"),
+        *under("simulations[].", "reward_info.info.** info.** ticks.**"),
+    ],
+)
+
+
+_RUNS: Final = "simulations[]"
+
+
+@dataclass(slots=True)
+class _Survey:
+    """What must be known of all files before the first run is written."""
+
+    tools: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    documents: defaultdict[str, list[Tau2Document]] = field(default_factory=lambda: defaultdict(list))
+
+
+@dataclass(slots=True)
+class _Glance:
+    """What the runs of one document say together."""
+
+    tools: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    agent_spoke: bool = False
+    priced: bool = False
+    unpriced: bool = False
+
+    def add(self, simulation: dict[str, Any], findings: Findings) -> None:
+        source_task = text(simulation.get("task_id")) or ""
+        self.tools[source_task].update(
+            tool_name(call.get("name"))
+            for message in objects(simulation.get("messages"))
+            for call in objects(message.get("tool_calls"))
+            if requestor(call, message) == "agent"
+        )
+        costs = [amount(simulation.get("agent_cost"), findings, "agent_cost")]
+        for message in objects(simulation.get("messages")):
+            if message.get("role") == "assistant":
+                self.agent_spoke = True
+                costs.append(amount(message.get("cost"), findings, "cost"))
+        self.priced |= any(cost for cost in costs if cost is not None)
+        self.unpriced |= any(cost == 0 for cost in costs)
+
+    @property
+    def is_unpriced(self) -> bool:
+        """Every recorded cost of the agent is 0, although it was called."""
+        return self.agent_spoke and self.unpriced and not self.priced
+
+
+def _recognise(sample: Sample) -> Confidence:
+    if sample.shape not in ("object", "lines"):
+        return Confidence.NO
+    infos = ("user_info", "agent_info", "environment_info", "num_trials")
+    if sample.mentions("simulations") or sum(sample.mentions(name) for name in infos) >= 2:
+        return Confidence.LIKELY
+    return Confidence.LIKELY if sample.mentions("task_id", "termination_reason") else Confidence.NO
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    survey = _Survey()
+    for source in sources:
+        intake.step(source.name)
+        ignored = FileLog(source.name)
+        with intake.contained(ignored):
+            _look(source, intake, survey, ignored)
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        with intake.contained(log):
+            _write(source, intake, survey, log)
+
+
+def _look(source: Source, intake: Intake, survey: _Survey, ignored: FileLog) -> None:
+    reader = intake.reader(source, ignored)
+    if reader is None:
+        return
+    tidier = Tidier(PLACES, ignored.findings)
+    glance = _Glance()
+
+    def see(element: Element) -> None:
+        simulation, _ = tidier.record(element.value, _RUNS)
+        if isinstance(simulation, dict):
+            glance.add(simulation, ignored.findings)
+
+    for header in _documents(reader, ignored, see):
+        tidied, _ = tidier.record(header, "")
+        document = read_document(tidied, source.stem, unpriced=glance.is_unpriced, log=ignored)
+        survey.documents[source.name].append(document)
+        for source_task, tools in glance.tools.items():
+            survey.tools[document.task_id(source_task)] |= tools
+        glance = _Glance()
+
+
+def _write(source: Source, intake: Intake, survey: _Survey, log: FileLog) -> None:
+    reader = intake.reader(source, log)
+    if reader is None:
+        return
+    tidier = Tidier(PLACES, log.findings)
+    with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
+        parts = [
+            Simulations(one, survey.tools, source.stem, intake=intake, log=log, tidier=tidier)
+            for one in survey.documents[source.name]
+        ]
+
+        def put(element: Element) -> None:
+            simulation, held = tidier.record(element.value, _RUNS)
+            log.records += 1
+            if not isinstance(simulation, dict) or text(simulation.get("task_id")) is None:
+                log.count(held, frozenset())
+                message = f"run {element.index} names no task"
+                log.findings.add("not-this-format", message, severity="error")
+                return
+            log.count(held, PLACES.kept if parts[0].has_task(simulation) else PLACES.kept | {_CHECKED})
+            if (run := parts[0].run(simulation)) is not None:
+                write(run, log)
+
+        for header in _documents(reader, log, put):
+            tidied, held = tidier.record(header, "")
+            if header:  # beside a simulation of its own a file says nothing
+                log.count(held, PLACES.kept)
+            read_document(tidied, log.name, unpriced=False, log=log)
+            del parts[0]
+
+
+def _documents(
+    reader: JsonReader, log: FileLog, visit: Callable[[Element], None]
+) -> Iterator[dict[str, Any]]:
+    """Each results object without its runs, which `visit` sees one by one as they are read."""
+    while first := reader.peek():
+        if first != "{":
+            log.findings.add("not-this-format", "a results file holds one JSON object", severity="error")
+            return
+        header: dict[str, Any] = {}
+        runs = 0
+        for name in reader.members():
+            if name == "simulations" and reader.peek() == "[":
+                for element in reader.elements():
+                    visit(element)
+                    runs += 1
+            else:
+                header[name] = reader.member(name)
+        if "messages" in header and "task_id" in header:
+            visit(Element(0, header, 0))
+            header, runs = {}, 1
+        if not runs:
+            log.findings.add("no-simulations", "it holds no simulations")
+        yield header
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="tau2-bench",
+        title="τ²-bench results",
+        extensions=(".json", ".jsonl"),
+        what="Customer-service runs with rewards and action checks; expected actions become plan graphs.",
+        reads={
+            "agent": ("info.agent_info.llm", "info.agent_info.implementation"),
+            "model": ("info.agent_info.llm",),
+            "version": ("info.git_commit",),
+            "task": ("info.environment_info.domain_name", "simulations[].task_id"),
+            "task text": ("tasks[].user_scenario.instructions.reason_for_call",),
+            "outcome": ("simulations[].reward_info.reward",),
+            "tokens": (
+                "simulations[].messages[].usage.prompt_tokens",
+                "simulations[].messages[].usage.completion_tokens",
+            ),
+            "cost": ("simulations[].agent_cost",),
+            "time": (
+                "simulations[].start_time",
+                "simulations[].end_time",
+                "simulations[].messages[].timestamp",
+            ),
+        },
+        left_out=PLACES.dropped,
+    ),
+    recognise=_recognise,
+    convert=_convert,
+    passes=2,
+)

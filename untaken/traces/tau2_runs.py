@@ -1,0 +1,327 @@
+"""One simulation of a tau2-bench file as a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from untaken.ledger import GENESIS, RunFinished, RunStarted, ToolCall, Verdict
+from untaken.plans import call_matches
+from untaken.plans.free_text import comparing_sub_goal
+from untaken.plans.plan_graph import SubGoal
+from untaken.traces.graphs import Expected
+from untaken.traces.intake import Intake
+from untaken.traces.losses import FileLog, clip
+from untaken.traces.readings import amount, items, mapping, moment, number, objects, text, truth, whole
+from untaken.traces.recording import TICK, Conversation, RunDraft, synthetic_start
+from untaken.traces.task_texts import described
+from untaken.traces.tau2_model import Tau2Document, expected_actions, requestor
+from untaken.traces.tidy import Tidier
+
+SUCCESS_WITHIN: Final = 1e-6
+NOT_THE_AGENT: Final = frozenset({"infrastructure_error"})
+"""Ways to end that say nothing about the agent: such a run has no success, and is in no rate."""
+ORDINARY: Final = frozenset({"user_stop", "agent_stop"})
+LIMITS: Final = frozenset({"max_steps", "timeout", "context_window_exceeded"})
+_TOKENS: Final = {
+    "assistant": {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"},
+    "user": {"prompt_tokens": "user_input_tokens", "completion_tokens": "user_output_tokens"},
+}
+_ASSERTED: Final = ("env_assertions", "nl_assertions", "communicate_checks")
+
+
+class Simulations:
+    """Turns the simulations of one document into runs.
+
+    Args:
+        document: what they share; `tools`: per task id, every tool the agents' runs ever used.
+        stem: of the file, used as the name of an agent that is not recorded.
+    """
+
+    def __init__(
+        self,
+        document: Tau2Document,
+        tools: Mapping[str, set[str]],
+        stem: str,
+        *,
+        intake: Intake,
+        log: FileLog,
+        tidier: Tidier,
+    ) -> None:
+        self._document = document
+        self._tools = tools
+        self._intake = intake
+        self._log = log
+        self._tidier = tidier
+        self._trials: Counter[str] = Counter()
+        self._nothing: set[str] = set()
+        named = intake.agent or document.agent
+        self._agent = intake.agent_name(named or stem, log)
+        if named is None:
+            log.findings.once("unknown-agent", f"no agent is recorded; assuming {clip(stem)!r}")
+
+    def has_task(self, simulation: Mapping[str, Any]) -> bool:
+        """True where the file says itself what the task of a simulation expected."""
+        return (text(simulation.get("task_id")) or "") in self._document.expected
+
+    def run(self, simulation: dict[str, Any]) -> RunDraft | None:
+        """The run of one simulation; ``None`` for one that is there already."""
+        log, document = self._log, self._document
+        source_task = text(simulation.get("task_id")) or ""
+        trial = self._trial(simulation, source_task)
+        base = f"tau2-bench/{self._agent}/{document.domain}/{source_task}/{trial}"
+        run_id = self._intake.claim(base, simulation, log)
+        if run_id is None:
+            return None
+        run = RunDraft(run_id=run_id, origin=simulation)
+        begun = self._begun(simulation)
+        start, tick = (begun, timedelta(0)) if begun else (synthetic_start(trial), TICK)
+        expected = self._expected(simulation, source_task, run_id)
+        self._start(run, simulation, trial, expected, start, recorded=begun is not None)
+        chat = Conversation(
+            run,
+            task_id=document.task_id(source_task),
+            tools=self._tools.get(document.task_id(source_task), ()),
+            log=log,
+            tidier=self._tidier,
+            now=start + tick,
+            tick=tick,
+        )
+        steps = self._write_messages(simulation, chat, recorded=begun is not None)
+        self._judge(run, simulation, expected, chat)
+        self._finish(run, simulation, chat, steps)
+        return run
+
+    def _trial(self, simulation: Mapping[str, Any], source_task: str) -> int:
+        trial = whole(simulation.get("trial"), self._log.findings, "simulations[].trial")
+        counted = self._trials[source_task]
+        self._trials[source_task] += 1
+        if trial is not None and trial >= 0:
+            return trial
+        self._log.findings.once("missing-trial", "runs record no trial; numbered in file order")
+        self._log.synthesised["RUN_STARTED.task_repeat"] += 1
+        return counted
+
+    def _begun(self, simulation: Mapping[str, Any]) -> datetime | None:
+        findings = self._log.findings
+        first = next((m for m in objects(simulation.get("messages")) if m.get("timestamp")), {})
+        for value in (simulation.get("start_time"), first.get("timestamp"), simulation.get("timestamp")):
+            read = moment(value, findings, "simulations[].start_time")
+            if read is not None:
+                return read
+        message = "runs record no time; generated so that trials follow one another"
+        findings.once("synthetic-timestamps", message, severity="note")
+        return None
+
+    def _expected(
+        self, simulation: Mapping[str, Any], source_task: str, run_id: str
+    ) -> tuple[Expected, ...] | None:
+        expected = self._document.expected.get(source_task)
+        if expected is not None:
+            return expected
+        checks = mapping(simulation.get("reward_info")).get("action_checks")
+        if isinstance(checks, list):
+            message = (
+                f"task {clip(source_task)} is not in the file; its plan graph is built from the recorded "
+                "checks"
+            )
+            self._log.findings.add("plan-from-verdicts", message, run=run_id)
+            return expected_actions(
+                [mapping(check).get("action") for check in checks], source_task, self._log
+            )
+        message = f"nothing says what task {clip(source_task)} expected; it has no plan graph"
+        self._log.findings.add("no-expected-actions-recorded", message, run=run_id)
+        return None
+
+    def _start(
+        self,
+        run: RunDraft,
+        simulation: Mapping[str, Any],
+        trial: int,
+        expected: tuple[Expected, ...] | None,
+        start: datetime,
+        *,
+        recorded: bool,
+    ) -> None:
+        document, log = self._document, self._log
+        source_task = text(simulation.get("task_id")) or ""
+        graph = None
+        if expected is not None:
+            graph = self._intake.graphs.add(document.graph(source_task, expected), log)
+        if expected == () and source_task not in self._nothing:
+            self._nothing.add(source_task)
+            message = f"nothing was expected of task {clip(source_task)}; its runs are unscored"
+            log.findings.add("nothing-expected", message, severity="note")
+        own = {
+            "source_task_id": source_task,
+            "source_run_id": text(simulation.get("id")),
+            "seed": simulation.get("seed"),
+        }
+        run.add(
+            RunStarted,
+            start,
+            agent=self._agent,
+            task_id=document.task_id(source_task),
+            task_repeat=trial,
+            graph=graph,
+            model=document.model,
+            version=document.metadata.get("git_commit"),
+            metadata={
+                **document.metadata,
+                "timestamps": "recorded" if recorded else "synthesised",
+                **{key: value for key, value in own.items() if value is not None},
+                **described(mapping(document.task_metadata.get(source_task)).get("reason_for_call")),
+            },
+        )
+
+    def _write_messages(self, simulation: Mapping[str, Any], chat: Conversation, *, recorded: bool) -> int:
+        """Puts the messages down; returns the number of the agent's."""
+        if not isinstance(simulation.get("messages"), list):
+            self._log.findings.add("missing-trajectory", "there are no messages", run=chat.run.run_id)
+        steps = 0
+        for message in _flat(simulation.get("messages")):
+            if recorded:
+                chat.at(
+                    moment(message.get("timestamp"), self._log.findings, "simulations[].messages[].timestamp")
+                )
+            role = text(message.get("role")) or "unknown"
+            if role == "tool":
+                failed = truth(message.get("error"), self._log.findings, "simulations[].messages[].error")
+                chat.answer(
+                    text(message.get("id")), message.get("content"), ok=None if failed is None else not failed
+                )
+                continue
+            steps += role == "assistant"
+            chat.say(role, message.get("content"))
+            for call in objects(message.get("tool_calls")):
+                chat.call(
+                    text(call.get("id")), call.get("name"), call.get("arguments"), requestor(call, message)
+                )
+        return steps
+
+    def _judge(
+        self,
+        run: RunDraft,
+        simulation: Mapping[str, Any],
+        expected: tuple[Expected, ...] | None,
+        chat: Conversation,
+    ) -> None:
+        """Writes the recorded checks down as verdicts, and notes where the rule says otherwise."""
+        findings = self._log.findings
+        checks = objects(mapping(simulation.get("reward_info")).get("action_checks"))
+        calls = [
+            ToolCall(run_id="-", seq=0, ts=chat.now, prev=GENESIS, **draft.fields)
+            for draft in run.drafts
+            if draft.event is ToolCall
+        ]
+        judged: set[int] = set()
+        for position, check in enumerate(checks):
+            index = _checked_index(position, mapping(check.get("action")), expected or ())
+            if index is None or index in judged:
+                message = f"check {position} matches no expected action, or one already checked; left out"
+                findings.add("verdict-without-sub-goal", message, run=run.run_id)
+                continue
+            judged.add(index)
+            sub_goal = expected[index].sub_goal(index, "call_keys") if expected else None
+            passed = truth(check.get("action_match"), findings, "action_match")
+            if sub_goal is not None:
+                run.add(Verdict, chat.now, sub_goal=sub_goal.id, passed=passed, by="test")
+                self._compare(sub_goal, passed, calls, run.run_id)
+        left = len(expected or ()) - len(judged)
+        if left:
+            message = f"{left} of {len(expected or ())} expected actions have no recorded check"
+            findings.add("missing-verdicts", message, run=run.run_id)
+
+    def _compare(self, sub_goal: SubGoal, passed: bool | None, calls: list[ToolCall], run_id: str) -> None:
+        check = comparing_sub_goal(sub_goal).check  # the benchmark compares free text, too
+        spec = check.tool_call if check else None
+        met = spec is not None and any(call_matches(spec, call) for call in calls)
+        if passed is not None and passed != met:
+            message = (
+                f"{clip(sub_goal.id)} is recorded as {passed}, by the rule it is {met}; the rule is used"
+            )
+            self._log.findings.add("verdict-contradicts-rule", message, run=run_id)
+
+    def _finish(self, run: RunDraft, simulation: Mapping[str, Any], chat: Conversation, steps: int) -> None:
+        findings = self._log.findings
+        reward_info = mapping(simulation.get("reward_info"))
+        reward = number(reward_info.get("reward"), findings, "simulations[].reward_info.reward")
+        ended = text(simulation.get("termination_reason"))
+        success = None if reward is None else abs(reward - 1) < SUCCESS_WITHIN
+        if ended in NOT_THE_AGENT:
+            success = None
+        elif reward is None:
+            findings.add("missing-reward-info", "no reward is recorded; success is unknown", run=run.run_id)
+        end = moment(simulation.get("end_time"), findings, "simulations[].end_time")
+        run.add(
+            RunFinished,
+            max(end, chat.now) if end else chat.now,
+            success=success,
+            cost=self._cost(simulation),
+            steps=steps,
+            metrics=self._metrics(simulation, reward_info, reward),
+            limit=ended if ended in LIMITS else None,
+            error=ended if ended not in LIMITS | ORDINARY else None,
+        )
+
+    def _cost(self, simulation: Mapping[str, Any]) -> float | None:
+        cost = amount(simulation.get("agent_cost"), self._log.findings, "simulations[].agent_cost")
+        if self._document.unpriced and cost is not None:
+            message = "the agent's cost is 0 in every run: an unpriced model; its cost is unknown"
+            self._log.findings.once("unpriced-cost", message)
+            cost = None
+        if cost is None:
+            self._log.defaulted["RUN_FINISHED.cost"] += 1
+        return cost
+
+    def _metrics(
+        self, simulation: Mapping[str, Any], reward_info: Mapping[str, Any], reward: float | None
+    ) -> dict[str, bool | float]:
+        findings = self._log.findings
+        read: dict[str, bool | float | None] = {
+            "reward": reward,
+            "user_cost": amount(simulation.get("user_cost"), findings, "simulations[].user_cost"),
+            "duration": amount(simulation.get("duration"), findings, "simulations[].duration"),
+            "db_match": truth(mapping(reward_info.get("db_check")).get("db_match"), findings, "db_match"),
+            **_tokens(simulation),
+        }
+        for part, value in mapping(reward_info.get("reward_breakdown")).items():
+            read[f"reward_{part}"] = number(value, findings, "reward_breakdown")
+        for kind in _ASSERTED:
+            met = [check.get("met") is True for check in objects(reward_info.get(kind))]
+            if met:
+                read[kind], read[f"{kind}_met"] = float(len(met)), float(sum(met))
+        return {key: value for key, value in read.items() if value is not None}
+
+
+def _tokens(simulation: Mapping[str, Any]) -> dict[str, float]:
+    """Tokens of the agent's and of the simulated user's messages, where any says how many."""
+    sums: dict[str, float] = {}
+    for message in objects(simulation.get("messages")):
+        whose = _TOKENS.get(str(message.get("role")), {})
+        for kind, name in whose.items():
+            count = mapping(message.get("usage")).get(kind)
+            if isinstance(count, int | float):
+                sums[name] = sums.get(name, 0.0) + count
+    return sums
+
+
+def _flat(messages: Any) -> list[dict[str, Any]]:
+    """The messages; one that bundles the answers to several calls is replaced by those."""
+    flat = []
+    for message in objects(messages):
+        bundled = items(message.get("tool_messages"))
+        flat.extend(objects(bundled) if bundled else [message])
+    return flat
+
+
+def _checked_index(position: int, action: Mapping[str, Any], expected: tuple[Expected, ...]) -> int | None:
+    """Which expected action a recorded check is of: the one with its id, else the one at its position."""
+    source_id = text(action.get("action_id"))
+    same = [i for i, one in enumerate(expected) if source_id is not None and one.source_id == source_id]
+    if len(same) == 1:
+        return same[0]
+    fits = position < len(expected) and expected[position].name == text(action.get("name"))
+    return position if fits else None

@@ -1,0 +1,158 @@
+"""The conversion of formats whose files stand alone: what they share, so that an importer only reads.
+
+Each file is opened once; its records are counted, tidied and read into runs; the runs become one ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from untaken import limits
+from untaken.traces.intake import Intake
+from untaken.traces.jsontext import JsonReader
+from untaken.traces.losses import FileLog, Findings
+from untaken.traces.sources import Source
+from untaken.traces.tidy import Places, Tidier
+from untaken.traces.trace_run import TraceRun, tools_by_task, write_traces
+
+_READ_TWICE_FROM: Final = 8 * limits.MIB
+"""Longer files are read twice, so that their runs need not be in memory together."""
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """A file during its conversion.
+
+    Attributes:
+        source: where it comes from.
+        reader: of its JSON values, untidied.
+        log: its account.
+        tidier: of its records.
+    """
+
+    source: Source
+    reader: JsonReader
+    log: FileLog
+    tidier: Tidier
+
+    @classmethod
+    def opened(
+        cls,
+        source: Source,
+        intake: Intake,
+        places: Places,
+        log: FileLog | None = None,
+        *,
+        copies: bool = False,
+    ) -> TraceFile | None:
+        """A file, ready to be read; ``None``, with a finding, where it cannot be (`Intake.reader`).
+
+        Args:
+            source: the file.
+            intake: the conversion.
+            places: of the format.
+            log: its account; by default a new one of the conversion.
+            copies: whether the same bytes may come again.
+        """
+        log = intake.open(source) if log is None else log
+        reader = intake.reader(source, log, copies=copies)
+        return None if reader is None else cls(source, reader, log, Tidier(places, log.findings))
+
+    @property
+    def stem(self) -> str:
+        """Its name without the ending."""
+        return self.source.stem
+
+    @property
+    def ledger(self) -> str:
+        """The stem of the ledger that its runs go to."""
+        return f"{self.stem}-{self.log.sha256[:8]}"
+
+    @property
+    def findings(self) -> Findings:
+        """What to report about it."""
+        return self.log.findings
+
+    def values(self) -> Iterator[Any]:
+        """Its JSON values, one by one."""
+        return (element.value for element in self.reader.values())
+
+    def wholes(self, parts: Callable[[Any], list[Any]]) -> Iterator[Any]:
+        """Each value that is a run: one that has `parts`, or all lines that are a part each."""
+        loose: list[Any] = []
+        while self.reader.peek() == "[":
+            whole = [element.value for element in self.reader.elements()]
+            yield from whole if whole and all(map(parts, whole)) else [whole]
+        for value in self.values():
+            if parts(value):
+                yield value
+            else:
+                loose.append(value)
+        if loose:
+            yield loose
+
+    def record(self, value: Any) -> Any:
+        """A record, tidied and counted."""
+        self.log.records += 1
+        record, held = self.tidier.record(value, "")
+        self.log.count(held, self.tidier.places.kept)
+        return record
+
+    def records(self) -> Iterator[Any]:
+        """Its values as records, where each value is one."""
+        return map(self.record, self.values())
+
+    def records_that(
+        self, fits: Callable[[dict[str, Any]], bool], refusal: str, root: str = ""
+    ) -> Iterator[dict[str, Any]]:
+        """Its objects that are records of the format; of another value nothing is kept, and it is named.
+
+        Args:
+            fits: whether an object is one.
+            refusal: what to say of another value; ``{}`` in it is its number.
+            root: the place of a record.
+        """
+        for element in self.reader.values():
+            record, held = self.tidier.record(element.value, root)
+            is_record = isinstance(record, dict) and fits(record)
+            self.log.records += 1
+            self.log.count(held, self.tidier.places.kept if is_record else frozenset())
+            if is_record:
+                yield record
+            else:
+                self.refuse(refusal.format(element.index))
+
+    def refuse(self, message: str) -> None:
+        """Says that something in it is not of the format."""
+        self.findings.add("not-this-format", message, severity="error")
+
+
+def is_read_twice(*logs: FileLog) -> bool:
+    """Whether files are too long for their runs to be in memory together."""
+    return sum(log.bytes for log in logs) > _READ_TWICE_FROM
+
+
+def converter(
+    read: Callable[[TraceFile], Iterable[TraceRun]], places: Places
+) -> Callable[[Sequence[Source], Intake], None]:
+    """The `convert` of an importer that reads the runs of one file at a time."""
+
+    def convert(sources: Sequence[Source], intake: Intake) -> None:
+        for source in sources:
+            intake.step(source.name)
+            file = TraceFile.opened(source, intake, places)
+            if file is None:
+                continue
+            log = file.log
+            with intake.contained(log):
+                tools = _tools(source, intake) if is_read_twice(log) else None
+                write_traces(read(file), file.ledger, intake=intake, log=log, tidier=file.tidier, tools=tools)
+
+    def _tools(source: Source, intake: Intake) -> dict[str, set[str]]:
+        """The tools of each task: known before the runs are read again, none of them is kept in memory."""
+        file = TraceFile.opened(source, intake, places, FileLog(source.name))
+        return {} if file is None else tools_by_task(read(file))
+
+    return convert
