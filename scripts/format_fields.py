@@ -11,26 +11,27 @@ from untaken.traces.format_info import RUN_FIELDS
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "formats.md"
 BEGIN: Final = "<!-- fields: written by scripts/format_fields.py -->"
-SHOWN: Final = 10
-"""Places listed of one field."""
+SHOWN: Final = 2
+"""Places listed of one field; `untaken formats --json` has all."""
 END: Final = "<!-- end of fields -->"
 
 
 def table() -> str:
-    """The table in Markdown: a row for each format."""
-    rows = ["| importer | from, the first that is there | never | left out |", "|---|---|---|---|"]
-    for info in formats():
-        fields = (f"**{field}** {_places(info.reads[field])}" for field in RUN_FIELDS if field in info.reads)
-        never = ", ".join(field for field in RUN_FIELDS if field not in info.reads)
-        if info.reads:
-            rows.append(f"| `{info.name}` | {'; '.join(fields)} | {never} | {_places(info.left_out)} |")
-    return "\n".join(rows)
+    """A list in Markdown: an item for each format."""
+    return "\n".join(
+        f"- `{info.name}`: "
+        + "; ".join(
+            f"**{field}** {_places(info.reads[field])}" for field in RUN_FIELDS if field in info.reads
+        )
+        for info in formats()
+        if info.reads
+    )
 
 
 def _places(places: Sequence[str]) -> str:
     """Some places: code, but for what is in brackets."""
     shown = [f"{about}{space}`{place}`" if place else about for about, space, place in map(_parts, places)]
-    return ", ".join(shown[:SHOWN]) + (f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else "")
+    return ", ".join([*shown[:SHOWN], *(["…"] if len(shown) > SHOWN else [])])
 
 
 def _parts(place: str) -> tuple[str, str, str]:
@@ -40,7 +41,7 @@ def _parts(place: str) -> tuple[str, str, str]:
 
 
 def with_table(page: str) -> str:
-    """The page with the table of now."""
+    """The page with the list of now."""
     before, _, rest = page.partition(BEGIN)
     return f"{before}{BEGIN}\n\n{table()}\n\n{END}{rest.partition(END)[2]}"
 
