@@ -27,13 +27,13 @@ from typing import Any
 import msgspec
 from scoring import FILLER, GRAPH, PATCHES, TOOLS, cpu, floor
 
-from untaken.corpus import Corpus, evaluate_corpus, score_runs
+from untaken.analysis.corpus import Corpus, evaluate_corpus, score_runs
+from untaken.analysis.ranking import rank_agents
 from untaken.counterfactual import evaluate_runs
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.ledger import GENESIS, AnyEvent, Head, Run, read_ledger
 from untaken.ledger import events as e
 from untaken.plans import GraphSet, parse_graph
-from untaken.ranking import rank_agents
 from untaken.scoring import RunScore
 from untaken.views import agents_table, decisions_table, runs_table, sub_goals_table
 

@@ -23,13 +23,13 @@ from corpus import a_ledger
 from workers import write
 
 from untaken import facts
-from untaken.corpus import evaluate_corpus, score_runs
+from untaken.analysis.corpus import evaluate_corpus, score_runs
+from untaken.analysis.ranking import METRICS, rank_facts
 from untaken.facts.opened import read_manifest
 from untaken.facts.parts import MANIFEST
 from untaken.facts.scaling.places import find_ledgers
 from untaken.facts.scaling.reading import Scoring, read_ledgers
 from untaken.plans import GraphSet, load_graphs
-from untaken.ranking import METRICS
 from untaken.views import runs_table, sub_goals_table
 
 SUB_GOALS = 8
@@ -133,7 +133,7 @@ def generated(runs: int, folder: Path) -> None:
     (folder / MANIFEST).write_bytes(msgspec.json.encode(manifest))
     with facts.open(folder) as opened:
         began, cpu = perf_counter(), process_time()
-        report = facts.rank(opened)
+        report = rank_facts(opened)
         what = f"{len(report.metrics)} rankings of {AGENTS} agents over {len(report.shared_tasks)} tasks"
         print(
             f"{what}, 10,000 resamples {perf_counter() - began:7.2f} s wall {process_time() - cpu:7.2f} s CPU"

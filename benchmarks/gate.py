@@ -4,8 +4,8 @@ Asked once at 25 tasks: how often an agent passes, on its value and on its inter
 pair of runs: how often it fails an agent that has not changed, and after how many pairs it finds a drop.
 
 A pair is a run of the new agent and one of the old, of the same task. Beside the sequential gate
-(`untaken.sequential.compare_in_sequence`) are two habits: a one-sided t-test at 5% after every pair from the
-tenth on, and "the new mean is lower" after as many pairs as there are.
+(`untaken.analysis.sequential.compare_in_sequence`) are two habits: a one-sided t-test at 5% after every pair
+from the tenth on, and "the new mean is lower" after as many pairs as there are.
 
     python benchmarks/gate.py [worlds] [pairs]
 """

@@ -168,7 +168,7 @@ def comparison(
 
 
 def paired(agent: Sequence[Trial], baseline: Sequence[Trial]) -> list[tuple[Trial, Trial]]:
-    """The i-th runs of each task, in order of the second start, as `untaken.sequential` pairs them."""
+    """The i-th runs of each task, by the second start: the pairs of `untaken.analysis.sequential`."""
     of_task: dict[int, tuple[list[Trial], list[Trial]]] = {}
     for side, some in enumerate((agent, baseline)):
         for one in some:

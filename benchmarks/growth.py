@@ -20,7 +20,7 @@ from typing import Any
 from corpus import HERE, PAGE, a_ledger, peak_mb, whole_of
 from scoring import GRAPH, cpu, floor
 
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.plans import GraphSet, parse_graph
 
 TABLE = "<!-- benchmarks/growth.py writes from here -->", "<!-- to here, growth -->"

@@ -41,7 +41,7 @@ from planted import Desk, Step, executed, made_up
 
 from untaken import convert
 from untaken.analysis.auditing import PlanAudit, audit_plans
-from untaken.corpus import score_runs
+from untaken.analysis.corpus import score_runs
 from untaken.ledger import Run, read_ledger
 from untaken.plans import GraphSet, PlanGraph, load_graphs, matches_glob, parse_graph
 from untaken.scoring import RunScore

@@ -37,8 +37,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Literal, NamedTuple
 
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import FixItem, triage
-from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Unscored
 from untaken.ledger import LedgerWriter, Run, RunWriter, read_ledger
 from untaken.plans import GraphSet, PlanGraph, parse_graph

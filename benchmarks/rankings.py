@@ -25,10 +25,10 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.small_worlds import small_worlds
-from untaken.ranking.compared.pairs import Measured
-from untaken.ranking.compared.tables import MetricTable
-from untaken.ranking.rank import agree
-from untaken.ranking.ranked import Bootstrap
+from untaken.analysis.ranking.compared.pairs import Measured
+from untaken.analysis.ranking.compared.tables import MetricTable
+from untaken.analysis.ranking.rank import agree
+from untaken.analysis.ranking.ranked import Bootstrap
 from untaken.stats import paired
 from untaken.stats.bootstrap import task_weights
 from untaken.stats.ranks import PairTests, task_flips

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 from corpus import HERE, PAGE, a_ledger, whole_of
 from scoring import GRAPH, cpu, floor
 
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.errors import Unscored
 from untaken.ledger import read_ledger
 from untaken.plans import GraphSet, parse_graph

@@ -22,11 +22,11 @@ from time import process_time
 
 import msgspec
 
+from untaken.analysis.ranking import rank_agents
 from untaken.errors import Unscored
 from untaken.ledger import GENESIS, AnyEvent, Head, Run, read_ledger
 from untaken.ledger import events as e
 from untaken.plans import PlanGraph, parse_graph
-from untaken.ranking import rank_agents
 from untaken.scoring import score_agents, score_run
 
 ROUNDS = 15

@@ -28,8 +28,8 @@ from typing import Final
 
 from planted import FACTS, Agent, Cause, Desk, Kind, Step, made_up, plans_of
 
+from untaken.analysis.corpus import score_runs
 from untaken.analysis.versions import SubGoalChange, VersionComparison, compare_versions
-from untaken.corpus import score_runs
 from untaken.ledger import LedgerWriter, Run, read_ledger
 from untaken.scoring import RunScore
 

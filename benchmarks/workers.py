@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from corpus import a_ledger, whole_of
 from scoring import GRAPH
 
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.ledger import heads_path, save_heads
 
 RUNS_PER_FILE = 250

@@ -38,6 +38,8 @@ from pathlib import Path
 import pandas as pd
 
 import untaken
+from untaken.analysis.gate import check_requirements, parse_requirement
+from untaken.analysis.ranking import Comparison
 from untaken.figures import (
     difference_bar,
     fix_first_bars,
@@ -49,9 +51,7 @@ from untaken.figures import (
     rank_flow,
     sub_goal_bars,
 )
-from untaken.gate import check_requirements, parse_requirement
 from untaken.plans import parse_graph
-from untaken.ranking import Comparison
 from untaken.views import (
     agreement_table,
     contradictions_table,

@@ -9,10 +9,10 @@ from components.annotate import first_graph, graph_doubts
 from components.figures.agents import ranked_metrics
 from components.overview import fix_first, three_numbers
 from components.shared import cards, first_steps, sharing, starting, state, tables, text, usage_table
+from untaken.analysis.corpus import corpus_doubts
 from untaken.analysis.fix_first import triage
-from untaken.corpus import corpus_doubts
+from untaken.analysis.ranking import HEADLINE
 from untaken.present.numbers import counted
-from untaken.ranking import HEADLINE
 from untaken.views import review_order
 from untaken.views.first_page import first_numbers, ranking_remarks, ranks_alone, read_next
 from untaken.views.usage import corpus_usage

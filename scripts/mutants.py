@@ -44,13 +44,17 @@ ROOMS = {
     "untaken/facts/scaling": ["tests/scaling"],
     "untaken/facts": ["tests/facts", "tests/scaling/test_facts_while_read.py"],
     "untaken/stats": ["tests/stats", "tests/ranking"],
-    "untaken/ranking": ["tests/ranking", "tests/properties/test_ranking_properties.py"],
+    "untaken/analysis/ranking": ["tests/ranking", "tests/properties/test_ranking_properties.py"],
     "untaken/analysis/auditing": ["tests/auditing"],
     "untaken/analysis/comparing": ["tests/comparing"],
     "untaken/analysis/failure_modes": ["tests/failure_modes", "tests/causes"],
     "untaken/analysis/fix_first": ["tests/fix_first", "tests/properties/test_fix_first_properties.py"],
     "untaken/analysis/versions": ["tests/versions"],
-    "untaken/analysis": ["tests/annotating", "tests/properties/test_annotating_properties.py"],
+    "untaken/analysis": [
+        "tests/corpus",
+        "tests/annotating",
+        "tests/properties/test_annotating_properties.py",
+    ],
     "untaken/workspace": ["tests/store"],
 }
 """The rooms whose rules decide what users read, and the tests that have to know them."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 from builders import RunBuilder, a_run
 
-from untaken.corpus import Corpus, evaluate_corpus
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.ledger.run import Run
 from untaken.plans import GraphSet, parse_graph
 

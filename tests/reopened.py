@@ -15,16 +15,16 @@ import msgspec
 import pandas as pd
 
 from untaken import views as answers
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import triage
-from untaken.corpus import Corpus, evaluate_corpus
+from untaken.analysis.memories import remembered
+from untaken.analysis.ranking import comparable_groups
+from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.errors import UntakenError
 from untaken.facts.scaling.distant import DistantRun
 from untaken.ledger import Run
-from untaken.memories import remembered
-from untaken.ranking import comparable_groups
 from untaken.views.stored_answers import FIRST_PAGE, is_kept, keep_answer, load_kept
 from untaken.workspace import Workspace
-from untaken.workspace_corpus import WorkspaceCorpus
 
 SLOW = {"placebo_of", "runs_to_read", "ledger_review"}
 """Answers that shuffle, embed or ask a model: what they start from is compared."""

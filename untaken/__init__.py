@@ -14,7 +14,7 @@ from untaken.lazy_imports import imported_on_first_use
 
 if TYPE_CHECKING:
     from untaken.views import run_report
-    from untaken.corpus import evaluate_corpus
+    from untaken.analysis.corpus import evaluate_corpus
     from untaken.counterfactual import evaluate_run
     from untaken.simulator.state_causality import StateCausality
     from untaken.simulator.win import what_if_not
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from untaken.ledger.context import context_hash
     from untaken.counterfactual.memory import PolicyMemory
     from untaken.plans import PlanGraph, load_graph, load_graphs, save_graph
-    from untaken.ranking import rank_agents
+    from untaken.analysis.ranking import rank_agents
     from untaken.workspace import Workspace
     from untaken.scoring import score_run
 

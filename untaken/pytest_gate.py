@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from untaken.analysis.gate import GateCheck, check_requirements, parse_requirement
 from untaken.cli.console import plain, rate
 from untaken.cli.gate import short_words
 from untaken.cli.score import Scored, read_and_score
 from untaken.errors import UntakenError
-from untaken.gate import GateCheck, check_requirements, parse_requirement
 from untaken.present.numbers import counted, interval
 from untaken.scoring.verdicts import ANCHORED_ONLY
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.shared import state
 from components.shared.panels import panel
-from untaken.corpus import runs_without_graph
+from untaken.analysis.corpus import runs_without_graph
 from untaken.ledger import Run
 from untaken.plans import PlanGraph, SubGoal, escape_glob
 from untaken.plans.discovery import teaches

@@ -9,8 +9,8 @@ import streamlit as st
 from components.annotate import session
 from components.shared import state, tables, text
 from components.shared.panels import panel
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.previewing import runs_of, with_graph
-from untaken.corpus import Corpus
 from untaken.plans import PlanGraph, Rule, graph_digest
 from untaken.plans.editing import MappingSummary, Set, Unmapped, made_rule, sub_goal_of, unmapped
 from untaken.present.numbers import counted

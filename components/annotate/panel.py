@@ -14,8 +14,8 @@ from components.annotate import refusals, session, tools
 from components.annotate.popover import close, popover
 from components.shared import cards, panels, state, text
 from untaken import limits
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.previewing import runs_of, with_graph
-from untaken.corpus import Corpus
 from untaken.plans import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, graph_digest
 from untaken.plans.editing import (
     Add,

@@ -10,8 +10,8 @@ from components import figures
 from components.annotate import graph_doubts
 from components.shared import state, tables, text
 from components.shared.panels import panel
+from untaken.analysis.corpus import Corpus, corpus_doubts
 from untaken.analysis.previewing import AgentEffect, Preview, preview
-from untaken.corpus import Corpus, corpus_doubts
 from untaken.errors import number
 from untaken.plans import PlanGraph, graph_digest
 from untaken.present.numbers import counted, percent

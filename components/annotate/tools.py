@@ -10,8 +10,8 @@ import streamlit as st
 from components.annotate import session
 from components.shared import state, tables, text
 from components.shared.panels import panel
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.previewing import runs_of, with_graph
-from untaken.corpus import Corpus
 from untaken.plans import PlanGraph, escape_glob
 from untaken.plans.editing import SetGraph, ToolProposal, tool_proposals
 from untaken.plans.editing.edits import GraphField

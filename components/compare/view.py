@@ -14,7 +14,7 @@ from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from components.transcript import view
 from untaken.analysis.comparing import AlignedRow, ComparedRun, Divergence, SideBySide, Step, steps_of
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.errors import number
 from untaken.ledger import Run
 from untaken.present.numbers import counted, p_value

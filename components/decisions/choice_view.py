@@ -11,8 +11,8 @@ import streamlit as st
 
 from components.shared import cards, state, tables, text
 from components.shared.choice_words import SIDES, SideStyle, side_of
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import SkillTakers
-from untaken.corpus import Corpus
 from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, OffPolicyContrast, Point, level_words
 from untaken.counterfactual.memory import Record
 from untaken.counterfactual.words import time_words

@@ -13,7 +13,7 @@ from components.decisions import choice_view
 from components.shared import cards, listeners, options, state, tables, text
 from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice, power_words
 from untaken.views import ChoiceReview, choice_review, count_choices
 from untaken.views.choices import table_of_choices

@@ -11,8 +11,8 @@ import streamlit as st
 from components import figures
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import statement_parts
-from untaken.corpus import Corpus
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, Statement, calibration_card
 from untaken.counterfactual.words import time_words
 from untaken.errors import Unscored, number

@@ -12,6 +12,7 @@ import streamlit as st
 from components.review import panel as review_panel
 from components.shared import reviewer, roles, state, tables, text
 from components.shared.panels import panel
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.failure_modes import kept_taxonomy
 from untaken.analysis.failure_modes.facts import FACTS
 from untaken.analysis.failure_modes.issue_file import (
@@ -24,7 +25,6 @@ from untaken.analysis.failure_modes.issue_file import (
 )
 from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueRule, IssueStatus
 from untaken.analysis.failure_modes.issues import TrackedIssue
-from untaken.corpus import Corpus
 from untaken.errors import UntakenError
 from untaken.present.numbers import counted
 from untaken.views.issues import corpus_issues, issue_rates_table, issue_runs_table, issues_table

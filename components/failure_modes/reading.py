@@ -8,7 +8,7 @@ from components import figures
 from components.review import panel as review_panel
 from components.shared import cards, state, tables
 from components.shared.panels import panel
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.present.numbers import counted, percent
 from untaken.views.mode_analysis import ModeAnalysis, reading_order_table

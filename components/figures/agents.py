@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from untaken.analysis.ranking.rank_report import RankReport
+from untaken.analysis.ranking.ranked import RankedAgent, crossing_agents
+from untaken.analysis.ranking.remarks import unrankable
 from untaken.errors import number
 from untaken.present.numbers import interval, percent
-from untaken.ranking.rank_report import RankReport
-from untaken.ranking.ranked import RankedAgent, crossing_agents
-from untaken.ranking.remarks import unrankable
 
 from ..rankings.words import metric_words
 from ..shared import text

@@ -7,10 +7,10 @@ from typing import Final
 
 import plotly.graph_objects as go
 
+from untaken.analysis.ranking.comparisons import PassK, QuadrantPoint
+from untaken.analysis.ranking.ranked import RankedAgent
 from untaken.errors import number
 from untaken.present.numbers import interval, percent
-from untaken.ranking.comparisons import PassK, QuadrantPoint
-from untaken.ranking.ranked import RankedAgent
 
 from ..rankings.words import metric_words
 from ..shared import text

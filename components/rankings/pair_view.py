@@ -13,9 +13,16 @@ from components.rankings import words as ranking_words
 from components.rankings.words import metric_words
 from components.shared import cards, listeners, state, tables, text
 from components.shared.panels import panel
+from untaken.analysis.ranking import (
+    Comparison,
+    PairedDifference,
+    RankReport,
+    SubGoalGap,
+    TaskGap,
+    ties_in_words,
+)
 from untaken.ledger import Run
 from untaken.present.numbers import counted, points
-from untaken.ranking import Comparison, PairedDifference, RankReport, SubGoalGap, TaskGap, ties_in_words
 from untaken.views import pairs_table
 
 MOST_TASKS: Final = 4

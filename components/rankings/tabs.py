@@ -14,10 +14,10 @@ from components.rankings import missed_sub_goals, pair_view, view
 from components.rankings.words import metric_words
 from components.shared import cards, options, state, tables, text, usage_table
 from components.shared.panels import panel
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
+from untaken.analysis.ranking import OUTCOME, RankReport
 from untaken.errors import Unscored
 from untaken.present.numbers import counted, decimal
-from untaken.ranking import OUTCOME, RankReport
 from untaken.views import (
     agents_table,
     agreement_table,

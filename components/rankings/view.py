@@ -12,10 +12,10 @@ from components.rankings import pair_view
 from components.rankings.words import contribution_words, metric_words, turn_words
 from components.shared import state, tables, text
 from components.shared.panels import panel
+from untaken.analysis.ranking import OUTCOME, DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
 from untaken.errors import number
 from untaken.ledger import Run
 from untaken.present.numbers import counted, decimal, interval, percent, points
-from untaken.ranking import OUTCOME, DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
 from untaken.views import rule_table
 
 RULE_COLUMNS: Final = {

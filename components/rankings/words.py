@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from untaken.analysis.ranking import METRICS, PairedDifference, RunContribution
 from untaken.errors import number
 from untaken.present.numbers import counted, decimal, interval, p_value, percent, points
-from untaken.ranking import METRICS, PairedDifference, RunContribution
 
 from ..shared import text
 from ..shared.palette import Tokens

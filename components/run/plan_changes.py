@@ -10,8 +10,8 @@ from components import figures
 from components.compare import choice
 from components.shared import state, tables, text
 from components.shared.panels import panel
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.failure_modes.root_causes import blame_words
-from untaken.corpus import Corpus
 from untaken.counterfactual.plan import EvaluatedDecision, EvaluatedPath, PlanAlternative
 from untaken.errors import Unscored
 from untaken.ledger import Run

@@ -20,7 +20,7 @@ import streamlit as st
 from components.shared import evaluating, state
 from components.shared.evaluating import Whose
 from components.shared.panels import failing_alone
-from untaken.corpus import Corpus, with_run
+from untaken.analysis.corpus import Corpus, with_run
 from untaken.judging import known_texts_to_judges
 from untaken.judging.blind_reading import unseen
 from untaken.ledger import Run

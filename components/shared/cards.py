@@ -93,7 +93,7 @@ def number_cards(*cards: tuple[str, str, str]) -> None:
 
 @panel
 def remarks(sentences: Iterable[str]) -> None:
-    """What a ranking of these runs cannot say, a sentence each (`untaken.ranking.remarks`)."""
+    """What a ranking of these runs cannot say, a sentence each (`untaken.analysis.ranking.remarks`)."""
     for sentence in sentences:
         st.info(text.label(sentence, 400), icon=":material/info:")
 

@@ -19,15 +19,16 @@ from typing import Final, TypeVar
 import streamlit as st
 
 from components.shared import arriving
+from untaken.analysis.corpus import Corpus, part_of
 from untaken.analysis.fix_first import triage
+from untaken.analysis.memories import POLICY
+from untaken.analysis.ranking import Group, comparable_groups
+from untaken.analysis.workspace_corpus import ReadRuns, WorkspaceCorpus
 from untaken.cli.app import TEMPORARY
-from untaken.corpus import Corpus, part_of
 from untaken.counterfactual.memory import applied_digest
 from untaken.errors import Finding, UntakenError
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run, Verdict, unread_runs
-from untaken.memories import POLICY
-from untaken.ranking import Group, comparable_groups
 from untaken.scoring.run_score import MissingRule
 from untaken.settings import settings_digest
 from untaken.views.first_page import runs_behind_items
@@ -41,7 +42,6 @@ from untaken.views.stored_answers import (
     load_kept,
 )
 from untaken.workspace import Workspace
-from untaken.workspace_corpus import ReadRuns, WorkspaceCorpus
 
 LOG: Final = logging.getLogger("untaken.app")
 _AHEAD: Final = ContextVar("ahead", default=False)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.shared import tables
 from components.shared.panels import panel
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.errors import Finding
 from untaken.views import (
     EXPORTED,

@@ -9,8 +9,8 @@ import streamlit as st
 
 from components.shared import state, tables
 from components.shared.panels import panel
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.failure_modes import Taxonomy, kept_taxonomy
-from untaken.corpus import Corpus
 from untaken.views.html import html_report
 
 

@@ -11,9 +11,9 @@ import msgspec
 import streamlit as st
 
 from components.shared import state, text
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.failure_modes import Taxonomy, kept_taxonomy
 from untaken.analysis.failure_modes.root_causes import NAMED_BY_PEOPLE
-from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.judging import known_texts_to_judges
 from untaken.present.statuses import STATUS

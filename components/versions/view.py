@@ -8,9 +8,9 @@ import streamlit as st
 
 from components.shared import cards, options, packets, state, tables, text
 from components.shared.panels import panel
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import triage
 from untaken.analysis.versions import FIELDS, Field, VersionComparison, most_paired, versions_of
-from untaken.corpus import Corpus
 from untaken.errors import UntakenError
 from untaken.present.numbers import counted, interval, p_value, points
 from untaken.present.statuses import STAR

@@ -8,12 +8,12 @@ from pathlib import Path
 from statistics import fmean
 
 from sample_runs.refund_desk.figures import ledgers, percent, table
+from untaken.analysis.ranking import RankReport, rank_agents
 from untaken.counterfactual import RunEvaluation, evaluate_run
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graph
-from untaken.ranking import RankReport, rank_agents
 from untaken.scoring import AgentScore, score_agents, score_run
 from untaken.simulator.ablation import PUBLISHED, Ablation, remarks
 from untaken.views import read_ablation

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from untaken.analysis.ranking import RankReport, rank_agents
 from untaken.counterfactual import RunEvaluation, evaluate_run
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graph
-from untaken.ranking import RankReport, rank_agents
 from untaken.scoring import AgentScore, RunScore, score_agents, score_run
 
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"

@@ -8,8 +8,8 @@ import desk
 import pytest
 from builders import a_run
 
+from untaken.analysis.corpus import score_runs
 from untaken.analysis.previewing import preview, runs_of
-from untaken.corpus import score_runs
 from untaken.plans import AnswerSpec, Rule, ToolCallSpec, parse_graph
 from untaken.plans.editing import Set, SetGraph, apply, made_rule, matched_calls, sub_goal_of, unmapped
 

@@ -10,12 +10,12 @@ import desk
 import msgspec
 import pytest
 
+from untaken.analysis.corpus import Corpus, compared_part, evaluate_corpus, runs_left_out
 from untaken.analysis.failure_modes import Taxonomy
+from untaken.analysis.memories import remembered
 from untaken.cli import main
-from untaken.corpus import Corpus, compared_part, evaluate_corpus, runs_left_out
 from untaken.errors import Finding
 from untaken.ledger import unread_runs, verify_ledger
-from untaken.memories import remembered
 from untaken.plans import GraphSet
 from untaken.views import EXPORTED, dump
 from untaken.views.html import html_report

@@ -13,9 +13,9 @@ import jsonschema
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import triage
 from untaken.cli import main
-from untaken.corpus import Corpus, evaluate_corpus
 from untaken.plans import load_graph, save_graph
 from untaken.scoring import RunScore
 from untaken.views import (

@@ -10,9 +10,9 @@ import pytest
 from html_pages import Parsed
 
 from untaken import html_report
-from untaken.corpus import Corpus, evaluate_corpus
+from untaken.analysis.corpus import Corpus, evaluate_corpus
+from untaken.analysis.ranking import PairedDifference
 from untaken.errors import Unscored
-from untaken.ranking import PairedDifference
 from untaken.views.html.better import difference_words
 
 PAIR = PairedDifference(

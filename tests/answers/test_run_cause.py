@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from builders import a_graph, a_run
 
-from untaken.corpus import Corpus, evaluate_corpus
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.plans import GraphSet
 from untaken.scoring import RunScore
 from untaken.scoring.run_score import ScoreDetail

@@ -10,7 +10,7 @@ import pytest
 from builders import a_run
 from foreign_files import tau_record
 
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.views import files_table
 from untaken.views.contents import Contents, contents, runs_by_id, runs_in_words
 from untaken.views.uploads import uploads

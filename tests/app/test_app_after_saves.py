@@ -9,8 +9,8 @@ from builders import a_run
 from streamlit.testing.v1 import AppTest
 
 from components.shared import after_saves
+from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.workspace import Workspace
-from untaken.workspace_corpus import WorkspaceCorpus
 
 
 def page() -> None:

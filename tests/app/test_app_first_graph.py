@@ -10,7 +10,7 @@ from builders import a_run
 from sessions import go_to, said, session
 from streamlit.testing.v1 import AppTest
 
-from untaken.corpus import evaluate_corpus, runs_without_graph
+from untaken.analysis.corpus import evaluate_corpus, runs_without_graph
 from untaken.plans import PlanGraph
 from untaken.workspace import Workspace
 

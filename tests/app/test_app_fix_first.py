@@ -12,8 +12,8 @@ from sessions import said, sent, session
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox
 
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import FixItem, triage
-from untaken.corpus import Corpus, evaluate_corpus
 from untaken.views.advised import advised
 from untaken.workspace import Workspace
 

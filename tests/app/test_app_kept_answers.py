@@ -10,10 +10,10 @@ from sessions import go_to, said, session
 from streamlit.testing.v1 import AppTest
 
 from components.shared import evaluating
+from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.ledger import Draft, Verdict
 from untaken.workspace import Workspace
 from untaken.workspace.derived import FOLDER
-from untaken.workspace_corpus import WorkspaceCorpus
 
 
 @pytest.fixture(autouse=True)

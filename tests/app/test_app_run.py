@@ -14,7 +14,7 @@ from sessions import open_tab, said, session
 from streamlit.testing.v1 import AppTest
 
 from components.run.view import named
-from untaken import workspace_corpus
+from untaken.analysis import workspace_corpus
 from untaken.ledger.events import Evidence, Verdict
 from untaken.workspace import Workspace
 

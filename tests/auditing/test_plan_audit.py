@@ -10,7 +10,7 @@ from builders import RunBuilder, a_graph, a_run
 
 from untaken.analysis.auditing import PlanAudit, audit_plans
 from untaken.analysis.auditing.successes import Completion, Order
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.ledger import Run
 from untaken.plans import PlanGraph

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.analysis.fix_first import triage
-from untaken.corpus import evaluate_corpus
 from untaken.plans import PlanGraph
 from untaken.scoring.causes import Cause, cause_words
 from untaken.scoring.causes.error_text import stripped_error

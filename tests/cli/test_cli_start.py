@@ -91,7 +91,7 @@ def test_score_loads_no_answer_but_its_own() -> None:
 def test_a_verb_that_prints_no_document_loads_none_of_the_answers() -> None:
     loaded = loaded_by(["formats"])
     assert "untaken.traces" in loaded
-    assert loaded & {"untaken.views", "untaken.judging.criteria", "untaken.ranking"} == set()
+    assert loaded & {"untaken.views", "untaken.judging.criteria", "untaken.analysis.ranking"} == set()
 
 
 def test_adjusting_p_values_exact_tests_and_rank_correlation_load_no_slow_statistics() -> None:

@@ -9,11 +9,11 @@ import pytest
 from builders import a_run
 from histories import lines_of
 
+from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.cli import main
 from untaken.errors import UntakenError
 from untaken.settings import read_settings, settings_digest
 from untaken.workspace import Workspace
-from untaken.workspace_corpus import WorkspaceCorpus
 
 
 def ledger() -> bytes:

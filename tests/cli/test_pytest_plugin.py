@@ -158,7 +158,8 @@ def test_a_pytest_run_without_requirements_is_left_alone(
     words: tuple[str, ...], folder: Path, pytester: pytest.Pytester
 ) -> None:
     pytester.makepyfile(
-        test_other="import sys\ndef test_other(): assert not {'untaken.gate', 'numpy'} & set(sys.modules)"
+        test_other="import sys\n"
+        "def test_other(): assert not {'untaken.analysis.gate', 'numpy'} & set(sys.modules)"
     )
     done = pytester.runpytest_subprocess("-W", "error", "-p", "no:cacheprovider", *words)
     done.assert_outcomes(passed=1)

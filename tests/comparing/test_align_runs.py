@@ -7,7 +7,7 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from untaken.analysis.comparing import SideBySide, align_runs, tasks_of
-from untaken.corpus import score_runs
+from untaken.analysis.corpus import score_runs
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph

@@ -6,7 +6,7 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from untaken.analysis.comparing import OutcomeSplit, align_runs
-from untaken.corpus import score_runs
+from untaken.analysis.corpus import score_runs
 from untaken.errors import Unscored
 from untaken.plans import GraphSet
 

@@ -7,7 +7,7 @@ from builders import RunBuilder, a_graph, a_run
 
 from untaken.analysis.comparing import Divergence, Level, Split, align_runs, steps_of
 from untaken.analysis.comparing.divergence import VALUE_CHARS
-from untaken.corpus import score_runs
+from untaken.analysis.corpus import score_runs
 from untaken.ledger import SkillSelection
 from untaken.plans import GraphSet
 

@@ -8,7 +8,7 @@ from builders import RunBuilder, a_graph, a_run
 
 from components.figures import compare_matrix
 from untaken.analysis.comparing import SideBySide, align_runs
-from untaken.corpus import score_runs
+from untaken.analysis.corpus import score_runs
 from untaken.plans import GraphSet, PlanGraph
 from untaken.present.statuses import BORDER, CRITICAL_BORDER, STATUS
 

@@ -18,10 +18,10 @@ from components import figures
 from components.figures.annotating import GONE
 from components.figures.compare import CELLS
 from components.shared.palette import LIGHT, tokens
+from untaken.analysis.ranking import DiscordantPair, RankedAgent, RankReport
 from untaken.counterfactual import Alternative, Decision, RunEvaluation, Summary
 from untaken.errors import Unscored
 from untaken.present.statuses import STATUS
-from untaken.ranking import DiscordantPair, RankedAgent, RankReport
 from untaken.scoring import Status
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'

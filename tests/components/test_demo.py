@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from components.shared.demo import open_demo
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.analysis.failure_modes import kept_taxonomy, modes_by_run
 from untaken.analysis.failure_modes.issue_file import kept_issues
-from untaken.corpus import evaluate_corpus
 from untaken.judging.blind_reading import other_readers
 from untaken.ledger import Run, Verdict
 from untaken.views.issues import corpus_issues

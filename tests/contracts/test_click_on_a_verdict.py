@@ -10,10 +10,10 @@ from types import FrameType
 import desk
 import pytest
 
+from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.ledger import Draft, Verdict
 from untaken.scoring import RunScore
 from untaken.workspace import Workspace
-from untaken.workspace_corpus import WorkspaceCorpus
 
 ENGINE = Path(__file__).parents[2] / "untaken"
 FILES, CLASSES = 65, 44

@@ -8,7 +8,7 @@ import desk
 import pytest
 from builders import a_graph, a_run
 
-from untaken.corpus import evaluate_corpus, part_of, score_runs
+from untaken.analysis.corpus import evaluate_corpus, part_of, score_runs
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Unscored
 from untaken.plans import GraphSet, parse_graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import RunBuilder, a_run
 
-from untaken.corpus import Corpus, evaluate_corpus, part_of
+from untaken.analysis.corpus import Corpus, evaluate_corpus, part_of
 from untaken.ledger import Run
 from untaken.ledger.events import ActionMapping, MappedAction
 from untaken.plans import GraphSet, parse_graph

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from untaken.analysis.gate import GateCheck, check_requirements, gate_metrics, parse_requirement
 from untaken.cli import main
 from untaken.errors import Unscored, UntakenError
-from untaken.gate import GateCheck, check_requirements, gate_metrics, parse_requirement
 from untaken.scoring import RunScore
 from untaken.views import json_schema
 

@@ -12,12 +12,12 @@ from histories import on_day
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.corpus import Corpus, evaluate_corpus, part_of, signals_waiting
+from untaken.analysis.corpus import Corpus, evaluate_corpus, part_of, signals_waiting
+from untaken.analysis.memories import POLICY, memories_of, remembered
 from untaken.counterfactual import Weights, choices
 from untaken.counterfactual.memory import PolicyMemory, fold_in
 from untaken.errors import UntakenError
 from untaken.ledger import Run
-from untaken.memories import POLICY, memories_of, remembered
 from untaken.plans import GraphSet
 from untaken.views import counterfactual_document, dump
 

@@ -18,9 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reopened import ANSWERS, assert_opened_again_alike, opened, plain
 
-from untaken import workspace_corpus
-from untaken.background_reading import BackgroundReading
-from untaken.corpus import Corpus, evaluate_corpus
+from untaken.analysis import workspace_corpus
+from untaken.analysis.background_reading import BackgroundReading
+from untaken.analysis.corpus import Corpus, evaluate_corpus
+from untaken.analysis.memories import remembered
+from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.errors import Finding, UntakenError
 from untaken.facts.scaling import reopening
 from untaken.facts.scaling.distant import FILES_OPEN, DistantRun
@@ -28,12 +30,10 @@ from untaken.facts.scaling.reopening import _Detail, reopen
 from untaken.judging import prompt_injection
 from untaken.ledger import Draft, ReviewNote, Verdict
 from untaken.ledger.run import TEXTS_TO_JUDGES
-from untaken.memories import remembered
 from untaken.scoring import RunScore
 from untaken.views import run_report, run_transcript
 from untaken.workspace import Workspace
 from untaken.workspace.derived import FOLDER
-from untaken.workspace_corpus import WorkspaceCorpus
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 

@@ -7,7 +7,7 @@ import pytest
 from histories import past
 
 from untaken import views as report
-from untaken.corpus import Corpus, evaluate_corpus
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual import Choice
 from untaken.errors import number
 from untaken.plans import GraphSet

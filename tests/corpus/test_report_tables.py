@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from untaken import views as report
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.errors import Unscored
 from untaken.plans import GraphSet
 from untaken.scoring import ScoreDetail

@@ -9,7 +9,7 @@ import pytest
 from builders import a_run
 from msgspec import structs
 
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger.events import Event
 from untaken.views import run_report

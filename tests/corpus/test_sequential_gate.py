@@ -15,12 +15,12 @@ import msgspec
 import pytest
 from builders import EPOCH, a_run, a_score
 
+from untaken.analysis.gate import parse_requirement
+from untaken.analysis.sequential import TimeLimit, check_in_sequence, compare_in_sequence
 from untaken.cli import main
 from untaken.errors import Unscored, UntakenError
-from untaken.gate import parse_requirement
 from untaken.ledger import Run
 from untaken.scoring import RunScore
-from untaken.sequential import TimeLimit, check_in_sequence, compare_in_sequence
 from untaken.views import json_schema
 
 

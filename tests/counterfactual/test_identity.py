@@ -11,15 +11,15 @@ import pytest
 from builders import RunBuilder, a_run
 from histories import lines_of, on_day
 
+from untaken.analysis.corpus import Corpus, evaluate_corpus
+from untaken.analysis.memories import memories_of
+from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.cli import main
-from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual import Choice
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.ledger import Run
-from untaken.memories import memories_of
 from untaken.plans import parse_graph
 from untaken.workspace import Workspace
-from untaken.workspace_corpus import WorkspaceCorpus
 
 GRAPH = """
 schema: untaken.plan/1

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 from doc_pages import ROOT, names, page, rows, section
 
-from untaken import ranking
+from untaken.analysis import ranking
 from untaken.counterfactual import OUTCOMES, Weights
 from untaken.counterfactual.memory import WEIGHTS
 from untaken.counterfactual.memory.sums import WEAK_SHARE
@@ -106,7 +106,10 @@ STATED = [
         "from {FEWEST_PAIRS} pairs on *reliable* if κ's whole interval is at least {LEAST_KAPPA:g}",
     ),
     ("judging.mapping", "at most {MOST_ACTIONS} actions of a run and {MOST_GOALS} sub-goals"),
-    ("ranking.compared.pass_k", "at most {LARGEST_K} (`untaken.ranking.compared.pass_k.pass_k_curve`)"),
+    (
+        "analysis.ranking.compared.pass_k",
+        "at most {LARGEST_K} (`untaken.analysis.ranking.compared.pass_k.pass_k_curve`)",
+    ),
     ("stats.correlation", "by every permutation up to {EXACT_UP_TO} agents"),
     ("stats.rounding", "agree to {DECIMALS} decimals"),
     ("stats.paired", "every way where at most {EXACT_FLIPS} tasks differ"),

@@ -9,7 +9,7 @@ import pytest
 from doc_pages import ROOT, blocks, page
 
 from untaken import evaluate_corpus, load_graph, read_ledger
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.plans import GraphSet
 

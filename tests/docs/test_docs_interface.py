@@ -24,6 +24,7 @@ from components.shared.options import NAMES
 from scripts import reference
 from scripts.reference import views_tables
 from untaken import facts, limits
+from untaken.analysis.ranking.compared.tables import METRICS
 from untaken.cli import main, parser
 from untaken.cli.app import SIGN_IN
 from untaken.counterfactual.memory import Flag, Observed, Signal
@@ -45,7 +46,6 @@ from untaken.plans import (
     parse_graph,
 )
 from untaken.present import statuses
-from untaken.ranking.compared.tables import METRICS
 from untaken.scoring.run_score import Diagnosis, Status
 from untaken.simulator.record import PlannedStep, PlanningRecord
 from untaken.traces import formats

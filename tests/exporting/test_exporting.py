@@ -17,9 +17,9 @@ from builders import RunBuilder, a_run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.cli import export as export_verb
 from untaken.cli import main
-from untaken.corpus import evaluate_corpus
 from untaken.csv_export import restored
 from untaken.errors import Unscored, UntakenError
 from untaken.facts import TABLES, parts, write_frames

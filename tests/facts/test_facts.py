@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from untaken import facts
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.facts import FACTS_VERSION, TABLES, Facts, RunWithScore, facts_of
 from untaken.facts.opened import read_manifest

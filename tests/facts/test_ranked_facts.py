@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untaken import facts
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.corpus import evaluate_corpus
+from untaken.analysis.ranking import RankReport, rank_facts
 from untaken.facts.scaling.places import find_ledgers
 from untaken.facts.scaling.reading import Scoring
 from untaken.plans import GraphSet, parse_graph
-from untaken.ranking import RankReport
 from untaken.scoring import MissingRule
 
 GRAPH = """schema: untaken.plan/1
@@ -66,7 +66,7 @@ def both(runs: list[RunBuilder], graphs: GraphSet, rule: MissingRule) -> tuple[R
         where, out = find_ledgers([name]) if runs else ([], []), Path(name) / "facts"
         facts.write_facts(out, *where, scoring=Scoring(graphs=graphs, missing=rule))
         with facts.open(out) as opened:
-            return replace(of_runs, runs=(), contradictions=()), facts.rank(opened, resamples=300)
+            return replace(of_runs, runs=(), contradictions=()), rank_facts(opened, resamples=300)
 
 
 @settings(max_examples=25, deadline=None)

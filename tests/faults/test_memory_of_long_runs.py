@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from untaken.background_reading import _Looked
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.background_reading import _Looked
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.judging import prompt_injection
 from untaken.ledger import LedgerWriter, read_ledger
 from untaken.ledger.reading import Reading

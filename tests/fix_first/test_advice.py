@@ -10,8 +10,8 @@ import pytest
 from builders import a_graph, a_run
 from histories import on_day
 
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import Advice, advice, statement_parts
-from untaken.corpus import Corpus, evaluate_corpus
 from untaken.ledger import Run
 from untaken.plans import GraphSet
 

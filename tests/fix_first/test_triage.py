@@ -9,8 +9,8 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 import untaken
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import FixItem, Triage, triage
-from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Unscored, UntakenError
 from untaken.plans import GraphSet, PlanGraph
 from untaken.views import triage_table

@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 from builders import RunBuilder, a_run
 
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import triage
 from untaken.cli import main
-from untaken.corpus import Corpus, evaluate_corpus
 from untaken.plans import GraphSet, parse_graph
 from untaken.views.schemas import json_schema
 

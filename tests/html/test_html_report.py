@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken import html_report
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import triage
-from untaken.corpus import Corpus, evaluate_corpus
 from untaken.ledger import read_ledger
 from untaken.plans import load_graphs
 from untaken.present.statuses import STATUS

@@ -6,7 +6,7 @@ import pytest
 from builders import a_graph, a_run
 
 from untaken import html_report
-from untaken.corpus import Corpus, evaluate_corpus
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 
 HOSTILE = "<b onclick=x>Pay</b>"
 

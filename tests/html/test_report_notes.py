@@ -6,8 +6,8 @@ import desk
 import pytest
 from html_pages import Parsed
 
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.failure_modes import Taxonomy, assignment_draft, create_mode, note_draft
-from untaken.corpus import Corpus, evaluate_corpus
 from untaken.ledger import Draft, Run
 from untaken.views.html import html_report
 from untaken.workspace import Workspace

@@ -8,7 +8,7 @@ from builders import a_run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.background_reading import _Looked
+from untaken.analysis.background_reading import _Looked
 from untaken.judging import texts_to_judges
 from untaken.ledger import read_ledger
 from untaken.ledger.chain import Chain

@@ -10,8 +10,8 @@ from builders import a_run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from untaken.analysis.corpus import score_runs
 from untaken.analysis.previewing import preview, with_graph
-from untaken.corpus import score_runs
 from untaken.errors import UntakenError
 from untaken.plans import GraphSet, PlanGraph, SubGoal, diff_graphs, export_graph, parse_graph, validate
 from untaken.plans.editing import (

@@ -10,8 +10,8 @@ from builders import RunBuilder, a_graph, a_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.fix_first import triage
-from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Unscored
 from untaken.plans import GraphSet, PlanGraph
 from untaken.scoring import RunScore

@@ -8,8 +8,8 @@ from builders import a_score
 from hypothesis import given
 from hypothesis import strategies as st
 
+from untaken.analysis.ranking import rank_agents
 from untaken.errors import Unscored
-from untaken.ranking import rank_agents
 from untaken.scoring.run_score import RunScore
 from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman
 from untaken.stats.rates import wilson

@@ -13,11 +13,11 @@ from builders import EPOCH, a_run, a_score
 from hypothesis import given
 from hypothesis import strategies as st
 
+from untaken.analysis.gate import parse_requirement
+from untaken.analysis.sequential import SequentialCheck, TimeLimit, check_in_sequence, compare_in_sequence
 from untaken.errors import Unscored
-from untaken.gate import parse_requirement
 from untaken.ledger import Run
 from untaken.scoring import RunScore
-from untaken.sequential import SequentialCheck, TimeLimit, check_in_sequence, compare_in_sequence
 
 LIMIT = TimeLimit(limit=timedelta(seconds=40))
 SUB_GOALS = 4

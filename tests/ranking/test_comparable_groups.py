@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from builders import a_run, a_score
 
+from untaken.analysis.ranking import PooledScores, agents_compared_with, comparable_groups
 from untaken.errors import UntakenError
-from untaken.ranking import PooledScores, agents_compared_with, comparable_groups
 
 
 def runs(*pairs: tuple[str, str]) -> list:

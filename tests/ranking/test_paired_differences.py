@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from untaken.analysis.ranking import PairedDifference, RankReport, rank_agents
 from untaken.errors import Unscored
-from untaken.ranking import PairedDifference, RankReport, rank_agents
 from untaken.stats import paired as p
 from untaken.stats.multiple import holm
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import a_score
 
-from untaken.ranking import pooled_reversals, rank_agents
+from untaken.analysis.ranking import pooled_reversals, rank_agents
 from untaken.scoring import RunScore, score_agents
 
 

@@ -9,9 +9,7 @@ import pytest
 from builders import a_score
 from scipy.stats import binomtest
 
-from untaken.errors import Unscored, UntakenError
-from untaken.limits import COMPARED_AGENTS
-from untaken.ranking import (
+from untaken.analysis.ranking import (
     METRICS,
     DiscordantPair,
     RankedAgent,
@@ -21,7 +19,9 @@ from untaken.ranking import (
     remarks,
     unrankable,
 )
-from untaken.ranking.rank import PooledScores
+from untaken.analysis.ranking.rank import PooledScores
+from untaken.errors import Unscored, UntakenError
+from untaken.limits import COMPARED_AGENTS
 from untaken.scoring import RunScore
 
 QUICK = 500

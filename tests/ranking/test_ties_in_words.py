@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from untaken.analysis.ranking import ties_in_words
+from untaken.analysis.ranking.comparisons import MOST_GROUPS, Comparison, PairedDifference
 from untaken.errors import Score, Unscored
-from untaken.ranking import ties_in_words
-from untaken.ranking.comparisons import MOST_GROUPS, Comparison, PairedDifference
 
 NONE = Unscored("one task")
 GROUPS = tuple((f"a{n}", f"b{n}") for n in range(MOST_GROUPS + 2))

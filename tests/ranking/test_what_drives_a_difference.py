@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from untaken.corpus import evaluate_corpus, other_rule
+from untaken.analysis.corpus import evaluate_corpus, other_rule
+from untaken.analysis.ranking import DiscordantPair, RankReport, rank_agents, rule_effect
+from untaken.analysis.ranking.compared.pairs import tie_groups
 from untaken.errors import Unscored
 from untaken.limits import COMPARED_AGENTS
-from untaken.ranking import DiscordantPair, RankReport, rank_agents, rule_effect
-from untaken.ranking.compared.pairs import tie_groups
 from untaken.views.documents import entry
 from untaken.views.rankings import rank_document
 

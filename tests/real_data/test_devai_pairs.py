@@ -10,7 +10,7 @@ import pytest
 from real_records import Converted
 from scipy import stats
 
-from untaken.ranking import RankReport, rank_agents
+from untaken.analysis.ranking import RankReport, rank_agents
 
 
 @pytest.fixture(scope="module")

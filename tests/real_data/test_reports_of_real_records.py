@@ -9,7 +9,7 @@ from html_pages import SCRIPTED, Parsed
 from real_records import Converted
 
 from untaken import html_report
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.corpus import evaluate_corpus
 
 
 @pytest.mark.parametrize(

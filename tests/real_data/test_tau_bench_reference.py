@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from real_records import Converted
 
+from untaken.analysis.ranking import pass_hat_k
 from untaken.counterfactual import evaluate_run
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Unscored
 from untaken.ledger import Message, Observation, context_hash
-from untaken.ranking import pass_hat_k
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from sample_runs.refund_desk.figures import BEGIN, END, figures
+from untaken.analysis.ranking import RankReport, rank_agents
 from untaken.counterfactual import RunEvaluation, evaluate_run
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.ledger import Run, read_ledger
 from untaken.plans import PlanGraph, load_graph, validate
-from untaken.ranking import RankReport, rank_agents
 from untaken.scoring import RunScore, score_run
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.errors import UntakenError
 from untaken.facts.scaling.opening import open_cluster
 

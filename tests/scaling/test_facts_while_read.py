@@ -15,7 +15,7 @@ from test_same_results import GRAPHS, SAMPLES, layered_run
 from test_scored_while_read import BLOCK, LEDGERS
 
 from untaken import limits
-from untaken.corpus import score_runs
+from untaken.analysis.corpus import score_runs
 from untaken.facts.making import MadeFacts, facts_part, write_facts
 from untaken.facts.rows import RunWithScore
 from untaken.facts.scaling import distant

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from builders import a_run
 
-from untaken.corpus import evaluate_corpus
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.errors import UntakenError
 from untaken.facts.scaling.opening import open_cluster
 from untaken.facts.scaling.places import find_ledgers

@@ -10,9 +10,9 @@ import pytest
 from builders import a_run
 from in_chunks import InChunks
 
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.cli import parser
 from untaken.cli.running import carry_out
-from untaken.corpus import evaluate_corpus
 from untaken.facts.scaling.pool import Cluster
 from untaken.ledger import SkillSelection
 

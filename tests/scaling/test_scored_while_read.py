@@ -13,7 +13,7 @@ from builders import RunBuilder, a_run
 from test_same_results import GRAPHS, SAMPLES, layered_run
 
 from untaken import limits
-from untaken.corpus import Corpus, evaluate_corpus
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.errors import UntakenError
 from untaken.facts.scaling import distant
 from untaken.facts.scaling.distant import DistantRun, RunsAtHand

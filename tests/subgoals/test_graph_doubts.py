@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from builders import a_graph, a_run
 
-from untaken.corpus import score_runs
+from untaken.analysis.corpus import score_runs
 from untaken.plans import GraphSet, PlanGraph
 from untaken.scoring import GraphDoubt, graph_doubts, score_run
 from untaken.scoring.graph_doubts import MIN_RUNS, MIN_SUCCESSES

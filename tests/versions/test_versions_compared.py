@@ -11,8 +11,8 @@ import pytest
 from builders import a_graph, a_run
 from scipy.stats import norm
 
+from untaken.analysis.corpus import Corpus, evaluate_corpus
 from untaken.analysis.versions import VersionComparison, versions_of
-from untaken.corpus import Corpus, evaluate_corpus
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import UntakenError
 from untaken.ledger import Run

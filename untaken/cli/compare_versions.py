@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.analysis.fix_first import triage
 from untaken.analysis.versions import DiscordantRuns, SubGoalChange, VersionComparison
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed
 from untaken.cli.packet import print_packet
 from untaken.cli.score import print_rules, scored_paths
-from untaken.corpus import evaluate_corpus
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.present.numbers import p_value
 from untaken.present.statuses import STAR

@@ -8,6 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from untaken.analysis.memories import memories_of
+from untaken.analysis.ranking import agents_compared_with
+from untaken.analysis.ranking.groups import left_out
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.grammar import UsageError, Verbs, verb
@@ -32,10 +35,7 @@ from untaken.counterfactual import (
 from untaken.counterfactual.memory import PolicyMemory, by_memory, queue_signals
 from untaken.errors import Finding
 from untaken.facts.scaling.reading import Ledgers, Scoring
-from untaken.memories import memories_of
 from untaken.present.numbers import counted, interval
-from untaken.ranking import agents_compared_with
-from untaken.ranking.groups import left_out
 from untaken.settings import settings_of
 from untaken.views import counterfactual_document
 from untaken.views.documents import DocumentPart

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from untaken.analysis.corpus import score_runs
 from untaken.cli.console import NOTHING, Console, decimal, rate, signed, span
-from untaken.corpus import score_runs
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, calibration_card
 from untaken.counterfactual.plan.scored import plan_evaluation
 from untaken.errors import Finding, Unscored

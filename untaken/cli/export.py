@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from untaken import facts
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.cli import USAGE
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import paths_of, read_graphs, weights_of
 from untaken.cli.score import leave_out_judges, read_to_score, scored_paths
-from untaken.corpus import evaluate_corpus
 from untaken.errors import Finding, Unscored, Where
 from untaken.facts.scaling.places import find_ledgers
 from untaken.facts.scaling.reading import Scoring

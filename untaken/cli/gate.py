@@ -14,24 +14,24 @@ from msgspec import UNSET
 from untaken.analysis.failure_modes import kept_taxonomy
 from untaken.analysis.failure_modes.issue_file import load_issues
 from untaken.analysis.failure_modes.issues import TrackedIssue, asks_for_statements, track_issues
-from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
-from untaken.cli.grammar import UsageError, Verbs, verb
-from untaken.cli.issues import print_issues
-from untaken.cli.score import Scored, print_rules, scored_paths, usage_without_graphs
-from untaken.counterfactual.plan.scored import plan_evaluation
-from untaken.gate import SHOWN, GateCheck, Requirement, check_requirements, parse_requirement
-from untaken.judging import uncalibrated
-from untaken.ledger import Run
-from untaken.present.numbers import counted
-from untaken.scoring import DOUBTS, RunScore
-from untaken.scoring.verdicts import ANCHORED_ONLY
-from untaken.sequential import (
+from untaken.analysis.gate import SHOWN, GateCheck, Requirement, check_requirements, parse_requirement
+from untaken.analysis.sequential import (
     MARGIN,
     SequentialCheck,
     TimeLimit,
     check_in_sequence,
     compare_in_sequence,
 )
+from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
+from untaken.cli.grammar import UsageError, Verbs, verb
+from untaken.cli.issues import print_issues
+from untaken.cli.score import Scored, print_rules, scored_paths, usage_without_graphs
+from untaken.counterfactual.plan.scored import plan_evaluation
+from untaken.judging import uncalibrated
+from untaken.ledger import Run
+from untaken.present.numbers import counted
+from untaken.scoring import DOUBTS, RunScore
+from untaken.scoring.verdicts import ANCHORED_ONLY
 from untaken.settings import settings_of
 from untaken.views import GateDocument
 from untaken.views.issues import GatedIssue, issue_entry, statements_of

@@ -171,7 +171,7 @@ def _check(file: Path) -> Checked:
 
 def _against(checked: list[Checked], ledgers: list[str], console: Console) -> list[Checked]:
     """The same, each graph with where the runs speak against it; broken runs say nothing."""
-    from untaken.corpus import doubts_of, score_runs  # noqa: PLC0415 (slow)
+    from untaken.analysis.corpus import doubts_of, score_runs  # noqa: PLC0415 (slow)
 
     runs = read_ledgers(ledgers, console).every_run
     graphs = GraphSet.of(one.graph for one in checked if one.graph is not None)

@@ -6,11 +6,11 @@ import argparse
 from typing import Final
 
 from untaken.analysis.auditing import ALARMS, EdgeAudit, NodeAudit, PlanAudit, TaskAudit
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import read_graphs, read_ledgers
 from untaken.cli.packet import print_packet
-from untaken.corpus import evaluate_corpus
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.present.statuses import STAR
 from untaken.views.audit import audit_corpus, audit_document, stranger_findings, writes_in_words

@@ -20,6 +20,7 @@ from untaken.analysis.failure_modes import (
     notes_of,
     withdrawal_draft,
 )
+from untaken.analysis.ranking import agents_compared_with
 from untaken.cli import modes_agree, modes_pivot, modes_suggest, modes_taxonomy
 from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import UsageError, Verbs, group, verb
@@ -27,7 +28,6 @@ from untaken.cli.inputs import open_workspace
 from untaken.cli.modes_taxonomy import print_modes, takes_workspace
 from untaken.ledger import Draft, Run
 from untaken.present.numbers import counted
-from untaken.ranking import agents_compared_with
 from untaken.views.modes import (
     modes_notes_document,
     modes_overview,

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from untaken import judging, ranking
+from untaken import judging
+from untaken.analysis import ranking
+from untaken.analysis.corpus import other_rule
+from untaken.analysis.ranking import Comparison, RankedAgent, RankReport, RuleEffect, ties_in_words
 from untaken.cli.agree import print_rates, read_odds, takes_odds
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.score import print_rules, scored_paths, usage_without_graphs
-from untaken.corpus import other_rule
 from untaken.present.numbers import counted, interval, p_value
-from untaken.ranking import Comparison, RankedAgent, RankReport, RuleEffect, ties_in_words
 from untaken.views import rank_document
 
 WINS: Final = {

@@ -11,11 +11,13 @@ from io import StringIO
 from pathlib import Path
 from typing import Final
 
-from untaken import ranking
+from untaken.analysis import ranking
+from untaken.analysis.corpus import Corpus, compared_part, countable, evaluate_corpus, score_runs
+from untaken.analysis.ranking import agents_compared_with
+from untaken.analysis.ranking.groups import left_out
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers, weights_of
-from untaken.corpus import Corpus, compared_part, countable, evaluate_corpus, score_runs
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Finding, Unscored
 from untaken.facts.scaling.reading import Ledgers, Scoring
@@ -31,8 +33,6 @@ from untaken.judging import (
 from untaken.ledger import Run
 from untaken.plans import GraphSet
 from untaken.present.numbers import counted, decimal, interval, money, percent
-from untaken.ranking import agents_compared_with
-from untaken.ranking.groups import left_out
 from untaken.scoring import AgentScore, MissingRule, RunScore
 from untaken.settings import settings_of
 from untaken.views import score_document

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import FixItem, Triage, triage
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.packet import print_packet
 from untaken.cli.score import evaluated_paths, print_rules
-from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.present.numbers import counted, money, p_value, percent
 from untaken.present.statuses import STAR

@@ -43,7 +43,7 @@ class MadeFacts:
         files: the manifest and the parts, below the folder.
         runs: how many; `results`: rows of that table.
         findings: on ledgers, plan graphs and scores, in the order in which `read_ledgers` and
-            `untaken.corpus.score_runs` give them, each once.
+            `untaken.analysis.corpus.score_runs` give them, each once.
         broken: as of `untaken.facts.scaling.reading.Ledgers`.
     """
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.previewing import AgentEffect, Preview, StatusChange
-from untaken.corpus import Corpus
 from untaken.plans import Rule
 from untaken.plans.discovery import ProposedGraph, Support
 from untaken.plans.editing import Contested, MappingSummary, RuleUse, Unmapped

@@ -10,7 +10,7 @@ import msgspec
 from untaken.analysis.auditing import EdgeAudit, NodeAudit, PlanAudit, TaskAudit, audit_plans
 from untaken.analysis.auditing.audit import EdgeVerdict, NodeVerdict
 from untaken.analysis.auditing.probing import Probe
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.errors import Finding
 from untaken.ledger import Run
 from untaken.plans.editing import Edit

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.counterfactual import (
     Choice,
     LoggedChoice,

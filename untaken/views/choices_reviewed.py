@@ -13,7 +13,7 @@ from typing import Final, get_args
 import numpy as np
 import pandas as pd
 
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.counterfactual import THRESHOLD, Choice, LoggedChoice, OffPolicyContrast, Point, contrast
 from untaken.counterfactual.path_columns import PathColumns
 from untaken.counterfactual.run_evaluation import DeltaVerdict, Support

@@ -18,7 +18,7 @@ from untaken.analysis.comparing import (
     TaskRuns,
     tasks_of,
 )
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.errors import Finding
 from untaken.scoring import MissingRule, RunScore
 from untaken.views.documents import Count, DocumentPart, Spread

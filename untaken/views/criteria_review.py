@@ -32,7 +32,7 @@ from untaken.views.frame import Columns, count, figure, frame, text, truth, why
 if TYPE_CHECKING:
     import pandas as pd
 
-    from untaken.corpus import Corpus
+    from untaken.analysis.corpus import Corpus
 
 Source = Literal["ledger", "recorded"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from untaken.corpus import OF_THE_RANKING, Corpus, runs_left_out
+from untaken.analysis.corpus import OF_THE_RANKING, Corpus, runs_left_out
+from untaken.analysis.ranking import pooled_reversals
 from untaken.counterfactual import THRESHOLD, abort_unread
 from untaken.errors import Finding
-from untaken.ranking import pooled_reversals
 from untaken.views.counterfactuals import counterfactual_document
 from untaken.views.documents import DocumentPart
 from untaken.views.ranking_tables import missing_rule

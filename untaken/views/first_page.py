@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from untaken.analysis.corpus import Corpus, runs_without_graph
 from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem, Triage, triage
-from untaken.corpus import Corpus, runs_without_graph
+from untaken.analysis.ranking import RankReport, remarks
 from untaken.errors import Unscored
 from untaken.plans.discovery import teaches
-from untaken.ranking import RankReport, remarks
 from untaken.views.advised import AdvisedChoice, CheaperOption, advised
 from untaken.views.overview import Overview, overview
 from untaken.views.review import OrderedRun, ReviewItem, contradictory, review_items, review_order

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.failure_modes import Taxonomy
 from untaken.analysis.failure_modes.issue_model import Issue, IssueState
 from untaken.analysis.failure_modes.issues import (
@@ -16,7 +17,6 @@ from untaken.analysis.failure_modes.issues import (
     track_issues,
 )
 from untaken.analysis.failure_modes.reading import NO_VERSION, started_at, version_of
-from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.ledger import Run
 from untaken.views.documents import Count, DocumentPart

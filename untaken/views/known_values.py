@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.ledger import Run, ToolCall
 from untaken.plans import PlanGraph
 from untaken.scoring import NodeScore

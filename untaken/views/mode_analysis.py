@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.failure_modes import Taxonomy
 from untaken.analysis.failure_modes.contrast import ModeContrast, contrast_modes
 from untaken.analysis.failure_modes.pivot import Pivot, PivotCell, cell_of, pivot_modes
@@ -21,7 +22,6 @@ from untaken.analysis.failure_modes.saturation import Saturation, saturation
 from untaken.analysis.failure_modes.shapes import Shape, shapes_of
 from untaken.analysis.failure_modes.trend import ModeTrend, mode_trend
 from untaken.analysis.failure_modes.trend import Unit as PeriodUnit
-from untaken.corpus import Corpus
 from untaken.errors import Finding, Score, Unscored, reason
 from untaken.views.documents import Count, DocumentPart, Spread
 from untaken.views.frame import Columns, count, figure, frame, interval, text, why

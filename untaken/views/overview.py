@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import fmean
 
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
+from untaken.analysis.ranking import OUTCOME, Agreement, DiscordantPair
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run
-from untaken.ranking import OUTCOME, Agreement, DiscordantPair
 from untaken.scoring import RunScore
 
 

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from untaken.analysis.auditing import EdgeAudit, NodeAudit, TaskAudit
 from untaken.analysis.comparing import MOST_SHOWN, Split, align_runs
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import FixItem
 from untaken.analysis.versions import DiscordantRuns
-from untaken.corpus import Corpus
 from untaken.errors import Unscored, UntakenError, number
 from untaken.ledger import Run, as_mapping
 from untaken.plans import Check, PlanGraph, SubGoal, ToolCallSpec, export_graph

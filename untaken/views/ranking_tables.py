@@ -6,9 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from untaken.corpus import Corpus, other_rule
-from untaken.errors import Score, Unscored
-from untaken.ranking import (
+from untaken.analysis.corpus import Corpus, other_rule
+from untaken.analysis.ranking import (
     Agreement,
     Contradiction,
     DiscordantPair,
@@ -18,6 +17,7 @@ from untaken.ranking import (
     RuleChange,
     RuleEffect,
 )
+from untaken.errors import Score, Unscored
 from untaken.scoring import AgentScore, RunScore, Status
 from untaken.views.frame import Column, Columns, count, figure, frame, interval, reasons, text, truth, why
 

@@ -8,9 +8,7 @@ from typing import Annotated, Final
 
 from msgspec import UNSET, UnsetType
 
-from untaken.errors import Finding
-from untaken.judging import LabelledRates
-from untaken.ranking import (
+from untaken.analysis.ranking import (
     Agreement,
     Contradiction,
     DiscordantPair,
@@ -27,6 +25,8 @@ from untaken.ranking import (
     TaskGap,
     WorkflowVerdict,
 )
+from untaken.errors import Finding
+from untaken.judging import LabelledRates
 from untaken.scoring import MissingRule
 from untaken.views.documents import Document, DocumentPart, Spread, entry
 from untaken.views.judging import LabelledRatesEntry

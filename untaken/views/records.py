@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from untaken.corpus import Corpus, signals_waiting
+from untaken.analysis.corpus import Corpus, signals_waiting
 from untaken.counterfactual import coarse_contexts
 from untaken.counterfactual.memory import (
     Effect,

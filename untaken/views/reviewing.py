@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.failure_modes import notes_of
 from untaken.analysis.fix_first import triage
-from untaken.corpus import Corpus
 from untaken.errors import Finding, Score, Unscored
 from untaken.judging import (
     Reliability,

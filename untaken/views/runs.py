@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
+from untaken.analysis.ranking import Contradiction
 from untaken.counterfactual import EvaluationStatus, Summary
 from untaken.errors import Unscored
 from untaken.facts.tables import ABOUT_RUN, WHY_UNSCORED
 from untaken.ledger import Run
-from untaken.ranking import Contradiction
 from untaken.scoring import NodeScore, RunScore
 from untaken.views.frame import Columns, count, figure, frame, text, truth
 

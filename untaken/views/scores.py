@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, UnsetType
 
+from untaken.analysis.gate import GateCheck
+from untaken.analysis.sequential import SequentialCheck
 from untaken.errors import Finding, Unscored
-from untaken.gate import GateCheck
 from untaken.judging import JudgeStanding
 from untaken.ledger import Integrity, IntegrityVerdict
 from untaken.scoring import AgentScore, FieldDifference, MissingRule, RunScore, Violation
 from untaken.scoring.missed import Cause
-from untaken.sequential import SequentialCheck
 from untaken.views.documents import Count, Document, DocumentPart, Spread, entry
 from untaken.views.issues import GatedIssue
 from untaken.views.shapes import shape

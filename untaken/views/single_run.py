@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from untaken.analysis.corpus import Corpus
+from untaken.analysis.ranking import Contradiction
 from untaken.caching import Once
-from untaken.corpus import Corpus
 from untaken.counterfactual import Decision, RunEvaluation
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.judging import finding_of, known_texts_to_judges, texts_to_judges
 from untaken.ledger import Integrity, Run
 from untaken.plans import PlanGraph
-from untaken.ranking import Contradiction
 from untaken.scoring import NodeScore, RunScore
 from untaken.views.cause import RunCause, cause_of
 from untaken.views.review import review_kind

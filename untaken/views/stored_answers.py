@@ -15,12 +15,12 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from untaken.analysis.corpus import corpus_doubts
 from untaken.analysis.fix_first import Triage, triage
-from untaken.corpus import corpus_doubts
+from untaken.analysis.ranking import Group, RankReport
 from untaken.errors import Finding
 from untaken.facts.scaling.reopening import rules_of
 from untaken.plans import GraphSet
-from untaken.ranking import Group, RankReport
 from untaken.scoring import GraphDoubt
 from untaken.views import first_page
 from untaken.views.overview import Overview

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.failure_modes import Taxonomy, assignments_of, notes_of
-from untaken.corpus import Corpus
 from untaken.errors import number
 from untaken.judging import known_texts_to_judges, texts_to_judges
 from untaken.ledger import Run

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.analysis.fix_first import FixItem, InfrastructureGroup, Kind, Saving, Triage, Way
 from untaken.analysis.fix_first.items import Ground
+from untaken.analysis.ranking import Contradiction
 from untaken.errors import Finding, Score
 from untaken.ledger import Run
 from untaken.ledger.infrastructure import InfrastructureKind
-from untaken.ranking import Contradiction
 from untaken.scoring import MissingRule
 from untaken.scoring.causes import Cause, CauseKind
 from untaken.views.advised import Advised, AdvisedChoice, CheaperOption

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.ledger import Message, Observation, Run, ToolCall, readable
 from untaken.ledger.events import Event, RunFinished

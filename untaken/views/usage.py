@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from untaken import stats
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.errors import Score, Unscored
 from untaken.facts.rows import total_tokens
 from untaken.ledger import Run

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.judging.rendering import holds
 from untaken.ledger import Run, Verdict
 from untaken.scoring import NodeScore

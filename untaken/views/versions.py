@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import Triage
 from untaken.analysis.versions import (
     CostChange,
@@ -15,7 +16,6 @@ from untaken.analysis.versions import (
     compare_versions,
 )
 from untaken.analysis.versions.comparison import Kind
-from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.ledger import Run
 from untaken.present.numbers import counted, percent, points

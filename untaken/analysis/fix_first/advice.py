@@ -23,7 +23,7 @@ from untaken.counterfactual.scoring import Outcome
 from untaken.errors import Unscored, number
 
 if TYPE_CHECKING:
-    from untaken.corpus import Corpus
+    from untaken.analysis.corpus import Corpus
     from untaken.counterfactual.plan import Option, Situation, Statement
 
 BETWEEN_AGENTS: Final = "compared between agents, which is never a recommendation"

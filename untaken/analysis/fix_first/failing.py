@@ -10,12 +10,12 @@ from math import inf
 
 import msgspec
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first.gains import figures_of
 from untaken.analysis.fix_first.items import FixItem, LeftSubGoal
 from untaken.analysis.fix_first.recommending import recommended
 from untaken.analysis.fix_first.subjects import Subject
 from untaken.analysis.fix_first.tally import FailureTally, Miss, one_of_two
-from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.plans import SubGoal
 from untaken.scoring.causes import BlamedRun, Cause, PassedRun, brief_cause, causes_of, commonest

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first.failing import items_of, left_out
 from untaken.analysis.fix_first.findings import Triage
 from untaken.analysis.fix_first.items import InfrastructureGroup
 from untaken.analysis.fix_first.tally import FailureTally, tally_of
-from untaken.corpus import Corpus
 from untaken.errors import UntakenError
 from untaken.ledger.infrastructure import INFRASTRUCTURE_KINDS
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from untaken import stats
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first.subjects import Key, Subject, subjects_of
-from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.ledger.infrastructure import InfrastructureKind, infrastructure_of

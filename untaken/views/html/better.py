@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import Final
 
+from untaken.analysis.ranking import OUTCOME, PairedDifference, RankReport, WorkflowVerdict, metric_words
 from untaken.errors import number
 from untaken.present.numbers import counted, interval, points
-from untaken.ranking import OUTCOME, PairedDifference, RankReport, WorkflowVerdict, metric_words
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
 
 PAIRS: Final = 200

@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import FixItem, Triage
-from untaken.corpus import Corpus
 from untaken.counterfactual.choices import Choice
 from untaken.counterfactual.levels import level_words
 from untaken.errors import Unscored

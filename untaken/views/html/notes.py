@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.failure_modes import Taxonomy, modes_of, notes_of
 from untaken.analysis.failure_modes.reading import ReadRun, modes_seen, read_runs
-from untaken.corpus import Corpus
 from untaken.present.numbers import counted
 from untaken.scoring import RunScore
 from untaken.views.cause import cause_of

@@ -8,14 +8,14 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.failure_modes import Taxonomy
 from untaken.analysis.fix_first import triage
-from untaken.corpus import Corpus
+from untaken.analysis.ranking.groups import LEFT_OUT
 from untaken.errors import Score, Unscored
 from untaken.judging import LabelledRate, LabelledRates
 from untaken.present.numbers import counted, decimal, interval, percent, points
 from untaken.present.statuses import STAR, STATUS
-from untaken.ranking.groups import LEFT_OUT
 from untaken.scoring import NodeResult, RunScore, Status
 from untaken.views.advised import advised
 from untaken.views.first_page import first_numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from untaken.analysis.auditing import ALARMS, PlanAudit
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.present.numbers import decimal
 from untaken.present.statuses import STAR
 from untaken.views.audit import audit_corpus, writes_in_words

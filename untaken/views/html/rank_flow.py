@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
+from untaken.analysis.ranking import HEADLINE, RankedAgent, RankReport, metric_words
+from untaken.analysis.ranking.ranked import crossing_agents
 from untaken.errors import Unscored, number
 from untaken.present.numbers import counted, interval, percent
-from untaken.ranking import HEADLINE, RankedAgent, RankReport, metric_words
-from untaken.ranking.ranked import crossing_agents
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
 
 MOST: Final = 16

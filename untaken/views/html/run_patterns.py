@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.plans import PlanGraph
 from untaken.present.numbers import counted

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.ledger import Run
 from untaken.present.numbers import counted
 from untaken.scoring import RunScore

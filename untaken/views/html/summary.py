@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import FixItem, Triage
-from untaken.corpus import Corpus
+from untaken.analysis.ranking import metric_words
 from untaken.errors import Unscored, number
 from untaken.present.numbers import counted, interval, percent, points, signed
-from untaken.ranking import metric_words
 from untaken.views.html.better import leaders
 from untaken.views.html.markup import Markup, short, tag, together
 from untaken.views.overview import Overview, Share

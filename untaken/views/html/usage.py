@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from untaken.corpus import Corpus
+from untaken.analysis.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.present.numbers import counted, decimal, interval, money, percent
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together

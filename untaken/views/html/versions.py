@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from untaken.analysis.corpus import Corpus
 from untaken.analysis.versions import SubGoalChange, most_paired
-from untaken.corpus import Corpus
 from untaken.present.numbers import p_value, points
 from untaken.present.statuses import STAR
 from untaken.views.html.markup import Markup, row, section, short, table, tag

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from untaken.analysis.ranking.ranked import Contradiction
 from untaken.errors import Unscored
-from untaken.ranking.ranked import Contradiction
 from untaken.scoring.run_score import RunScore
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Final
 
+from untaken.analysis.ranking.metrics import METRICS
+from untaken.analysis.ranking.rank_report import RankReport
 from untaken.errors import Finding, Score, Unscored
 from untaken.present.numbers import counted
-from untaken.ranking.metrics import METRICS
-from untaken.ranking.rank_report import RankReport
 from untaken.scoring.run_score import AgentScore
 
 POOLED: Final = tuple(metric for metric in METRICS if metric in AgentScore.__dataclass_fields__)

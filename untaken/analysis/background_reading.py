@@ -29,7 +29,7 @@ from untaken.workspace.intake_process import end_with_app, environment, output_t
 
 _SENT_EVERY: Final = 1.0
 """Seconds after which what was found by then is sent."""
-_ENTRY: Final = "from untaken.background_reading import work; work()"
+_ENTRY: Final = "from untaken.analysis.background_reading import work; work()"
 
 
 class ReadingJob(msgspec.Struct, frozen=True, kw_only=True):

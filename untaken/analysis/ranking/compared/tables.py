@@ -10,8 +10,8 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
+from untaken.analysis.ranking.metrics import METRICS, WEIGHTED
 from untaken.errors import Unscored
-from untaken.ranking.metrics import METRICS, WEIGHTED
 from untaken.scoring.run_score import RunScore
 from untaken.stats.rounding import Floats, quantise
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from untaken.analysis.ranking.metrics import metric_words
+from untaken.analysis.ranking.rank_report import RankReport
 from untaken.errors import Unscored
-from untaken.ranking.metrics import metric_words
-from untaken.ranking.rank_report import RankReport
 
 NOT_ENOUGH: Final = "Not enough tasks to rank these agents"
 

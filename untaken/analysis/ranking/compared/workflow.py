@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from untaken.analysis.ranking.compared.tables import RunsByCell
+from untaken.analysis.ranking.comparisons import Comparison, PairedDifference, WorkflowVerdict, WorkflowWins
 from untaken.errors import Score, Unscored
-from untaken.ranking.compared.tables import RunsByCell
-from untaken.ranking.comparisons import Comparison, PairedDifference, WorkflowVerdict, WorkflowWins
 from untaken.scoring.run_score import RunScore
 from untaken.stats.rounding import quantised
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, NamedTuple
 
-from untaken.background_reading import BackgroundReading, Texts
-from untaken.corpus import Corpus, evaluate_corpus
+from untaken.analysis.background_reading import BackgroundReading, Texts
+from untaken.analysis.corpus import Corpus, evaluate_corpus
+from untaken.analysis.memories import POLICY, remembered
 from untaken.counterfactual.evaluate import ABORTED
 from untaken.counterfactual.memory import applied_digest
 from untaken.errors import Finding, UntakenError
@@ -23,7 +24,6 @@ from untaken.judging import findings_of, texts_to_judges
 from untaken.ledger import Run, unread_runs
 from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.limits import KIB
-from untaken.memories import POLICY, remembered
 from untaken.plans import GraphSet
 from untaken.scoring import MissingRule
 from untaken.settings import read_settings, settings_digest

@@ -12,14 +12,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from untaken import ranking
+from untaken.analysis import ranking
+from untaken.analysis.ranking import METRICS
 from untaken.errors import Score, Unscored, UntakenError, one_of
 from untaken.ledger import Run
-from untaken.ranking import METRICS
 from untaken.scoring import AgentScore, NodeResult, RunScore, score_agents
 
 if TYPE_CHECKING:
-    from untaken.ranking import RankedAgent
+    from untaken.analysis.ranking import RankedAgent
 
 Op = Literal[">=", ">", "<=", "<"]
 Basis = Literal["point", "interval"]
@@ -159,7 +159,7 @@ def check_requirements(
 
     Args:
         runs: all scored runs, which also show which agent ran which task.
-        scores: of the unbroken ones among these runs (`untaken.corpus.countable`).
+        scores: of the unbroken ones among these runs (`untaken.analysis.corpus.countable`).
         requirements: each must be met by each agent.
         on: ``point`` compares the value; ``interval`` the worse end of its 95% interval, so that luck with
             few tasks passes nobody.

@@ -8,7 +8,10 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from untaken import ranking
+from untaken.analysis import ranking
+from untaken.analysis.memories import memories_of
+from untaken.analysis.ranking import Contradiction, RankReport, RuleEffect, agents_compared_with, rule_effect
+from untaken.analysis.ranking.groups import left_out
 from untaken.caching import Once
 from untaken.counterfactual import (
     Choice,
@@ -32,10 +35,7 @@ from untaken.facts.scaling.opening import ClusterPlace, open_cluster
 from untaken.facts.scaling.reading import Paths, Scoring, given_runs, outcome_of, score_one, scored_by_graph
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run
-from untaken.memories import memories_of
 from untaken.plans import GraphSet, PlanGraph, load_graphs
-from untaken.ranking import Contradiction, RankReport, RuleEffect, agents_compared_with, rule_effect
-from untaken.ranking.groups import left_out
 from untaken.scoring import (
     AgentScore,
     GraphDoubt,
@@ -46,8 +46,8 @@ from untaken.scoring import (
 from untaken.scoring.verdicts import unmatched_authors
 
 if TYPE_CHECKING:
+    from untaken.analysis.ranking import PooledScores
     from untaken.counterfactual.plan import PlanEvaluation
-    from untaken.ranking import PooledScores
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""

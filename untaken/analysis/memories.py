@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from untaken.analysis.ranking import comparable_groups
 from untaken.caching import Once
 from untaken.counterfactual.memory import Memories, Observed, PolicyMemory, applied_signals
 from untaken.errors import Finding
 from untaken.ledger import Run
-from untaken.ranking import comparable_groups
 from untaken.settings import read_settings
 
 POLICY: Final = "policy.memory.jsonl"

@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from untaken.errors import Finding, Score, Unscored, UntakenError
-from untaken.ledger import Run
-from untaken.limits import COMPARED_AGENTS
-from untaken.present.numbers import counted
-from untaken.ranking.compared.tables import MetricTable, by_cell, metric_table, metrics_of, split_tasks
-from untaken.ranking.contradictions import contradictory_runs
-from untaken.ranking.groups import Group, comparable_groups
-from untaken.ranking.metrics import OUTCOME
-from untaken.ranking.rank_report import RankReport
-from untaken.ranking.ranked import (
+from untaken.analysis.ranking.compared.tables import (
+    MetricTable,
+    by_cell,
+    metric_table,
+    metrics_of,
+    split_tasks,
+)
+from untaken.analysis.ranking.contradictions import contradictory_runs
+from untaken.analysis.ranking.groups import Group, comparable_groups
+from untaken.analysis.ranking.metrics import OUTCOME
+from untaken.analysis.ranking.rank_report import RankReport
+from untaken.analysis.ranking.ranked import (
     NO_INTERVAL,
     Agreement,
     Bootstrap,
@@ -26,6 +28,10 @@ from untaken.ranking.ranked import (
     DiscordantPair,
     RankedAgent,
 )
+from untaken.errors import Finding, Score, Unscored, UntakenError
+from untaken.ledger import Run
+from untaken.limits import COMPARED_AGENTS
+from untaken.present.numbers import counted
 from untaken.scoring import score_agents
 from untaken.scoring.run_score import AgentScore, MissingRule, RunScore
 from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman, tau_interval

@@ -19,10 +19,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken import stats
+from untaken.analysis.gate import Requirement, gate_metrics, metric_unknown, refuse_unknown
+from untaken.analysis.ranking import METRICS
 from untaken.errors import Score, Unscored, UntakenError
-from untaken.gate import Requirement, gate_metrics, metric_unknown, refuse_unknown
 from untaken.ledger import Run
-from untaken.ranking import METRICS
 from untaken.scoring import RunScore
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from untaken.ranking import compared
-from untaken.ranking.comparisons import (
+from untaken.analysis.ranking import compared
+from untaken.analysis.ranking.comparisons import (
     Comparison,
     PassK,
     QuadrantPoint,
@@ -15,7 +15,7 @@ from untaken.ranking.comparisons import (
     TaskGap,
     WorkflowVerdict,
 )
-from untaken.ranking.ranked import Agreement, Bootstrap, Contradiction, DiscordantPair, RankedAgent
+from untaken.analysis.ranking.ranked import Agreement, Bootstrap, Contradiction, DiscordantPair, RankedAgent
 from untaken.scoring.run_score import RunScore
 
 

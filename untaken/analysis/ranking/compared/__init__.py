@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 from untaken.lazy_imports import imported_on_first_use
 
 if TYPE_CHECKING:
-    from untaken.ranking.compared.drivers import (
+    from untaken.analysis.ranking.compared.drivers import (
         contributions as contributions,
         sub_goal_gaps as sub_goal_gaps,
         task_gaps as task_gaps,
     )
-    from untaken.ranking.compared.pairs import compare as compare
-    from untaken.ranking.compared.pass_k import pass_hat_k as pass_hat_k, pass_k_curve as pass_k_curve
-    from untaken.ranking.compared.quadrants import quadrant_points as quadrant_points
-    from untaken.ranking.compared.tables import RunsByCell as RunsByCell, by_cell as by_cell
-    from untaken.ranking.compared.workflow import (
+    from untaken.analysis.ranking.compared.pairs import compare as compare
+    from untaken.analysis.ranking.compared.pass_k import (
+        pass_hat_k as pass_hat_k,
+        pass_k_curve as pass_k_curve,
+    )
+    from untaken.analysis.ranking.compared.quadrants import quadrant_points as quadrant_points
+    from untaken.analysis.ranking.compared.tables import RunsByCell as RunsByCell, by_cell as by_cell
+    from untaken.analysis.ranking.compared.workflow import (
         WORKFLOW_METRIC as WORKFLOW_METRIC,
         workflow_verdicts as workflow_verdicts,
     )

@@ -11,12 +11,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from untaken.analysis.ranking.compared.tables import Cells, RunsByCell, metric_cells
+from untaken.analysis.ranking.comparisons import Comparison, PairedDifference
+from untaken.analysis.ranking.metrics import OUTCOME
+from untaken.analysis.ranking.ranked import NO_INTERVAL, Bootstrap, RankedAgent
 from untaken.errors import Score, Unscored
 from untaken.limits import COMPARED_AGENTS
-from untaken.ranking.compared.tables import Cells, RunsByCell, metric_cells
-from untaken.ranking.comparisons import Comparison, PairedDifference
-from untaken.ranking.metrics import OUTCOME
-from untaken.ranking.ranked import NO_INTERVAL, Bootstrap, RankedAgent
 from untaken.stats import paired
 from untaken.stats.multiple import holm
 from untaken.stats.rounding import Floats

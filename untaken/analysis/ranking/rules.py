@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from untaken.analysis.ranking.comparisons import RuleChange, RuleEffect, RuleFlip
+from untaken.analysis.ranking.rank_report import RankReport
+from untaken.analysis.ranking.ranked import RankedAgent
 from untaken.limits import COMPARED_AGENTS
-from untaken.ranking.comparisons import RuleChange, RuleEffect, RuleFlip
-from untaken.ranking.rank_report import RankReport
-from untaken.ranking.ranked import RankedAgent
 
 
 def rule_effect(fail: RankReport, drop: RankReport) -> RuleEffect:

@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
+from untaken.analysis.ranking.compared.tables import RunsByCell
+from untaken.analysis.ranking.comparisons import PassK
+from untaken.analysis.ranking.ranked import NO_INTERVAL
 from untaken.errors import Score, Unscored
-from untaken.ranking.compared.tables import RunsByCell
-from untaken.ranking.comparisons import PassK
-from untaken.ranking.ranked import NO_INTERVAL
 from untaken.stats.shares import share_interval
 
 LARGEST_K: Final = 32

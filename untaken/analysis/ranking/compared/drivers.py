@@ -13,12 +13,12 @@ from typing import Final
 
 import numpy as np
 
+from untaken.analysis.ranking.compared.pairs import Measured
+from untaken.analysis.ranking.compared.tables import RunsByCell
+from untaken.analysis.ranking.comparisons import RunContribution, SubGoalGap, TaskGap
+from untaken.analysis.ranking.metrics import METRICS
+from untaken.analysis.ranking.ranked import Bootstrap, DiscordantPair
 from untaken.errors import Unscored
-from untaken.ranking.compared.pairs import Measured
-from untaken.ranking.compared.tables import RunsByCell
-from untaken.ranking.comparisons import RunContribution, SubGoalGap, TaskGap
-from untaken.ranking.metrics import METRICS
-from untaken.ranking.ranked import Bootstrap, DiscordantPair
 from untaken.scoring.run_score import NodeResult, RunScore
 
 BY_SUB_GOAL: Final = {name: metric.weight for name, metric in METRICS.items() if metric.weight}

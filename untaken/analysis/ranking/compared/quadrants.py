@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
+from untaken.analysis.ranking.comparisons import Quadrant, QuadrantPoint
+from untaken.analysis.ranking.ranked import RankedAgent
 from untaken.errors import Unscored
-from untaken.ranking.comparisons import Quadrant, QuadrantPoint
-from untaken.ranking.ranked import RankedAgent
 from untaken.stats.rounding import quantised
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from untaken.lazy_imports import imported_on_first_use
-from untaken.ranking.comparisons import (
+from untaken.analysis.ranking.comparisons import (
     Comparison as Comparison,
     PairedDifference as PairedDifference,
     PassK as PassK,
@@ -19,32 +19,33 @@ from untaken.ranking.comparisons import (
     WorkflowVerdict as WorkflowVerdict,
     ties_in_words as ties_in_words,
 )
-from untaken.ranking.contradictions import contradictory_runs as contradictory_runs
-from untaken.ranking.groups import (
+from untaken.analysis.ranking.contradictions import contradictory_runs as contradictory_runs
+from untaken.analysis.ranking.groups import (
     Group as Group,
     agents_compared_with as agents_compared_with,
     comparable_groups as comparable_groups,
 )
-from untaken.ranking.metrics import (
+from untaken.analysis.ranking.metrics import (
     HEADLINE as HEADLINE,
     METRICS as METRICS,
     OUTCOME as OUTCOME,
     metric_words as metric_words,
 )
-from untaken.ranking.ranked import (
+from untaken.analysis.ranking.ranked import (
     Agreement as Agreement,
     Contradiction as Contradiction,
     DiscordantPair as DiscordantPair,
     RankedAgent as RankedAgent,
 )
-from untaken.ranking.pooled import pooled_reversals as pooled_reversals
-from untaken.ranking.rank_report import RankReport as RankReport
-from untaken.ranking.remarks import remarks as remarks, unrankable as unrankable
-from untaken.ranking.rules import rule_effect as rule_effect
+from untaken.analysis.ranking.pooled import pooled_reversals as pooled_reversals
+from untaken.analysis.ranking.rank_report import RankReport as RankReport
+from untaken.analysis.ranking.remarks import remarks as remarks, unrankable as unrankable
+from untaken.analysis.ranking.rules import rule_effect as rule_effect
 
 if TYPE_CHECKING:
-    from untaken.ranking.compared import pass_hat_k as pass_hat_k
-    from untaken.ranking.rank import (
+    from untaken.analysis.ranking.compared import pass_hat_k as pass_hat_k
+    from untaken.analysis.ranking.fact_ranks import rank_facts as rank_facts
+    from untaken.analysis.ranking.rank import (
         PooledScores as PooledScores,
         guaranteed_standings as guaranteed_standings,
         rank_agents as rank_agents,

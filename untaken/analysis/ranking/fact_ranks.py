@@ -11,17 +11,16 @@ from typing import Final
 
 import numpy as np
 
+from untaken.analysis.ranking.compared.tables import Cells, table_of
+from untaken.analysis.ranking.groups import parts_of
+from untaken.analysis.ranking.metrics import METRICS, WEIGHTED
+from untaken.analysis.ranking.rank import rank_tables
+from untaken.analysis.ranking.rank_report import RankReport
 from untaken.facts.opened import Facts
-from untaken.ranking import METRICS
-from untaken.ranking.compared.tables import Cells, table_of
-from untaken.ranking.groups import parts_of
-from untaken.ranking.metrics import WEIGHTED
-from untaken.ranking.rank import rank_tables
-from untaken.ranking.rank_report import RankReport
 
 
-def rank(facts: Facts, *, resamples: int = 10_000, seed: int = 0) -> RankReport:
-    """Agents ranked as `untaken.ranking.rank_agents` ranks their runs: the same numbers, to the last digit.
+def rank_facts(facts: Facts, *, resamples: int = 10_000, seed: int = 0) -> RankReport:
+    """Agents ranked as `rank_agents` ranks their runs: the same numbers, to the last digit.
 
     Of several sets of agents without a task in common, the one with most runs is ranked. The report knows no
     single run: its `runs` and `contradictions` are empty, and so is all that looks at them.
@@ -67,7 +66,7 @@ def _size(rows: Sequence[tuple[str, str, int]]) -> tuple[int, int, str]:
 
 
 def _cells(facts: Facts, metric: str, agents: tuple[str, ...], tasks: tuple[str, ...]) -> Cells:
-    """As `untaken.ranking.compared.tables.metric_cells`; equal values of a cell come once, counted."""
+    """As `ranking.compared.tables.metric_cells`; equal values of a cell come once, counted."""
     source = METRICS[metric]
     row, column = ({name: at for at, name in enumerate(names)} for names in (agents, tasks))
     shape = len(agents), len(tasks)
