@@ -1,22 +1,20 @@
-"""Writes into docs/formats.md which fields of each format feed what of a run, as the importers declare it."""
+"""Which fields of each format feed what of a run, as importers declare it: a list on the page of formats."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from untaken.traces import formats
 from untaken.traces.format_info import RUN_FIELDS
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "formats.md"
-BEGIN: Final = "<!-- fields: written by scripts/format_fields.py -->"
+BEGIN: Final = "<!-- fields: written by python -m scripts.reference -->"
 SHOWN: Final = 2
 """Places listed of one field; `untaken formats --json` has all."""
 END: Final = "<!-- end of fields -->"
 
 
-def table() -> str:
+def fields() -> str:
     """A list in Markdown: an item for each format."""
     return "\n".join(
         f"- `{info.name}`: "
@@ -40,11 +38,7 @@ def _parts(place: str) -> tuple[str, str, str]:
     return about + close, " " if close else "", rest.strip()
 
 
-def with_table(page: str) -> str:
+def with_fields(page: str) -> str:
     """The page with the list of now."""
     before, _, rest = page.partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{rest.partition(END)[2]}"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(with_table(PAGE.read_text("utf-8")), "utf-8")
+    return f"{before}{BEGIN}\n\n{fields()}\n\n{END}{rest.partition(END)[2]}"

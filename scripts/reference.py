@@ -1,4 +1,7 @@
-"""Writes docs/tables.md from the declared columns: ``python -m scripts.reference``."""
+"""Writes what the program declares into its documentation: ``python -m scripts.reference``.
+
+Columns into docs/tables.md, options into docs/cli.md, fields of formats into docs/formats.md.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from scripts import format_fields, verb_options
 from untaken import views
 from untaken.facts import TABLES as FACTS
 from untaken.facts.columns import Columns
 from untaken.views.exporting.tabular import RESULTS
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "tables.md"
+DOCS: Final = Path(__file__).parents[1] / "docs"
 TYPES: Final = {
     "string": "",
     "boolean": "boolean",
@@ -62,7 +66,14 @@ class Line(NamedTuple):
         return f"- {self.marked}{f' ({self.type})' if self.type else ''}: {self.meaning}"
 
 
-def page() -> str:
+def written() -> Iterator[tuple[Path, str]]:
+    """Each page with what the program declares now."""
+    yield DOCS / "tables.md", tables_page()
+    for name, renewed in (("cli.md", verb_options.with_options), ("formats.md", format_fields.with_fields)):
+        yield DOCS / name, renewed((DOCS / name).read_text("utf-8"))
+
+
+def tables_page() -> str:
     """The page of all tables."""
     tables = views_tables()
     facts = {name: (f"A row is {each.meaning}.", each.columns) for name, each in FACTS.items()}
@@ -134,4 +145,5 @@ def _items(told: Iterable[Line], known: dict[tuple[str, str, str], str]) -> Iter
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), "utf-8")
+    for path, text in written():
+        path.write_text(text, "utf-8")

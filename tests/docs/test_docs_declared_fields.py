@@ -1,14 +1,26 @@
-"""The table of fields on the page of formats is what the importers declare."""
+"""Columns, options and fields of formats are on their pages as the program declares them."""
 
 from __future__ import annotations
 
-import runpy
+from pathlib import Path
 
-from doc_pages import ROOT
+import pytest
+
+from scripts import reference
+from scripts.verb_options import SHARED, with_options
 
 
-def test_the_table_of_fields_is_that_of_the_importers() -> None:
-    script = runpy.run_path(str(ROOT / "scripts" / "format_fields.py"))
-    page = (ROOT / "docs" / "formats.md").read_text("utf-8")
-    assert script["BEGIN"] in page
-    assert page == script["with_table"](page), "run python scripts/format_fields.py"
+@pytest.mark.parametrize(("path", "text"), [*reference.written()], ids=lambda one: getattr(one, "name", ""))
+def test_a_page_says_what_the_program_declares(path: Path, text: str) -> None:
+    assert path.read_text("utf-8") == text, "run python -m scripts.reference"
+
+
+def test_an_option_that_changed_changes_its_page() -> None:
+    page = (
+        f"# Line\n\n## {SHARED}\n\nOptions:\n\n\n## untaken mcp\n\nServes.\n\nOptions:\n\n- `--old`: gone\n"
+    )
+    made = with_options(page)
+    assert "--old" not in made
+    assert "- `--skill`: print a skill file" in made
+    assert "\n- `--graphs`\n" in made.partition("## untaken mcp")[2]
+    assert "- `--graphs PATH…`: " in made.partition("## untaken mcp")[0]
