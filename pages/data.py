@@ -16,7 +16,7 @@ from components.shared import (
     tables,
     text,
 )
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import audit_table
 
 store = state.workspace()

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.memory import view
 from components.shared import cards, options, state
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import applied_table, context_names, records_table, signal_review
 
 

@@ -12,7 +12,7 @@ from components.shared import cards, first_steps, sharing, starting, state, tabl
 from untaken.analysis.corpus import corpus_doubts
 from untaken.analysis.fix_first import triage
 from untaken.analysis.ranking import HEADLINE
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import review_order
 from untaken.views.first_page import first_numbers, ranking_remarks, ranks_alone, read_next
 from untaken.views.usage import corpus_usage

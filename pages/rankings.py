@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.rankings import tabs
 from components.shared import cards, sharing, state, tables, text
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 
 corpus = state.compared()
 cards.headline(

@@ -12,7 +12,7 @@ from untaken.cli.console import plain, rate
 from untaken.cli.gate import short_words
 from untaken.cli.score import Scored, read_and_score
 from untaken.errors import UntakenError
-from untaken.present.numbers import counted, interval
+from untaken.numbers import counted, interval
 from untaken.scoring.verdicts import ANCHORED_ONLY
 
 

@@ -11,8 +11,8 @@ from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author
 from components.shared.spooling import opened
 from untaken.errors import UntakenError
+from untaken.numbers import counted
 from untaken.plans import GRAPH_FORMATS, GraphFormat, PlanGraph, SubGoal, export_graph
-from untaken.present.numbers import counted
 from untaken.traces import ImportedGraphs, graphs_in
 from untaken.views.annotating import most_used_graph
 

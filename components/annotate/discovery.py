@@ -19,6 +19,7 @@ from components.shared.reviewer import ask_reviewer, author
 from untaken.analysis.previewing import runs_of
 from untaken.errors import UntakenError
 from untaken.ledger import Run
+from untaken.numbers import counted
 from untaken.plans import GraphSet, PlanGraph, diff_graphs, discovery, escape_glob, graph_digest
 from untaken.plans.discovery import (
     MIN_RUNS,
@@ -34,7 +35,6 @@ from untaken.plans.discovery import (
     unusable,
 )
 from untaken.plans.editing import tool_proposals
-from untaken.present.numbers import counted
 from untaken.views import support_table
 
 SOURCES: dict[Source, str] = {

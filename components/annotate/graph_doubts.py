@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.shared import text
 from components.shared.panels import panel
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.scoring import GraphDoubt
 
 SHOWN: Final = 3

@@ -11,9 +11,9 @@ from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.analysis.corpus import Corpus
 from untaken.analysis.previewing import runs_of, with_graph
+from untaken.numbers import counted
 from untaken.plans import PlanGraph, Rule, graph_digest
 from untaken.plans.editing import MappingSummary, Set, Unmapped, made_rule, sub_goal_of, unmapped
-from untaken.present.numbers import counted
 from untaken.views import contested_table, rule_words, rules_table, unmapped_table
 
 OFFERED: Final = 12

@@ -16,6 +16,7 @@ from components.shared import cards, panels, state, text
 from untaken import limits
 from untaken.analysis.corpus import Corpus
 from untaken.analysis.previewing import runs_of, with_graph
+from untaken.numbers import counted
 from untaken.plans import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, graph_digest
 from untaken.plans.editing import (
     Add,
@@ -30,8 +31,7 @@ from untaken.plans.editing import (
     value_json,
 )
 from untaken.plans.editing.edits import Field
-from untaken.present.numbers import counted
-from untaken.present.statuses import STAR
+from untaken.views.statuses import STAR
 
 KINDS: Final = {
     "none": "none: a verdict decides it",

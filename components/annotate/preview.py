@@ -13,8 +13,8 @@ from components.shared.panels import panel
 from untaken.analysis.corpus import Corpus, corpus_doubts
 from untaken.analysis.previewing import AgentEffect, Preview, preview
 from untaken.errors import number
+from untaken.numbers import counted, percent
 from untaken.plans import PlanGraph, graph_digest
-from untaken.present.numbers import counted, percent
 from untaken.scoring.run_score import AgentScore, MissingRule
 from untaken.views import changes_table, effects_table
 

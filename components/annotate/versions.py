@@ -15,10 +15,10 @@ from components.annotate.session import EditorSession
 from components.shared import drafts, reviewer, roles, state, tables, text
 from components.shared.panels import panel
 from untaken.errors import UntakenError
+from untaken.numbers import counted
 from untaken.plans import GraphDiff, PlanGraph, diff_graphs
 from untaken.plans.editing import MergeConflict, merge
 from untaken.plans.editing.merging import ORDER, WHOLE, Side
-from untaken.present.numbers import counted
 from untaken.views import versions_table
 from untaken.workspace.versions import GraphVersion
 

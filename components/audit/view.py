@@ -11,9 +11,8 @@ from components.annotate import session
 from components.shared import cards, packets, state, tables, text
 from components.shared.panels import panel
 from untaken.analysis.auditing import ALARMS, NodeAudit, PlanAudit
+from untaken.numbers import counted, decimal
 from untaken.plans.editing import Edit, apply
-from untaken.present.numbers import counted, decimal
-from untaken.present.statuses import STAR
 from untaken.scoring import RunScore
 from untaken.views import (
     audit_corpus,
@@ -24,6 +23,7 @@ from untaken.views import (
     audited_tasks_table,
     dump,
 )
+from untaken.views.statuses import STAR
 
 ANNOTATE: Final = "pages/annotate.py"
 MOST_CARDS: Final = 12

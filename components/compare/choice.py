@@ -16,7 +16,7 @@ from untaken.analysis.comparing import MOST_SHOWN, ComparedRun, SideBySide, Task
 from untaken.analysis.corpus import Corpus
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import Run
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import compared_tasks
 
 ADDRESS: Final = ("task", "runs", "reference")

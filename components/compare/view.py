@@ -17,8 +17,8 @@ from untaken.analysis.comparing import AlignedRow, ComparedRun, Divergence, Side
 from untaken.analysis.corpus import Corpus
 from untaken.errors import number
 from untaken.ledger import Run
-from untaken.present.numbers import counted, p_value
-from untaken.present.statuses import STAR
+from untaken.numbers import counted, p_value
+from untaken.views.statuses import STAR
 
 COLUMNS: Final = 3
 MOST_COLUMNS: Final = 6

@@ -10,7 +10,7 @@ from components import figures
 from components.shared import judges, state, tables, text
 from components.shared.panels import panel
 from untaken.judging import LEAST_KAPPA
-from untaken.present.numbers import counted, decimal, interval, percent
+from untaken.numbers import counted, decimal, interval, percent
 from untaken.views import (
     concord_table,
     disagreements_table,

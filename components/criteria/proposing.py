@@ -27,7 +27,7 @@ from untaken.judging.criteria import (
 )
 from untaken.judging.criteria.critic import TASK_CHARS, not_proposed
 from untaken.ledger import Run
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import unique_table
 
 REPLIES: Final = "replies"

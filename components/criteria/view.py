@@ -29,7 +29,7 @@ from untaken.judging.criteria import (
     ledger_criteria,
     unique_by_seeds,
 )
-from untaken.present.numbers import counted, interval, percent
+from untaken.numbers import counted, interval, percent
 from untaken.views import (
     CriteriaReview,
     against_people,

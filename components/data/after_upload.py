@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.shared import state, text
 from components.shared.panels import panel
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views.contents import contents
 
 GROUPS: int = 4

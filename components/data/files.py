@@ -11,7 +11,7 @@ from components.data import removing
 from components.shared import evaluating, tables
 from components.shared.panels import panel
 from untaken.ledger import Run
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import files_table
 from untaken.workspace import Workspace
 

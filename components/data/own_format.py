@@ -13,7 +13,7 @@ from components.shared.panels import panel
 from components.shared.spooling import opened
 from untaken import limits
 from untaken.errors import UntakenError
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.traces.mapped.checking import MappingCheck, drafted_from, preview_mapping
 from untaken.views.mappings import mapping_tables
 from untaken.workspace import Workspace

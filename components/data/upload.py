@@ -32,7 +32,7 @@ from components.shared import (
 from components.shared.panels import panel, show
 from components.shared.spooling import opened, take_refused
 from untaken.errors import Finding, UntakenError
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views.uploads import Upload, stopped_uploads, together, uploads, uploads_table
 from untaken.workspace import Workspace
 from untaken.workspace.intake import UploadResult

@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components.shared import state, tables, text
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views.contents import HeldRun, runs_by_id, runs_in_words
 from untaken.views.uploads import ARCHIVE, Upload, uploads, uploads_table
 

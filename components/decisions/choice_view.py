@@ -14,12 +14,12 @@ from components.shared.choice_words import SIDES, SideStyle, side_of
 from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import SkillTakers
 from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, OffPolicyContrast, Point, level_words
+from untaken.counterfactual.contexts import context_words
 from untaken.counterfactual.memory import Record
 from untaken.counterfactual.words import time_words
 from untaken.errors import Score, number, reason
 from untaken.ledger import Run
-from untaken.present.contexts import context_words
-from untaken.present.numbers import (
+from untaken.numbers import (
     counted,
     decimal,
     interval,

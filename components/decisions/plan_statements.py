@@ -16,7 +16,7 @@ from untaken.analysis.fix_first import statement_parts
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, Statement, calibration_card
 from untaken.counterfactual.words import time_words
 from untaken.errors import Unscored, number
-from untaken.present.numbers import counted, decimal, interval, percent, signed
+from untaken.numbers import counted, decimal, interval, percent, signed
 from untaken.views import statements_table
 from untaken.views.plan_words import (
     LABELS,

@@ -7,7 +7,7 @@ import streamlit as st
 from components.shared import packets, state, tables
 from components.shared.panels import panel
 from untaken.analysis.fix_first import Triage
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.scoring.causes import brief_cause
 from untaken.views import cause_packet, causes_table
 

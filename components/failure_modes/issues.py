@@ -26,7 +26,7 @@ from untaken.analysis.failure_modes.issue_file import (
 from untaken.analysis.failure_modes.issue_model import Issue, IssueChange, IssueRule, IssueStatus
 from untaken.analysis.failure_modes.issues import TrackedIssue
 from untaken.errors import UntakenError
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views.issues import corpus_issues, issue_rates_table, issue_runs_table, issues_table
 
 STATES: Final = {"open": "○ open", "fixed": "✔ fixed", "reopened": "⚠ reopened"}

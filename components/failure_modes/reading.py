@@ -10,7 +10,7 @@ from components.shared import cards, state, tables
 from components.shared.panels import panel
 from untaken.analysis.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.present.numbers import counted, percent
+from untaken.numbers import counted, percent
 from untaken.views.mode_analysis import ModeAnalysis, reading_order_table
 
 MOST: int = 200

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.shared import cards, state
 from components.shared.panels import panel
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import review_order
 from untaken.views.first_page import runs_with_unhandled_failures
 

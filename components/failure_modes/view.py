@@ -13,7 +13,7 @@ from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from untaken.analysis.failure_modes import kept_taxonomy
 from untaken.analysis.failure_modes.reading import BY, By
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import dump
 from untaken.views.mode_analysis import (
     ModeAnalysis,

@@ -13,7 +13,7 @@ from untaken.analysis.ranking.rank_report import RankReport
 from untaken.analysis.ranking.ranked import RankedAgent, crossing_agents
 from untaken.analysis.ranking.remarks import unrankable
 from untaken.errors import number
-from untaken.present.numbers import interval, percent
+from untaken.numbers import interval, percent
 
 from ..rankings.words import metric_words
 from ..shared import text

@@ -18,7 +18,7 @@ from untaken.judging import (
     Reviewers,
     VerdictAgreement,
 )
-from untaken.present.numbers import decimal, interval
+from untaken.numbers import decimal, interval
 
 from ..shared import text
 from ..shared.palette import tokens

@@ -10,13 +10,13 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from untaken.analysis.previewing import Preview
+from untaken.numbers import counted, interval, percent
 from untaken.plans import SubGoal, edges
 from untaken.plans.discovery import ProposedGraph, Support
-from untaken.present.numbers import counted, interval, percent
-from untaken.present.plan_layout import PlanLayout
-from untaken.present.statuses import BORDER, STATUS, StatusLook
 from untaken.scoring import Status
 from untaken.views.plan_drawing import Box, wrapped
+from untaken.views.plan_layout import PlanLayout
+from untaken.views.statuses import BORDER, STATUS, StatusLook
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

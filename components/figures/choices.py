@@ -10,9 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from untaken.counterfactual import THRESHOLD, Choice
+from untaken.counterfactual.contexts import context_words
 from untaken.errors import number
-from untaken.present.contexts import context_words
-from untaken.present.numbers import interval, signed
+from untaken.numbers import interval, signed
 
 from ..shared import text
 from ..shared.choice_words import SIDES, Side, side_of

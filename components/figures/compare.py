@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from untaken.analysis.comparing import AlignedRow, Cell, CellStatus, ComparedRun, SideBySide
 from untaken.errors import Unscored
-from untaken.present.statuses import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, StatusName
-from untaken.present.visible import Wrapper
+from untaken.views.statuses import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, StatusName
+from untaken.visible import Wrapper
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

@@ -25,7 +25,7 @@ from untaken.judging.criteria import (
     subject_means,
 )
 from untaken.judging.criteria.discrimination import outcomes
-from untaken.present.numbers import decimal, interval, p_value, percent
+from untaken.numbers import decimal, interval, p_value, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

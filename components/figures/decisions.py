@@ -13,7 +13,7 @@ from untaken.counterfactual.levels import level_words
 from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.run_evaluation import Alternative, Decision, DeltaVerdict, RunEvaluation
 from untaken.errors import number
-from untaken.present.numbers import interval, signed
+from untaken.numbers import interval, signed
 
 from ..shared import text
 from ..shared.palette import DELTA_WORDS, Tokens, tokens

@@ -12,7 +12,7 @@ from untaken.analysis.failure_modes.pivot import Pivot, PivotCell
 from untaken.analysis.failure_modes.saturation import Saturation
 from untaken.analysis.failure_modes.trend import ModeTrend
 from untaken.errors import number
-from untaken.present.numbers import decimal, interval, percent
+from untaken.numbers import decimal, interval, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

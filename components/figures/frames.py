@@ -10,12 +10,12 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from untaken.errors import Unscored
-from untaken.present.numbers import decimal
-from untaken.present.statuses import STAR
+from untaken.numbers import decimal
 from untaken.simulator.crafter.world import VIEW
 from untaken.simulator.record import PlannedStep, PlanningRecord, fields_of
 from untaken.simulator.win import WhatIfNot
 from untaken.simulator.win.win_result import Verdict
+from untaken.views.statuses import STAR
 
 from ..shared import text
 from ..shared.palette import DARK, FONT, Tokens, tokens

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from untaken.present.numbers import counted, interval, percent
+from untaken.numbers import counted, interval, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

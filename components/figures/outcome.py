@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from untaken.analysis.ranking.comparisons import PassK, QuadrantPoint
 from untaken.analysis.ranking.ranked import RankedAgent
 from untaken.errors import number
-from untaken.present.numbers import interval, percent
+from untaken.numbers import interval, percent
 
 from ..rankings.words import metric_words
 from ..shared import text

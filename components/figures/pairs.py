@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from untaken.analysis.ranking.comparisons import Comparison, PairedDifference, SubGoalGap
 from untaken.errors import number
-from untaken.present.numbers import chance, interval, p_value, points
+from untaken.numbers import chance, interval, p_value, points
 
 from ..rankings.words import SIGNS, direction_of, fill_of
 from ..shared import text

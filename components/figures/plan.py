@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 
 from untaken.plans import GraphDiff, SubGoal, edges
 from untaken.plans.plan_graph import PlanGraph
-from untaken.present.plan_layout import larger
-from untaken.present.statuses import STAR, STATUS, StatusLook
 from untaken.scoring.run_score import RunScore
 from untaken.views.plan_drawing import Box, Drawing, draw, wrapped
+from untaken.views.plan_layout import larger
+from untaken.views.statuses import STAR, STATUS, StatusLook
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

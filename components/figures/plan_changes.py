@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from untaken.counterfactual.plan import CalibrationCard, EvaluatedDecision, EvaluatedPath, ReliabilityBin
 from untaken.counterfactual.plan.changes import OptionKind
 from untaken.errors import Unscored, number
-from untaken.present.numbers import interval, percent, signed
+from untaken.numbers import interval, percent, signed
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from untaken.errors import Unscored
 from untaken.judging.criteria import CriterionDifference, UniqueCount
-from untaken.present.numbers import decimal, interval, percent
+from untaken.numbers import decimal, interval, percent
 
 from ..shared import text
 from ..shared.palette import MARKERS, tokens

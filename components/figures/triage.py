@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem
 from untaken.analysis.fix_first.findings import Order
 from untaken.errors import Score, number
-from untaken.present.numbers import counted, percent, points
-from untaken.present.statuses import STAR
+from untaken.numbers import counted, percent, points
+from untaken.views.statuses import STAR
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens

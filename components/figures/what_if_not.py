@@ -8,7 +8,7 @@ from typing import Final
 import plotly.graph_objects as go
 
 from untaken.errors import Score, Unscored
-from untaken.present.numbers import decimal, interval
+from untaken.numbers import decimal, interval
 from untaken.simulator.ablation import FULL, PUBLISHED, Ablation
 from untaken.simulator.record import PlannedStep, PlanningRecord
 from untaken.simulator.win.win_result import EVEN, Verdict

@@ -15,10 +15,10 @@ import streamlit as st
 from components import figures
 from components.shared import evaluating, roles, state, tables, text
 from components.shared.panels import panel
+from untaken.counterfactual.contexts import context_words
 from untaken.counterfactual.memory import Flag, PolicyMemory, Signal, Snapshot, fold_in
 from untaken.errors import UntakenError
-from untaken.present.contexts import context_words
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import SignalReview, contexts_by_evidence, estimates_table
 
 ADDRESS: Final = ("skill", "context", "as_of")

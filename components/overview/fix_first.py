@@ -13,10 +13,10 @@ from components.shared.panels import panel
 from untaken.analysis.fix_first import ITEMS_SHOWN, FixItem, Triage, triage
 from untaken.analysis.fix_first.findings import ORDERS, Order
 from untaken.errors import Unscored, number
-from untaken.present.numbers import counted, interval, percent, points
-from untaken.present.statuses import STAR
+from untaken.numbers import counted, interval, percent, points
 from untaken.views import fix_packet, triage_table
 from untaken.views.first_page import RunBehind, runs_behind, runs_behind_items
+from untaken.views.statuses import STAR
 
 RUNS_SHOWN: Final = 3
 ITEM: Final = "fix_first_item"

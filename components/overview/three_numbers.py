@@ -6,7 +6,7 @@ from components.figures.agents import metric_words
 from components.shared import cards, text
 from components.shared.panels import panel
 from untaken.errors import Score, Unscored, number
-from untaken.present.numbers import counted, interval, percent, signed
+from untaken.numbers import counted, interval, percent, signed
 from untaken.views import Overview
 
 

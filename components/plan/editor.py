@@ -19,11 +19,11 @@ from components.plan.network import canvas_source, canvas_style, payload
 from components.plan.view import drawer, load_vis
 from components.shared import text
 from untaken.errors import UntakenError
+from untaken.numbers import counted
 from untaken.plans.editing import Edit, read_edit
 from untaken.plans.plan_graph import PlanGraph, SubGoal
-from untaken.present.numbers import counted
-from untaken.present.statuses import BORDER, CRITICAL_BORDER, INK
 from untaken.views.plan_drawing import Drawing, draw
+from untaken.views.statuses import BORDER, CRITICAL_BORDER, INK
 
 StepBack = Literal["undo", "redo"]
 Command = Edit | StepBack

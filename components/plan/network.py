@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from pyvis.network import Network
 
-from untaken.present.statuses import BORDER, CRITICAL_BORDER, NIGHT, STAR, STATUS
 from untaken.views.plan_drawing import LINE_HEIGHT, Drawing
+from untaken.views.statuses import BORDER, CRITICAL_BORDER, NIGHT, STAR, STATUS
 
 from ..shared.palette import DARK, FONT, LIGHT, Tokens
 

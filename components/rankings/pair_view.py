@@ -22,7 +22,7 @@ from untaken.analysis.ranking import (
     ties_in_words,
 )
 from untaken.ledger import Run
-from untaken.present.numbers import counted, points
+from untaken.numbers import counted, points
 from untaken.views import pairs_table
 
 MOST_TASKS: Final = 4

@@ -17,7 +17,7 @@ from components.shared.panels import panel
 from untaken.analysis.corpus import Corpus
 from untaken.analysis.ranking import OUTCOME, RankReport
 from untaken.errors import Unscored
-from untaken.present.numbers import counted, decimal
+from untaken.numbers import counted, decimal
 from untaken.views import (
     agents_table,
     agreement_table,

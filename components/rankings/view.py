@@ -15,7 +15,7 @@ from components.shared.panels import panel
 from untaken.analysis.ranking import OUTCOME, DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
 from untaken.errors import number
 from untaken.ledger import Run
-from untaken.present.numbers import counted, decimal, interval, percent, points
+from untaken.numbers import counted, decimal, interval, percent, points
 from untaken.views import rule_table
 
 RULE_COLUMNS: Final = {

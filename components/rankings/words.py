@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from untaken.analysis.ranking import METRICS, PairedDifference, RunContribution
 from untaken.errors import number
-from untaken.present.numbers import counted, decimal, interval, p_value, percent, points
+from untaken.numbers import counted, decimal, interval, p_value, percent, points
 
 from ..shared import text
 from ..shared.palette import Tokens

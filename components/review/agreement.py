@@ -14,7 +14,7 @@ from untaken.analysis.failure_modes import kept_taxonomy, mode_agreement
 from untaken.analysis.failure_modes.root_causes import DECISIVE_RECORD, RootCauseAgreement, ceiling_words
 from untaken.errors import Unscored
 from untaken.judging import ReviewerPair, Reviewers
-from untaken.present.numbers import counted, decimal, interval
+from untaken.numbers import counted, decimal, interval
 from untaken.views import dump, imported_in_words
 from untaken.views.mode_agreement import (
     corpus_root_causes,

@@ -12,7 +12,7 @@ from components.review import second_reading, signing, writing
 from components.run import run_list
 from components.shared import cards, roles, state, tables, text
 from components.shared.panels import panel
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import dump
 from untaken.views.reviewing import (
     Case,

@@ -9,11 +9,11 @@ import streamlit as st
 from components.shared import text
 from components.shared.panels import panel
 from untaken.errors import Score, Unscored, number
-from untaken.present.numbers import counted, money, percent
-from untaken.present.statuses import STAR
+from untaken.numbers import counted, money, percent
 from untaken.scoring import RunScore
 from untaken.views import RunReport
 from untaken.views.run_brief import run_brief
+from untaken.views.statuses import STAR
 
 FOLDED_CHARS: Final = 260
 """Longer answers are cut to three lines, with a way to the whole of them."""

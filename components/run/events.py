@@ -14,9 +14,9 @@ from components.shared import exports, state, tables, text
 from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
 from untaken.counterfactual import THRESHOLD, level_words
+from untaken.counterfactual.contexts import context_words
 from untaken.errors import number
 from untaken.ledger import as_mapping, readable
-from untaken.present.contexts import context_words
 from untaken.scoring import RunScore
 from untaken.views import RunReport, TimelineRow
 

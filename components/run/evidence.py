@@ -16,13 +16,13 @@ from components.run.verdicts import verdicts_on
 from components.run.view import TITLE_CHARS, named
 from components.shared import state, tables, text
 from components.shared.panels import panel
+from untaken.numbers import counted
 from untaken.plans import SubGoal
-from untaken.present.numbers import counted
-from untaken.present.statuses import STAR, STATUS, shown_status
 from untaken.scoring import NodeScore, RunScore
 from untaken.scoring.unused_values import in_words
 from untaken.views import RunReport
 from untaken.views.known_values import unlike_successes, values_to_know
+from untaken.views.statuses import STAR, STATUS, shown_status
 
 MOST_CHARS: Final = 20_000
 MOST_APART: Final = 6

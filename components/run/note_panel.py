@@ -34,7 +34,7 @@ from untaken.analysis.failure_modes import (
 from untaken.errors import Unscored
 from untaken.judging.asking.access import SETTING
 from untaken.ledger import Run
-from untaken.present.numbers import counted, decimal, interval, percent
+from untaken.numbers import counted, decimal, interval, percent
 from untaken.views import RunReport
 
 MOST_NOTES: Final = 10

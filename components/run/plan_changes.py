@@ -15,7 +15,7 @@ from untaken.analysis.failure_modes.root_causes import blame_words
 from untaken.counterfactual.plan import EvaluatedDecision, EvaluatedPath, PlanAlternative
 from untaken.errors import Unscored
 from untaken.ledger import Run
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views.mode_agreement import corpus_root_causes
 from untaken.views.plan_decisions import plan_changes_table
 from untaken.views.plan_words import alternative_words, did_words, doing_words, plan_silence

@@ -15,11 +15,11 @@ from components.run.evidence import node_words, pick
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from untaken.ledger import Verdict
-from untaken.present.numbers import counted
-from untaken.present.plan_layout import larger
+from untaken.numbers import counted
 from untaken.scoring import RunScore
 from untaken.views import RunReport
 from untaken.views.plan_drawing import READABLE, draw
+from untaken.views.plan_layout import larger
 
 COLUMN: Final = (400, 520)
 """Room for the graph beside the transcript on a screen 1,440 wide, in pixels."""

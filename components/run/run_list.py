@@ -11,7 +11,7 @@ from components.shared import listed_runs, state, text
 from components.shared.cards import KIND_ICONS
 from components.shared.panels import panel
 from untaken.analysis.corpus import Corpus
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import OrderedRun, review_order
 
 MANY: Final = 1_000

@@ -9,7 +9,7 @@ import streamlit as st
 from components.run.events import event_link
 from components.shared import text
 from components.shared.panels import panel
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import RunReport, UnhandledFailure
 
 TITLE_CHARS: Final = 70

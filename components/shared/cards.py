@@ -12,7 +12,7 @@ from components.shared.panels import panel
 from untaken.analysis.failure_modes.root_causes import FIRST_FAILED_RECORD
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.counterfactual.memory.observing import COPIES
-from untaken.present.numbers import percent
+from untaken.numbers import percent
 from untaken.views import ReviewItem
 
 KIND_ICONS = {"failed": "✗", "unlucky": "☂", "lucky": "⚠", "unfinished": "…", "broken": "⊘", "fine": "✓"}

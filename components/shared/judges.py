@@ -10,7 +10,7 @@ import streamlit as st
 from components.shared import cards, state, text
 from untaken.judging import JudgePassport, JudgeStanding, passports_beside, save_passports, uncalibrated
 from untaken.judging.passport_file import FILE
-from untaken.present.numbers import counted, decimal, interval, percent
+from untaken.numbers import counted, decimal, interval, percent
 from untaken.views import judges_worth, measure_corpus
 
 MOST_NAMED = 5

@@ -1,4 +1,4 @@
-"""The colours of the app in both themes, and the marks of agents; of statuses: `untaken.present.statuses`."""
+"""The colours of the app in both themes, and the marks of agents; of statuses: `untaken.views.statuses`."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import streamlit as st
 from components.data.upload import session_uploads
 from components.shared import private_session, roles, state, text
 from components.shared.panels import panel
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.workspace.private_area import NOT_SHARED, PrivateArea
 
 NOT_AN_OWNER: Final = "Only owners of the shared workspace can add files to it."

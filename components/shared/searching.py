@@ -9,7 +9,7 @@ import streamlit as st
 from components.run import run_list
 from components.shared import navigation, state, text
 from untaken.analysis.corpus import Corpus
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import review_order
 from untaken.views.searching import texts_with
 

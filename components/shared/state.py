@@ -27,8 +27,8 @@ from untaken.analysis.ranking import Group
 from untaken.errors import Finding
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run
+from untaken.numbers import counted
 from untaken.plans import escape_glob
-from untaken.present.numbers import counted
 from untaken.scoring.run_score import MissingRule
 from untaken.workspace import Workspace
 

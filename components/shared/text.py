@@ -10,7 +10,7 @@ import re
 import textwrap
 from typing import Final
 
-from untaken.present.visible import one_line
+from untaken.visible import one_line
 
 PARTS: Final = {"sce": "state causality", "win": "What-If-Not"}
 """Of Counterfactual Planning, by what `untaken crafter run` adds to the name of an agent that uses it."""

@@ -16,10 +16,10 @@ from untaken.analysis.failure_modes import Taxonomy, kept_taxonomy
 from untaken.analysis.failure_modes.root_causes import NAMED_BY_PEOPLE
 from untaken.errors import Unscored
 from untaken.judging import known_texts_to_judges
-from untaken.present.statuses import STATUS
 from untaken.scoring import NodeResult
 from untaken.scoring.transcript import Transcript, align_transcripts
 from untaken.views import run_transcript
+from untaken.views.statuses import STATUS
 
 HERE: Final = Path(__file__).parent
 NO_STEP: Final = ("start", "end", "verdict")

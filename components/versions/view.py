@@ -12,8 +12,7 @@ from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import triage
 from untaken.analysis.versions import FIELDS, Field, VersionComparison, most_paired, versions_of
 from untaken.errors import UntakenError
-from untaken.present.numbers import counted, interval, p_value, points
-from untaken.present.statuses import STAR
+from untaken.numbers import counted, interval, p_value, points
 from untaken.views import (
     discordant_pairs_table,
     dump,
@@ -23,6 +22,7 @@ from untaken.views import (
     versions_document,
     versions_packet,
 )
+from untaken.views.statuses import STAR
 from untaken.views.versions import cause_of, causes_of_versions, suspect_words, version_headline
 
 FIELD_WORDS: Final[dict[Field, str]] = {

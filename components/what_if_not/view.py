@@ -14,7 +14,7 @@ from components.shared import cards, options, state, tables, text
 from components.shared.panels import panel
 from components.what_if_not import planned
 from components.what_if_not.choice import choose_step, latest_causes, pick
-from untaken.present.numbers import counted, decimal, percent, significant
+from untaken.numbers import counted, decimal, percent, significant
 from untaken.simulator.ablation import remarks
 from untaken.simulator.players import policy_named
 from untaken.simulator.record import PlannedStep, PlanningRecord

@@ -13,7 +13,7 @@ from untaken.analysis.previewing import preview
 from untaken.plans import PlanGraph, SubGoal
 from untaken.plans.discovery import discover
 from untaken.plans.editing import Add, Delete, Rename, Set, apply, apply_all
-from untaken.present.statuses import STATUS
+from untaken.views.statuses import STATUS
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'
 

@@ -13,9 +13,9 @@ from components import figures
 from components.shared.choice_words import SIDES
 from components.shared.palette import LIGHT
 from untaken.counterfactual import Choice, Point, ScorePart, ScoreParts
+from untaken.counterfactual.contexts import context_words
 from untaken.errors import Unscored
-from untaken.present.contexts import context_words
-from untaken.present.numbers import signed
+from untaken.numbers import signed
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
 NONE = Unscored("no run chose it")

@@ -10,7 +10,7 @@ from components.figures import compare_matrix
 from untaken.analysis.comparing import SideBySide, align_runs
 from untaken.analysis.corpus import score_runs
 from untaken.plans import GraphSet, PlanGraph
-from untaken.present.statuses import BORDER, CRITICAL_BORDER, STATUS
+from untaken.views.statuses import BORDER, CRITICAL_BORDER, STATUS
 
 EVIL = "<b>x</b> $e$ %{y}\n[a](http://a.b)"
 GRAPH = a_graph(

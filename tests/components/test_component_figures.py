@@ -21,8 +21,8 @@ from components.shared.palette import LIGHT, tokens
 from untaken.analysis.ranking import DiscordantPair, RankedAgent, RankReport
 from untaken.counterfactual import Alternative, Decision, RunEvaluation, Summary
 from untaken.errors import Unscored
-from untaken.present.statuses import STATUS
 from untaken.scoring import Status
+from untaken.views.statuses import STATUS
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
 NONE = Unscored("no history")

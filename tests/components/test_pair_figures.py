@@ -14,9 +14,9 @@ from builders import a_score
 from components import figures
 from components.rankings import words as ranking_words
 from components.shared.palette import DARK, LIGHT
+from untaken import numbers
 from untaken.analysis.ranking import PairedDifference, PassK, RankReport, rank_agents
 from untaken.errors import Unscored
-from untaken.present import numbers
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
 NONE = Unscored("no interval")

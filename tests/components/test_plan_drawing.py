@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from untaken.present.plan_layout import PlanLayout
-from untaken.present.statuses import STATUS
 from untaken.scoring.run_score import DetailLater, ScoreDetail, Status
 from untaken.views.plan_drawing import READABLE, Drawing, draw, wrapped
+from untaken.views.plan_layout import PlanLayout
+from untaken.views.statuses import STATUS
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 

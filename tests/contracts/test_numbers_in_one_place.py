@@ -1,4 +1,4 @@
-"""What people read has one style of numbers: only `untaken.present.numbers` formats them."""
+"""What people read has one style of numbers: only `untaken.numbers` formats them."""
 
 from __future__ import annotations
 

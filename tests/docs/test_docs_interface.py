@@ -44,11 +44,10 @@ from untaken.plans import (
     ToolCallSpec,
     parse_graph,
 )
-from untaken.present import statuses
 from untaken.scoring.run_score import Diagnosis, Status
 from untaken.simulator.record import PlannedStep, PlanningRecord
 from untaken.traces import formats
-from untaken.views import SCHEMAS, json_schema
+from untaken.views import SCHEMAS, json_schema, statuses
 from untaken.workspace.database import STORE
 
 TEXT = page("docs/interface.md")

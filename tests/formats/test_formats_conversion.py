@@ -27,8 +27,8 @@ from untaken.facts.scaling.places import find_ledgers
 from untaken.ledger import heads_path, read_ledger
 from untaken.ledger.heads import heads_text
 from untaken.ledger.ledger_file import SHORT_BYTES, HeldLedgers
+from untaken.numbers import counted
 from untaken.plans import load_graphs
-from untaken.present.numbers import counted
 from untaken.traces import Conversion, convert, formats, importers, sniff, sniff_path
 from untaken.traces.output import file_stem
 

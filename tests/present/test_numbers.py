@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from untaken import numbers
 from untaken.errors import Unscored
-from untaken.present import numbers
 
 WRITTEN = [
     (numbers.percent(0.624), "62%"),

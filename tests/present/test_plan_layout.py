@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from untaken.present.plan_layout import BOX_GAP, Edge, arrow, lay_out
+from untaken.views.plan_layout import BOX_GAP, Edge, arrow, lay_out
 
 TOUCH = 6.0
 """Pixels between a line's end and its box at the most."""

@@ -30,7 +30,7 @@ from untaken.judging import (
 )
 from untaken.judging.passport import Figure, JudgePassport
 from untaken.ledger.source import require_path
-from untaken.present.numbers import counted, interval, p_value
+from untaken.numbers import counted, interval, p_value
 from untaken.views import AgreeDocument, LabelledRatesEntry, reviewers_entry
 
 BASIS: Final = {"labels_and_judge": "labels and judge", "labels": "labels", "none": NOTHING}

@@ -14,7 +14,7 @@ from untaken.facts.scaling.places import Place
 from untaken.facts.scaling.reading import Ledgers
 from untaken.ledger import Draft, LedgerWriter, Run, read_ledger
 from untaken.ledger.lines import is_compressed
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 
 DraftsOf = Callable[[Run], Sequence[Draft]]
 """What to append to a run, given all that its ledger holds by then."""

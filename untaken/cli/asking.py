@@ -11,7 +11,7 @@ from untaken.cli.grammar import Parser, count
 from untaken.errors import UntakenError
 from untaken.judging.asking import ModelAccess, ReplyStore
 from untaken.judging.asking.access import SETTING
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 
 REPLIES = "untaken-replies"
 

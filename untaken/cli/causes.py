@@ -9,11 +9,11 @@ from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.packet import print_packet
 from untaken.cli.score import evaluated_paths, print_rules
-from untaken.present.numbers import counted, p_value
-from untaken.present.statuses import STAR
+from untaken.numbers import counted, p_value
 from untaken.scoring.causes import cause_words
 from untaken.views.causes import causes_document
 from untaken.views.packets import cause_packet, nth
+from untaken.views.statuses import STAR
 
 TOP = 20
 

@@ -23,7 +23,7 @@ from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.score import print_rules, scored_paths, usage_without_graphs
 from untaken.errors import Unscored
 from untaken.ledger import Run
-from untaken.present.numbers import counted, p_value
+from untaken.numbers import counted, p_value
 from untaken.views import compare_document
 
 ICONS: Final[dict[CellStatus, str]] = {

@@ -11,9 +11,9 @@ from untaken.cli.console import NOTHING, Console, decimal, plain, signed
 from untaken.cli.packet import print_packet
 from untaken.cli.score import print_rules, scored_paths
 from untaken.counterfactual.memory import PolicyMemory
-from untaken.present.numbers import p_value
-from untaken.present.statuses import STAR
+from untaken.numbers import p_value
 from untaken.views.packets import nth, versions_packet
+from untaken.views.statuses import STAR
 from untaken.views.versions import (
     causes_of_versions,
     suspect_words,

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
+from untaken import numbers
 from untaken.errors import Finding, Score, Unscored, UntakenError
-from untaken.present import numbers
-from untaken.present.numbers import Number
+from untaken.numbers import Number
 
 if TYPE_CHECKING:
     from untaken.views.documents import Document, DocumentPart

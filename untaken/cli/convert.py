@@ -10,7 +10,7 @@ from typing import Final
 from untaken.cli import USAGE
 from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import UsageError, Verbs, verb
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.traces import Conversion, convert, own_importers
 from untaken.traces.mapped import mapped_importer, read_mapping
 from untaken.views.formats import convert_document

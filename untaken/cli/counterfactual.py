@@ -35,7 +35,7 @@ from untaken.counterfactual import (
 from untaken.counterfactual.memory import PolicyMemory, by_memory, queue_signals
 from untaken.errors import Finding
 from untaken.facts.scaling.reading import Ledgers, Scoring
-from untaken.present.numbers import counted, interval
+from untaken.numbers import counted, interval
 from untaken.settings import settings_of
 from untaken.views import counterfactual_document
 from untaken.views.documents import DocumentPart

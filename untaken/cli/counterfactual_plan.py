@@ -11,8 +11,8 @@ from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, calibra
 from untaken.counterfactual.plan.scored import plan_evaluation
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Run
+from untaken.numbers import counted, p_value
 from untaken.plans import GraphSet
-from untaken.present.numbers import counted, p_value
 from untaken.views.plan_decisions import PlanDocument, plan_document
 from untaken.views.plan_words import LABELS, distinct, groups_words, option_words, situation_words
 

@@ -7,7 +7,7 @@ import argparse
 from untaken.cli import crafter_run, crafter_win
 from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import UsageError, Verbs, group, verb
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.simulator.crafter import ACHIEVEMENTS, BUDGET_STEPS, MethodScore, method_scores, read_scores
 from untaken.views import CrafterScoreDocument
 

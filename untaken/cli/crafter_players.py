@@ -13,7 +13,7 @@ from untaken.cli.console import Console
 from untaken.cli.grammar import Parser, UsageError
 from untaken.errors import Finding
 from untaken.judging.asking import ModelAccess
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.simulator.crafter import ACHIEVEMENTS
 from untaken.simulator.players import POLICIES
 

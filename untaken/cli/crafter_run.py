@@ -24,8 +24,8 @@ from untaken.cli.crafter_players import (
 )
 from untaken.cli.grammar import UsageError, verb
 from untaken.judging.asking import ModelAccess
+from untaken.numbers import counted, p_value, percent
 from untaken.plans import save_graph
-from untaken.present.numbers import counted, p_value, percent
 from untaken.simulator.ablation import (
     FULL,
     PUBLISHED,

@@ -11,7 +11,7 @@ from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.crafter_players import player, print_unanswered, require_counts, takes_task
 from untaken.cli.grammar import UsageError, verb
 from untaken.judging.asking import ModelAccess
-from untaken.present.numbers import counted, percent
+from untaken.numbers import counted, percent
 from untaken.simulator.crafter import CrafterWorld
 from untaken.simulator.players import POLICIES, policy_named
 from untaken.simulator.win import INTERVENTIONS, Noise, Watched, Watching, found_mistakes, reward_named, watch

@@ -36,8 +36,8 @@ from untaken.judging.criteria import (
     read_quantifier_runs,
     verify_criteria,
 )
+from untaken.numbers import counted
 from untaken.plans import GraphSet
-from untaken.present.numbers import counted
 from untaken.views import criteria_document, criteria_verify_document
 
 _SOURCES = "Pass ledgers, or recorded replies with --recorded PATH."

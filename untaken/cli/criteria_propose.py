@@ -15,7 +15,7 @@ from untaken.judging.criteria.critic import TASK_CHARS, not_proposed
 from untaken.judging.criteria.embedding import WORDS_IN
 from untaken.ledger import Run
 from untaken.ledger.source import require_path
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import proposal_document
 
 SEEDS = 5

@@ -23,7 +23,7 @@ from untaken.facts.scaling.places import find_ledgers
 from untaken.facts.scaling.reading import Scoring
 from untaken.ledger import Run
 from untaken.ledger.disk import replace, replacing_path
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.scoring import RunScore
 from untaken.settings import settings_of
 from untaken.views import ExportDocument, decisions_in_parts

@@ -29,7 +29,7 @@ from untaken.cli.score import Scored, print_rules, scored_paths, usage_without_g
 from untaken.counterfactual.plan.scored import plan_evaluation
 from untaken.judging import uncalibrated
 from untaken.ledger import Run
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.scoring import DOUBTS, RunScore
 from untaken.scoring.verdicts import ANCHORED_ONLY
 from untaken.settings import settings_of

@@ -15,6 +15,7 @@ from untaken.cli.inputs import read_ledgers
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Run, disk
 from untaken.ledger.source import require_path
+from untaken.numbers import counted
 from untaken.plans import (
     GRAPH_FORMATS,
     GraphSet,
@@ -26,7 +27,6 @@ from untaken.plans import (
     inspect_graph,
     load_graph,
 )
-from untaken.present.numbers import counted
 from untaken.views import graph_diff_document
 from untaken.views.plans import CheckedGraph, GraphCheckDocument, GraphDrawDocument
 

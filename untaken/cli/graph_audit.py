@@ -12,9 +12,9 @@ from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import read_graphs, read_ledgers
 from untaken.cli.packet import print_packet
 from untaken.counterfactual.memory import PolicyMemory
-from untaken.present.statuses import STAR
 from untaken.views.audit import audit_corpus, audit_document, stranger_findings, writes_in_words
 from untaken.views.packets import audit_packet, nth
+from untaken.views.statuses import STAR
 
 TOP: Final = 40
 FIRST: Final = ("doubtful", "blind", "contested", "untested", "sound")

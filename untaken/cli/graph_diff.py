@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from untaken.cli.console import NOTHING, Console, plain
+from untaken.numbers import counted
 from untaken.plans import GraphDiff
 from untaken.plans.yaml_text import flow
-from untaken.present.numbers import counted
 
 
 def print_diff(found: GraphDiff, console: Console) -> None:

@@ -13,10 +13,10 @@ from untaken.cli.graph_diff import print_diff
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.errors import Unscored
 from untaken.ledger import Run
+from untaken.numbers import counted
 from untaken.plans import PlanGraph, diff_graphs, discovery, escape_glob, matches_glob, save_graph
 from untaken.plans.discovery import MIN_RUNS, MIN_SHARE, THETA, ProposedGraph
 from untaken.plans.editing import tool_proposals
-from untaken.present.numbers import counted
 from untaken.views import graph_discover_document
 
 

@@ -14,7 +14,7 @@ from untaken.cli.analysed import read_analysed, takes_runs, workspace_path
 from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import UsageError, Verbs, verb
 from untaken.cli.inputs import moment
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views.issues import IssuesDocument, corpus_issues, issue_entry
 
 

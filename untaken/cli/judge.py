@@ -29,8 +29,8 @@ from untaken.judging.asking import ModelAccess
 from untaken.judging.asking.access import Progress
 from untaken.judging.node_verdict import UNSCORED_WORDS
 from untaken.ledger import Run
+from untaken.numbers import counted
 from untaken.plans import GraphSet, PlanGraph
-from untaken.present.numbers import counted
 from untaken.views import JudgeDocument
 
 

@@ -10,7 +10,7 @@ from untaken.cli import USAGE
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, group, verb
 from untaken.ledger import disk
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.traces.mapped import mapped_importer, read_mapping
 from untaken.traces.mapped.checking import MappingCheck, check_mapping, drafted_mapping
 from untaken.views.mappings import MappingCheckDocument

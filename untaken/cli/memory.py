@@ -11,7 +11,7 @@ from untaken.cli.grammar import Verbs, group, verb
 from untaken.cli.inputs import moment, read_ledgers
 from untaken.counterfactual.memory import PolicyMemory, Snapshot, ValueRange, rebuild_memory
 from untaken.errors import Score, number
-from untaken.present.numbers import counted, interval, significant
+from untaken.numbers import counted, interval, significant
 from untaken.settings import settings_of
 from untaken.views import memory_document
 

@@ -20,7 +20,7 @@ from untaken.counterfactual.memory import (
     waiting_signals,
 )
 from untaken.facts.scaling.reading import Ledgers
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.settings import settings_of
 from untaken.views import (
     MemoryPreviewDocument,

@@ -27,7 +27,7 @@ from untaken.cli.grammar import UsageError, Verbs, group, verb
 from untaken.cli.inputs import open_workspace
 from untaken.cli.modes_taxonomy import print_modes, takes_workspace
 from untaken.ledger import Draft, Run
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views.modes import (
     modes_notes_document,
     modes_overview,

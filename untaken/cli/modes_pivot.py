@@ -8,7 +8,7 @@ from untaken.analysis.failure_modes.reading import BY
 from untaken.cli.analysed import read_analysed, takes_runs
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, verb
-from untaken.present.numbers import counted, p_value
+from untaken.numbers import counted, p_value
 from untaken.views.mode_analysis import (
     ModeAnalysis,
     analyse_modes,

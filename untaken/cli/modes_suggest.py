@@ -21,7 +21,7 @@ from untaken.cli.modes_taxonomy import takes_workspace
 from untaken.errors import Unscored, number
 from untaken.judging.asking.access import SETTING
 from untaken.ledger import Run
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views.modes import UnfiledNote, modes_suggest_document, unfiled_notes
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from untaken.analysis.failure_modes.presets import TITLES
 from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import Parser, Verbs, verb
 from untaken.cli.inputs import open_workspace
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views.modes import ModesOverview, modes_overview
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from untaken.cli.agree import print_rates, read_odds, takes_odds
 from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.score import print_rules, scored_paths, usage_without_graphs
-from untaken.present.numbers import counted, interval, p_value
+from untaken.numbers import counted, interval, p_value
 from untaken.views import rank_document
 
 WINS: Final = {

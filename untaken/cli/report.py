@@ -11,7 +11,7 @@ from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.score import evaluated_paths
 from untaken.ledger.disk import replace
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import rates_with_labels
 from untaken.views.html import html_report
 from untaken.views.html.small_print import corpus_digest

@@ -31,8 +31,8 @@ from untaken.judging import (
     uncalibrated,
 )
 from untaken.ledger import Run
+from untaken.numbers import counted, decimal, interval, money, percent
 from untaken.plans import GraphSet
-from untaken.present.numbers import counted, decimal, interval, money, percent
 from untaken.scoring import AgentScore, MissingRule, RunScore
 from untaken.settings import settings_of
 from untaken.views import score_document

@@ -11,11 +11,11 @@ from untaken.cli.grammar import Verbs, verb
 from untaken.cli.packet import print_packet
 from untaken.cli.score import evaluated_paths, print_rules
 from untaken.errors import Unscored
-from untaken.present.numbers import counted, money, p_value, percent
-from untaken.present.statuses import STAR
+from untaken.numbers import counted, money, p_value, percent
 from untaken.views import triage_document
 from untaken.views.advised import Advised, AdvisedChoice, CheaperOption, advised
 from untaken.views.packets import fix_packet, nth, run_packet
+from untaken.views.statuses import STAR
 
 TOP = 10
 NAMED = 5

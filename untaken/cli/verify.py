@@ -10,7 +10,7 @@ from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import verify_file
 from untaken.facts.scaling.places import find_ledgers
 from untaken.ledger import Integrity
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views import verify_document
 
 

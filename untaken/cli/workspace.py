@@ -11,7 +11,7 @@ from untaken import workspace as store
 from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Parser, UsageError, Verbs, group, verb
 from untaken.errors import Where
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views.workspace import (
     HealthCheckEntry,
     RebuiltWorkspace,

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from untaken import stats
 from untaken.errors import Unscored
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.scoring import RunScore
 
 ALARM: Final = 0.5

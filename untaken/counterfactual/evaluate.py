@@ -22,7 +22,7 @@ from untaken.counterfactual.summary import tally
 from untaken.errors import Finding, Score, Unscored, UntakenError, Where
 from untaken.garbage import seldom_collected
 from untaken.ledger.run import Run
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 
 if TYPE_CHECKING:
     from untaken.counterfactual.decisions import DecisionScorer

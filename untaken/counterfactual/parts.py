@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from untaken.errors import Score, Unscored, number
-from untaken.present.numbers import decimal
+from untaken.numbers import decimal
 
 MARGIN: Final = 0.1
 """Success is called the same only where the alternative's is at most so much lower, as in `equivalent`."""

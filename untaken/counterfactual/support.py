@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from untaken.counterfactual.words import COULD_BE_TIME, MOST_RUNS, N_MIN
-from untaken.present.numbers import p_value, points
+from untaken.numbers import p_value, points
 from untaken.stats.exact import poisson_binomial_tail
 from untaken.stats.in_time import ChoiceSeries, TimeAdjustment
 from untaken.stats.stratified import Stratum, exact_test, risk_difference

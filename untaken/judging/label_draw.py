@@ -12,7 +12,7 @@ import numpy as np
 
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Run
-from untaken.present.numbers import percent
+from untaken.numbers import percent
 from untaken.stats.label_draw import draw_test, weighted_draw_test
 from untaken.stats.rounding import Floats
 

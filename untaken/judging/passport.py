@@ -21,9 +21,9 @@ from untaken.judging.reviewers import EVERYBODY
 from untaken.judging.trust import FEWEST_PAIRS, LEAST_KAPPA, judges_of, trust_of
 from untaken.ledger import MadeWith, Run
 from untaken.ledger.events import Verdict
+from untaken.numbers import counted
 from untaken.plans import GraphSet
 from untaken.plans.globs import escape_glob
-from untaken.present.numbers import counted
 from untaken.scoring.verdicts import not_withdrawn, ruling, whose_count
 
 NOT_RECORDED: Final = "not recorded"

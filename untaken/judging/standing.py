@@ -19,9 +19,9 @@ from untaken.judging.passport import (
 from untaken.judging.reviewers import EVERYBODY
 from untaken.judging.trust import judges_of
 from untaken.ledger import Run
+from untaken.numbers import counted
 from untaken.plans import GraphSet
 from untaken.plans.globs import escape_glob
-from untaken.present.numbers import counted
 from untaken.scoring.verdicts import EXCEPT, PLACE, whose_count
 
 State = Literal["calibrated", "uncalibrated", "stale"]

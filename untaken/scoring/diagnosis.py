@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.scoring.attempts import AttemptsById
 from untaken.scoring.compiled import CompiledGraph
 from untaken.scoring.run_score import Diagnosis, NodeResult, Violation

@@ -11,9 +11,9 @@ from untaken.ledger.events import ToolCall
 from untaken.plans import json_equal
 from untaken.plans.patterns import text_of
 from untaken.plans.plan_graph import ToolCallSpec
-from untaken.present.visible import one_line
 from untaken.scoring.differences import brief, shown, unmet_arguments
 from untaken.scoring.trace import Trace
+from untaken.visible import one_line
 
 ERROR_CHARS: Final = 200
 """Characters of an error text that are quoted."""

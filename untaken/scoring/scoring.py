@@ -10,8 +10,8 @@ from msgspec import Struct, structs
 from untaken.errors import Finding, Score, Unscored, Where
 from untaken.ledger.events import BLAMED
 from untaken.ledger.run import Run
+from untaken.numbers import counted
 from untaken.plans import Mapping, PlanGraph, map_actions
-from untaken.present.numbers import counted
 from untaken.scoring.attempts import AttemptsById, attempts
 from untaken.scoring.checks import CheckRunner, DecisionsById
 from untaken.scoring.compiled import CompiledGraph, compiled_graph

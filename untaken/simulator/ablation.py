@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from untaken.errors import Score
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.simulator.crafter.playing import Setup
 from untaken.simulator.loop import WinSettings
 

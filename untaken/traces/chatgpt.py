@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.traces.format_info import FormatInfo
 from untaken.traces.importer import Importer
 from untaken.traces.losses import Findings

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.traces import codex_events
 from untaken.traces.format_info import FormatInfo
 from untaken.traces.importer import Importer

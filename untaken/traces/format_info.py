@@ -10,7 +10,7 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 
 from untaken.errors import Finding
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 
 RunField = Literal[
     "agent", "model", "version", "prompt version", "task", "task text", "target",

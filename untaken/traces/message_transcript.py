@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.traces.losses import Findings
 from untaken.traces.messages import message_items
 from untaken.traces.readings import text

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from datetime import datetime
 from typing import Any
 
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.traces.intake import Intake
 from untaken.traces.losses import Findings, clip
 from untaken.traces.sources import Source

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from untaken.errors import UntakenError
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.traces.intake import Intake
 from untaken.traces.losses import FileLog, Findings
 from untaken.traces.readings import mapping

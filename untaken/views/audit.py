@@ -13,8 +13,8 @@ from untaken.analysis.auditing.probing import Probe
 from untaken.analysis.corpus import Corpus
 from untaken.errors import Finding
 from untaken.ledger import Run
+from untaken.numbers import counted
 from untaken.plans.editing import Edit
-from untaken.present.numbers import counted
 from untaken.scoring import RunScore
 from untaken.views.documents import Count, DocumentPart
 from untaken.views.frame import Columns, count, figure, frame, text, truth

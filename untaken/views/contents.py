@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from untaken.analysis.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.scoring import RunScore
 from untaken.views.review import review_order
 

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from untaken.analysis.failure_modes import Taxonomy, filed_texts, notes_of
 from untaken.ledger import Run
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.views.mode_analysis import ModeAnalysis
 
 READ: Final = 10

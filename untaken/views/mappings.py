@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from untaken.errors import Finding
-from untaken.present.visible import one_line
 from untaken.traces.format_info import FieldCount
 from untaken.traces.mapped.checking import ListCount, MappingCheck
 from untaken.views.documents import Count, DocumentPart
 from untaken.views.frame import Columns, count, frame, text
+from untaken.visible import one_line
 
 if TYPE_CHECKING:
     import pandas as pd

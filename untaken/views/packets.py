@@ -22,10 +22,10 @@ from untaken.analysis.fix_first import FixItem
 from untaken.analysis.versions import DiscordantRuns
 from untaken.errors import Unscored, UntakenError, number
 from untaken.ledger import Run, as_mapping
+from untaken.numbers import counted, interval, percent, points
 from untaken.plans import Check, PlanGraph, SubGoal, ToolCallSpec, export_graph
 from untaken.plans.editing import apply
 from untaken.plans.patterns import as_literal
-from untaken.present.numbers import counted, interval, percent, points
 from untaken.scoring import FieldDifference, NodeScore, RunScore
 from untaken.scoring.causes import Cause, cause_words
 from untaken.scoring.differences import ABSENT

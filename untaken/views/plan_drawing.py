@@ -13,12 +13,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from untaken.numbers import counted
 from untaken.plans.plan_graph import PlanGraph, SubGoal
-from untaken.present.numbers import counted
-from untaken.present.plan_layout import Direction, PlanLayout, lay_out
-from untaken.present.statuses import STAR, STATUS, StatusName, shown_status
-from untaken.present.visible import Wrapper, one_line
 from untaken.scoring.run_score import RunScore
+from untaken.views.plan_layout import Direction, PlanLayout, lay_out
+from untaken.views.statuses import STAR, STATUS, StatusName, shown_status
+from untaken.visible import Wrapper, one_line
 
 Line = tuple[int, int, Literal["needs", "violated", "option"]]
 """From, to (positions of boxes), and what the line says."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.counterfactual import plan
 from untaken.errors import Unscored
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 
 if TYPE_CHECKING:
     from untaken.counterfactual.parts import ScoreParts

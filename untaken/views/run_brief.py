@@ -8,7 +8,7 @@ from typing import Final
 from untaken.ledger import Message, Run, readable
 from untaken.plans import PlanGraph
 from untaken.plans.patterns import text_of
-from untaken.present.statuses import STAR
+from untaken.views.statuses import STAR
 
 MOST_GOALS: Final = 8
 MOST_CHARS: Final = 10_000

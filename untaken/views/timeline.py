@@ -12,7 +12,7 @@ from typing import Final, overload
 from untaken.counterfactual import Decision
 from untaken.ledger import Run, event_type, readable
 from untaken.ledger import events as ev
-from untaken.present.numbers import counted, money
+from untaken.numbers import counted, money
 
 PREVIEW_CHARS: Final = 400
 """Most characters of recorded text shown in a row; the whole event is a click away."""

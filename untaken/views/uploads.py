@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.errors import Finding
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.traces import formats
 from untaken.traces.format_info import FileLoss
 from untaken.views.frame import Columns, count, frame, text

@@ -18,11 +18,11 @@ from untaken.analysis.versions import (
 from untaken.analysis.versions.comparison import Kind
 from untaken.errors import Finding
 from untaken.ledger import Run
-from untaken.present.numbers import counted, percent, points
-from untaken.present.statuses import STAR
+from untaken.numbers import counted, percent, points
 from untaken.scoring.causes import Cause, cause_words
 from untaken.views.documents import Count, DocumentPart
 from untaken.views.frame import Columns, count, figure, frame, text, truth
+from untaken.views.statuses import STAR
 from untaken.views.usage import MEASURES
 
 if TYPE_CHECKING:

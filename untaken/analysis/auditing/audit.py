@@ -21,10 +21,10 @@ from untaken.analysis.auditing.successes import (
 )
 from untaken.analysis.auditing.writes import TaskAudit, audit_tasks
 from untaken.ledger.run import Run
+from untaken.numbers import counted
 from untaken.plans import PlanGraph
 from untaken.plans.editing.edits import Edit
 from untaken.plans.plan_graph import SubGoal
-from untaken.present.numbers import counted
 from untaken.scoring import RunScore
 from untaken.scoring.compiled import check_kind
 

@@ -10,7 +10,7 @@ from typing import Final
 from untaken import stats
 from untaken.analysis.failure_modes.reading import ReadRun, modes_seen
 from untaken.errors import Unscored
-from untaken.present.numbers import counted, decimal
+from untaken.numbers import counted, decimal
 
 POINTS: Final = 200
 """Points of a curve at the most."""

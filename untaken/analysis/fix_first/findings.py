@@ -9,7 +9,7 @@ from typing import Final, Literal
 from untaken.analysis.fix_first.items import FixItem, InfrastructureGroup, LeftSubGoal
 from untaken.analysis.ranking import Contradiction
 from untaken.errors import number
-from untaken.present.numbers import counted, percent
+from untaken.numbers import counted, percent
 from untaken.scoring.causes import Cause
 
 ITEMS_SHOWN: Final = 6

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from untaken.errors import Score
 from untaken.ledger.infrastructure import InfrastructureKind
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.scoring.causes import Cause, brief_cause, cause_words
 from untaken.scoring.causes.places import Way
 from untaken.scoring.differences import brief

@@ -10,7 +10,7 @@ from untaken import stats
 from untaken.analysis.fix_first.items import FixItem
 from untaken.analysis.fix_first.subjects import Key
 from untaken.analysis.fix_first.tally import ALPHA, FailureTally, one_of_two
-from untaken.present.numbers import counted, p_value, percent
+from untaken.numbers import counted, p_value, percent
 
 LEAST_RUNS: Final = 3
 LEAST_TASKS: Final = 2

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final, Literal
 
 from untaken.errors import Score, Unscored
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 
 Interval = Literal["adjusted_wald", "student_t"]
 Test = Literal["mcnemar", "sign_flip"]

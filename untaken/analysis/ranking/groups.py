@@ -9,7 +9,7 @@ from typing import Final
 
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Run
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 
 LEFT_OUT: Final = "runs-left-out"
 MOST_NAMED: Final = 10

@@ -9,7 +9,7 @@ from typing import Final
 from untaken.analysis.ranking.metrics import METRICS
 from untaken.analysis.ranking.rank_report import RankReport
 from untaken.errors import Finding, Score, Unscored
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.scoring.run_score import AgentScore
 
 POOLED: Final = tuple(metric for metric in METRICS if metric in AgentScore.__dataclass_fields__)

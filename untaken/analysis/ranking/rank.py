@@ -31,7 +31,7 @@ from untaken.analysis.ranking.ranked import (
 from untaken.errors import Finding, Score, Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.limits import COMPARED_AGENTS
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.scoring import score_agents
 from untaken.scoring.run_score import AgentScore, MissingRule, RunScore
 from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman, tau_interval

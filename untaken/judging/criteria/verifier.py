@@ -20,7 +20,7 @@ from untaken.judging.criteria.discrimination import (
 from untaken.judging.criteria.disturb import ATTACK_WORDS, DROP
 from untaken.judging.criteria.means import tasks_of_subjects
 from untaken.judging.criteria.stability import Stability, stability
-from untaken.present.numbers import counted, interval, p_value, percent
+from untaken.numbers import counted, interval, p_value, percent
 
 NOT_DONE: Final = Unscored("not done: no values of disturbed runs were given")
 

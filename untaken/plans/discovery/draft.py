@@ -11,6 +11,7 @@ import msgspec
 
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Run
+from untaken.numbers import counted
 from untaken.plans import PlanGraph, SubGoal, ancestors, topological, transitive_reduction
 from untaken.plans.discovery.alternatives import alternatives
 from untaken.plans.discovery.calls import FamilyFit, TaskFit, family_fit, orders_by_calls, shared_calls
@@ -33,7 +34,6 @@ from untaken.plans.discovery.proposed_graph import (
     Source,
     Support,
 )
-from untaken.present.numbers import counted
 from untaken.stats.rates import wilson
 
 LARGEST: Final = 1_000

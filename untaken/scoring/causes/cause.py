@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from untaken.present.numbers import counted, p_value
+from untaken.numbers import counted, p_value
 from untaken.scoring.differences import ABSENT
 
 CauseKind = Literal["tool_error", "argument", "missing_information", "skill", "agent", "skipped"]

@@ -8,7 +8,7 @@ from typing import Final
 
 from untaken.analysis.ranking import OUTCOME, PairedDifference, RankReport, WorkflowVerdict, metric_words
 from untaken.errors import number
-from untaken.present.numbers import counted, interval, points
+from untaken.numbers import counted, interval, points
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
 
 PAIRS: Final = 200

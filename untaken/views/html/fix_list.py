@@ -12,14 +12,14 @@ from untaken.analysis.fix_first import FixItem, Triage
 from untaken.counterfactual.choices import Choice
 from untaken.counterfactual.levels import level_words
 from untaken.errors import Unscored
-from untaken.present.numbers import counted, decimal, interval, p_value, signed
-from untaken.present.statuses import STAR
+from untaken.numbers import counted, decimal, interval, p_value, signed
 from untaken.scoring.causes import cause_words
 from untaken.views.advised import Advised, AdvisedChoice
 from untaken.views.cause import cause_of
 from untaken.views.html.markup import Markup, facts, row, run_list, run_name, section, short, table, tag
 from untaken.views.html.summary import gain_words
 from untaken.views.plan_words import groups_words
+from untaken.views.statuses import STAR
 
 FOCUSED: Final = 5
 CONTRADICTIONS: Final = 8

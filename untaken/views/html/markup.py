@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from untaken.present.visible import visible
+from untaken.visible import visible
 
 _VOID: Final = frozenset({"meta", "br", "hr"})
 

@@ -7,7 +7,7 @@ from typing import Final
 from untaken.analysis.corpus import Corpus
 from untaken.analysis.failure_modes import Taxonomy, modes_of, notes_of
 from untaken.analysis.failure_modes.reading import ReadRun, modes_seen, read_runs
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.scoring import RunScore
 from untaken.views.cause import cause_of
 from untaken.views.html.markup import Markup, row, run_name, section, short, table, tag

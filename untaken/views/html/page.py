@@ -14,8 +14,7 @@ from untaken.analysis.fix_first import triage
 from untaken.analysis.ranking.groups import LEFT_OUT
 from untaken.errors import Score, Unscored
 from untaken.judging import LabelledRate, LabelledRates
-from untaken.present.numbers import counted, decimal, interval, percent, points
-from untaken.present.statuses import STAR, STATUS
+from untaken.numbers import counted, decimal, interval, percent, points
 from untaken.scoring import NodeResult, RunScore, Status
 from untaken.views.advised import advised
 from untaken.views.first_page import first_numbers
@@ -36,6 +35,7 @@ from untaken.views.html.small_print import made_section, rule_words, words_secti
 from untaken.views.html.summary import lead, numbers
 from untaken.views.html.usage import usage_section
 from untaken.views.html.versions import versions_section
+from untaken.views.statuses import STAR, STATUS
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 TITLE = "What the agents achieved, and what to fix first"

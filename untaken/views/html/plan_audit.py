@@ -6,10 +6,10 @@ from typing import Final
 
 from untaken.analysis.auditing import ALARMS, PlanAudit
 from untaken.analysis.corpus import Corpus
-from untaken.present.numbers import decimal
-from untaken.present.statuses import STAR
+from untaken.numbers import decimal
 from untaken.views.audit import audit_corpus, writes_in_words
 from untaken.views.html.markup import Markup, row, section, short, table
+from untaken.views.statuses import STAR
 
 MOST: Final = 40
 TASKS: Final = 10

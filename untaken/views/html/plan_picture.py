@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from untaken.errors import UntakenError
+from untaken.numbers import counted
 from untaken.plans import PlanGraph
-from untaken.present.numbers import counted
-from untaken.present.plan_layout import Point, arrow
-from untaken.present.statuses import (
+from untaken.scoring import RunScore
+from untaken.views.html.markup import Markup, short, stylesheet, tag
+from untaken.views.plan_drawing import LINE_HEIGHT, Box, draw
+from untaken.views.plan_layout import Point, arrow
+from untaken.views.statuses import (
     BORDER,
     CRITICAL_BORDER,
     STAR,
@@ -23,9 +26,6 @@ from untaken.present.statuses import (
     StatusName,
     shown_status,
 )
-from untaken.scoring import RunScore
-from untaken.views.html.markup import Markup, short, stylesheet, tag
-from untaken.views.plan_drawing import LINE_HEIGHT, Box, draw
 
 PLANNED: Final = StatusLook(word="planned", icon="", fill="#FFFFFF", line="#6B7280")
 """The look of a plan without a run."""

@@ -9,7 +9,7 @@ from typing import Final
 from untaken.analysis.ranking import HEADLINE, RankedAgent, RankReport, metric_words
 from untaken.analysis.ranking.ranked import crossing_agents
 from untaken.errors import Unscored, number
-from untaken.present.numbers import counted, interval, percent
+from untaken.numbers import counted, interval, percent
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
 
 MOST: Final = 16

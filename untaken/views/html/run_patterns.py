@@ -9,14 +9,14 @@ from typing import Final
 
 from untaken.analysis.corpus import Corpus
 from untaken.errors import Unscored
+from untaken.numbers import counted
 from untaken.plans import PlanGraph
-from untaken.present.numbers import counted
-from untaken.present.statuses import STAR, STATUS, StatusName, shown_status
 from untaken.scoring import NodeResult, RunScore
 from untaken.views.cause import ReviewKind
 from untaken.views.html.markup import Markup, row, run_list, section, short, table, tag, together
 from untaken.views.html.plan_picture import Picture, described, legend, plan_picture
 from untaken.views.review import ReviewItem, review_queue
+from untaken.views.statuses import STAR, STATUS, StatusName, shown_status
 
 FOCUSED: Final = 4
 """Patterns in the focused report."""

@@ -9,7 +9,7 @@ import msgspec
 
 from untaken.analysis.corpus import Corpus
 from untaken.ledger import Run
-from untaken.present.numbers import counted
+from untaken.numbers import counted
 from untaken.scoring import RunScore
 from untaken.views.html.markup import Markup, short, tag, together
 from untaken.views.verdict_view import imported_in_words

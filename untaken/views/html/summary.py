@@ -6,7 +6,7 @@ from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import FixItem, Triage
 from untaken.analysis.ranking import metric_words
 from untaken.errors import Unscored, number
-from untaken.present.numbers import counted, interval, percent, points, signed
+from untaken.numbers import counted, interval, percent, points, signed
 from untaken.views.html.better import leaders
 from untaken.views.html.markup import Markup, short, tag, together
 from untaken.views.overview import Overview, Share

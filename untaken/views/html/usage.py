@@ -8,7 +8,7 @@ from typing import Final
 
 from untaken.analysis.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.present.numbers import counted, decimal, interval, money, percent
+from untaken.numbers import counted, decimal, interval, money, percent
 from untaken.views.html.markup import Markup, facts, row, section, short, table, tag, together
 from untaken.views.usage import AgentUsage, usage
 

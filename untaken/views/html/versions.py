@@ -6,9 +6,9 @@ from typing import Final
 
 from untaken.analysis.corpus import Corpus
 from untaken.analysis.versions import SubGoalChange, most_paired
-from untaken.present.numbers import p_value, points
-from untaken.present.statuses import STAR
+from untaken.numbers import p_value, points
 from untaken.views.html.markup import Markup, row, section, short, table, tag
+from untaken.views.statuses import STAR
 from untaken.views.versions import suspect_words, version_changes, version_headline
 
 MOST: Final = 20

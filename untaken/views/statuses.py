@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol, cast
 
 StatusName = Literal["completed", "attempted", "not_completed", "skipped", "unscored", "not_required"]
-"""`untaken.scoring.Status`, which this room may not know, and ``not_completed``: see `shown_status`."""
+"""`untaken.scoring.Status` and ``not_completed``: see `shown_status`."""
 STAR: Final = "★"
 CRITICAL_BORDER: Final = 4
 """Pixels; other sub-goals have a border of `BORDER` pixels."""
