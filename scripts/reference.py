@@ -1,6 +1,7 @@
 """Writes what the program declares into its documentation: ``python -m scripts.reference``.
 
-Columns into docs/tables.md, options into docs/cli.md, fields of formats into docs/formats.md.
+Columns into docs/tables.md, options into docs/cli.md, fields of formats into
+docs/formats.md, keys of documents into docs/interface.md.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scripts import format_fields, verb_options
+from scripts import document_keys, format_fields, verb_options
 from untaken import views
 from untaken.facts import TABLES as FACTS
 from untaken.facts.columns import Columns
@@ -28,6 +29,12 @@ TYPES: Final = {
     "datetime64[us, UTC]": "time",
     "object": "list of texts",
 }
+PARTS: Final = {
+    "cli.md": verb_options.with_options,
+    "formats.md": format_fields.with_fields,
+    "interface.md": document_keys.with_documents,
+}
+"""Pages of which a part is written, and what writes it."""
 OFTEN: Final = 3
 """Tables that share a column before the page explains it once for all of them."""
 HEAD: Final = """\
@@ -69,7 +76,7 @@ class Line(NamedTuple):
 def written() -> Iterator[tuple[Path, str]]:
     """Each page with what the program declares now."""
     yield DOCS / "tables.md", tables_page()
-    for name, renewed in (("cli.md", verb_options.with_options), ("formats.md", format_fields.with_fields)):
+    for name, renewed in PARTS.items():
         yield DOCS / name, renewed((DOCS / name).read_text("utf-8"))
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +11,7 @@ import desk
 import foreign_files
 import msgspec
 import pytest
-from doc_pages import ROOT, listed_keys, names, occurring_keys, page, plain_names, rows, section
+from doc_pages import ROOT, names, occurring_keys, page, rows, section
 
 import untaken
 from components.compare import choice
@@ -21,7 +19,9 @@ from components.memory import view
 from components.review import order
 from components.shared import navigation, state
 from components.shared.options import NAMES
+from scripts.document_keys import FINDING, groups
 from scripts.reference import views_tables
+from scripts.verb_options import verbs
 from untaken import facts, limits
 from untaken.analysis.ranking.compared.tables import METRICS
 from untaken.cli import main, parser
@@ -35,7 +35,6 @@ from untaken.judging.asking.bounds import KEY_SETTING
 from untaken.ledger import event_type
 from untaken.ledger import events as e
 from untaken.plans import (
-    GRAPH_FORMATS,
     AnswerSpec,
     Check,
     PlanGraph,
@@ -46,15 +45,13 @@ from untaken.plans import (
 )
 from untaken.scoring.run_score import Diagnosis, Status
 from untaken.simulator.record import PlannedStep, PlanningRecord
-from untaken.traces import formats
 from untaken.views import SCHEMAS, json_schema, statuses
 from untaken.workspace.database import STORE
 
 TEXT = page("docs/interface.md")
 EVENTS, GRAPH = section(TEXT, "## 1. Native ledger events"), section(TEXT, "## 2. Plan graph file")
-VERBS, DOCUMENTS = section(TEXT, "## 3. Command line"), section(TEXT, "### JSON documents")
+DOCUMENTS = section(TEXT, "### JSON documents")
 PYTHON, PAGES = section(TEXT, "## 4. Python"), section(TEXT, "## 5. Pages")
-RESERVED = {cells[0]: cells[1] for cells in rows(section(TEXT, "## 7. Reserved names"), "kind")}
 ENVELOPE = ("run_id", "seq", "ts", "prev")
 
 
@@ -133,72 +130,9 @@ def test_the_plan_graph_shown_is_valid() -> None:
 # Command line and documents
 
 
-def verbs(of: argparse.ArgumentParser, above: str = "untaken") -> Iterator[str]:
-    """Every verb with the words that lead to it."""
-    for action in of._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, inner in action.choices.items():
-                yield from list(verbs(inner, f"{above} {name}")) or [f"{above} {name}"]
-
-
-def options(of: argparse.ArgumentParser) -> Iterator[str]:
-    """Every option of every verb."""
-    for action in of._actions:
-        yield from action.option_strings
-        if isinstance(action, argparse._SubParsersAction):
-            for inner in action.choices.values():
-                yield from options(inner)
-
-
-def test_every_verb_is_listed_and_no_other() -> None:
-    assert sorted(names(cells[0])[0] for cells in rows(VERBS, "verb")) == sorted(verbs(parser()))
-
-
-def test_every_format_is_listed_and_no_other() -> None:
-    told = next(line for line in VERBS.splitlines() if line.startswith("Format names:"))
-    foreign, graphs = told.split("Graph formats:", 1)
-    assert sorted(names(foreign)) == sorted(info.name for info in formats())
-    assert sorted(names(graphs)) == sorted(GRAPH_FORMATS)
-
-
-def shape(schema: dict[str, Any]) -> dict[str, Any]:
-    """The one object or list that a schema allows beside ``null``."""
-    return next((part for part in schema.get("anyOf", []) if part.get("type") != "null"), schema)
-
-
-def objects(schema: dict[str, Any], place: str = "") -> Iterator[tuple[str, set[str]]]:
-    """Every object of a document with fixed keys, by its place, without the reasons."""
-    schema = shape(schema)
-    if schema.get("type") == "array":
-        yield from objects(schema["items"], f"{place}[]")
-    elif "properties" in schema:
-        yield place or "document", {key for key in schema["properties"] if not is_reason(key, schema)}
-        for key, inner in schema["properties"].items():
-            yield from objects(inner, f"{place}.{key}".lstrip("."))
-    elif isinstance(schema.get("additionalProperties"), dict):
-        yield from objects(schema["additionalProperties"], f"{place}{{}}")
-
-
-def is_reason(key: str, schema: dict[str, Any]) -> bool:
-    """Whether a key is there only to say why another one is ``null``."""
-    return key.endswith("_reason") and key not in schema.get("required", [])
-
-
-def listed(schema: str) -> dict[str, set[str]]:
-    """The places and keys that the page lists for a document."""
-    return listed_keys(DOCUMENTS.split(f"**`{schema}`**", 1)[1].split("\n**`", 1)[0])
-
-
-FILES = ("event", "heads", "graph", "observation", "signal", "passport", "planning")
-
-
-@pytest.mark.parametrize("name", [name for name in SCHEMAS if name not in FILES])
-def test_every_key_of_a_document_is_listed_and_no_other(name: str) -> None:
-    schema = json_schema(name)
-    found = dict(objects(schema))
-    finding = {key for cells in rows(DOCUMENTS, "in a finding") for key in plain_names(cells[1])}
-    found = {place: keys for place, keys in found.items() if keys != finding}
-    assert listed(schema["properties"]["schema"]["const"]) == found
+def test_every_verb_has_a_section_and_no_other() -> None:
+    told = re.findall(r"^## (untaken .*)$", page("docs/cli.md"), re.MULTILINE)
+    assert sorted(told) == sorted(["untaken workspace", *(name for name, _ in verbs(parser()))])
 
 
 def test_every_schema_is_named() -> None:
@@ -220,7 +154,10 @@ def test_documents_hold_what_is_listed(
     document = json.loads(capsys.readouterr().out)
     mappings = ("findings[]", "reads")  # of any keys
     found = {p: keys for p, keys in occurring_keys(document) if not p.endswith(mappings)}
-    assert listed(document["schema"]) == found
+    schema = json_schema("schemas" if words == "schema" else words.replace(" ", "-"))
+    keys = {group.place or "document": group.names for group in groups(schema) if group.names != FINDING}
+    assert keys == found
+    assert f"**`{document['schema']}`**" in DOCUMENTS
 
 
 @pytest.mark.parametrize(
@@ -270,7 +207,7 @@ def test_every_question_on_the_page_of_facts_has_an_answer(tmp_path: Path) -> No
 
 
 def test_every_page_is_listed_and_no_other() -> None:
-    titles = [title for name, title in navigation.PAGES if (ROOT / "pages" / f"{name}.py").exists()]
+    titles = [title for _, title in navigation.PAGES]
     assert [cells[0] for cells in rows(PAGES, "page")] == titles
     stems = {path.stem for path in (ROOT / "pages").glob("*.py")}
     assert stems <= {name for name, _ in navigation.PAGES}
@@ -298,24 +235,3 @@ def test_the_colours_are_those_of_the_app() -> None:
     assert rows(section(TEXT, "## 6. Colours"), "in the dark theme") == want
     border = f"a border of {statuses.CRITICAL_BORDER} pixels instead of {statuses.BORDER}"
     assert f"{statuses.STAR} and {border}" in TEXT
-
-
-# Reserved names
-
-
-def test_no_reserved_name_exists() -> None:
-    """Once one does, it moves up to where it is described."""
-    known = {verb.removeprefix("untaken ") for verb in verbs(parser())}
-    assert known.isdisjoint(names(RESERVED.get("verbs", "")))
-    assert {path.stem for path in (ROOT / "pages").glob("*.py")}.isdisjoint(
-        title.lower().replace("-", "_") for title in RESERVED.get("pages", "").split(", ")
-    )
-    assert {info.name for info in formats()}.isdisjoint(names(RESERVED.get("formats", "")))
-    assert set(untaken.__all__).isdisjoint(names(RESERVED.get("Python", "")))
-    assert set(options(parser())).isdisjoint(names(RESERVED.get("options", "")))
-
-
-def test_every_page_of_the_navigation_is_there_or_reserved() -> None:
-    reserved = [title for title in RESERVED.get("pages", "").split(", ") if title]
-    there = [cells[0] for cells in rows(PAGES, "page")]
-    assert sorted([*there, *reserved]) == sorted(title for _, title in navigation.PAGES)
