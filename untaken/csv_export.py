@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from untaken.characters import CONTROL, INVISIBLE
+from untaken.visible import CONTROL, INVISIBLE
 
 if TYPE_CHECKING:
     import pandas as pd

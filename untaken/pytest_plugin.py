@@ -79,7 +79,7 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Adds the checks after the tests that pytest has found, before any of them is deselected."""
     if config.getoption("untaken_require"):
-        from untaken.pytest_gate import Gate  # noqa: PLC0415 (nothing is loaded in other test runs)
+        from untaken.cli.pytest_gate import Gate  # noqa: PLC0415 (nothing is loaded in other test runs)
 
         gate = Gate.from_parent(session, name="untaken", nodeid="untaken")
         items.extend(gate.collect())

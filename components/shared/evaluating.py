@@ -30,7 +30,6 @@ from untaken.errors import Finding, UntakenError
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run, Verdict, unread_runs
 from untaken.scoring.run_score import MissingRule
-from untaken.settings import settings_digest
 from untaken.views.first_page import runs_behind_items
 from untaken.views.stored_answers import (
     FIRST_PAGE,
@@ -42,6 +41,7 @@ from untaken.views.stored_answers import (
     load_kept,
 )
 from untaken.workspace import Workspace
+from untaken.workspace.settings import settings_digest
 
 LOG: Final = logging.getLogger("untaken.app")
 _AHEAD: Final = ContextVar("ahead", default=False)

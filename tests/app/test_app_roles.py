@@ -15,8 +15,8 @@ from test_app_review import plain
 
 from components.shared import reviewer
 from untaken.errors import UntakenError
-from untaken.settings import Roles, read_settings
 from untaken.workspace import Workspace
+from untaken.workspace.settings import Roles, read_settings
 
 COMPONENTS = Path(__file__).parents[2] / "components"
 ROLES = """roles:

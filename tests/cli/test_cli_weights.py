@@ -12,8 +12,8 @@ from histories import lines_of
 from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.cli import main
 from untaken.errors import UntakenError
-from untaken.settings import read_settings, settings_digest
 from untaken.workspace import Workspace
+from untaken.workspace.settings import read_settings, settings_digest
 
 
 def ledger() -> bytes:

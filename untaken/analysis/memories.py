@@ -11,7 +11,7 @@ from untaken.caching import Once
 from untaken.counterfactual.memory import Memories, Observed, PolicyMemory, applied_signals
 from untaken.errors import Finding
 from untaken.ledger import Run
-from untaken.settings import read_settings
+from untaken.workspace.settings import read_settings
 
 POLICY: Final = "policy.memory.jsonl"
 """The file of a workspace that keeps the weak signals folded into its memory, and nothing else."""

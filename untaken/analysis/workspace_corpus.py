@@ -26,9 +26,9 @@ from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.limits import KIB
 from untaken.plans import GraphSet
 from untaken.scoring import MissingRule
-from untaken.settings import read_settings, settings_digest
 from untaken.workspace import Workspace
 from untaken.workspace.readings import FileReading, joined
+from untaken.workspace.settings import read_settings, settings_digest
 from untaken.workspace.stored_file import StoredFile
 
 _READ_AHEAD: Final = 50

@@ -36,9 +36,9 @@ from untaken.counterfactual.memory import PolicyMemory, by_memory, queue_signals
 from untaken.errors import Finding
 from untaken.facts.scaling.reading import Ledgers, Scoring
 from untaken.numbers import counted, interval
-from untaken.settings import settings_of
 from untaken.views import counterfactual_document
 from untaken.views.documents import DocumentPart
+from untaken.workspace.settings import settings_of
 
 CONTEXT_CHARS: Final = 12
 

@@ -25,7 +25,6 @@ from untaken.ledger import Run
 from untaken.ledger.disk import replace, replacing_path
 from untaken.numbers import counted
 from untaken.scoring import RunScore
-from untaken.settings import settings_of
 from untaken.views import ExportDocument, decisions_in_parts
 from untaken.views.exporting import (
     LANGFUSE,
@@ -47,6 +46,7 @@ from untaken.views.exporting import (
     xes_log,
 )
 from untaken.views.exporting.sending import KEY, PATHS
+from untaken.workspace.settings import settings_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -32,9 +32,9 @@ from untaken.ledger import Run
 from untaken.numbers import counted
 from untaken.scoring import DOUBTS, RunScore
 from untaken.scoring.verdicts import ANCHORED_ONLY
-from untaken.settings import settings_of
 from untaken.views import GateDocument
 from untaken.views.issues import GatedIssue, issue_entry, statements_of
+from untaken.workspace.settings import settings_of
 
 KEEP_GOING: Final = 3
 SECONDS: Final = {"s": 1, "m": 60, "h": 3600}

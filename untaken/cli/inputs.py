@@ -20,7 +20,7 @@ from untaken.facts.scaling.reading import read_ledgers as read_places
 from untaken.ledger import Integrity, verify_ledger
 from untaken.ledger.source import require_path
 from untaken.plans import GraphSet, load_graphs
-from untaken.settings import parse_weights, settings_of
+from untaken.workspace.settings import parse_weights, settings_of
 
 if TYPE_CHECKING:
     from untaken.workspace import Workspace

@@ -12,8 +12,8 @@ from untaken.cli.inputs import moment, read_ledgers
 from untaken.counterfactual.memory import PolicyMemory, Snapshot, ValueRange, rebuild_memory
 from untaken.errors import Score, number
 from untaken.numbers import counted, interval, significant
-from untaken.settings import settings_of
 from untaken.views import memory_document
+from untaken.workspace.settings import settings_of
 
 
 def add_to(verbs: Verbs) -> None:

@@ -21,7 +21,6 @@ from untaken.counterfactual.memory import (
 )
 from untaken.facts.scaling.reading import Ledgers
 from untaken.numbers import counted
-from untaken.settings import settings_of
 from untaken.views import (
     MemoryPreviewDocument,
     MemoryQueueDocument,
@@ -29,6 +28,7 @@ from untaken.views import (
     SignalEffect,
     memory_apply_document,
 )
+from untaken.workspace.settings import settings_of
 
 WORDS = {"none": "", "against": "! against", "no_effect": "= no effect", "no_outcome": "? no outcome"}
 """The symbol and word of each flag."""

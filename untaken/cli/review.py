@@ -17,7 +17,6 @@ from untaken.cli.score import leave_out_distrusted_of
 from untaken.errors import Unscored
 from untaken.judging import ReviewerPair, Reviewers, reviewer_pairs
 from untaken.ledger import Run
-from untaken.settings import read_settings
 from untaken.views.mode_analysis import most_informative_cases
 from untaken.views.reviewing import (
     FIELDS,
@@ -34,6 +33,7 @@ from untaken.views.reviewing import (
     with_reviews,
 )
 from untaken.workspace.review_model import STATUSES, ReviewConflict
+from untaken.workspace.settings import read_settings
 
 if TYPE_CHECKING:
     from untaken.workspace import Workspace

@@ -34,9 +34,9 @@ from untaken.ledger import Run
 from untaken.numbers import counted, decimal, interval, money, percent
 from untaken.plans import GraphSet
 from untaken.scoring import AgentScore, MissingRule, RunScore
-from untaken.settings import settings_of
 from untaken.views import score_document
 from untaken.views.usage import AgentUsage, usage
+from untaken.workspace.settings import settings_of
 
 MOST_TASKS: Final = 40
 """Rows by agent and task that are printed."""

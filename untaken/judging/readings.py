@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
-from untaken.characters import CONTROL, INVISIBLE
 from untaken.judging.misspellings import corrected
+from untaken.visible import CONTROL, INVISIBLE
 
 PIECE: Final = 8_000
 REACH: Final = 1_000
