@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from untaken.analysis.corpus import Corpus
-from untaken.analysis.fix_first import FixItem, Triage, triage
+from untaken.analysis.fix_first import Triage, triage
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.packet import print_packet
@@ -98,12 +98,8 @@ def _print_items(found: Triage, corpus: Corpus, top: int | None, console: Consol
     )
     for item in shown:
         if item.recommended:
-            console.say(plain(f"Fix {_named(item)}: {item.why}."))
+            console.say(plain(f"Fix “{item.title}” ({item.reason}): {item.why}."))
     console.say()
-
-
-def _named(item: FixItem) -> str:
-    return f"“{item.title}” ({item.reason})"
 
 
 def _print_apart(found: Triage, corpus: Corpus, top: int | None, console: Console) -> None:

@@ -123,7 +123,8 @@ class RunWriter:
             The call id, for `observation`.
         """
         named = call_id if call_id is not None else f"call-{self._calls + 1}"
-        self.write(ToolCall, call_id=named, tool=tool, arguments=_given(arguments, {}), sub_goal=sub_goal)
+        given = {} if arguments is None else arguments
+        self.write(ToolCall, call_id=named, tool=tool, arguments=given, sub_goal=sub_goal)
         return named
 
     def observation(
@@ -238,10 +239,6 @@ class RunWriter:
             error=error,
             limit=limit,
         )
-
-
-def _given(value: Any, default: Any) -> Any:
-    return default if value is None else value
 
 
 def _listed(values: Any) -> Any:

@@ -103,7 +103,7 @@ def _why_missing(
         branches, after = _failed_branches(nodes, unrevised, compiled)
         return Diagnosed(
             diagnosis="not_detecting_errors",
-            reason=f"{_times(len(unrevised.trace.failed), 'observation')} failed and the plan was not "
+            reason=f"{counted(len(unrevised.trace.failed), 'observation')} failed and the plan was not "
             f"revised; {counts}",
             advice="Add a self-check sub-goal between branches, or feed the tool response back into the "
             f"planner before the next call{_branches_in_words(branches, after)}.",
@@ -228,7 +228,3 @@ def _clean_sentence(required: int, known: int) -> str:
     if known == required:
         return f"all {required} required sub-goals completed"
     return f"all {known} scored sub-goals completed; {required - known} of {required} required are unscored"
-
-
-def _times(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -122,11 +122,8 @@ def runs_with_unhandled_failures(corpus: Corpus, order: Sequence[OrderedRun] | N
     """Runs that saw failures and never changed their plan, in the order of review; `order` as above."""
     digests = set(runs_not_detecting_errors(corpus))
     every = (review_order(corpus) if order is None else order) if digests else ()
-    return _shown(corpus, [run for run in every if run.digest in digests], UNHANDLED_SHOWN)
-
-
-def _shown(corpus: Corpus, runs: Sequence[OrderedRun], most: int) -> ShownRuns:
-    return ShownRuns(count=len(runs), items=review_items(corpus, runs[:most]))
+    runs = [run for run in every if run.digest in digests]
+    return ShownRuns(count=len(runs), items=review_items(corpus, runs[:UNHANDLED_SHOWN]))
 
 
 def runs_behind(corpus: Corpus, item: FixItem) -> tuple[RunBehind, ...]:

@@ -64,12 +64,9 @@ def causes_of(title: str, blamed: Sequence[BlamedRun], passed: Sequence[PassedRu
             found.append(cause)
             for digest in cause.runs:
                 del left[digest]
-    named = (_named(cause, title, any(one.node.critical for one in blamed)) for cause in found)
+    critical = any(one.node.critical for one in blamed)
+    named = (replace(cause, sub_goal=title, critical=critical) for cause in found)
     return tuple(sorted(named, key=lambda cause: (-len(cause.runs), cause.kind, cause.tool, cause.argument)))
-
-
-def _named(cause: Cause, title: str, critical: bool) -> Cause:
-    return replace(cause, sub_goal=title, critical=critical)
 
 
 def _enough(runs: Collection[BlamedRun]) -> bool:

@@ -166,7 +166,7 @@ def _rule(
 ) -> Iterator[str]:
     """The rule for elements of one kind."""
     condition = dict(when)
-    acts = list(_acts(elements, when, {"id": ids} if ids else {}, started))
+    acts = list(_KindDraft(elements, when, {"id": ids} if ids else {}, started).acts())
     if not acts:
         if condition:
             nothing = "items: []  # nothing in it is known by its name"
@@ -185,13 +185,6 @@ def _rule(
         else:
             continue
         before = "        "
-
-
-def _acts(
-    free: Sequence[Element], when: Mapping[str, Any], ids: Mapping[str, str], started: bool
-) -> Iterator[dict[str, Any]]:
-    """What elements of one kind say, call and answer, each a rule."""
-    return _KindDraft(free, when, ids, started).acts()
 
 
 class _KindDraft:

@@ -112,7 +112,7 @@ def _langfuse(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
         "metadata": _metadata(run, one),
     }
     event = sha256(_line(body).encode()).hexdigest()[:32]
-    return {"id": event, "type": "score-create", "timestamp": _moment(run), "body": body}
+    return {"id": event, "type": "score-create", "timestamp": run.events[-1].ts.isoformat(), "body": body}
 
 
 def _phoenix(run: Run, trace: str, one: Evaluation) -> dict[str, Any]:
@@ -158,10 +158,6 @@ def _metadata(run: Run, one: Evaluation) -> Mapping[str, Any]:
         "sub_goal": one.sub_goal,
         "seq": one.seq,
     }
-
-
-def _moment(run: Run) -> str:
-    return run.events[-1].ts.isoformat()
 
 
 def _line(value: Mapping[str, Any]) -> str:
