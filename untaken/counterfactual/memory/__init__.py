@@ -5,7 +5,6 @@ from untaken.counterfactual.memory.intervals import (
     steps_interval as steps_interval,
     success_interval as success_interval,
 )
-from untaken.counterfactual.memory.memory_groups import Memories as Memories, by_memory as by_memory
 from untaken.counterfactual.memory.record import (
     RUNS_NAMED as RUNS_NAMED,
     Observed as Observed,
@@ -14,7 +13,11 @@ from untaken.counterfactual.memory.record import (
     ValueRange as ValueRange,
 )
 from untaken.counterfactual.memory.observing import observe as observe, priced as priced
-from untaken.counterfactual.memory.policy import PolicyMemory as PolicyMemory
+from untaken.counterfactual.memory.policy import (
+    Memories as Memories,
+    PolicyMemory as PolicyMemory,
+    by_memory as by_memory,
+)
 from untaken.counterfactual.memory.preview import Effect as Effect, Flag as Flag, preview as preview
 from untaken.counterfactual.memory.queue import (
     Applied as Applied,

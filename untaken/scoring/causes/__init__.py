@@ -6,8 +6,9 @@ from untaken.scoring.causes.cause import (
     brief_cause as brief_cause,
     cause_words as cause_words,
 )
-from untaken.scoring.causes.moments import BlamedRun as BlamedRun, PassedRun as PassedRun
 from untaken.scoring.causes.over_runs import (
+    BlamedRun as BlamedRun,
+    PassedRun as PassedRun,
     StatedCause as StatedCause,
     causes_of as causes_of,
     commonest as commonest,

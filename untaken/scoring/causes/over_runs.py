@@ -7,7 +7,7 @@ states by itself (an error of the tool, a wrong value), then those that only man
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -17,7 +17,6 @@ from untaken.plans.plan_graph import SubGoal, ToolCallSpec
 from untaken.scoring.causes.cause import Cause, CauseKind
 from untaken.scoring.causes.error_text import stripped_error
 from untaken.scoring.causes.features import Feature, RunFeatures, Seen, with_absent
-from untaken.scoring.causes.moments import BlamedRun, PassedRun
 from untaken.scoring.causes.represented import LEAST_RUNS, LEAST_TASKS, Represented, over_represented
 from untaken.scoring.differences import FieldDifference, nearest_call
 from untaken.scoring.seen_texts import SeenTexts
@@ -31,6 +30,30 @@ ONE_VALUE: Final = 0.8
 _STATED: Final = "stated_causes"
 """Where a run keeps what it states, by sub-goal, attempts and the runs that it is compared with."""
 NOBODY: Final[Mapping[str, Sequence[Run]]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlamedRun:
+    """A failed run and the sub-goal at which it failed first.
+
+    Attributes:
+        events: `seq` of its attempts at the sub-goal; none where it was never attempted.
+        moment: what comes after this `seq` cannot have caused the failure.
+    """
+
+    run: Run
+    node: SubGoal
+    events: tuple[int, ...]
+    moment: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassedRun:
+    """A run that completed the sub-goal: `first` and `last` are the `seq` of its attempts at it."""
+
+    run: Run
+    first: float
+    last: float
 
 
 class StatedCause(NamedTuple):
