@@ -44,8 +44,8 @@ def found() -> Codes:
 
 
 def documented() -> set[str]:
-    cells = [line.split("|")[1] for line in page("docs/errors.md").splitlines() if line.startswith("| `")]
-    return {code for cell in cells for code in names(cell)}
+    items = [line.partition(":")[0] for line in page("docs/errors.md").splitlines() if line.startswith("- `")]
+    return {code for item in items for code in names(item)}
 
 
 def test_every_code_in_the_program_is_documented(found: Codes) -> None:
