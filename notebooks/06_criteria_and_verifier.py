@@ -69,7 +69,7 @@ print(f"{len(runs)} runs")
 # ## 1. Criteria
 #
 # A criterion has a name and accepted values, ordered from worst to best. These need no model: each is a
-# number read from the ledger, mapped to a value by the bounds in `docs/concepts.md`.
+# number read from the ledger, mapped to a value by the bounds in `docs/criteria.md`.
 
 # %%
 criteria = ledger_criteria()

@@ -19,6 +19,8 @@ from untaken.ledger import IntegrityVerdict
 from untaken.scoring import Diagnosis, Status
 
 TEXT = page("docs/concepts.md")
+DRAFTS = page("docs/how-to/plan-graph.md")
+"""Discovery of plan graphs, to which the page of meaning leads."""
 CITED = re.compile(r"§ ?(\d+[a-z]?(?:\.\d+)?)")
 DOTTED = re.compile(r"`((?:untaken|components)(?!\.(?:yaml|sqlite3)`)(?:\.\w+)+)[`(]")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -64,7 +66,7 @@ def test_every_dotted_name_in_the_docs_can_be_imported(path: Path) -> None:
 
 
 def test_formulas_name_the_function_that_computes_them() -> None:
-    assert len(set(DOTTED.findall(TEXT))) > 100
+    assert len(set(DOTTED.findall(TEXT))) > 40
 
 
 WEIGHT = Weights()
@@ -156,7 +158,7 @@ def test_a_number_on_the_page_is_that_of_the_program(what: str) -> None:
 
 @pytest.mark.parametrize(("module", "words"), STATED)
 def test_a_threshold_on_the_page_is_that_of_the_program(module: str, words: str) -> None:
-    assert words.format_map(vars(import_module(f"untaken.{module}"))) in TEXT
+    assert words.format_map(vars(import_module(f"untaken.{module}"))) in (DRAFTS if module.startswith("plans.discovery") else TEXT)
 
 
 def listed(heading: str, column: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Criteria computed from the ledger alone, without a model: the same values every time (§8).
 
 Each criterion measures one number and sorts it into its accepted values by lower bounds, which are data
-(`LEDGER_CRITERIA`) and stand in docs/concepts.md.
+(`LEDGER_CRITERIA`) and stand in docs/criteria.md.
 """
 
 from __future__ import annotations
