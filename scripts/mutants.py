@@ -28,7 +28,7 @@ IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 ROOMS = {
     "untaken/ledger": ["tests/ledger", "tests/properties/test_ledger_properties.py"],
     "untaken/plans/discovery": ["tests/discovery"],
-    "untaken/plans/editing": ["tests/annotating", "tests/properties/test_annotating_properties.py"],
+    "untaken/plans/editing": ["tests/editing", "tests/properties/test_annotating_properties.py"],
     "untaken/plans": ["tests/plans", "tests/properties/test_plan_properties.py"],
     "untaken/scoring/causes": ["tests/causes", "tests/fix_first"],
     "untaken/scoring/transcript": ["tests/transcript"],
@@ -52,7 +52,7 @@ ROOMS = {
     "untaken/analysis/versions": ["tests/versions"],
     "untaken/analysis": [
         "tests/corpus",
-        "tests/annotating",
+        "tests/editing",
         "tests/properties/test_annotating_properties.py",
     ],
     "untaken/workspace": ["tests/store"],

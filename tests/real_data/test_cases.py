@@ -1,6 +1,6 @@
 """Small inputs after public bug reports: each comes out as its `expected.json` says.
 
-A case is an example of a kind: that the kind holds is claimed in `tests/formats`.
+A case is an example of a kind: that the kind holds is claimed in `tests/traces`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What every recorder lets its agent do: look an order up, refund too much (which fails), refund the rest.
 
 Recorders are run by hand, in an environment with the library they record (`pip install` line in each), and
-write into ``tests/formats/recorded``. No model is asked: the replies are written down here.
+write into ``tests/traces/recorded``. No model is asked: the replies are written down here.
 """
 
 from __future__ import annotations
