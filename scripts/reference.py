@@ -22,10 +22,10 @@ from untaken.views.exporting.tabular import RESULTS
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 TYPES: Final = {
-    "string": "",
+    "string": "text",
     "boolean": "boolean",
-    "Int64": "integer",
-    "Float64": "number",
+    "Int64": "",
+    "Float64": "",
     "datetime64[us, UTC]": "time",
     "object": "list of texts",
 }
@@ -43,7 +43,7 @@ HEAD: Final = """\
 The tables of `untaken.views` (DataFrames, CSV) and the [facts](facts.md) (Parquet).
 Written by `python -m scripts.reference` from the declared columns.
 
-- Columns are listed in their order. One without a type is text; times are UTC.
+- Columns are listed in their order. One without a type is a number; times are UTC.
 - What is unscored is missing, never 0. `?` after a name: the column `NAME_reason` says why.
 - An interval is a 95% interval.
 
@@ -86,7 +86,7 @@ def tables_page() -> str:
     facts = {name: (f"A row is {each.meaning}.", each.columns) for name, each in FACTS.items()}
     every = [line for _, columns in (*tables.values(), *facts.values()) for line in lines(columns)]
     often = Counter(line.key for line in every)
-    unmarked = {line.key: line for line in every if "?" not in line.marked}
+    unmarked = {line.key: line._replace(marked=line.marked.replace("?", "")) for line in every}
     most = {key[0]: unmarked[key] for key, count in reversed(often.most_common()) if count >= OFTEN}
     shared = {line.key: "" for line in most.values()}
 
