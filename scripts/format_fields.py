@@ -11,6 +11,8 @@ from untaken.traces.format_info import RUN_FIELDS
 BEGIN: Final = "<!-- fields: written by python -m scripts.reference -->"
 SHOWN: Final = 2
 """Places listed of one field; `untaken formats --json` has all."""
+FIELDS: Final = [field for field in RUN_FIELDS if field not in ("task text", "target", "time")]
+"""What decides a figure or a comparison."""
 END: Final = "<!-- end of fields -->"
 
 
@@ -18,9 +20,7 @@ def fields() -> str:
     """A list in Markdown: an item for each format."""
     return "\n".join(
         f"- `{info.name}`: "
-        + "; ".join(
-            f"**{field}** {_places(info.reads[field])}" for field in RUN_FIELDS if field in info.reads
-        )
+        + "; ".join(f"**{field}** {_places(info.reads[field])}" for field in FIELDS if field in info.reads)
         for info in formats()
         if info.reads
     )

@@ -45,7 +45,7 @@ Written by `python -m scripts.reference` from the declared columns.
 
 - Columns are listed in their order. One without a type is a number; times are UTC.
 - What is unscored is missing, never 0. `?` after a name: the column `NAME_reason` says why.
-- An interval is a 95% interval.
+- In square brackets after a name: the ends of its 95% interval, as in `value` [`low`, `high`].
 
 ## Columns of many tables
 
@@ -116,7 +116,20 @@ def views_tables() -> dict[str, tuple[str, Columns[Any]]]:
 
 
 def lines(columns: Columns[Any]) -> Iterator[Line]:
-    """The lines of a table: reasons are marks, and the two ends of an interval share a line."""
+    """The lines of a table: reasons are marks, and an interval is on the line of what it is about."""
+    before: Line | None = None
+    for line in _told(columns):
+        if before and line.meaning == "its interval":
+            before = before._replace(marked=f"{before.marked} [{line.marked}]")
+            continue
+        if before:
+            yield before
+        before = line
+    if before:
+        yield before
+
+
+def _told(columns: Columns[Any]) -> Iterator[Line]:
     names = [name for name in columns if not _is_reason(name, columns)]
     for name, before, after in zip(names, ["", *names], [*names[1:], ""], strict=False):
         column = columns[name]
