@@ -40,6 +40,13 @@ def rows(text: str, first: str) -> list[list[str]]:
     return found
 
 
+def items(text: str, before: str = "") -> list[str]:
+    """What the items of a list are about: the words before the colon; of the list that follows `before`."""
+    block = text.partition(f"{before}\n\n")[2] if before else text
+    lines = block.partition("\n\n")[0].splitlines() if before else block.splitlines()
+    return [line[2:].partition(":")[0] for line in lines if line.startswith("- ")]
+
+
 def names(cell: str) -> list[str]:
     """The words in backticks."""
     return re.findall(r"`([^`]+)`", cell)

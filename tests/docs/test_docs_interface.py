@@ -11,7 +11,7 @@ import desk
 import foreign_files
 import msgspec
 import pytest
-from doc_pages import ROOT, names, occurring_keys, page, rows, section
+from doc_pages import ROOT, items, names, occurring_keys, page, rows, section
 
 import untaken
 from components.compare import choice
@@ -92,13 +92,11 @@ def test_every_field_of_an_observation_is_listed() -> None:
     assert [name for name in Observed.__struct_fields__ if f"`{name}`" not in told] == []
 
 
-@pytest.mark.parametrize(("table", "kind"), [("record", PlanningRecord), ("step", PlannedStep)])
+@pytest.mark.parametrize(("table", "kind"), [("A record:", PlanningRecord), ("A step:", PlannedStep)])
 def test_every_field_of_a_record_of_planning_is_listed_and_no_other(
     table: str, kind: type[msgspec.Struct]
 ) -> None:
-    told = [
-        name for cells in rows(section(TEXT, "### Record of planning"), table) for name in names(cells[0])
-    ]
+    told = [name for item in items(section(TEXT, "### Record of planning"), table) for name in names(item)]
     assert sorted(told) == sorted(kind.__struct_fields__)
 
 
@@ -176,7 +174,7 @@ def test_every_metric_is_listed_in_its_order() -> None:
 
 
 def test_every_public_name_is_listed_and_no_other() -> None:
-    assert sorted(names(cells[0])[0] for cells in rows(PYTHON, "name")) == sorted(untaken.__all__)
+    assert sorted(items(PYTHON)) == sorted(f"`{name}`" for name in untaken.__all__)
 
 
 def test_every_table_is_listed() -> None:
@@ -208,21 +206,21 @@ def test_every_question_on_the_page_of_facts_has_an_answer(tmp_path: Path) -> No
 
 def test_every_page_is_listed_and_no_other() -> None:
     titles = [title for _, title in navigation.PAGES]
-    assert [cells[0] for cells in rows(PAGES, "page")] == titles
+    assert items(PAGES, "*Share report* is on Overview, Rankings and Data.") == titles
     stems = {path.stem for path in (ROOT / "pages").glob("*.py")}
     assert stems <= {name for name, _ in navigation.PAGES}
     assert [stem for stem in stems if f"`/{stem}`" not in PAGES] == []
 
 
 def test_every_query_parameter_is_listed_and_no_other() -> None:
-    assert [cells[0] for cells in rows(PAGES, "query parameter")] == [
+    assert items(PAGES, "Query parameters:") == [
         f"`{name}`"
         for name in (
             *(*state.SELECTION, *choice.ADDRESS, *view.ADDRESS, *state.SCOPE, order.ADDRESS),
             *NAMES,
         )
     ]
-    variables = {names(cells[0])[0] for cells in rows(PAGES, "environment variable")}
+    variables = {name.strip("`") for name in items(PAGES, "Environment variables:")}
     assert variables == {state.FOLDER, state.DEMO, STORE, SETTING, KEY_SETTING, SIGN_IN}
 
 
