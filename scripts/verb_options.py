@@ -14,6 +14,7 @@ from typing import Final
 from untaken.cli import parser
 
 SHARED: Final = "Options of many verbs"
+LINK: Final = "#options-of-many-verbs"
 OFTEN: Final = 3
 """Verbs that share an option before the page explains it once for all of them."""
 BLOCK: Final = re.compile(r"\nOptions:\n\n(?:- .*\n)*")
@@ -68,7 +69,7 @@ def _items(options: dict[str, str], shared: dict[str, str]) -> list[str]:
     """List items: those of the verb's own, then the names of shared ones."""
     known = [f"`{option}`" for option, said in options.items() if shared.get(option) == said]
     own = [f"- {said}" for option, said in options.items() if shared.get(option) != said]
-    return [*own, *([f"- {', '.join(known)}"] if known else [])]
+    return [*own, *([f"- [shared]({LINK}): {', '.join(known)}"] if known else [])]
 
 
 def _renewed(section: str, items: list[str]) -> str:

@@ -22,5 +22,5 @@ def test_an_option_that_changed_changes_its_page() -> None:
     made = with_options(page)
     assert "--old" not in made
     assert "- `--skill`: print a skill file" in made
-    assert "\n- `--graphs`\n" in made.partition("## untaken mcp")[2]
+    assert ": `--graphs`\n" in made.partition("## untaken mcp")[2]
     assert "- `--graphs PATH…`: " in made.partition("## untaken mcp")[0]

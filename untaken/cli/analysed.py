@@ -33,7 +33,7 @@ class Analysed:
 def takes_runs(parser: Parser) -> None:
     """``--workspace``, or ``PATH…`` with ``--graphs`` and ``--taxonomy``; scope and rules."""
     parser.takes_ledgers(few="*")
-    parser.takes_one("--workspace", "FOLDER", "as for untaken app; instead of PATH")
+    parser.takes_one("--workspace", "FOLDER", "the folder of untaken app, instead of PATH")
     parser.takes_many("--graphs", "PATH", "plan graphs, with PATH")
     parser.takes_one("--taxonomy", "FILE", "names of failure modes, with PATH")
     parser.takes_compared()

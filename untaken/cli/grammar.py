@@ -123,13 +123,15 @@ class Parser(argparse.ArgumentParser):
         """``--missing``."""
         self.add_argument("--missing", choices=tuple(MISSING_WORDS), default="fail", help=words)
 
-    def takes_top(self, default: int, of: str = "of each table") -> None:
+    def takes_top(self, default: int) -> None:
         """``--top``."""
-        self.takes_one("--top", "N", f"{of} (default {default}; 0 for all)", type=count, default=default)
+        self.takes_one(
+            "--top", "N", f"rows of each table (default {default}; 0 for all)", type=count, default=default
+        )
 
     def takes_packet(self, of: str) -> None:
         """``--packet``."""
-        words = f"print {of} N as a packet for a coding agent (Markdown, or JSON with --json), nothing else"
+        words = f"print {of} N alone, as a packet for a coding agent"
         self.takes_one("--packet", "N", words, type=count)
 
     def takes_resamples(self) -> None:

@@ -20,7 +20,7 @@ def add_to(verbs: Verbs) -> None:
     does = "compare two people's modes, steps and root causes, and automatic blame with them"
     parser = verb(verbs, "agree", agree, does)
     takes_runs(parser)
-    parser.takes_top(TOP, "rows of each table")
+    parser.takes_top(TOP)
 
 
 def agree(args: argparse.Namespace, console: Console) -> int:

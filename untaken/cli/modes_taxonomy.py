@@ -75,11 +75,11 @@ def _takes_mode(parser: Parser) -> None:
 
 def takes_workspace(parser: Parser, *, by: bool = False) -> None:
     """``--workspace``, and ``--by`` for what is signed, else ``--top``."""
-    parser.takes_one("--workspace", "FOLDER", "as for untaken app", required=True)
+    parser.takes_one("--workspace", "FOLDER", "the folder of untaken app", required=True)
     if by:
         parser.takes_one("--by", "NAME", "your name; kept as human:NAME", required=True)
     else:
-        parser.takes_top(TOP, "rows of a table")
+        parser.takes_top(TOP)
 
 
 def changed(args: argparse.Namespace, console: Console) -> int:

@@ -45,7 +45,7 @@ ORDERS = ("severity", "teaches")
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "review", review)
-    parser.takes_one("--workspace", "FOLDER", "as for untaken app", required=True)
+    parser.takes_one("--workspace", "FOLDER", "the folder of untaken app", required=True)
     fields = f"{', '.join(FIELDS)}, or {META}KEY"
     parser.takes_each("--where", "FIELD=VALUE", f"filter runs; repeatable. FIELD: {fields}")
     parser.takes_one("--runs", "ID", "only these: run ids or digests", nargs="+", default=[])
