@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-__all__ = ["Once", "cached_property"]
+__all__ = ["EachOnce", "Once", "cached_property"]
+Key = TypeVar("Key")
 Made = TypeVar("Made")
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
@@ -47,3 +48,32 @@ class Once(Generic[Made]):
                 if not self._made:
                     self._made.append(self._make())
         return self._made[0]
+
+
+class EachOnce(Mapping[Key, Made]):
+    """What `make` gives of each key, worked out when it is first asked for.
+
+    Args:
+        keys: in order.
+        make: called once for each key; two threads that ask at the same time may both call it.
+    """
+
+    def __init__(self, keys: Iterable[Key], make: Callable[[Key], Made]) -> None:
+        self._keys, self._make = dict.fromkeys(keys), make
+        self._made: dict[Key, Made] = {}
+
+    def __getitem__(self, key: Key) -> Made:
+        if key not in self._made:
+            if key not in self._keys:
+                raise KeyError(key)
+            self._made[key] = self._make(key)
+        return self._made[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)

@@ -12,7 +12,7 @@ from untaken.analysis import ranking
 from untaken.analysis.memories import memories_of
 from untaken.analysis.ranking import Contradiction, RankReport, RuleEffect, agents_compared_with, rule_effect
 from untaken.analysis.ranking.groups import left_out
-from untaken.caching import Once
+from untaken.caching import EachOnce, Once
 from untaken.counterfactual import (
     Choice,
     Evaluations,
@@ -32,7 +32,15 @@ from untaken.counterfactual.memory import (
 from untaken.counterfactual.plan.scored import plan_evaluation, same_decisions
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.facts.scaling.opening import ClusterPlace, open_cluster
-from untaken.facts.scaling.reading import Paths, Scoring, given_runs, outcome_of, score_one, scored_by_graph
+from untaken.facts.scaling.reading import (
+    Paths,
+    Scoring,
+    given_runs,
+    is_known,
+    outcome_of,
+    score_one,
+    scored_by_graph,
+)
 from untaken.garbage import seldom_collected
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph, load_graphs
@@ -74,7 +82,7 @@ class Corpus:
 
     runs: dict[str, Run]
     graphs: GraphSet
-    scores: dict[str, RunScore | Unscored]
+    scores: Mapping[str, RunScore | Unscored]
     evaluations: Evaluations
     memories: Memories
     missing: MissingRule
@@ -82,7 +90,7 @@ class Corpus:
     weights: Weights
     identity: tuple[str, ...] = ()
     _findings: Callable[[], tuple[Finding, ...]] = field(repr=False, compare=False)
-    _left_out: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
+    _left_out: Callable[[], tuple[Finding, ...]] = field(default=tuple, repr=False, compare=False)
     _resamples: int = field(default=10_000, repr=False, compare=False)
     _pooled: Callable[[], PooledScores] = field(repr=False, compare=False)
     _choices: Callable[[], tuple[Choice, ...]] = field(repr=False, compare=False)
@@ -140,7 +148,7 @@ class Corpus:
     def aborted(self) -> tuple[RunEvaluation, ...]:
         """Evaluations refused because the ledger is broken; for an audit log, never for the ledger itself."""
         made = self.evaluations
-        return tuple(made[digest] for digest in made if made.status(digest) == "aborted")
+        return tuple(made[digest] for digest, run in self.runs.items() if run.integrity.broken)
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -183,7 +191,7 @@ def score_runs(
     verdicts: Sequence[str] = (),
     known: Corpus | None = None,
     progress: Progress | None = None,
-) -> tuple[dict[str, RunScore | Unscored], tuple[Finding, ...]]:
+) -> tuple[Mapping[str, RunScore | Unscored], tuple[Finding, ...]]:
     """Scores each run against the graph of its task.
 
     Args:
@@ -208,7 +216,10 @@ def score_runs(
 
 def _scores(
     everyone: Sequence[Run], scoring: Scoring, *, known: Corpus | None, progress: Progress | None
-) -> dict[str, RunScore | Unscored]:
+) -> Mapping[str, RunScore | Unscored]:
+    if everyone and all(is_known(run, scoring) for run in everyone):
+        runs = {run.digest: run for run in everyone}
+        return EachOnce(runs, lambda digest: _score(runs[digest], scoring))
     rule, verdicts = scoring.missing, scoring.verdicts
     if known and (known.graphs, known.verdicts) != (scoring.graphs, verdicts):
         known = None
@@ -231,6 +242,10 @@ def _scores(
     return {run.digest: scores[run.digest] for run in everyone}
 
 
+def _score(run: Run, rules: Scoring) -> RunScore | Unscored:
+    return score_one(run, rules.graphs, missing=rules.missing, verdicts=rules.verdicts)[0]
+
+
 def _scoring_findings(
     everyone: Sequence[Run], scores: Mapping[str, RunScore | Unscored], scoring: Scoring
 ) -> tuple[Finding, ...]:
@@ -248,8 +263,13 @@ def with_run(corpus: Corpus, run: Run) -> Corpus:
 
     What is pooled over runs (agents, rankings, statements) stays as it was evaluated.
     """
-    score, _ = score_one(run, corpus.graphs, missing=corpus.missing, verdicts=corpus.verdicts)
-    return replace(corpus, runs={**corpus.runs, run.digest: run}, scores={**corpus.scores, run.digest: score})
+    rules = Scoring(graphs=corpus.graphs, missing=corpus.missing, verdicts=corpus.verdicts)
+    runs = {**corpus.runs, run.digest: run}
+
+    def score(digest: str) -> RunScore | Unscored:
+        return _score(run, rules) if digest == run.digest else corpus.scores[digest]
+
+    return replace(corpus, runs=runs, scores=EachOnce(runs, score))
 
 
 def runs_without_graph(corpus: Corpus) -> tuple[Run, ...]:
@@ -399,21 +419,21 @@ def part_of(corpus: Corpus, digests: Collection[str]) -> Corpus:
     """
     runs = {digest: run for digest, run in corpus.runs.items() if digest in digests}
     pooled = Once(lambda: _pooled(runs.values(), corpus.scores, corpus.missing, corpus._resamples))
-    others = left_out(corpus.runs, runs)
+    others = Once(lambda: tuple(dict.fromkeys((*corpus._left_out(), *left_out(corpus.runs, runs)))))
 
     def findings() -> tuple[Finding, ...]:
         gone = {*_remembering(corpus.memories, corpus.runs)} - {*_remembering(corpus.memories, runs)}
         lasting = (f for f in corpus.findings if f.code not in OF_THE_RANKING and f not in gone)
-        return tuple(dict.fromkeys((*lasting, *pooled().findings, *others)))
+        return tuple(dict.fromkeys((*lasting, *pooled().findings, *others())))
 
     evaluations = corpus.evaluations.among(runs)
     return replace(
         corpus,
         runs=runs,
-        scores={digest: corpus.scores[digest] for digest in runs},
+        scores=EachOnce(runs, corpus.scores.__getitem__),
         evaluations=evaluations,
         _findings=Once(findings),
-        _left_out=tuple(dict.fromkeys((*corpus._left_out, *others))),
+        _left_out=others,
         _pooled=pooled,
         _choices=Once(lambda: choices(evaluations, runs, corpus.memories, weights=corpus.weights)),
         _plans=Once(lambda: corpus.plans.among(runs)),
@@ -432,7 +452,7 @@ def compared_part(corpus: Corpus, name: str) -> Corpus:
 
 def runs_left_out(corpus: Corpus) -> tuple[Finding, ...]:
     """That a corpus is a part of one, and whose runs are not in it; nothing where it is whole."""
-    return corpus._left_out
+    return corpus._left_out()
 
 
 def _remembering(memories: Memories, digests: Iterable[str]) -> Iterator[Finding]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from untaken.analysis.ranking import comparable_groups
-from untaken.caching import Once
+from untaken.caching import EachOnce, Once
 from untaken.counterfactual.memory import Memories, Observed, PolicyMemory, applied_signals
 from untaken.errors import Finding
 from untaken.ledger import Run
@@ -35,7 +35,8 @@ def memories_of(
         identity: names of metadata that can change an agent: only runs that share it are compared.
     """
     by_digest, folded = {run.digest: run for run in runs}, tuple(applied)
-    return _MadeLater(by_digest, Once(lambda: _made(by_digest, folded, (), identity)))
+    made = Once(lambda: _made(by_digest, folded, (), identity))
+    return EachOnce(by_digest, lambda digest: made()[digest])
 
 
 def _made(
@@ -53,22 +54,6 @@ def _made(
     return memories
 
 
-class _MadeLater(Mapping[str, PolicyMemory]):
-    """The memories of some runs: who only asks for whose they are makes none."""
-
-    def __init__(self, digests: Collection[str], made: Once[dict[str, PolicyMemory]]) -> None:
-        self._digests, self._made = digests, made
-
-    def __getitem__(self, digest: str) -> PolicyMemory:
-        return self._made()[digest]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._digests)
-
-    def __len__(self) -> int:
-        return len(self._digests)
-
-
 def remembered(runs: Iterable[Run], folder: Path) -> Memories:
     """The policy memories of a workspace: outcomes from its ledgers, so that the two never disagree.
 
@@ -79,7 +64,8 @@ def remembered(runs: Iterable[Run], folder: Path) -> Memories:
     """
     applied, unread = applied_signals(folder / POLICY)
     by_digest, identity = {run.digest: run for run in runs}, read_settings(folder).identity
-    return _MadeLater(by_digest, Once(lambda: _made(by_digest, applied, unread, identity)))
+    made = Once(lambda: _made(by_digest, applied, unread, identity))
+    return EachOnce(by_digest, lambda digest: made()[digest])
 
 
 def _in_common(runs: Mapping[str, Run]) -> list[list[Run]]:

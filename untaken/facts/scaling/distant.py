@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
+from untaken.caching import cached_property
 from untaken.errors import Finding, Unscored
 from untaken.facts.scaling.places import Place, at_hand
 from untaken.ledger import (
@@ -79,7 +80,6 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
         own: number of the run's own events; `tools` the names of those it called.
         appended_here: as of `Run`.
         texts_to_judges: as of `TEXTS_TO_JUDGES`; ``None`` where nobody has looked.
-        scored: under the rule that was asked for; ``None`` where nobody has asked.
         spans: where its lines are, as in `RunLines`, in this machine's byte order; empty where they cannot be
             found by place.
     """
@@ -92,15 +92,17 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     tools: frozenset[str]
     appended_here: frozenset[int] = frozenset()
     texts_to_judges: tuple[tuple[int, str], ...] | None = None
-    scored: ScoreRecord | None = None
     spans: bytes = b""
 
     @classmethod
-    def of(cls, run: Run, scored: ScoreRecord | None = None, spans: array[int] | None = None) -> RunRecord:
+    def of(cls, run: Run, spans: array[int] | None = None) -> RunRecord:
         """The record of a run."""
-        kept = run.kept if isinstance(run, DistantRun) else [e for e in run.events if type(e) not in DETAIL]
+        encoded: bytes = run.__dict__.get("_events", b"")
+        if not encoded:
+            kept = run.kept if isinstance(run, DistantRun) else run.events
+            encoded = msgspec.json.encode([event for event in kept if type(event) not in DETAIL])
         return cls(
-            events=msgspec.json.encode(kept),
+            events=encoded,
             integrity=run.integrity,
             source=run.source,
             digest=run.digest,
@@ -108,7 +110,6 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
             tools=run.tools,
             appended_here=run.appended_here,
             texts_to_judges=run.__dict__.get(TEXTS_TO_JUDGES),
-            scored=scored,
             spans=spans.tobytes() if spans else b"",
         )
 
@@ -192,10 +193,8 @@ class DistantRun(Run):
         scored: its score; ``None`` where nobody has asked for it.
     """
 
-    kept: tuple[AnyEvent, ...]
     graphs: GraphSet | None
     verdicts: tuple[str, ...]
-    scored: ScoreRecord | None
 
     def __init__(
         self,
@@ -203,7 +202,7 @@ class DistantRun(Run):
         source: RunSource,
         *,
         scoring: tuple[GraphSet | None, tuple[str, ...]] = (None, ()),
-        scored: ScoreRecord | None = None,
+        scored: ScoreRecord | Callable[[], ScoreRecord] | None = None,
         same: Same | None = None,
     ) -> None:
         """A run of a ledger.
@@ -212,27 +211,50 @@ class DistantRun(Run):
             about: what is known of it, or the run itself, whose detail is not kept.
             source: where its detail is read from.
             scoring: the plan graphs and the rule for verdicts that `scored` holds under.
-            scored: as the attribute.
+            scored: as the attribute, or what gives it when somebody asks.
             same: what it shares with other runs.
         """
-        events = _events.decode(about.events) if isinstance(about, RunRecord) else about.events
         same = same or Same()
         self.__dict__.update(
             integrity=about.integrity,
             source=about.source,
             appended_here=about.appended_here,
-            kept=tuple([same.event(event) for event in events if type(event) not in DETAIL]),
             digest=about.digest,
             own=about.own,
             tools=same.value(about.tools),
             graphs=scoring[0],
             verdicts=scoring[1],
-            scored=scored and same.record(scored),
             _source=source,
+            _same=same,
+            _events=about.events if isinstance(about, RunRecord) else b"",
+            _scored=scored,
         )
+        if isinstance(about, Run):
+            self.__dict__["kept"] = self._shared(about.events)
         texts = about.texts_to_judges if isinstance(about, RunRecord) else about.__dict__.get(TEXTS_TO_JUDGES)
         if texts is not None:
             self.__dict__[TEXTS_TO_JUDGES] = texts
+
+    @cached_property
+    def kept(self) -> tuple[AnyEvent, ...]:
+        """Decoded when somebody asks: a page about one run needs no event of the others."""
+        encoded: bytes = self.__dict__["_events"]
+        kept = self._shared(_events.decode(encoded)) if encoded else self.__dict__["kept"]
+        self.__dict__.update(kept=kept, _events=b"")
+        return kept
+
+    def _shared(self, events: Iterable[AnyEvent]) -> tuple[AnyEvent, ...]:
+        same: Same = self.__dict__["_same"]
+        return tuple([same.event(event) for event in events if type(event) not in DETAIL])
+
+    @cached_property
+    def scored(self) -> ScoreRecord | None:
+        """As the attribute says; decoded like `kept`."""
+        scored = self.__dict__.pop("_scored", None)
+        if scored is None:
+            return self.__dict__.get("scored")
+        same: Same = self.__dict__["_same"]
+        return same.record(scored() if callable(scored) else scored)
 
     def __repr__(self) -> str:
         return f"<DistantRun {self.run_id!r} of {self.source}>"

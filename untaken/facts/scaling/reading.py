@@ -300,6 +300,11 @@ def _same_plan(run: DistantRun, graphs: GraphSet) -> bool:
     return run.graphs.for_task(*place) == graphs.for_task(*place)
 
 
+def is_known(run: Run, scoring: Scoring) -> bool:
+    """Whether a run was scored before, against these very graphs, and the same verdicts counted."""
+    return isinstance(run, DistantRun) and run.graphs is scoring.graphs and run.verdicts == scoring.verdicts
+
+
 def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
     """What an unbroken run without a score counts by, as `untaken.scoring.score_outcome`."""
     before = run.scored if isinstance(run, DistantRun) else None
@@ -309,21 +314,37 @@ def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
 
 
 class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept of one ledger."""
+    """What is kept of one ledger.
+
+    Attributes:
+        scores: of each run the `ScoreRecord`, encoded; of most of them nobody asks.
+    """
 
     runs: tuple[RunRecord, ...]
+    scores: tuple[bytes, ...]
     findings: tuple[Finding, ...]
+
+    def score(self, place: int, source: RunSource, scoring: Scoring) -> Callable[[], ScoreRecord]:
+        """What decodes the score of the run at this place, which `source` reads again."""
+        encoded = self.scores[place]
+        return lambda: with_detail(_score.decode(encoded), source, scoring)
 
 
 NO_DETAIL: Final = DetailLater(ScoreDetail(nodes=(), progress=()))
-_record = msgspec.msgpack.Decoder(LedgerRecord, dec_hook=lambda *_: NO_DETAIL)
+_record = msgspec.msgpack.Decoder(LedgerRecord)
+_score = msgspec.msgpack.Decoder(ScoreRecord, dec_hook=lambda *_: NO_DETAIL)
+_encoded = msgspec.msgpack.Encoder(enc_hook=lambda _: None).encode
 
 
 def encode_ledger(runs: Iterable[DistantRun], findings: Sequence[Finding]) -> bytes:
     """The record of a ledger, as MessagePack; what scores rest on stays in the ledger."""
-    records = tuple([RunRecord.of(run, run.scored, run.spans) for run in runs])
-    return msgspec.msgpack.encode(
-        LedgerRecord(runs=records, findings=tuple(findings)), enc_hook=lambda _: None
+    given = list(runs)
+    return _encoded(
+        LedgerRecord(
+            runs=tuple([RunRecord.of(run, run.spans) for run in given]),
+            scores=tuple([_encoded(run.scored) for run in given]),
+            findings=tuple(findings),
+        )
     )
 
 
@@ -342,10 +363,10 @@ def _read_at(
     parts = list(chunks(places, [size_of(place) for place in places], workers=cluster.workers))
     under, same = (scoring.graphs, scoring.verdicts) if scoring else (None, ()), Same()
 
-    def run_of(place: Place, record: RunRecord, spans: array[int] | None) -> Run:
+    def run_of(place: Place, record: RunRecord, score: ScoreRecord | None, spans: array[int] | None) -> Run:
         lines = RunLines(place, spans) if isinstance(place, Path) and spans else partial(events_in, place)
         source = RunSource(record, lines)
-        scored = with_detail(record.scored, source, scoring) if record.scored and scoring else None
+        scored = with_detail(score, source, scoring) if score and scoring else None
         return DistantRun(record, source, scoring=under, scored=scored, same=same)
 
     for part, read in zip(parts, cluster.map(read_part, parts, scoring), strict=True):
@@ -372,7 +393,7 @@ def with_detail(each: ScoreRecord, source: RunSource, scoring: Scoring) -> Score
 
 def read_part(
     scoring: Scoring | None, places: Sequence[Place]
-) -> list[tuple[list[tuple[RunRecord, array[int] | None]], list[Finding]]]:
+) -> list[tuple[list[tuple[RunRecord, ScoreRecord | None, array[int] | None]], list[Finding]]]:
     """What a worker does: it reads and verifies ledgers, and scores their runs.
 
     Args:
@@ -380,14 +401,14 @@ def read_part(
         places: of the ledgers.
 
     Returns:
-        For each ledger, (record, where its lines are) of each run, and what was noticed.
+        For each ledger, (record, score, where its lines are) of each run, and what was noticed.
     """
     if scoring is None:
         read = map(read_leniently, places)
-        return [([(RunRecord.of(run), None) for run in runs], findings) for runs, findings in read]
+        return [([(RunRecord.of(run), None, None) for run in runs], findings) for runs, findings in read]
 
-    def sent(some: Sequence[ScoredRun]) -> list[tuple[RunRecord, array[int] | None]]:
-        return [(RunRecord.of(run, _to_send(scored, scoring)), at.spans) for run, at, scored in some]
+    def sent(some: Sequence[ScoredRun]) -> list[tuple[RunRecord, ScoreRecord | None, array[int] | None]]:
+        return [(RunRecord.of(run), _to_send(scored, scoring), at.spans) for run, at, scored in some]
 
     return [read_scored(place, scoring, sent) for place in places]
 

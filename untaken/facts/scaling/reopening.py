@@ -23,7 +23,6 @@ from untaken.facts.scaling.reading import (
     decode_ledger,
     encode_ledger,
     made_of,
-    with_detail,
 )
 from untaken.ledger import AnyEvent, Run
 from untaken.ledger.run_lines import RunLines
@@ -141,9 +140,9 @@ def _kept(
         return None
     detail, scoring = _Detail(store, file), Scoring(graphs=graphs)
     runs = []
-    for run in record.runs:
+    for place, run in enumerate(record.runs):
         source = RunSource(run, run.lines(file.path) or detail)
-        scored = run.scored and with_detail(run.scored, source, scoring)
+        scored = record.score(place, source, scoring)
         runs.append(DistantRun(run, source, scoring=(graphs, ()), scored=scored, same=same))
     return FileReading(content=now, runs=tuple(runs), findings=record.findings)
 
