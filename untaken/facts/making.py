@@ -19,7 +19,7 @@ from untaken.errors import Finding
 from untaken.facts.parts import FactWriter, replacing_folder, writing_database
 from untaken.facts.rows import RunWithScore
 from untaken.facts.scaling.chunks import chunks
-from untaken.facts.scaling.distant import ScoreRecord
+from untaken.facts.scaling.distant import ScoreRecord, score_in
 from untaken.facts.scaling.places import Place, size_of
 from untaken.facts.scaling.pool import Cluster
 from untaken.facts.scaling.reading import Progress, ScoredRun, Scoring, read_scored, twice
@@ -90,7 +90,7 @@ def unpacked(rows: bytes) -> Parts:
 
 def _whole(run: Run, record: ScoreRecord, scoring: Scoring) -> RunWithScore:
     plan, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
-    return RunWithScore(run=run, score=record.value, plan=plan, verdicts=scoring.verdicts)
+    return RunWithScore(run=run, score=score_in(record), plan=plan, verdicts=scoring.verdicts)
 
 
 def _rows(run: Run, record: ScoreRecord, rows: bytes, *, chosen: bool) -> RunRows:

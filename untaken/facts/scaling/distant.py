@@ -66,10 +66,10 @@ class ScoreRecord(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     outcome: RunScore | None = None
 
-    @property
-    def value(self) -> RunScore | Unscored:
-        """The score, or why there is none."""
-        return Unscored(self.why) if self.score is None else self.score
+
+def score_in(record: ScoreRecord) -> RunScore | Unscored:
+    """The score, or why there is none."""
+    return Unscored(record.why) if record.score is None else record.score
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,6 +23,7 @@ from untaken.facts.scaling.distant import (
     Same,
     ScoreRecord,
     events_in,
+    score_in,
 )
 from untaken.facts.scaling.places import Place, at_hand, find_ledgers, size_of
 from untaken.facts.scaling.pool import Cluster
@@ -277,7 +278,7 @@ def score_one(
     if isinstance(run, DistantRun) and run.verdicts == tuple(verdicts) and _same_plan(run, graphs):
         before = run.scored
         if before and before.missing == missing:
-            return before.value, list(before.findings)
+            return score_in(before), list(before.findings)
         known = (before and before.score) or known
     if run.integrity.broken:
         return Unscored(f"the ledger is {run.integrity.verdict}: {run.integrity.reason}"), []
