@@ -19,15 +19,12 @@ from untaken.counterfactual import (
     RunEvaluation,
     Weights,
     choices,
-    collect_signals,
     evaluate_runs,
 )
 from untaken.counterfactual.memory import (
     Memories,
     PolicyMemory,
-    Signal,
     by_memory,
-    waiting_signals,
 )
 from untaken.counterfactual.plan.scored import plan_evaluation, same_decisions
 from untaken.errors import Finding, Unscored, UntakenError
@@ -396,19 +393,6 @@ def evaluate_corpus(
         and same_decisions((known.runs, known.scores), (by_digest, scores))
         else Once(lambda: plan_evaluation(by_digest.values(), graph_set, scores, identity=identity)),
     )
-
-
-def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
-    """The weak signals of all evaluations that the memory of their run does not hold, by key."""
-    made = {digest: corpus.evaluations.signals(digest) for digest in corpus.runs}
-    chosen = frozenset(collect_signals(made.values()))  # of two runs under one id, the first's
-    waiting = [
-        signal
-        for memory, digests in corpus.by_memory()
-        for signal in waiting_signals(memory, collect_signals(made[d] for d in digests))
-        if signal in chosen
-    ]
-    return tuple(sorted(waiting, key=lambda signal: signal.key))
 
 
 def part_of(corpus: Corpus, digests: Collection[str]) -> Corpus:

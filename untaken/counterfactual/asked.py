@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from untaken.counterfactual.histories import COUNT
+from untaken.counterfactual.levels import Situation
 from untaken.counterfactual.memory.history import ANY, History
 from untaken.counterfactual.memory.totals import NOWHERE
 from untaken.counterfactual.paths import alternatives_of
@@ -43,6 +44,7 @@ class Asked:
 
     Attributes:
         selection: of each decision; `run` the number of its run.
+        kinds: of each path of every situation the skill selected, its own, and the layers of the context.
     """
 
     def __init__(self, layers: int, history: History) -> None:
@@ -53,7 +55,7 @@ class Asked:
         self._selected: list[list[int]] = []
         self._context: list[int] = []
         self._first: list[int] = [0]
-        self._names: list[str] = []
+        self.kinds: list[Situation] = []
         self._alternative: list[list[int]] = []
 
     def add(self, run: int, selection: SkillSelection, situation: int) -> None:
@@ -67,9 +69,9 @@ class Asked:
         places, layers = self._history.totals.places, selection.layers
         names = alternatives_of(selection)
         self._selected.append([places.get((selection.selected, layer), NOWHERE) for layer in layers])
-        self._names += names
+        self.kinds += [(selection.selected, name, layers) for name in names]
         self._alternative += [[places.get((name, layer), NOWHERE) for layer in layers] for name in names]
-        self._first.append(len(self._names))
+        self._first.append(len(self.kinds))
         if len(layers) > 1:
             whole = self._history.totals_of_contexts.places
             self._context.append(whole.get((ANY, layers[-1]), NOWHERE))
@@ -86,8 +88,8 @@ class Asked:
         return np.repeat(np.arange(len(self.run), dtype=COUNT), np.diff(self.first))
 
     @cached_property
-    def _path(self) -> np.ndarray:
-        """Number of each path among those of all situations."""
+    def path(self) -> np.ndarray:
+        """The place of each path in `kinds`."""
         begins = np.array(self._first)[self._situation] - self.first[:-1]
         path: np.ndarray = np.arange(self.first[-1]) + begins[self.decision]
         return path.astype(COUNT)
@@ -104,7 +106,7 @@ class Asked:
                 run=run[some],
                 decision=decision - begin,
                 selected=self._rows(self._selected, situation[some]),
-                alternative=self._rows(self._alternative, self._path[first:last]),
+                alternative=self._rows(self._alternative, self.path[first:last]),
                 context=context,
             )
 
@@ -112,17 +114,21 @@ class Asked:
         found: np.ndarray = np.array(places, dtype=np.int64).reshape(-1, self.layers)[at]
         return found
 
-    def named(self) -> tuple[np.ndarray, ...]:
-        """Of each path the number of its run, `seq` of its decision point, the skill selected and its own."""
-        seq = np.fromiter((one.seq for one in self.selection), np.int64, len(self.selection))
-        selected = np.array([one.selected for one in self.selection], dtype=object)
-        names = np.array(self._names, dtype=object)
+    def columns(self) -> tuple[np.ndarray, ...]:
+        """Of each path its run, `seq` of its decision point, place in `kinds`, whether a context is named."""
+        seq, named = (
+            np.fromiter(column, kind, len(self.selection))
+            for column, kind in (
+                ((one.seq for one in self.selection), np.int64),
+                ((one.context is not None for one in self.selection), np.bool_),
+            )
+        )
         of = self.decision
-        return np.array(self.run, dtype=np.int64)[of], seq[of], selected[of], names[self._path]
+        return np.array(self.run, dtype=np.int64)[of], seq[of], self.path, named[of]
 
     def name(self, path: int) -> str:
         """The skill of a path."""
-        return self._names[int(self._path[path])]
+        return self.kinds[int(self.path[path])][1]
 
     def compared(self, path: int, level: int) -> Compared:
         """What a path is compared with, and where."""
@@ -131,6 +137,6 @@ class Asked:
 
     def compared_once(self, paths: np.ndarray, levels: np.ndarray) -> tuple[list[Compared], np.ndarray]:
         """`compared`, each different one once, and which of them each path has."""
-        key = self._path[paths].astype(np.int64) * (self.layers + 1) + levels
+        key = self.path[paths].astype(np.int64) * (self.layers + 1) + levels
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
         return [self.compared(int(paths[at]), int(levels[at])) for at in first], which

@@ -7,38 +7,25 @@ in which the two skills are compared (§2b).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from math import fsum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, overload
 
 import msgspec
 from msgspec import Struct
 
-from untaken.counterfactual.evaluate import Evaluations
-from untaken.counterfactual.levels import Situation, coarse_contexts
-from untaken.counterfactual.memory import Memories, PolicyMemory, Record, Snapshot, by_memory
+from untaken.counterfactual.memory import Memories, PolicyMemory, Record, Snapshot
 from untaken.counterfactual.parts import ScoreParts
-from untaken.counterfactual.paths import THRESHOLD, PathDelta
+from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.run_evaluation import Direction, RunEvaluation, Support
 from untaken.counterfactual.scoring import Weights
-from untaken.errors import Score, Unscored, number
-from untaken.ledger.events import readable
+from untaken.errors import Score, Unscored
 from untaken.ledger.run import Run
-
-if TYPE_CHECKING:
-    from untaken.counterfactual.advantage import Trust
-
-Key = tuple[str, str, str]
-"""Selected skill, alternative, context hash."""
-Pair = tuple[frozenset[str], str]
-"""Two skills in a context, whichever was selected."""
 
 SMALL_Q: Final = 0.05
 """An alternative is said to succeed more (or less) often up to this q (§2e)."""
-NO_TEST: Final = "too few comparable runs for any test"
-UNSEEN = Unscored("no run chose this alternative in this context")
 NO_DELTA = Unscored("the alternative had no history when any of the runs began")
 
 
@@ -47,6 +34,46 @@ class Point(NamedTuple):
 
     run: str
     decision_point: int
+
+
+class Points(Sequence[Point]):
+    """Points as columns: there may be hundreds of thousands, and most are only counted.
+
+    Args:
+        digests: of runs.
+        run: of each point the place of its run in `digests`; `seq` of its SKILL_SELECTION event.
+    """
+
+    __slots__ = ("digests", "run", "seq")
+
+    def __init__(self, digests: Sequence[str], run: array[int], seq: array[int]) -> None:
+        self.digests, self.run, self.seq = digests, run, seq
+
+    @overload
+    def __getitem__(self, at: int) -> Point: ...
+    @overload
+    def __getitem__(self, at: slice) -> Points: ...
+    def __getitem__(self, at: int | slice) -> Point | Points:
+        if isinstance(at, slice):
+            return Points(self.digests, self.run[at], self.seq[at])
+        return Point(self.digests[self.run[at]], self.seq[at])
+
+    def __iter__(self) -> Iterator[Point]:
+        return map(Point, map(self.digests.__getitem__, self.run), self.seq)
+
+    def __len__(self) -> int:
+        return len(self.seq)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    @property
+    def runs(self) -> int:
+        """The number of different runs."""
+        return len(set(self.run))
 
 
 class Choice(Struct, frozen=True, kw_only=True, gc=False):
@@ -89,7 +116,7 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
     was_better: int
     equivalent: int
     unknown: int
-    points: tuple[Point, ...]
+    points: Points
     agents: tuple[str, ...]
     tasks: tuple[str, ...]
     level: int = 1
@@ -160,185 +187,6 @@ def choices(
         First the supported ones whose alternative has a better history, by advantage × number of points;
         then the others with an advantage, in the same order; then those without, the most frequent first.
     """
-    parts: Iterable[tuple[PolicyMemory | Snapshot, Iterable[str]]]
-    parts = (
-        [(memory, evaluations)]
-        if isinstance(memory, PolicyMemory | Snapshot)
-        else by_memory(memory, evaluations)
-    )
-    made: list[Choice] = []
-    for one, digests in parts:
-        comparer = PairComparer(one.snapshot() if isinstance(one, PolicyMemory) else one, weights)
-        met = _met({digest: runs[digest] for digest in digests}, evaluations, comparer)
-        trusts, adjusted = comparer.trusts(met, threshold)
-        differ = comparer.parts(met)
-        made += [
-            _choice(key, seen, comparer, trust=trusts[key], adjusted=adjusted, parts=differ[key])
-            for key, seen in met.items()
-        ]
-    return tuple(sorted(made, key=_weight))
+    from untaken.counterfactual.choices_gathered import gathered  # noqa: PLC0415 (slow: it loads NumPy)
 
-
-@dataclass(slots=True)
-class Met:
-    """The results for one choice, while they are collected."""
-
-    level: int
-    levels: int
-    context: str | None = None
-    paths: list[PathDelta] = field(default_factory=list)
-    points: list[Point] = field(default_factory=list)
-    agents: set[str] = field(default_factory=set)
-    tasks: set[str] = field(default_factory=set)
-
-
-class PairComparer:
-    """Choices under one snapshot: histories, levels and trusts, all computed at once."""
-
-    def __init__(self, snapshot: Snapshot, weights: Weights) -> None:
-        from untaken.counterfactual.pairs import (  # noqa: PLC0415 (slow: it loads NumPy)
-            Pair,
-            among_all,
-            compare_pairs,
-            levels_compared,
-        )
-        from untaken.counterfactual.parts_compared import parts_between  # noqa: PLC0415
-
-        self._snapshot, self._weights = snapshot, weights
-        self._compare, self._pair, self._among_all = compare_pairs, Pair, among_all
-        self._levels, self._parts = levels_compared, parts_between
-
-    def record(self, skill: str, context_hash: str) -> Record | None:
-        """The skill's history in the context."""
-        return self._snapshot.record(skill, context_hash)
-
-    def levels(self, situations: Iterable[Situation]) -> dict[Situation, int]:
-        """The layer at which two skills are compared, in each situation."""
-        return self._levels(self._snapshot, situations, self._weights)
-
-    def parts(self, keys: Iterable[Key]) -> dict[Key, ScoreParts]:
-        """What the two skills of each choice differ in."""
-        return self._parts(self._snapshot, keys)
-
-    def trusts(
-        self, keys: Iterable[Key], threshold: float
-    ) -> tuple[dict[Key, Trust | None], dict[Pair, float]]:
-        """The advantage of each alternative, and its support among all of them; ``None`` where never chosen.
-
-        Then the q of each pair of skills that any test could tell apart; a pair met both ways is one test.
-        """
-        asked = list(keys)
-        pairs = [self._pair(context, selected, alternative) for selected, alternative, context in asked]
-        found = self._compare(self._snapshot, pairs, self._weights, threshold)
-        trusts, adjusted = self._among_all(found, list(map(_pair, asked)))
-        return dict(zip(asked, trusts, strict=True)), adjusted
-
-
-def _met(
-    runs: Mapping[str, Run], evaluations: Mapping[str, RunEvaluation], comparer: PairComparer
-) -> dict[Key, Met]:
-    """Gathered in an order that does not depend on which file was read first."""
-    met: dict[Key, Met] = {}
-    ordered = sorted(runs.values(), key=lambda run: (run.agent, run.task_id, run.run_id, run.digest))
-    paths = {run.digest: _paths_of(evaluations, run.digest) for run in ordered}
-    levels = comparer.levels(
-        (selection.selected, path.alternative, selection.layers)
-        for run in ordered
-        for selection, branches in zip(run.selections, paths[run.digest], strict=False)
-        if len(selection.layers) > 1
-        for path in branches
-    )
-    for run in ordered:
-        agent, task_id = run.agent, run.task_id
-        for selection, branches in zip(run.selections, paths[run.digest], strict=False):
-            layers, level = selection.layers, 1
-            point = Point(run.digest, selection.seq)
-            for path in branches:
-                if len(layers) > 1:
-                    level = levels.get((selection.selected, path.alternative, layers), 1)
-                key = selection.selected, path.alternative, layers[level - 1]
-                seen = met.get(key)
-                if seen is None:
-                    seen = met[key] = Met(level, len(layers))
-                seen.paths.append(path)
-                seen.points.append(point)
-                seen.agents.add(agent)
-                seen.tasks.add(task_id)
-                if seen.context is None and level == 1 and selection.context is not None:
-                    seen.context = readable(selection.context)
-    _name_coarse(met, runs.values())
-    return dict(sorted(met.items()))
-
-
-def _paths_of(evaluations: Mapping[str, RunEvaluation], digest: str) -> list[list[PathDelta]]:
-    """The paths of each decision point, from columns where there are any: counting makes no objects."""
-    if isinstance(evaluations, Evaluations):
-        return evaluations.paths(digest)
-    return [
-        [PathDelta(branch.alternative, branch.delta, branch.verdict) for branch in decision.branches]
-        for decision in evaluations[digest].decisions
-    ]
-
-
-def _name_coarse(met: Mapping[Key, Met], runs: Iterable[Run]) -> None:
-    if any(seen.level > 1 for seen in met.values()):
-        names = coarse_contexts(runs)
-        for (_, _, context_hash), seen in met.items():
-            if seen.level > 1:
-                seen.context = names.get(context_hash)
-
-
-def _choice(
-    key: Key,
-    met: Met,
-    comparer: PairComparer,
-    *,
-    trust: Trust | None,
-    adjusted: Mapping[Pair, float],
-    parts: ScoreParts,
-) -> Choice:
-    selected, alternative, context_hash = key
-    verdicts = [path.verdict for path in met.paths]
-    deltas = [number(path.delta) for path in met.paths]
-    return Choice(
-        selected=selected,
-        alternative=alternative,
-        context_hash=context_hash,
-        context=met.context,
-        advantage=trust.advantage if trust else UNSEEN,
-        low=trust.low if trust else UNSEEN,
-        high=trust.high if trust else UNSEEN,
-        p_better=trust.p_better if trust else UNSEEN,
-        support=trust.support if trust else "none",
-        support_reason=trust.reason if trust else UNSEEN.reason,
-        direction=trust.direction if trust else None,
-        q=adjusted.get(_pair(key), Unscored(NO_TEST)),
-        q_family=len(adjusted),
-        parts=parts,
-        taken=comparer.record(selected, context_hash),
-        other=comparer.record(alternative, context_hash),
-        deltas=tuple(delta for delta in deltas if delta is not None),
-        may_be_better=verdicts.count("alternative_may_be_better"),
-        was_better=verdicts.count("actual_was_better"),
-        equivalent=verdicts.count("equivalent"),
-        unknown=verdicts.count("unknown"),
-        points=tuple(met.points),
-        agents=tuple(sorted(met.agents)),
-        tasks=tuple(sorted(met.tasks)),
-        level=met.level,
-        levels=met.levels,
-    )
-
-
-def _pair(key: Key) -> Pair:
-    selected, alternative, context_hash = key
-    return frozenset((selected, alternative)), context_hash
-
-
-def _weight(choice: Choice) -> tuple[object, ...]:
-    """Ascending, so what counts most is negated."""
-    advantage, often = number(choice.advantage), len(choice.points)
-    name = choice.selected, choice.alternative, choice.context_hash
-    if advantage is None:
-        return (2, -often, *name)
-    return (0 if choice.direction == "better" else 1, -advantage * often, *name)
+    return gathered(evaluations, runs, memory, weights, threshold)

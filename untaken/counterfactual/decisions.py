@@ -44,8 +44,9 @@ from untaken.counterfactual.path_columns import (
     joined,
     rows_of,
     scores_of,
+    verdicts_of,
 )
-from untaken.counterfactual.paths import MAY_BE_BETTER, PathDelta, outcome_of, verdict_of
+from untaken.counterfactual.paths import MAY_BE_BETTER, outcome_of, verdict_of
 from untaken.counterfactual.pooling import (
     NOT_POOLED,
     PooledAdvantages,
@@ -171,25 +172,28 @@ class DecisionScorer:
             signals=signals_expected(better),
         )
 
-    def paths_of(self, run: int) -> list[list[PathDelta]]:
-        """The delta of each path of each decision point of a run; its decisions are not made for it."""
-        found = []
-        for layers, number in self._places(run):
-            asked, deltas = self._asked[layers], self._deltas[layers]
-            rows = range(*asked.first[number : number + 2].tolist())
-            called = [(asked.name(row), deltas[row]) for row in rows]
-            found.append([PathDelta(n, delta, verdict_of(delta, self._threshold)) for n, delta in called])
-        return found
-
     def columns(self, place: Mapping[str, int]) -> PathColumns:
         """Every path of the runs in `place`, which gives each run its number; no object is made of any."""
         here = np.array([place.get(run.digest, NOWHERE) for run in self.runs], dtype=np.int64)
         parts = []
         for layers, asked in self._asked.items():
-            run, *named = asked.named()
+            run, seq, kind, named = asked.columns()
             found = self.paths[layers]
-            figures = (np.where(found.known, c, np.nan) for c in (found.delta, found.advantage.advantage))
-            columns = PathColumns._make([here[run], *named, found.known, *figures, found.direction])
+            delta, advantage = (
+                np.where(found.known, column, np.nan) for column in (found.delta, found.advantage.advantage)
+            )
+            columns = PathColumns(
+                kinds=tuple(asked.kinds),
+                run=here[run],
+                seq=seq,
+                kind=kind,
+                named=named,
+                known=found.known,
+                delta=delta,
+                verdict=verdicts_of(delta, self._threshold),
+                advantage=advantage,
+                direction=found.direction,
+            )
             parts.append(columns.at(np.flatnonzero(columns.run != NOWHERE)))
         return PathColumns.joined(parts)
 

@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from untaken import stats
 from untaken.counterfactual.balance import Balance, balance_of
-from untaken.counterfactual.choices import PairComparer
 from untaken.counterfactual.evaluate import evaluate_runs
 from untaken.counterfactual.memory import Memories, Observed, PolicyMemory, Snapshot, by_memory
 from untaken.counterfactual.off_policy import (
@@ -236,6 +235,8 @@ class _Met:
         weights: Weights,
         threshold: float,
     ) -> None:
+        from untaken.counterfactual.pairs import levels_compared  # noqa: PLC0415 (slow: it loads NumPy)
+
         self._logged = by_context(logged_choices(runs, snapshot, weights))
         situations = set()
         for run in runs:
@@ -244,7 +245,7 @@ class _Met:
                 for branch in decision.branches:
                     there = layers[decision.decision_point]
                     situations.add((decision.selected, branch.alternative, there))
-        levels = PairComparer(snapshot, weights).levels(situations)
+        levels = levels_compared(snapshot, situations, weights)
         places = {(layers[level - 1], s, a) for (s, a, layers), level in levels.items()}
         self._both = {(w, s, a) for w, s, a in places if (w, a, s) in places}
         self._pairs = [

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from untaken.caching import Once
 from untaken.counterfactual.insights import RunSignals, insights_of, signals_of
 from untaken.counterfactual.memory import Memories, PolicyMemory, Snapshot, by_memory
-from untaken.counterfactual.paths import THRESHOLD, PathDelta
+from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.run_evaluation import Decision, EvaluationStatus, RunEvaluation, Summary
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.summary import tally
@@ -148,11 +148,6 @@ class Evaluations(Mapping[str, RunEvaluation]):
         scorers = dict.fromkeys(found.scorer for found in self._scored().values())
         place = {digest: number for number, digest in enumerate(self._runs)}
         return [scorer.columns(place) for scorer in scorers]
-
-    def paths(self, digest: str) -> list[list[PathDelta]]:
-        """The delta of each path not taken, by decision point; none where the run was not evaluated."""
-        found = self._scored_run(digest)
-        return found.scorer.paths_of(found.number) if found else []
 
     def actual_score(self, digest: str) -> Score:
         """The run's own score, or why it has none."""

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
-from typing import Any, NamedTuple
+from itertools import accumulate, chain
+from typing import Any, Final, NamedTuple, get_args
 
 import numpy as np
 
 from untaken.counterfactual.advantage import Advantages
 from untaken.counterfactual.histories import NO_FIGURE, WHY, Used
+from untaken.counterfactual.levels import Situation
 from untaken.counterfactual.pooling import PooledAdvantages
+from untaken.counterfactual.run_evaluation import DeltaVerdict
 from untaken.counterfactual.strata import Rulings
 from untaken.errors import Score
+
+VERDICTS: Final[tuple[DeltaVerdict, ...]] = get_args(DeltaVerdict)
+
+
+def verdicts_of(delta: np.ndarray, threshold: float) -> np.ndarray:
+    """`untaken.counterfactual.paths.verdict_of` over a column, as places in `VERDICTS`."""
+    names: list[DeltaVerdict] = ["alternative_may_be_better", "actual_was_better", "unknown"]
+    where = [delta > threshold, delta < -threshold, np.isnan(delta)]
+    found = np.select(where, list(map(VERDICTS.index, names)), VERDICTS.index("equivalent"))
+    verdicts: np.ndarray = found.astype(np.int8)
+    return verdicts
 
 
 class Paths(NamedTuple):
@@ -57,32 +70,51 @@ class PathColumns(NamedTuple):
     """Paths not taken, by run, decision point and the ledger's order of alternatives: columns.
 
     Attributes:
+        kinds: the skill selected (untrusted), that of the path, and the layers of the context.
         run: number of the run; `seq` of the SKILL_SELECTION event.
-        selected, alternative: names of skills (untrusted).
+        kind: place in `kinds`.
+        named: whether the event says in words what its context is.
         known: whether the alternative has a history; without one, `delta` and `advantage` are NaN.
+        verdict: on the delta, as its place in `VERDICTS`.
         direction: 1 where more success is supported, -1 where less is, else 0.
     """
 
+    kinds: tuple[Situation, ...]
     run: np.ndarray
     seq: np.ndarray
-    selected: np.ndarray
-    alternative: np.ndarray
+    kind: np.ndarray
+    named: np.ndarray
     known: np.ndarray
     delta: np.ndarray
+    verdict: np.ndarray
     advantage: np.ndarray
     direction: np.ndarray
 
     @classmethod
     def joined(cls, parts: Sequence[PathColumns]) -> PathColumns:
         """Those of several groups of decisions, by run and decision point."""
-        names = np.zeros(0, dtype=object)
-        none = cls._make([*[np.zeros(0, int)] * 2, names, names, *[np.zeros(0)] * 4])
-        whole = cls._make(map(np.concatenate, zip(*(parts or [none]), strict=True)))
-        return whole.at(np.lexsort((whole.seq, whole.run))) if len(parts) > 1 else whole
+        if not parts:
+            number, yes, figure, code = np.int64, np.bool_, np.float64, np.int8
+            types = number, number, number, yes, yes, figure, code, figure, code
+            return cls((), *(np.zeros(0, like) for like in types))
+        if len(parts) == 1:
+            return parts[0]
+        begins = accumulate((len(part.kinds) for part in parts), initial=0)
+        moved = [part._replace(kind=part.kind + begin) for part, begin in zip(parts, begins, strict=False)]
+        columns = map(np.concatenate, zip(*(part[1:] for part in moved), strict=True))
+        whole = cls(tuple(chain.from_iterable(part.kinds for part in parts)), *columns)
+        return whole.at(np.lexsort((whole.seq, whole.run)))
 
-    def at(self, rows: np.ndarray) -> PathColumns:
+    def at(self, rows: np.ndarray | slice) -> PathColumns:
         """Some of the rows."""
-        return PathColumns(*(column[rows] for column in self))
+        return PathColumns(self.kinds, *(column[rows] for column in self[1:]))
+
+    def skills(self, *, taken: bool) -> tuple[list[str], np.ndarray]:
+        """The skill that was selected, or each path's own: the names in order, its place for each path."""
+        names = [selected if taken else own for selected, own, _ in self.kinds]
+        every = sorted(set(names))
+        place = {name: number for number, name in enumerate(every)}
+        return every, np.array([place[name] for name in names], dtype=np.int64)[self.kind]
 
 
 class PathFigures(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from untaken.counterfactual.memory import priced
 from untaken.counterfactual.run_evaluation import DeltaVerdict
@@ -13,14 +13,6 @@ from untaken.ledger.run import Run
 
 THRESHOLD: Final = 0.1
 MAY_BE_BETTER: Final = "alternative_may_be_better"
-
-
-class PathDelta(NamedTuple):
-    """What the source's rule says of one path not taken."""
-
-    alternative: str
-    delta: Score
-    verdict: DeltaVerdict
 
 
 def verdict_of(delta: Score, threshold: float = THRESHOLD) -> DeltaVerdict:

@@ -45,7 +45,7 @@ CHOICES: Final[Columns[Choice]] = {
     "avg_steps_selected": figure("mean steps of the selected skill's runs", "taken?.avg_steps"),
     "avg_steps_alternative": figure("mean steps of the alternative's runs", "other?.avg_steps"),
     "points": count("decision points that made this choice", lambda choice: len(choice.points)),
-    "runs": count("runs with such a point", lambda choice: len({point.run for point in choice.points})),
+    "runs": count("runs with such a point", "points.runs"),
     "deltas": count("of the points, those with a delta", lambda choice: len(choice.deltas)),
     "mean_delta": figure("mean delta over those", "mean_delta"),
     "max_delta": figure("largest delta", "max_delta"),

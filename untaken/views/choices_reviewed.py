@@ -14,15 +14,14 @@ import numpy as np
 import pandas as pd
 
 from untaken.analysis.corpus import Corpus
-from untaken.counterfactual import THRESHOLD, Choice, LoggedChoice, OffPolicyContrast, Point, contrast
-from untaken.counterfactual.path_columns import PathColumns
-from untaken.counterfactual.run_evaluation import DeltaVerdict, Support
+from untaken.counterfactual import Choice, LoggedChoice, OffPolicyContrast, Point, contrast
+from untaken.counterfactual.path_columns import VERDICTS, PathColumns
+from untaken.counterfactual.run_evaluation import Support
 from untaken.views.choices import corpus_logged
 from untaken.views.decisions import decisions_table
 
 FEW: Final = 1_000
 """Paths that are made one by one; of more, all are made."""
-VERDICTS: Final[tuple[DeltaVerdict, ...]] = get_args(DeltaVerdict)
 SUPPORTS: Final[tuple[Support, ...]] = get_args(Support)
 
 
@@ -102,10 +101,10 @@ def _paths(corpus: Corpus) -> pd.DataFrame:
             "agent": _of_runs([run.agent for run in runs], found.run),
             "task_id": _of_runs([run.task_id for run in runs], found.run),
             "decision_point": pd.array(found.seq, dtype="Int64"),
-            "selected": pd.Categorical(found.selected),
-            "alternative": pd.Categorical(found.alternative),
+            "selected": _skills(found, taken=True),
+            "alternative": _skills(found, taken=False),
             "delta": _figures(found.delta),
-            "verdict": pd.Categorical.from_codes(_verdicts(found), list(VERDICTS)),
+            "verdict": pd.Categorical.from_codes(found.verdict, list(VERDICTS)),
             "advantage": _figures(found.advantage),
             "support": pd.Categorical.from_codes(_supports(found), list(SUPPORTS)),
             "choice": digests[choice],
@@ -118,16 +117,13 @@ def _of_runs(names: Sequence[str], run: np.ndarray) -> pd.Categorical:
     return pd.Categorical(names)[run]
 
 
+def _skills(found: PathColumns, *, taken: bool) -> pd.Categorical:
+    names, places = found.skills(taken=taken)
+    return pd.Categorical.from_codes(places, names)
+
+
 def _figures(column: np.ndarray) -> pd.arrays.FloatingArray:
     return pd.arrays.FloatingArray(column, np.isnan(column))
-
-
-def _verdicts(found: PathColumns) -> np.ndarray:
-    """`untaken.counterfactual.paths.verdict_of`, over a column."""
-    names: list[DeltaVerdict] = ["alternative_may_be_better", "actual_was_better", "unknown"]
-    better, worse, unknown = map(VERDICTS.index, names)
-    where = [found.delta > THRESHOLD, found.delta < -THRESHOLD, np.isnan(found.delta)]
-    return np.select(where, [better, worse, unknown], VERDICTS.index("equivalent"))
 
 
 def _supports(found: PathColumns) -> np.ndarray:
@@ -137,18 +133,18 @@ def _supports(found: PathColumns) -> np.ndarray:
 
 def _choice_of(corpus: Corpus, found: PathColumns) -> np.ndarray:
     """Of each path the place of its choice: the points of all choices are the paths, in another order."""
-    place = {digest: number for number, digest in enumerate(corpus.evaluations)}
-    codes, names = pd.factorize(found.alternative)
-    code = {name: number for number, name in enumerate(names)}
-    each = [len(choice.points) for choice in corpus.choices]
-    points = [point for choice in corpus.choices for point in choice.points]
+    made = corpus.choices
+    if not made:
+        return np.zeros(0, dtype=np.int64)
+    names, alternative = found.skills(taken=False)
+    each = [len(choice.points) for choice in made]
+    taken = np.repeat([names.index(choice.alternative) for choice in made], each)
     run, seq = (
-        np.fromiter(column, np.int64, len(points))
-        for column in ((place[point.run] for point in points), (point.decision_point for point in points))
+        np.concatenate([np.frombuffer(column, dtype=np.int64) for column in columns])
+        for columns in ([choice.points.run for choice in made], [choice.points.seq for choice in made])
     )
-    taken = np.repeat([code[choice.alternative] for choice in corpus.choices], each)
-    choice = np.empty(len(points), dtype=np.int64)
-    choice[np.lexsort((codes, found.seq, found.run))] = np.repeat(np.arange(len(each)), each)[
+    choice = np.empty(len(run), dtype=np.int64)
+    choice[np.lexsort((alternative, found.seq, found.run))] = np.repeat(np.arange(len(each)), each)[
         np.lexsort((taken, seq, run))
     ]
     return choice

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from untaken.analysis.corpus import Corpus, signals_waiting
-from untaken.counterfactual import coarse_contexts
+from untaken.analysis.corpus import Corpus
+from untaken.counterfactual import coarse_contexts, collect_signals
 from untaken.counterfactual.memory import (
     Effect,
     Flag,
@@ -22,6 +22,7 @@ from untaken.counterfactual.memory import (
     preview,
     steps_interval,
     success_interval,
+    waiting_signals,
 )
 from untaken.counterfactual.memory.intervals import Interval
 from untaken.errors import Score, Unscored
@@ -206,7 +207,7 @@ class SignalReview:
 
 def signal_review(corpus: Corpus) -> SignalReview:
     """The signals of a corpus that its memory does not hold, previewed on the current memory."""
-    effects = preview(corpus.memory.snapshot(), signals_waiting(corpus))
+    effects = preview(corpus.memory.snapshot(), _signals_waiting(corpus))
     first = sorted(effects, key=lambda e: (not e.advised, not e.signal.supported, -abs(e.move), e.signal.key))
     table = signals_table(first, context_names(corpus))
     return SignalReview(effects=effects, table=table, flags=Counter(effect.flag for effect in effects))
@@ -264,3 +265,16 @@ def applied_table(memory: PolicyMemory, contexts: Contexts) -> pd.DataFrame:
     """One row per weak signal in the memory, in the order applied (columns: `APPLIED`)."""
     weak = (observed for observed in memory.log if observed.kind == "weak")
     return frame(APPLIED, (AppliedRow(observed=o, context=contexts.get(o.context_hash)) for o in weak))
+
+
+def _signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
+    """The weak signals of all evaluations that the memory of their run does not hold, by key."""
+    made = {digest: corpus.evaluations.signals(digest) for digest in corpus.runs}
+    chosen = frozenset(collect_signals(made.values()))  # of two runs under one id, the first's
+    waiting = [
+        signal
+        for memory, digests in corpus.by_memory()
+        for signal in waiting_signals(memory, collect_signals(made[d] for d in digests))
+        if signal in chosen
+    ]
+    return tuple(sorted(waiting, key=lambda signal: signal.key))

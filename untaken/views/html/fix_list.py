@@ -206,7 +206,7 @@ def choices_section(corpus: Corpus) -> Markup | None:
 
 
 def _choice(choice: Choice) -> Markup:
-    runs = counted(len({point.run for point in choice.points}), "run")
+    runs = counted(choice.points.runs, "run")
     level = level_words(choice.level, choice.levels)
     histories = f"{choice.n_selected} taken, {choice.n_alternative} not" + (f"; {level}" if level else "")
     return tag(
