@@ -14,9 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from components.memory.view import in_words
 from components.shared import evaluating, state
-from untaken.analysis.corpus import evaluate_corpus, signals_waiting
+from untaken.analysis.corpus import evaluate_corpus
 from untaken.analysis.memories import POLICY, remembered
 from untaken.counterfactual.memory import PolicyMemory, applied_signals
+from untaken.views.records import signals_waiting
 from untaken.workspace import Workspace
 
 Patch = pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from histories import on_day
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.analysis.corpus import Corpus, evaluate_corpus, part_of, signals_waiting
+from untaken.analysis.corpus import Corpus, evaluate_corpus, part_of
 from untaken.analysis.memories import POLICY, memories_of, remembered
 from untaken.counterfactual import Weights, choices
 from untaken.counterfactual.memory import PolicyMemory, fold_in
@@ -20,6 +20,7 @@ from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.plans import GraphSet
 from untaken.views import counterfactual_document, dump
+from untaken.views.records import signals_waiting
 
 Drawn = Sequence[tuple[str, bool, float]]
 

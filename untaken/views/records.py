@@ -207,7 +207,7 @@ class SignalReview:
 
 def signal_review(corpus: Corpus) -> SignalReview:
     """The signals of a corpus that its memory does not hold, previewed on the current memory."""
-    effects = preview(corpus.memory.snapshot(), _signals_waiting(corpus))
+    effects = preview(corpus.memory.snapshot(), signals_waiting(corpus))
     first = sorted(effects, key=lambda e: (not e.advised, not e.signal.supported, -abs(e.move), e.signal.key))
     table = signals_table(first, context_names(corpus))
     return SignalReview(effects=effects, table=table, flags=Counter(effect.flag for effect in effects))
@@ -267,7 +267,7 @@ def applied_table(memory: PolicyMemory, contexts: Contexts) -> pd.DataFrame:
     return frame(APPLIED, (AppliedRow(observed=o, context=contexts.get(o.context_hash)) for o in weak))
 
 
-def _signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
+def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
     """The weak signals of all evaluations that the memory of their run does not hold, by key."""
     made = {digest: corpus.evaluations.signals(digest) for digest in corpus.runs}
     chosen = frozenset(collect_signals(made.values()))  # of two runs under one id, the first's
