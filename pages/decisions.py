@@ -6,6 +6,7 @@ import streamlit as st
 
 from components.decisions import histories, plan_statements, to_change
 from components.shared import cards, state
+from untaken.views import choice_review
 
 LAST = "decisions_last_view"
 """The view that somebody who comes back from a run sees again."""
@@ -13,13 +14,13 @@ VIEWS = {"plan": "Plan changes in the same task", "skills": "Histories of skills
 
 
 def main() -> None:
-    corpus = state.compared()
     cards.headline("Decisions", "Which choices cost us, over all runs?")
-    if not corpus.runs:
+    review = state.derived(choice_review)
+    if not review.digests:
         cards.nothing_here()
         return
     asked = state.selected("view") or ("skills" if state.selected("choice") else None)
-    usual = st.session_state.get(LAST) or ("plan" if corpus.plans.runs else "skills")
+    usual = st.session_state.get(LAST) or ("plan" if review.planned else "skills")
     st.session_state["decisions_view"] = asked if asked in VIEWS else usual
     view = st.segmented_control(
         "Compare",
@@ -33,11 +34,11 @@ def main() -> None:
     )
     st.session_state[LAST] = view
     if view == "plan":
-        plan_statements.draw(corpus)
+        plan_statements.draw(state.compared())
     elif view == "change":
         to_change.draw()
     else:
-        histories.draw(corpus)
+        histories.draw(review)
 
 
 main()

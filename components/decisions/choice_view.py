@@ -30,6 +30,7 @@ from untaken.numbers import (
     significant,
 )
 from untaken.views import ChoiceReview, count_paths, placebo_of
+from untaken.views.choices import choice_odds, corpus_logged
 
 MOST_LINKS: Final = 5
 
@@ -39,19 +40,18 @@ def pick(digest: str | None) -> None:
     state.select(run=state.selected("run"), choice=digest, view=state.selected("view"))
 
 
-def evaluated_or_not(corpus: Corpus) -> None:
+def evaluated_or_not(review: ChoiceReview) -> None:
     """How many runs were evaluated, against what, and why the others were not."""
-    made = corpus.evaluations
-    skipped = [made[digest] for digest in made if made.status(digest) != "evaluated"]
+    skipped = sum(review.refused.values())
     st.caption(
-        f"{counted(len(made) - len(skipped), 'run')} evaluated, {len(skipped):,} not"
+        f"{counted(len(review.digests) - skipped, 'run')} evaluated, {skipped:,} not"
         " · each delta uses what was known when the run started, without its own outcome"
         " · association in past runs, not causation"
     )
     if skipped:
-        reasons = Counter(e.code or e.reason for e in skipped)
+        reasons = Counter(review.refused)
         tables.folded(
-            f"Why {counted(len(skipped), 'run')} could not be evaluated",
+            f"Why {counted(skipped, 'run')} could not be evaluated",
             lambda: st.code("\n".join(f"{n:>6}  {code}" for code, n in reasons.items()), language=None),
             key="not-evaluated",
         )
@@ -135,7 +135,7 @@ def detail(choice: Choice, review: ChoiceReview, corpus: Corpus) -> None:
             with place:
                 _links(review.points(skill, choice.context_hash), skill, runs, first=success)
         with places[2]:
-            _from_odds(review.odds(choice))
+            _from_odds(choice_odds(state.derived(corpus_logged), choice))
             st.caption(_fine_print(choice))
 
 

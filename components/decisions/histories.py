@@ -15,9 +15,9 @@ from components.shared.palette import DELTA_WORDS
 from components.shared.panels import panel
 from untaken.analysis.corpus import Corpus
 from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice, power_words
-from untaken.views import ChoiceReview, choice_review, count_choices
+from untaken.views import ChoiceReview, count_choices
 from untaken.views.choices import table_of_choices
-from untaken.views.choices_reviewed import FEW
+from untaken.views.choices_reviewed import FEW, by_delta
 
 FILTERS: Final = {
     "agent": "Agent",
@@ -38,10 +38,9 @@ MORE: Final = 20
 
 
 @panel
-def draw(corpus: Corpus) -> None:
+def draw(review: ChoiceReview) -> None:
     """Counts, figure, the chosen choice, and both tables."""
-    review = state.derived(choice_review)
-    choice_view.evaluated_or_not(corpus)
+    choice_view.evaluated_or_not(review)
     if review.paths.empty:
         st.info("No run has two or more decision points with alternatives, so there are no paths to compare.")
         return
@@ -49,12 +48,13 @@ def draw(corpus: Corpus) -> None:
     choices = review.among(paths)
     chosen = review.find(state.selected("choice"))
     _counts(choices, paths)
-    cards.copies(corpus.memory)
+    for copies in review.copies:
+        st.caption(f"{text.label(copies, 300)}.")
     _figure(choices, paths, chosen)
     choice_view.placebo_on_request()
     choice_view.picker(choices, chosen)
     if chosen:
-        choice_view.detail(chosen, review, corpus)
+        choice_view.detail(chosen, review, state.compared())
     picked = state.selected("choice") is not None  # not where other agents are compared
     listeners.into_view("choice", chosen.digest if chosen and picked else None)
     _every_choice(choices)
@@ -136,18 +136,18 @@ def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None
         )
         paths = paths[paths["choice"] == chosen.digest] if only else paths
     st.caption("Support is as of each run's start. Choose a row to open the run at that decision.")
-    ordered = paths.sort_values("delta", ascending=False, na_position="last", kind="stable")
+    ordered, evaluated = by_delta(paths), state.later(_evaluated)
     if len(ordered) > FEW:
         st.caption(f"The first {FEW:,} of {len(ordered):,} rows; download the table to see all.")
     first = ordered.head(FEW)
-    shown = review.table(first)[COLUMNS]
+    shown = review.table(first, evaluated)[COLUMNS]
     row = tables.table(
         shown.assign(verdict=shown["verdict"].map(WORDS)),
         key="paths",
         name="Alternatives",
         selectable=True,
         height=460,
-        whole=lambda: review.table(ordered)[COLUMNS],
+        whole=lambda: review.table(ordered, evaluated)[COLUMNS],
         columns=dict.fromkeys(("delta", "advantage", "low", "high"), SIGNED)
         | {
             "verdict": st.column_config.TextColumn(width=190),  # whole: it is the same few words in all rows
@@ -158,6 +158,10 @@ def _every_path(review: ChoiceReview, paths: pd.DataFrame, chosen: Choice | None
     )
     if row is not None:
         state.open_run(str(first["digest"].iloc[row]), decision=int(first["decision_point"].iloc[row]))
+
+
+def _evaluated(corpus: Corpus) -> Corpus:
+    return corpus
 
 
 def _in_words(verdict: str) -> str:

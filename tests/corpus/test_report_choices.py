@@ -49,7 +49,7 @@ def test_every_path_not_taken_is_an_instance_of_one_choice(corpus: Corpus) -> No
     pd.testing.assert_frame_equal(plain, paths[alike])
     some = review.paths.sort_values("delta", kind="stable").tail(7)
     want = paths.iloc[some.index].reset_index(drop=True)
-    pd.testing.assert_frame_equal(review.table(some)[paths.columns], want)
+    pd.testing.assert_frame_equal(review.table(some, lambda: corpus)[paths.columns], want)
     points = {choice.digest: len(choice.points) for choice in review.choices}
     assert review.paths["choice"].value_counts().to_dict() == points
     supports = {choice.digest: choice.support for choice in review.choices}

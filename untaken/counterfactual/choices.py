@@ -75,6 +75,13 @@ class Points(Sequence[Point]):
         """The number of different runs."""
         return len(set(self.run))
 
+    def numbered(self, digests: Sequence[str]) -> Points:
+        """The same points, their runs numbered by their places among these."""
+        if digests == self.digests:
+            return self
+        place = {digest: number for number, digest in enumerate(digests)}
+        return Points(digests, array("q", [place[self.digests[run]] for run in self.run]), self.seq)
+
 
 class Choice(Struct, frozen=True, kw_only=True, gc=False):
     """A skill taken, an alternative left, in a context: over all runs that made this choice.

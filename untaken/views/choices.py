@@ -10,6 +10,8 @@ from untaken.analysis.corpus import Corpus
 from untaken.counterfactual import (
     Choice,
     LoggedChoice,
+    OffPolicyContrast,
+    contrast,
     logged_choices,
 )
 from untaken.counterfactual.diagnostics import Placebo, placebo
@@ -86,6 +88,12 @@ def corpus_logged(corpus: Corpus) -> tuple[LoggedChoice, ...]:
             [corpus.runs[digest] for digest in digests], memory.snapshot(), corpus.weights
         )
     )
+
+
+def choice_odds(logged: Sequence[LoggedChoice], choice: Choice) -> OffPolicyContrast:
+    """The estimate from logged probabilities; unscored if none were logged. `logged` as `corpus_logged`."""
+    skill, other = choice.selected, choice.alternative
+    return contrast(logged, choice.context_hash, selected=skill, alternative=other)
 
 
 def placebo_of(corpus: Corpus) -> Placebo:

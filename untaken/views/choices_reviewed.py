@@ -1,28 +1,66 @@
 """What the page of decisions shows: choices, and every path not taken as a table for filters and figures.
 
-The table is made from columns: objects and words are only made of the paths that somebody looks at.
+The table is made from columns, and can be kept (`untaken.views.stored_answers`): objects and words are only
+made of the paths that are shown first, and of those that somebody looks at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from functools import cached_property
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
+import msgspec
 import numpy as np
 import pandas as pd
 
 from untaken.analysis.corpus import Corpus
-from untaken.counterfactual import Choice, LoggedChoice, OffPolicyContrast, Point, contrast
+from untaken.counterfactual import Choice, Point
+from untaken.counterfactual.choices import Points
+from untaken.counterfactual.memory import Record
+from untaken.counterfactual.memory.observing import COPIES
+from untaken.counterfactual.memory.sums import Sums
 from untaken.counterfactual.path_columns import VERDICTS, PathColumns
 from untaken.counterfactual.run_evaluation import Support
-from untaken.views.choices import corpus_logged
-from untaken.views.decisions import decisions_table
+from untaken.errors import Score
+from untaken.views.data_frame import data_frame
+from untaken.views.decisions import DECISIONS, decisions_table
 
 FEW: Final = 1_000
 """Paths that are made one by one; of more, all are made."""
 SUPPORTS: Final[tuple[Support, ...]] = get_args(Support)
+
+
+class KeptRecord(msgspec.Struct, frozen=True, array_like=True):
+    """A `Record`; its sums are whole numbers of any size, as text."""
+
+    skill: str
+    context_hash: str
+    n: int
+    success_rate: Score
+    avg_cost: Score
+    avg_steps: Score
+    weak_weight: float
+    n_runs: int
+    runs: tuple[str, ...]
+    sums: tuple[str, ...]
+    oldest: datetime
+    newest: datetime
+
+    @classmethod
+    def of(cls, record: Record | None) -> KeptRecord | None:
+        """What is kept of a record."""
+        if record is None:
+            return None
+        values = {field.name: getattr(record, field.name) for field in fields(record)}
+        return cls(**values | {"sums": tuple(map(str, record.sums))})
+
+    def record(self) -> Record:
+        """The record."""
+        return Record(**msgspec.structs.asdict(self) | {"sums": Sums._make(map(int, self.sums))})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,16 +68,65 @@ class ChoiceReview:
     """What the page of decisions shows.
 
     Attributes:
-        choices: what weighs most first.
-        paths: of each row of `decisions_table`, in its order, what pages filter, count and draw; the
-            `choice` that it is an instance of, and that one's `choice_support`.
+        columns: every path not taken, by its run's place in `digests`, `agents` and `tasks`.
+        made: the choices, what weighs most first, without their histories; `histories`: of each those of the
+            selected skill and of the alternative.
         cost_unit: what the costs in the histories are counted in; ``None`` where none is known.
+        refused: why runs were not evaluated, each with their number.
+        copies: what was noticed of runs that are copies of others.
+        planned: whether any run has plan decisions.
+        top: the cells of `decisions_table` for the paths with the largest deltas.
     """
 
-    choices: tuple[Choice, ...]
-    paths: pd.DataFrame
+    columns: PathColumns
+    digests: tuple[str, ...]
+    agents: tuple[str, ...]
+    tasks: tuple[str, ...]
+    made: tuple[Choice, ...]
+    histories: tuple[tuple[KeptRecord | None, KeptRecord | None], ...]
     cost_unit: str | None
-    _corpus: Corpus = field(compare=False, repr=False)
+    refused: dict[str, int]
+    copies: tuple[str, ...]
+    planned: bool
+    top: dict[str, list[Any]]
+
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """The choices, what weighs most first."""
+        return tuple(
+            msgspec.structs.replace(
+                choice,
+                points=Points(self.digests, choice.points.run, choice.points.seq),
+                taken=taken and taken.record(),
+                other=other and other.record(),
+            )
+            for choice, (taken, other) in zip(self.made, self.histories, strict=True)
+        )
+
+    @cached_property
+    def paths(self) -> pd.DataFrame:
+        """Of each row of `decisions_table`, in its order, what pages filter, count and draw.
+
+        And the `choice` that it is an instance of, and that one's `choice_support`. Texts are categories.
+        """
+        found, choice = self.columns, _choice_of(self.made, self.columns)
+        supports = np.array([SUPPORTS.index(one.support) for one in self.made], dtype=np.int8)
+        return pd.DataFrame(
+            {
+                "digest": pd.Categorical.from_codes(found.run, self.digests),
+                "agent": pd.Categorical(self.agents)[found.run],
+                "task_id": pd.Categorical(self.tasks)[found.run],
+                "decision_point": pd.array(found.seq, dtype="Int64"),
+                "selected": _skills(found, taken=True),
+                "alternative": _skills(found, taken=False),
+                "delta": _figures(found.delta),
+                "verdict": pd.Categorical.from_codes(found.verdict, list(VERDICTS)),
+                "advantage": _figures(found.advantage),
+                "support": pd.Categorical.from_codes(_supports(found), list(SUPPORTS)),
+                "choice": pd.Categorical([one.digest for one in self.made])[choice],
+                "choice_support": pd.Categorical.from_codes(supports[choice], list(SUPPORTS)),
+            }
+        )
 
     def among(self, paths: pd.DataFrame) -> tuple[Choice, ...]:
         """The choices that some of the paths are instances of, in order."""
@@ -55,66 +142,62 @@ class ChoiceReview:
         took = (c.points for c in self.choices if (c.selected, c.context_hash) == (skill, context_hash))
         return tuple(dict.fromkeys(point for points in took for point in points))
 
-    def table(self, paths: pd.DataFrame) -> pd.DataFrame:
-        """Some of the paths with every column of `decisions_table`, and their choice."""
-        rows = (
-            decisions_table(self._corpus, paths)
-            if len(paths) <= FEW
-            else decisions_table(self._corpus).iloc[paths.index]
-        )
+    def table(self, paths: pd.DataFrame, corpus: Callable[[], Corpus]) -> pd.DataFrame:
+        """Some of the paths with every column of `decisions_table`, and their choice.
+
+        Args:
+            paths: rows of `paths`.
+            corpus: what was reviewed; asked for unless `paths` are those with the largest deltas.
+        """
+        if self.top and paths.index.equals(self._top.index):
+            dtypes = {name: column.dtype for name, column in DECISIONS.items()}
+            rows = data_frame(dtypes, {name: list(self.top[name]) for name in dtypes})
+        elif len(paths) <= FEW:
+            rows = decisions_table(corpus(), paths)
+        else:
+            rows = decisions_table(corpus()).iloc[paths.index]
         return rows.assign(
             choice=paths["choice"].astype("string").array,
             choice_support=paths["choice_support"].astype("string").array,
         )
 
     @cached_property
-    def _logged(self) -> tuple[LoggedChoice, ...]:
-        return corpus_logged(self._corpus)
+    def _top(self) -> pd.DataFrame:
+        return by_delta(self.paths).head(FEW)
 
-    def odds(self, choice: Choice) -> OffPolicyContrast:
-        """The estimate from logged probabilities; unscored if none were logged."""
-        skill, other = choice.selected, choice.alternative
-        return contrast(self._logged, choice.context_hash, selected=skill, alternative=other)
+
+def by_delta(paths: pd.DataFrame) -> pd.DataFrame:
+    """The paths with the largest deltas first."""
+    return paths.sort_values("delta", ascending=False, na_position="last", kind="stable")
 
 
 def choice_review(corpus: Corpus) -> ChoiceReview:
     """The choices of a corpus, and the paths not taken that they are made of."""
-    units = {memory.snapshot().cost_unit for memory, _ in corpus.by_memory()}
-    return ChoiceReview(
-        choices=corpus.choices,
-        paths=_paths(corpus),
+    made, evaluations = corpus.choices, corpus.evaluations
+    memories = [memory for memory, _ in corpus.by_memory()]
+    units = {memory.snapshot().cost_unit for memory in memories}
+    refused = [evaluations[digest] for digest in evaluations if evaluations.status(digest) != "evaluated"]
+    runs = [corpus.runs[digest] for digest in evaluations]
+    digests = tuple(evaluations)
+    found = ChoiceReview(
+        columns=PathColumns.joined(evaluations.columns()),
+        digests=digests,
+        agents=tuple([run.agent for run in runs]),
+        tasks=tuple([run.task_id for run in runs]),
+        made=tuple(
+            msgspec.structs.replace(c, taken=None, other=None, points=c.points.numbered(digests))
+            for c in made
+        ),
+        histories=tuple((KeptRecord.of(choice.taken), KeptRecord.of(choice.other)) for choice in made),
         cost_unit=units.pop() if len(units) == 1 else None,
-        _corpus=corpus,
+        refused=dict(Counter(one.code or one.reason for one in refused)),
+        copies=tuple(f.message for memory in memories for f in memory.findings if f.code == COPIES.code),
+        planned=bool(corpus.plans.runs),
+        top={},
     )
-
-
-def _paths(corpus: Corpus) -> pd.DataFrame:
-    """As `ChoiceReview.paths`; texts are categories."""
-    found = PathColumns.joined(corpus.evaluations.columns())
-    choice = _choice_of(corpus, found)
-    runs = [corpus.runs[digest] for digest in corpus.evaluations]
-    digests = pd.Categorical([one.digest for one in corpus.choices])
-    supports = np.array([SUPPORTS.index(one.support) for one in corpus.choices], dtype=np.int8)
-    return pd.DataFrame(
-        {
-            "digest": pd.Categorical.from_codes(found.run, [run.digest for run in runs]),
-            "agent": _of_runs([run.agent for run in runs], found.run),
-            "task_id": _of_runs([run.task_id for run in runs], found.run),
-            "decision_point": pd.array(found.seq, dtype="Int64"),
-            "selected": _skills(found, taken=True),
-            "alternative": _skills(found, taken=False),
-            "delta": _figures(found.delta),
-            "verdict": pd.Categorical.from_codes(found.verdict, list(VERDICTS)),
-            "advantage": _figures(found.advantage),
-            "support": pd.Categorical.from_codes(_supports(found), list(SUPPORTS)),
-            "choice": digests[choice],
-            "choice_support": pd.Categorical.from_codes(supports[choice], list(SUPPORTS)),
-        }
-    )
-
-
-def _of_runs(names: Sequence[str], run: np.ndarray) -> pd.Categorical:
-    return pd.Categorical(names)[run]
+    rows = decisions_table(corpus, found._top)
+    cells = {name: rows[name].astype(object).where(rows[name].notna(), None).tolist() for name in rows}
+    return replace(found, top=cells)
 
 
 def _skills(found: PathColumns, *, taken: bool) -> pd.Categorical:
@@ -131,9 +214,8 @@ def _supports(found: PathColumns) -> np.ndarray:
     return np.where(found.known, np.where(found.direction != 0, supported, weak), none)
 
 
-def _choice_of(corpus: Corpus, found: PathColumns) -> np.ndarray:
+def _choice_of(made: Sequence[Choice], found: PathColumns) -> np.ndarray:
     """Of each path the place of its choice: the points of all choices are the paths, in another order."""
-    made = corpus.choices
     if not made:
         return np.zeros(0, dtype=np.int64)
     names, alternative = found.skills(taken=False)

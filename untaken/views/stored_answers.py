@@ -8,21 +8,25 @@ not found.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
+import numpy as np
 
 from untaken.analysis.corpus import corpus_doubts
 from untaken.analysis.fix_first import Triage, triage
 from untaken.analysis.ranking import Group, RankReport
+from untaken.counterfactual.choices import Points
 from untaken.errors import Finding
 from untaken.facts.scaling.reopening import rules_of
 from untaken.plans import GraphSet
 from untaken.scoring import GraphDoubt
 from untaken.views import first_page
+from untaken.views.choices_reviewed import ChoiceReview, choice_review
 from untaken.views.overview import Overview
 from untaken.views.usage import AgentUsage, corpus_usage
 from untaken.workspace.derived import has_answer, key_of, load_answer, save_answer
@@ -54,6 +58,7 @@ _KINDS: Final[Mapping[str, Any]] = {
     first_page.ranks_alone.__name__: RankReport,
     first_page.ranking_remarks.__name__: tuple[str, ...],
     first_page.read_next.__name__: first_page.ShownRuns,
+    choice_review.__name__: ChoiceReview,
 }
 
 
@@ -98,9 +103,23 @@ def load_kept(folder: Path, what: str, key: str) -> Any:
 
 def keep_answer(folder: Path, what: str, key: str, answer: object) -> None:
     """Keeps the answer of this name under a key."""
-    save_answer(folder, what, key, msgspec.msgpack.encode(answer))
+    save_answer(folder, what, key, msgspec.msgpack.encode(answer, enc_hook=_plain))
 
 
 @lru_cache(maxsize=len(_KINDS))
 def _decoder(what: str) -> msgspec.msgpack.Decoder[Any]:
-    return msgspec.msgpack.Decoder(_KINDS[what])
+    return msgspec.msgpack.Decoder(_KINDS[what], dec_hook=_column)
+
+
+def _plain(column: Any) -> object:
+    """A column as what MessagePack knows."""
+    if isinstance(column, Points):
+        return column.run.tobytes(), column.seq.tobytes()
+    return column.dtype.str, column.tobytes()
+
+
+def _column(kind: type, plain: Any) -> object:
+    first, second = plain
+    if kind is Points:
+        return Points((), array("q", first), array("q", second))
+    return np.frombuffer(second, dtype=np.dtype(first))
