@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
+import numpy as np
 import pandas as pd
 
 from untaken import views as answers
@@ -52,6 +53,8 @@ def plain(value: object) -> Any:
         return {"run": value.digest, "events": value.events, "own": sorted(value.appended_here)}
     if isinstance(value, pd.DataFrame):
         return value.astype(object).where(value.notna(), None).to_dict("split")
+    if isinstance(value, np.ndarray):
+        return repr(value.tolist())  # NaN equals nothing
     if isinstance(value, Iterator):
         return [plain(one) for one in value]
     if isinstance(value, Mapping):

@@ -113,9 +113,9 @@ def go_on() -> None:
         evaluating.REST_LEFT.clear()
 
         def rest() -> None:
+            _until_quiet()
             digest = evaluating.content(state.shared_workspace())
             state.open_whole(digest)
-            _until_quiet()
             state.evaluate_decisions(digest)
 
         Thread(target=_open_whole, args=(rest,), daemon=True).start()

@@ -18,7 +18,7 @@ from untaken.analysis.memories import POLICY, remembered
 from untaken.counterfactual.evaluate import ABORTED
 from untaken.counterfactual.memory import applied_digest
 from untaken.errors import Finding, UntakenError
-from untaken.facts.scaling.reopening import Lightening, Reopened, keep_table, reopen
+from untaken.facts.scaling.reopening import Lightening, Reopened, keep_contents, keep_table, reopen
 from untaken.garbage import seldom_collected
 from untaken.judging import findings_of, texts_to_judges
 from untaken.ledger import Run, unread_runs
@@ -66,6 +66,7 @@ class WorkspaceCorpus:
         self._files: Mapping[str, FileReading] = {}
         self._graphs: GraphSet | None = None
         self._learnt = ""
+        self._state: str | None = None
         self._corpus: Corpus | None = None
         self._looking: BackgroundReading | None = None
         self._reading, self._starting = Lock(), Lock()
@@ -92,6 +93,8 @@ class WorkspaceCorpus:
                 files = store.read_files(known=self._files, make=light, position=position)
                 self._files = files if position is None else {**self._files, **files}
             state = store.ledger_state.of(files, rows) if rows else None
+            if state is not None:
+                self._state = state
         return ReadRuns(*joined(files.values()), state)
 
     @property
@@ -162,6 +165,9 @@ class WorkspaceCorpus:
 
     def make_tables(self, store: Workspace) -> None:
         """Makes the tables that opening the workspace has left for later."""
+        if self._state is not None:
+            keep_contents(store, self._files, self._state)
+            self._state = None
         opened = self._opened
         if opened is None or not opened.tables_due:
             return

@@ -28,6 +28,7 @@ from untaken.scoring import GraphDoubt
 from untaken.views import first_page
 from untaken.views.choices_reviewed import ChoiceReview, choice_review
 from untaken.views.overview import Overview
+from untaken.views.review import OrderedRun, review_order
 from untaken.views.usage import AgentUsage, corpus_usage
 from untaken.workspace.derived import has_answer, key_of, load_answer, save_answer
 
@@ -59,6 +60,7 @@ _KINDS: Final[Mapping[str, Any]] = {
     first_page.ranking_remarks.__name__: tuple[str, ...],
     first_page.read_next.__name__: first_page.ShownRuns,
     choice_review.__name__: ChoiceReview,
+    review_order.__name__: tuple[OrderedRun, ...],
 }
 
 

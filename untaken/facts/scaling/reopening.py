@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -30,10 +31,12 @@ from untaken.limits import MIB
 from untaken.plans import GraphSet
 from untaken.plans.structure import graph_digest
 from untaken.workspace import Workspace
-from untaken.workspace.derived import key_of, load_table, save_table, tidy_tables
+from untaken.workspace.derived import key_of, load_answer, load_table, save_answer, save_table, tidy_tables
 from untaken.workspace.readings import FileReading, LedgerContent
 from untaken.workspace.stored_file import StoredFile
 
+_CONTENTS: Final = "contents"
+_decode_contents = msgspec.msgpack.Decoder(dict[str, LedgerContent]).decode
 _TABLES_AT_ONCE_BYTES: Final = 8 * MIB
 """Of ledgers whose tables are made while they are read: of more, the first visitor would wait for it."""
 
@@ -65,13 +68,14 @@ def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
         keeps: whether the others get tables, at once or, where there is much to read, later.
     """
     graphs, ledgers, same = store.graph_set(), store.ledgers(), Same()
+    contents = _contents(store) if keeps else {}
     kept = tidy_tables(store.path, {file.digest for file in ledgers})
     files: dict[str, FileReading] = {}
     unkept: list[StoredFile] = []
     with store.one_connection():
-        known = store.contents_of([file for file in ledgers if file.digest in kept])
+        known = store.contents_of([f for f in ledgers if f.digest in kept and f.digest not in contents])
         for file in ledgers:
-            now = next(known) if file.digest in kept else None
+            now = (contents.get(file.digest) or next(known)) if file.digest in kept else None
             found = _kept(store, file, now, graphs=graphs, same=same) if now else None
             if found is None:
                 unkept.append(file)
@@ -90,6 +94,21 @@ def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
         stale=len(kept.intersection(digests)),
         tables_due=keeps and later,
     )
+
+
+def keep_contents(store: Workspace, files: Mapping[str, FileReading], state: str) -> None:
+    """Keeps what the ledgers of a workspace hold, by their state: it need not be put together again."""
+    contents = {digest: file.content for digest, file in files.items()}
+    save_answer(store.path, _CONTENTS, key_of(state), msgspec.msgpack.encode(contents))
+
+
+def _contents(store: Workspace) -> dict[str, LedgerContent]:
+    """What was kept for the state that the ledgers are in now; nothing where they have another one."""
+    state = store.ledger_state.now()
+    found = state and load_answer(store.path, _CONTENTS, key_of(state))
+    with suppress(msgspec.MsgspecError):
+        return _decode_contents(found) if found else {}
+    return {}
 
 
 class Lightening:
