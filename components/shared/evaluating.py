@@ -34,6 +34,7 @@ from untaken.views.first_page import runs_behind_items
 from untaken.views.stored_answers import (
     FIRST_PAGE,
     OF_READINGS,
+    WITHOUT_NOTES,
     Basis,
     are_kept,
     is_kept,
@@ -197,7 +198,7 @@ def part(
 @st.cache_resource(ttl=3600, max_entries=64, show_spinner=False)
 def derived(
     whose: Whose,
-    what: str,  # noqa: ARG001 (with the one before, the key of the cache)
+    what: str,
     _make: Callable[..., Made],
     _given: tuple[object, ...],
     _store: Workspace,
@@ -214,7 +215,11 @@ def derived(
         if group is None
         else part(folder, digest, missing, verdicts, group, _store)
     )
-    made = _make(runs_chosen, *(each() if callable(each) else each for each in _given))
+    if name in WITHOUT_NOTES:
+        counted = (folder, runs_chosen.counted, *whose[2:])
+        made = _of_counted(counted, what, _make, _given, runs_chosen)
+    else:
+        made = _made_of(_make, _given, runs_chosen)
     if basis is not None:
         state = read(folder, digest, _store).state
 
@@ -225,6 +230,22 @@ def derived(
 
         _made.put(keep)
     return made
+
+
+@st.cache_resource(ttl=3600, max_entries=64, show_spinner=False)
+def _of_counted(
+    counted: tuple[object, ...],  # noqa: ARG001 (with the next, the key of the cache)
+    what: str,  # noqa: ARG001
+    _make: Callable[..., Made],
+    _given: tuple[object, ...],
+    _corpus: Corpus,
+) -> Made:
+    """What `_make` gives of runs that count alike: a note that was written meanwhile changes nothing."""
+    return _made_of(_make, _given, _corpus)
+
+
+def _made_of(make: Callable[..., Made], given: tuple[object, ...], corpus: Corpus) -> Made:
+    return make(corpus, *(each() if callable(each) else each for each in given))
 
 
 def make_tables(store: Workspace) -> None:

@@ -10,10 +10,11 @@ import desk
 import msgspec
 import pytest
 
-from untaken.analysis.corpus import Corpus, compared_part, evaluate_corpus, runs_left_out
+from untaken.analysis.corpus import Corpus, evaluate_corpus, runs_left_out
 from untaken.analysis.failure_modes import Taxonomy
 from untaken.analysis.memories import remembered
 from untaken.cli import main
+from untaken.cli.inputs import compared_part
 from untaken.errors import Finding
 from untaken.ledger import unread_runs, verify_ledger
 from untaken.plans import GraphSet

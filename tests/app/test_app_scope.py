@@ -13,9 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from components.shared import searching, text
 from components.shared.state import SCOPE
-from untaken.analysis.corpus import compared_part, evaluate_corpus, part_of
+from untaken.analysis.corpus import evaluate_corpus, part_of
 from untaken.analysis.failure_modes import note_draft
 from untaken.analysis.ranking import remarks
+from untaken.cli.inputs import compared_part
 from untaken.views import EXPORTED, dump
 from untaken.views.html import html_report
 from untaken.workspace import Workspace

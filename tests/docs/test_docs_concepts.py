@@ -83,7 +83,7 @@ STATED = [
     ("counterfactual.words", "at least {N_MIN} different runs on either side"),
     ("counterfactual.words", "unscored below {N_SPREAD} runs on either side"),
     ("counterfactual.support", "at most {RETRIED:.0%} of the runs followed by another one succeeded"),
-    ("counterfactual.choices", "q ≤ {SMALL_Q:g} (`SMALL_Q`)"),
+    ("counterfactual.choice", "q ≤ {SMALL_Q:g} (`SMALL_Q`)"),
     ("counterfactual.pooling", "each of the memory's latest {LATEST:,} outcomes"),
     ("counterfactual.pooling", "{UNTRIED} if nothing can be predicted"),
     ("counterfactual.parts", "the difference is at least −{MARGIN:g}"),

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
+from untaken import counterfactual
 from untaken.analysis import ranking
 from untaken.analysis.memories import memories_of
-from untaken.analysis.ranking import Contradiction, RankReport, RuleEffect, agents_compared_with, rule_effect
+from untaken.analysis.ranking import Contradiction, RankReport, RuleEffect, rule_effect
 from untaken.analysis.ranking.groups import left_out
 from untaken.caching import EachOnce, Once
 from untaken.counterfactual import (
@@ -18,7 +20,6 @@ from untaken.counterfactual import (
     Evaluations,
     RunEvaluation,
     Weights,
-    choices,
     evaluate_runs,
 )
 from untaken.counterfactual.memory import (
@@ -32,6 +33,7 @@ from untaken.facts.scaling.opening import ClusterPlace, open_cluster
 from untaken.facts.scaling.reading import (
     Paths,
     Scoring,
+    are_scored_alike,
     given_runs,
     is_known,
     outcome_of,
@@ -75,6 +77,7 @@ class Corpus:
         missing, verdicts: the rules in force (§4).
         weights: of success, cost and steps, in every score.
         identity: names of metadata that can change an agent: only runs that share it are compared.
+        counted: the same for two corpora whose runs count alike under any rule, whatever notes they hold.
     """
 
     runs: dict[str, Run]
@@ -88,6 +91,7 @@ class Corpus:
     identity: tuple[str, ...] = ()
     _findings: Callable[[], tuple[Finding, ...]] = field(repr=False, compare=False)
     _left_out: Callable[[], tuple[Finding, ...]] = field(default=tuple, repr=False, compare=False)
+    counted: str = field(default_factory=lambda: uuid4().hex, repr=False, compare=False)
     _resamples: int = field(default=10_000, repr=False, compare=False)
     _pooled: Callable[[], PooledScores] = field(repr=False, compare=False)
     _choices: Callable[[], tuple[Choice, ...]] = field(repr=False, compare=False)
@@ -359,6 +363,12 @@ def evaluate_corpus(
             evaluated = evaluations.among(by_digest)
         else:
             evaluated = evaluate_runs(by_digest.values(), memories, weights=weighed)
+    alike = known is not None and (
+        (known.memories is memories, known.graphs, known.weights, known.identity)
+        == (True, graph_set, weighed, tuple(identity))
+        and list(known.runs) == list(by_digest)
+        and all(map(are_scored_alike, known.runs.values(), by_digest.values()))
+    )
     pooled = Once(lambda: _pooled(by_digest.values(), scores, missing, resamples))
 
     def findings() -> tuple[Finding, ...]:
@@ -376,6 +386,7 @@ def evaluate_corpus(
         verdicts=tuple(verdicts),
         weights=weighed,
         identity=tuple(identity),
+        counted=known.counted if known and alike else uuid4().hex,
         _findings=Once(findings),
         _resamples=resamples,
         _pooled=pooled,
@@ -385,7 +396,7 @@ def evaluate_corpus(
         and known.memories is memories
         and known.weights == weighed
         and known.runs.keys() == by_digest.keys()
-        else Once(lambda: choices(evaluated, by_digest, memories, weights=weighed)),
+        else Once(lambda: counterfactual.choices(evaluated, by_digest, memories, weights=weighed)),
         _plans=known._plans
         if known
         and known.graphs == graph_set
@@ -419,19 +430,11 @@ def part_of(corpus: Corpus, digests: Collection[str]) -> Corpus:
         _findings=Once(findings),
         _left_out=others,
         _pooled=pooled,
-        _choices=Once(lambda: choices(evaluations, runs, corpus.memories, weights=corpus.weights)),
+        _choices=Once(
+            lambda: counterfactual.choices(evaluations, runs, corpus.memories, weights=corpus.weights)
+        ),
         _plans=Once(lambda: corpus.plans.among(runs)),
     )
-
-
-def compared_part(corpus: Corpus, name: str) -> Corpus:
-    """The runs of the agents that can be compared with an agent, or that ran a task.
-
-    Raises:
-        UntakenError: ``agent-unknown`` where no run is of it.
-    """
-    group = agents_compared_with(corpus.runs.values(), name)
-    return part_of(corpus, frozenset(group.digests))
 
 
 def runs_left_out(corpus: Corpus) -> tuple[Finding, ...]:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from untaken.analysis.corpus import Corpus, Graphs, compared_part, evaluate_corpus, runs_left_out
+from untaken.analysis.corpus import Corpus, Graphs, evaluate_corpus, runs_left_out
 from untaken.analysis.failure_modes import Taxonomy, kept_taxonomy, load_taxonomy
 from untaken.cli.console import Console
 from untaken.cli.grammar import Parser
-from untaken.cli.inputs import open_workspace, paths_of, read_graphs, read_ledgers
+from untaken.cli.inputs import compared_part, open_workspace, paths_of, read_graphs, read_ledgers
 from untaken.cli.score import leave_out_distrusted_of
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Finding

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from untaken import workspace as store
+from untaken.analysis.corpus import Corpus, part_of
+from untaken.analysis.ranking import agents_compared_with
 from untaken.cli.console import Console
 from untaken.cli.grammar import UsageError
 from untaken.counterfactual.scoring import Weights
@@ -137,3 +139,13 @@ def moment(text: str | None) -> datetime | None:
     if named.tzinfo is None:
         raise UsageError("time-invalid", "the time has no time zone", hint=hint)
     return named
+
+
+def compared_part(corpus: Corpus, name: str) -> Corpus:
+    """The runs of the agents that can be compared with an agent, or that ran a task.
+
+    Raises:
+        UntakenError: ``agent-unknown`` where no run is of it.
+    """
+    group = agents_compared_with(corpus.runs.values(), name)
+    return part_of(corpus, frozenset(group.digests))

@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from untaken.analysis.corpus import Corpus, compared_part, evaluate_corpus, runs_left_out
+from untaken.analysis.corpus import Corpus, evaluate_corpus, runs_left_out
 from untaken.analysis.failure_modes import kept_taxonomy
 from untaken.analysis.memories import remembered
 from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import UsageError, Verbs, rules_in_words, verb
-from untaken.cli.inputs import open_workspace
+from untaken.cli.inputs import compared_part, open_workspace
 from untaken.cli.score import leave_out_distrusted_of
 from untaken.errors import Unscored
 from untaken.judging import ReviewerPair, Reviewers, reviewer_pairs

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from untaken.analysis import ranking
-from untaken.analysis.corpus import Corpus, compared_part, countable, evaluate_corpus, score_runs
+from untaken.analysis.corpus import Corpus, countable, evaluate_corpus, score_runs
 from untaken.analysis.ranking import agents_compared_with
 from untaken.analysis.ranking.groups import left_out
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, verb
-from untaken.cli.inputs import paths_of, read_graphs, read_ledgers, weights_of
+from untaken.cli.inputs import compared_part, paths_of, read_graphs, read_ledgers, weights_of
 from untaken.counterfactual.memory import PolicyMemory
 from untaken.errors import Finding, Unscored
 from untaken.facts.scaling.reading import Ledgers, Scoring

@@ -1,12 +1,11 @@
 """Counterfactual evaluation from ledgers alone (§2 of docs/concepts.md)."""
 
+from typing import TYPE_CHECKING
+
+from untaken.lazy_imports import imported_on_first_use
+
 from untaken.counterfactual.balance import Balance as Balance
-from untaken.counterfactual.choices import (
-    SMALL_Q as SMALL_Q,
-    Choice as Choice,
-    Point as Point,
-    choices as choices,
-)
+from untaken.counterfactual.choice import SMALL_Q as SMALL_Q, Choice as Choice, Point as Point
 from untaken.counterfactual.diagnostics import (
     Diagnostics as Diagnostics,
     Influence as Influence,
@@ -65,3 +64,8 @@ from untaken.counterfactual.scoring import (
 )
 from untaken.counterfactual.summary import summarise as summarise, summary_mapping as summary_mapping
 from untaken.counterfactual.memory import Signal as Signal, as_observation as as_observation
+
+if TYPE_CHECKING:
+    from untaken.counterfactual.choices_gathered import choices as choices
+
+__getattr__, __dir__ = imported_on_first_use(__name__)

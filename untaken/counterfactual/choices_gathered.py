@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from untaken.counterfactual.advantage import Trust
-from untaken.counterfactual.choices import Choice, Points
+from untaken.counterfactual.choice import Choice, Points
 from untaken.counterfactual.evaluate import Evaluations
 from untaken.counterfactual.levels import Situation, coarse_contexts
 from untaken.counterfactual.memory import Memories, PolicyMemory, Snapshot, by_memory
@@ -18,6 +18,7 @@ from untaken.counterfactual.pairs import Pair, among_all, compare_pairs, levels_
 from untaken.counterfactual.parts import ScoreParts
 from untaken.counterfactual.parts_compared import parts_between
 from untaken.counterfactual.path_columns import VERDICTS, PathColumns
+from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.run_evaluation import DeltaVerdict, RunEvaluation
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Unscored, number
@@ -33,14 +34,28 @@ NO_TEST: Final = "too few comparable runs for any test"
 UNSEEN: Final = Unscored("no run chose this alternative in this context")
 
 
-def gathered(
+def choices(
     evaluations: Mapping[str, RunEvaluation],
     runs: Mapping[str, Run],
     memory: PolicyMemory | Snapshot | Memories,
-    weights: Weights,
-    threshold: float,
+    *,
+    weights: Weights = Weights(),  # noqa: B008 - frozen
+    threshold: float = THRESHOLD,
 ) -> tuple[Choice, ...]:
-    """As `untaken.counterfactual.choices.choices`."""
+    """Every choice that an evaluated run made, once for each (selected, alternative, context).
+
+    Args:
+        evaluations: by run digest; skipped and aborted ones hold no decision.
+        runs: of at least these evaluations, by digest; their contexts make a choice readable.
+        memory: what both histories are taken from, all that it knows; or that of each run, by digest: then
+            runs with different memories make no choice in common.
+        weights: of success, cost and steps.
+        threshold: of `Choice.p_better`.
+
+    Returns:
+        First the supported ones whose alternative has a better history, by advantage × number of points;
+        then the others with an advantage, in the same order; then those without, the most frequent first.
+    """
     digests, paths = tuple(evaluations), _columns(evaluations, runs)
     parts: Sequence[tuple[PolicyMemory | Snapshot, Sequence[str]]]
     parts = (

@@ -19,7 +19,7 @@ import pandas as pd
 
 from untaken.analysis.corpus import Corpus
 from untaken.counterfactual import Choice, Point
-from untaken.counterfactual.choices import Points
+from untaken.counterfactual.choice import Points
 from untaken.counterfactual.memory import Record
 from untaken.counterfactual.memory.observing import COPIES
 from untaken.counterfactual.memory.sums import Sums

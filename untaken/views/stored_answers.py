@@ -20,7 +20,7 @@ import numpy as np
 from untaken.analysis.corpus import corpus_doubts
 from untaken.analysis.fix_first import Triage, triage
 from untaken.analysis.ranking import Group, RankReport
-from untaken.counterfactual.choices import Points
+from untaken.counterfactual.choice import Points
 from untaken.errors import Finding
 from untaken.facts.scaling.reopening import rules_of
 from untaken.plans import GraphSet
@@ -43,6 +43,8 @@ FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
     first_page.read_next,
 )
 """What the first page shows of the runs compared, whatever they are: all of it, so that it needs no other."""
+WITHOUT_NOTES: Final = frozenset(each.__name__ for each in (*FIRST_PAGE, choice_review, review_order))
+"""What follows from outcomes, scores and decisions alone: the same whatever notes and modes are written."""
 OF_READINGS: Final = ("groups", "authors", "unread")
 """What every page shows of the runs and findings that were read, under any rule."""
 _KINDS: Final[Mapping[str, Any]] = {

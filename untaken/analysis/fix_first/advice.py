@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict
 from untaken import stats
 from untaken.analysis.fix_first.often import Often, often_of
 from untaken.counterfactual import plan
-from untaken.counterfactual.choices import SMALL_Q, Choice
+from untaken.counterfactual.choice import SMALL_Q, Choice
 from untaken.counterfactual.critical import CriticalCost, critical_costs
 from untaken.counterfactual.memory.observing import priced
 from untaken.counterfactual.parts import ScorePart, ScoreParts

@@ -27,7 +27,7 @@ from untaken.facts.scaling.distant import (
 )
 from untaken.facts.scaling.places import Place, at_hand, find_ledgers, size_of
 from untaken.facts.scaling.pool import Cluster
-from untaken.ledger import Run, read_ledger, unread_runs
+from untaken.ledger import Run, Verdict, read_ledger, unread_runs
 from untaken.ledger.reader import read_runs_as
 from untaken.ledger.run_lines import RunLines
 from untaken.ledger.source import naming
@@ -304,6 +304,17 @@ def _same_plan(run: DistantRun, graphs: GraphSet) -> bool:
 def is_known(run: Run, scoring: Scoring) -> bool:
     """Whether a run was scored before, against these very graphs, and the same verdicts counted."""
     return isinstance(run, DistantRun) and run.graphs is scoring.graphs and run.verdicts == scoring.verdicts
+
+
+def are_scored_alike(before: Run, now: Run) -> bool:
+    """Whether a run counts as it did, under any rule: only notes and modes were written since."""
+    return before is now or (
+        isinstance(before, DistantRun)
+        and isinstance(now, DistantRun)
+        and _encoded(before.scored) == _encoded(now.scored)
+        and before.of(Verdict) == now.of(Verdict)
+        and before.integrity.broken == now.integrity.broken
+    )
 
 
 def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:

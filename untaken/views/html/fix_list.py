@@ -9,7 +9,7 @@ import msgspec
 
 from untaken.analysis.corpus import Corpus
 from untaken.analysis.fix_first import FixItem, Triage
-from untaken.counterfactual.choices import Choice
+from untaken.counterfactual.choice import Choice
 from untaken.counterfactual.levels import level_words
 from untaken.errors import Unscored
 from untaken.numbers import counted, decimal, interval, p_value, signed

@@ -8,7 +8,7 @@ in which the two skills are compared (§2b).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from math import fsum
 from typing import Final, NamedTuple, overload
@@ -16,13 +16,10 @@ from typing import Final, NamedTuple, overload
 import msgspec
 from msgspec import Struct
 
-from untaken.counterfactual.memory import Memories, PolicyMemory, Record, Snapshot
+from untaken.counterfactual.memory import Record
 from untaken.counterfactual.parts import ScoreParts
-from untaken.counterfactual.paths import THRESHOLD
-from untaken.counterfactual.run_evaluation import Direction, RunEvaluation, Support
-from untaken.counterfactual.scoring import Weights
+from untaken.counterfactual.run_evaluation import Direction, Support
 from untaken.errors import Score, Unscored
-from untaken.ledger.run import Run
 
 SMALL_Q: Final = 0.05
 """An alternative is said to succeed more (or less) often up to this q (§2e)."""
@@ -170,30 +167,3 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
         """Short content digest of skill, alternative and context: a stable id for links."""
         named = [self.selected, self.alternative, self.context_hash]
         return sha256(msgspec.json.encode(named)).hexdigest()[:16]
-
-
-def choices(
-    evaluations: Mapping[str, RunEvaluation],
-    runs: Mapping[str, Run],
-    memory: PolicyMemory | Snapshot | Memories,
-    *,
-    weights: Weights = Weights(),  # noqa: B008 - frozen
-    threshold: float = THRESHOLD,
-) -> tuple[Choice, ...]:
-    """Every choice that an evaluated run made, once for each (selected, alternative, context).
-
-    Args:
-        evaluations: by run digest; skipped and aborted ones hold no decision.
-        runs: of at least these evaluations, by digest; their contexts make a choice readable.
-        memory: what both histories are taken from, all that it knows; or that of each run, by digest: then
-            runs with different memories make no choice in common.
-        weights: of success, cost and steps.
-        threshold: of `Choice.p_better`.
-
-    Returns:
-        First the supported ones whose alternative has a better history, by advantage × number of points;
-        then the others with an advantage, in the same order; then those without, the most frequent first.
-    """
-    from untaken.counterfactual.choices_gathered import gathered  # noqa: PLC0415 (slow: it loads NumPy)
-
-    return gathered(evaluations, runs, memory, weights, threshold)
