@@ -10,6 +10,8 @@ import streamlit as st
 from components.shared import first_steps, private_session, scope_controls, state, text
 from components.shared.panels import panel
 from untaken.analysis.failure_modes.root_causes import FIRST_FAILED_RECORD
+from untaken.counterfactual.memory import PolicyMemory
+from untaken.counterfactual.memory.observing import COPIES
 from untaken.numbers import percent
 from untaken.views import ReviewItem
 
@@ -97,6 +99,13 @@ def remarks(sentences: Iterable[str]) -> None:
 
 
 @panel
+def copies(memory: PolicyMemory) -> None:
+    """Says which runs are copies of another: intervals and tests count these once."""
+    for finding in memory.findings:
+        if finding.code == COPIES.code:
+            st.caption(f"{text.label(finding.message, 300)}.")
+
+
 @panel
 def run_links(items: Sequence[ReviewItem], *, empty: str) -> None:
     """A link to the Run page for each run, with what there is to see in it."""

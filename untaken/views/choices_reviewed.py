@@ -7,15 +7,13 @@ made of the paths that are shown first, and of those that somebody looks at.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-import numpy as np
-import pandas as pd
 
 from untaken.analysis.corpus import Corpus
 from untaken.counterfactual import Choice, Point
@@ -23,15 +21,16 @@ from untaken.counterfactual.choice import Points
 from untaken.counterfactual.memory import Record
 from untaken.counterfactual.memory.observing import COPIES
 from untaken.counterfactual.memory.sums import Sums
-from untaken.counterfactual.path_columns import VERDICTS, PathColumns
-from untaken.counterfactual.run_evaluation import Support
+from untaken.counterfactual.path_columns import PathColumns
 from untaken.errors import Score
-from untaken.views.data_frame import data_frame
 from untaken.views.decisions import DECISIONS, decisions_table
+from untaken.views.frame import frame_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FEW: Final = 1_000
 """Paths that are made one by one; of more, all are made."""
-SUPPORTS: Final[tuple[Support, ...]] = get_args(Support)
 
 
 class KeptRecord(msgspec.Struct, frozen=True, array_like=True):
@@ -109,24 +108,9 @@ class ChoiceReview:
 
         And the `choice` that it is an instance of, and that one's `choice_support`. Texts are categories.
         """
-        found, choice = self.columns, _choice_of(self.made, self.columns)
-        supports = np.array([SUPPORTS.index(one.support) for one in self.made], dtype=np.int8)
-        return pd.DataFrame(
-            {
-                "digest": pd.Categorical.from_codes(found.run, self.digests),
-                "agent": pd.Categorical(self.agents)[found.run],
-                "task_id": pd.Categorical(self.tasks)[found.run],
-                "decision_point": pd.array(found.seq, dtype="Int64"),
-                "selected": _skills(found, taken=True),
-                "alternative": _skills(found, taken=False),
-                "delta": _figures(found.delta),
-                "verdict": pd.Categorical.from_codes(found.verdict, list(VERDICTS)),
-                "advantage": _figures(found.advantage),
-                "support": pd.Categorical.from_codes(_supports(found), list(SUPPORTS)),
-                "choice": pd.Categorical([one.digest for one in self.made])[choice],
-                "choice_support": pd.Categorical.from_codes(supports[choice], list(SUPPORTS)),
-            }
-        )
+        from untaken.views.paths_frame import paths_frame  # noqa: PLC0415 (slow: it loads pandas)
+
+        return paths_frame(self)
 
     def among(self, paths: pd.DataFrame) -> tuple[Choice, ...]:
         """The choices that some of the paths are instances of, in order."""
@@ -150,8 +134,7 @@ class ChoiceReview:
             corpus: what was reviewed; asked for unless `paths` are those with the largest deltas.
         """
         if self.top and paths.index.equals(self._top.index):
-            dtypes = {name: column.dtype for name, column in DECISIONS.items()}
-            rows = data_frame(dtypes, {name: list(self.top[name]) for name in dtypes})
+            rows = frame_of(DECISIONS, {name: list(self.top[name]) for name in DECISIONS})
         elif len(paths) <= FEW:
             rows = decisions_table(corpus(), paths)
         else:
@@ -198,35 +181,3 @@ def choice_review(corpus: Corpus) -> ChoiceReview:
     rows = decisions_table(corpus, found._top)
     cells = {name: rows[name].astype(object).where(rows[name].notna(), None).tolist() for name in rows}
     return replace(found, top=cells)
-
-
-def _skills(found: PathColumns, *, taken: bool) -> pd.Categorical:
-    names, places = found.skills(taken=taken)
-    return pd.Categorical.from_codes(places, names)
-
-
-def _figures(column: np.ndarray) -> pd.arrays.FloatingArray:
-    return pd.arrays.FloatingArray(column, np.isnan(column))
-
-
-def _supports(found: PathColumns) -> np.ndarray:
-    none, weak, supported = map(SUPPORTS.index, ("none", "weak", "supported"))
-    return np.where(found.known, np.where(found.direction != 0, supported, weak), none)
-
-
-def _choice_of(made: Sequence[Choice], found: PathColumns) -> np.ndarray:
-    """Of each path the place of its choice: the points of all choices are the paths, in another order."""
-    if not made:
-        return np.zeros(0, dtype=np.int64)
-    names, alternative = found.skills(taken=False)
-    each = [len(choice.points) for choice in made]
-    taken = np.repeat([names.index(choice.alternative) for choice in made], each)
-    run, seq = (
-        np.concatenate([np.frombuffer(column, dtype=np.int64) for column in columns])
-        for columns in ([choice.points.run for choice in made], [choice.points.seq for choice in made])
-    )
-    choice = np.empty(len(run), dtype=np.int64)
-    choice[np.lexsort((alternative, found.seq, found.run))] = np.repeat(np.arange(len(each)), each)[
-        np.lexsort((taken, seq, run))
-    ]
-    return choice

@@ -38,6 +38,7 @@ __all__ = [
     "count",
     "figure",
     "frame",
+    "frame_of",
     "interval",
     "moment",
     "reasons",
@@ -56,13 +57,18 @@ def frame(columns: Columns[Row], rows: Iterable[Row]) -> pd.DataFrame:
     Cells are gathered column by column over a few hundred rows. One call per cell, or one pass over all rows
     per column, would take longer than everything else.
     """
-    from untaken.views.data_frame import data_frame  # noqa: PLC0415 (slow: it loads pandas)
-
     values: dict[str, list[object]] = {name: [] for name in columns}
     coming = iter(rows)
     while some := list(islice(coming, _ROWS)):
         for name, column in columns.items():
             values[name] += cells(column, some)
+    return frame_of(columns, values)
+
+
+def frame_of(columns: Columns[Row], values: dict[str, list[object]]) -> pd.DataFrame:
+    """The table of `values`, one column each; they are emptied."""
+    from untaken.views.data_frame import data_frame  # noqa: PLC0415 (slow: it loads pandas)
+
     made = data_frame({name: column.dtype for name, column in columns.items()}, values)
     made.attrs[MEANINGS] = Meanings((name, column.meaning) for name, column in columns.items())
     return made

@@ -31,7 +31,15 @@ from untaken.limits import MIB
 from untaken.plans import GraphSet
 from untaken.plans.structure import graph_digest
 from untaken.workspace import Workspace
-from untaken.workspace.derived import key_of, load_answer, load_table, save_answer, save_table, tidy_tables
+from untaken.workspace.derived import (
+    has_answer,
+    key_of,
+    load_answer,
+    load_table,
+    save_answer,
+    save_table,
+    tidy_tables,
+)
 from untaken.workspace.readings import FileReading, LedgerContent
 from untaken.workspace.stored_file import StoredFile
 
@@ -98,8 +106,9 @@ def reopen(store: Workspace, *, keeps: bool = True) -> Reopened:
 
 def keep_contents(store: Workspace, files: Mapping[str, FileReading], state: str) -> None:
     """Keeps what the ledgers of a workspace hold, by their state: it need not be put together again."""
-    contents = {digest: file.content for digest, file in files.items()}
-    save_answer(store.path, _CONTENTS, key_of(state), msgspec.msgpack.encode(contents))
+    if not has_answer(store.path, _CONTENTS, key_of(state)):
+        contents = {digest: file.content for digest, file in files.items()}
+        save_answer(store.path, _CONTENTS, key_of(state), msgspec.msgpack.encode(contents))
 
 
 def _contents(store: Workspace) -> dict[str, LedgerContent]:
