@@ -110,7 +110,8 @@ class ChoiceReview:
         """
         from untaken.views.paths_frame import paths_frame  # noqa: PLC0415 (slow: it loads pandas)
 
-        return paths_frame(self)
+        runs = {"digests": self.digests, "agents": self.agents, "tasks": self.tasks}
+        return paths_frame(self.columns, self.made, **runs)
 
     def among(self, paths: pd.DataFrame) -> tuple[Choice, ...]:
         """The choices that some of the paths are instances of, in order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, get_args
+from typing import Final, get_args
 
 import numpy as np
 import pandas as pd
@@ -12,21 +12,25 @@ from untaken.counterfactual import Choice
 from untaken.counterfactual.path_columns import VERDICTS, PathColumns
 from untaken.counterfactual.run_evaluation import Support
 
-if TYPE_CHECKING:
-    from untaken.views.choices_reviewed import ChoiceReview
-
 SUPPORTS: Final[tuple[Support, ...]] = get_args(Support)
 
 
-def paths_frame(review: ChoiceReview) -> pd.DataFrame:
-    """As `ChoiceReview.paths`."""
-    found, choice = review.columns, _choice_of(review.made, review.columns)
-    supports = np.array([SUPPORTS.index(one.support) for one in review.made], dtype=np.int8)
+def paths_frame(
+    found: PathColumns,
+    made: Sequence[Choice],
+    *,
+    digests: Sequence[str],
+    agents: Sequence[str],
+    tasks: Sequence[str],
+) -> pd.DataFrame:
+    """As `untaken.views.choices_reviewed.ChoiceReview.paths`, whose attributes the arguments are."""
+    choice = _choice_of(made, found)
+    supports = np.array([SUPPORTS.index(one.support) for one in made], dtype=np.int8)
     return pd.DataFrame(
         {
-            "digest": pd.Categorical.from_codes(found.run, review.digests),
-            "agent": pd.Categorical(review.agents)[found.run],
-            "task_id": pd.Categorical(review.tasks)[found.run],
+            "digest": pd.Categorical.from_codes(found.run, digests),
+            "agent": pd.Categorical(agents)[found.run],
+            "task_id": pd.Categorical(tasks)[found.run],
             "decision_point": pd.array(found.seq, dtype="Int64"),
             "selected": _skills(found, taken=True),
             "alternative": _skills(found, taken=False),
@@ -34,7 +38,7 @@ def paths_frame(review: ChoiceReview) -> pd.DataFrame:
             "verdict": pd.Categorical.from_codes(found.verdict, list(VERDICTS)),
             "advantage": _figures(found.advantage),
             "support": pd.Categorical.from_codes(_supports(found), list(SUPPORTS)),
-            "choice": pd.Categorical([one.digest for one in review.made])[choice],
+            "choice": pd.Categorical([one.digest for one in made])[choice],
             "choice_support": pd.Categorical.from_codes(supports[choice], list(SUPPORTS)),
         }
     )
