@@ -26,7 +26,7 @@ def add_to(verbs: Verbs) -> None:
     parser.takes_memory()
     parser.takes_each("--agent", "NAME", "only runs of this agent; repeatable")
     parser.takes_top(TOP)
-    parser.takes_packet("cause")
+    parser.takes_packet("cause N")
 
 
 def run_causes(args: argparse.Namespace, console: Console) -> int:

@@ -54,14 +54,13 @@ def add_to(verbs: Verbs) -> None:
         f"run ids or digests; by default the {MOST_SHOWN} runs of the task that differ most",
     )
     parser.takes_one("--reference", "ID", "the reference run; by default the best success")
-    parser.takes_one(
-        "--versions", "V", "instead: what changed from version A to version B", nargs=2, default=None
-    )
+    words = "instead: what changed from version A to version B"
+    parser.add_argument("--versions", nargs=2, default=None, metavar=("A", "B"), help=words)
     parser.add_argument(
         "--by", choices=FIELDS, default="version", help="what the two are versions of (default version)"
     )
     parser.takes_flag("--discordant", "also list pairs of runs of which only one succeeded")
-    parser.takes_packet("pair of --versions")
+    parser.takes_packet("pair N of --versions")
 
 
 def compare(args: argparse.Namespace, console: Console) -> int:

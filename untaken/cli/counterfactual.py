@@ -60,7 +60,7 @@ def add_to(verbs: Verbs) -> None:
     parser.takes_flag("--append", "append the insights to the ledgers, once only")
     parser.takes_weights()
     parser.takes_flag("--diagnostics", "placebo test, influence of single runs, logged probabilities")
-    parser.takes_number("--threshold", THRESHOLD, "of a delta", metavar=None)
+    parser.takes_number("--threshold", THRESHOLD, "a delta must exceed it to count", metavar=None)
 
 
 def counterfactual(args: argparse.Namespace, console: Console) -> int:

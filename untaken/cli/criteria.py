@@ -42,6 +42,14 @@ from untaken.views import criteria_document, criteria_verify_document
 
 _SOURCES = "Pass ledgers, or recorded replies with --recorded PATH."
 _LIMITS: dict[str, float] = asdict(VerifierThresholds())
+_MEANT = {
+    "cv": "highest mean coefficient of variation over passes",
+    "sd_share": "highest mean sd as a share of the scale, where means are near 0",
+    "near_zero": "mean level below which the sd decides",
+    "correlation": "rank correlation with a kept criterion from which one is redundant",
+    "similarity": "text similarity to a kept criterion from which one is redundant",
+    "subjects": "fewest tasks whose runs a rank correlation needs",
+}
 
 
 def add_to(verbs: Verbs) -> None:
@@ -73,7 +81,7 @@ def add_to(verbs: Verbs) -> None:
     )
     for name, default in _LIMITS.items():
         kind = count if isinstance(default, int) else amount
-        parser.takes_number(f"--{name.replace('_', '-')}", default, "threshold", metavar="X", type=kind)
+        parser.takes_number(f"--{name.replace('_', '-')}", default, _MEANT[name], metavar="X", type=kind)
 
 
 def _takes_runs(parser: Parser) -> None:

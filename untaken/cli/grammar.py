@@ -131,7 +131,7 @@ class Parser(argparse.ArgumentParser):
 
     def takes_packet(self, of: str) -> None:
         """``--packet``."""
-        words = f"print {of} N alone, as a packet for a coding agent"
+        words = f"print {of} alone, as a packet for a coding agent"
         self.takes_one("--packet", "N", words, type=count)
 
     def takes_resamples(self) -> None:

@@ -27,7 +27,7 @@ def add_audit(verbs: Verbs) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="plan graph, or folder of plan graphs")
     parser.takes_one("--against", "LEDGERS", "ledgers, or folders of ledgers", nargs="+", required=True)
     parser.takes_top(TOP)
-    parser.takes_packet("item (of sub-goals, then edges, then tasks)")
+    parser.takes_packet("item N (sub-goals, then edges, then tasks)")
 
 
 def run_audit(args: argparse.Namespace, console: Console) -> int:

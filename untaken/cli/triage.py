@@ -30,7 +30,7 @@ def add_to(verbs: Verbs) -> None:
     parser.takes_weights()
     parser.takes_each("--agent", "NAME", "only runs of this agent; repeatable")
     parser.takes_top(TOP)
-    parser.takes_packet("item")
+    parser.takes_packet("item N")
     parser.takes_one("--run", "ID", "print where this run failed first, as such a packet", dest="of_run")
 
 
