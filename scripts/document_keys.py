@@ -45,21 +45,21 @@ def _document(name: str, seen: dict[frozenset[str], str], said: set[tuple[str, .
     schema = json_schema(name)
     title = schema["properties"]["schema"]["const"]
     (_, top, values), *inner = (group for group in groups(schema) if group.names != FINDING)
-    lines = [f"**`{title}`** (`{name}`): {_told(top[1:], values, said)}"]
+    lines = [f"**`{title}`** (`{name}`): {_shown(top[1:], values, said)}"]
     for place, keys, values in inner:
         known = seen.setdefault(frozenset(keys), f"`{place}` of `{name}`")
         same = known if known != f"`{place}` of `{name}`" and len(keys) > 3 else ""
-        lines.append(f"- `{place}`: {f'as {same}' if same else _told(keys, values, said)}")
+        lines.append(f"- `{place}`: {f'as {same}' if same else _shown(keys, values, said)}")
     return f"{lines[0]}\n\n" + "\n".join(lines[1:]) if inner else lines[0]
 
 
-def _told(keys: tuple[str, ...], values: dict[str, tuple[str, ...]], said: set[tuple[str, ...]]) -> str:
-    told = []
+def _shown(keys: tuple[str, ...], values: dict[str, tuple[str, ...]], said: set[tuple[str, ...]]) -> str:
+    shown = []
     for key in keys:
         some = values.get(key.strip("`?"), ())
-        told.append(f"{key} ({', '.join(f'`{one}`' for one in some)})" if some and some not in said else key)
+        shown.append(f"{key} ({', '.join(f'`{one}`' for one in some)})" if some and some not in said else key)
         said.add(some)
-    return ", ".join(told)
+    return ", ".join(shown)
 
 
 def groups(schema: dict[str, Any], place: str = "") -> Iterator[Group]:

@@ -118,7 +118,7 @@ def views_tables() -> dict[str, tuple[str, Columns[Any]]]:
 def lines(columns: Columns[Any]) -> Iterator[Line]:
     """The lines of a table: reasons are marks, and an interval is on the line of what it is about."""
     before: Line | None = None
-    for line in _told(columns):
+    for line in _separate(columns):
         if before and line.meaning == "its interval":
             before = before._replace(marked=f"{before.marked} [{line.marked}]")
             continue
@@ -129,7 +129,8 @@ def lines(columns: Columns[Any]) -> Iterator[Line]:
         yield before
 
 
-def _told(columns: Columns[Any]) -> Iterator[Line]:
+def _separate(columns: Columns[Any]) -> Iterator[Line]:
+    """The lines of a table, with intervals on lines of their own."""
     names = [name for name in columns if not _is_reason(name, columns)]
     for name, before, after in zip(names, ["", *names], [*names[1:], ""], strict=False):
         column = columns[name]
@@ -150,13 +151,14 @@ def _other_end(name: str) -> str | None:
 
 def _is_reason(name: str, columns: Columns[Any]) -> bool:
     """Whether a column says only why another one is unscored."""
-    told = columns[name].meaning if name in columns else ""
-    return name.removesuffix("_reason") in columns and told.startswith("why ") and told.endswith(" unscored")
+    meaning = columns[name].meaning if name in columns else ""
+    about = name.removesuffix("_reason") in columns
+    return about and meaning.startswith("why ") and meaning.endswith(" unscored")
 
 
-def _items(told: Iterable[Line], known: dict[tuple[str, str, str], str]) -> Iterator[str]:
+def _items(of: Iterable[Line], known: dict[tuple[str, str, str], str]) -> Iterator[str]:
     """List items. Columns that are explained elsewhere and follow each other are one, with where that is."""
-    for home, group in groupby(told, lambda line: known.get(line.key)):
+    for home, group in groupby(of, lambda line: known.get(line.key)):
         if home is None:
             yield from map(str, group)
         else:
