@@ -7,6 +7,7 @@ import streamlit as st
 from components.decisions import histories, plan_statements, to_change
 from components.shared import cards, state
 from untaken.views import choice_review
+from untaken.views.choices_reviewed import decision_kinds
 
 LAST = "decisions_last_view"
 """The view that somebody who comes back from a run sees again."""
@@ -15,12 +16,12 @@ VIEWS = {"plan": "Plan changes in the same task", "skills": "Histories of skills
 
 def main() -> None:
     cards.headline("Decisions", "Which choices cost us, over all runs?")
-    review = state.derived(choice_review)
-    if not review.digests:
+    kinds = state.derived(decision_kinds)
+    if not kinds:
         cards.nothing_here()
         return
     asked = state.selected("view") or ("skills" if state.selected("choice") else None)
-    usual = st.session_state.get(LAST) or ("plan" if review.planned else "skills")
+    usual = st.session_state.get(LAST) or kinds[0]
     st.session_state["decisions_view"] = asked if asked in VIEWS else usual
     view = st.segmented_control(
         "Compare",
@@ -38,7 +39,7 @@ def main() -> None:
     elif view == "change":
         to_change.draw()
     else:
-        histories.draw(review)
+        histories.draw(state.derived(choice_review))
 
 
 main()

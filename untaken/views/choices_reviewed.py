@@ -73,7 +73,6 @@ class ChoiceReview:
         cost_unit: what the costs in the histories are counted in; ``None`` where none is known.
         refused: why runs were not evaluated, each with their number.
         copies: what was noticed of runs that are copies of others.
-        planned: whether any run has plan decisions.
         top: the cells of `decisions_table` for the paths with the largest deltas.
     """
 
@@ -86,7 +85,6 @@ class ChoiceReview:
     cost_unit: str | None
     refused: dict[str, int]
     copies: tuple[str, ...]
-    planned: bool
     top: dict[str, list[Any]]
 
     @cached_property
@@ -155,6 +153,12 @@ def by_delta(paths: pd.DataFrame) -> pd.DataFrame:
     return paths.sort_values("delta", ascending=False, na_position="last", kind="stable")
 
 
+def decision_kinds(corpus: Corpus) -> tuple[str, ...]:
+    """What kinds of decisions there are to look at, what is looked at first in front; none without a run."""
+    plan = ("plan",) if corpus.plans.runs else ()
+    return (*plan, "skills") if corpus.runs else ()
+
+
 def choice_review(corpus: Corpus) -> ChoiceReview:
     """The choices of a corpus, and the paths not taken that they are made of."""
     made, evaluations = corpus.choices, corpus.evaluations
@@ -176,7 +180,6 @@ def choice_review(corpus: Corpus) -> ChoiceReview:
         cost_unit=units.pop() if len(units) == 1 else None,
         refused=dict(Counter(one.code or one.reason for one in refused)),
         copies=tuple(f.message for memory in memories for f in memory.findings if f.code == COPIES.code),
-        planned=bool(corpus.plans.runs),
         top={},
     )
     rows = decisions_table(corpus, found._top)

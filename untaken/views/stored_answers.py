@@ -26,7 +26,7 @@ from untaken.facts.scaling.reopening import rules_of
 from untaken.plans import GraphSet
 from untaken.scoring import GraphDoubt
 from untaken.views import first_page
-from untaken.views.choices_reviewed import ChoiceReview, choice_review
+from untaken.views.choices_reviewed import ChoiceReview, choice_review, decision_kinds
 from untaken.views.overview import Overview
 from untaken.views.review import OrderedRun, review_order
 from untaken.views.usage import AgentUsage, corpus_usage
@@ -43,7 +43,9 @@ FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
     first_page.read_next,
 )
 """What the first page shows of the runs compared, whatever they are: all of it, so that it needs no other."""
-WITHOUT_NOTES: Final = frozenset(each.__name__ for each in (*FIRST_PAGE, choice_review, review_order))
+WITHOUT_NOTES: Final = frozenset(
+    each.__name__ for each in (*FIRST_PAGE, choice_review, decision_kinds, review_order)
+)
 """What follows from outcomes, scores and decisions alone: the same whatever notes and modes are written."""
 OF_READINGS: Final = ("groups", "authors", "unread")
 """What every page shows of the runs and findings that were read, under any rule."""
@@ -62,6 +64,7 @@ _KINDS: Final[Mapping[str, Any]] = {
     first_page.ranking_remarks.__name__: tuple[str, ...],
     first_page.read_next.__name__: first_page.ShownRuns,
     choice_review.__name__: ChoiceReview,
+    decision_kinds.__name__: tuple[str, ...],
     review_order.__name__: tuple[OrderedRun, ...],
 }
 
