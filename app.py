@@ -15,7 +15,7 @@ def main() -> None:
     from components.shared import frame, reviewer, scope_controls, state, tables  # noqa: PLC0415
     from components.shared.listeners import watch_theme  # noqa: PLC0415
 
-    with state.frame():
+    with starting.drawing(), state.frame():
         if reviewer.must_sign_in():
             st.title("Untaken")
             reviewer.ask_reviewer()

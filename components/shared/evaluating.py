@@ -30,7 +30,9 @@ from untaken.errors import Finding, UntakenError
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run, Verdict, unread_runs
 from untaken.scoring.run_score import MissingRule
+from untaken.views.choices_reviewed import choice_review
 from untaken.views.first_page import runs_behind_items
+from untaken.views.review import review_order
 from untaken.views.stored_answers import (
     FIRST_PAGE,
     OF_READINGS,
@@ -112,6 +114,17 @@ def evaluate_ahead(store: Workspace, on_step: Callable[[str], object], *, first_
         return corpus
     finally:
         _AHEAD.reset(token)
+
+
+def evaluate_rest(store: Workspace) -> None:
+    """What the first page does without and others show: the runs, their order, and their decisions."""
+    folder, digest = str(store.path), content(store)
+    evaluated(folder, digest, "fail", (), store)
+    found = groups(folder, digest, store)
+    for make in (review_order, choice_review):
+        whose = (folder, digest, "fail", (), found[0].name if len(found) > 1 else None)
+        derived(whose, name_of(make), make, (), store)
+    keep_made()
 
 
 def first_page_is_kept(store: Workspace) -> bool:

@@ -38,8 +38,10 @@ _steps: Final[list[str]] = []
 _ending: Final = Event()
 QUIET_SECONDS: Final = 3.0
 """Without another page, before decisions are evaluated that no page has asked for."""
+_drawing: Final = set[object]()
+"""Pages that are being drawn."""
 _drawn: Final = [0.0]
-"""When a page was begun or drawn last."""
+"""When a page was drawn last."""
 
 
 def begin() -> Thread:
@@ -82,7 +84,6 @@ def _goes_on(step: str) -> None:
 
 def wait() -> None:
     """Show a progress bar until the workspace is open, then begin the page again without it."""
-    _drawn[0] = monotonic()
     if _ready.is_set():
         return
     st.navigation(navigation.offered(), expanded=True)
@@ -90,6 +91,18 @@ def wait() -> None:
     while not _ready.wait(TICK):
         bar.progress(len(_steps) / (MOST_STEPS + 1), f"{_steps[-1]} …" if _steps else "")
     st.rerun()
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Inside, a page is drawn: what can wait until nobody looks around waits."""
+    page = object()
+    _drawing.add(page)
+    try:
+        yield
+    finally:
+        _drawing.discard(page)
+        _drawn[0] = monotonic()
 
 
 def load_tables() -> None:
@@ -108,23 +121,20 @@ def go_on() -> None:
     with suppress(UntakenError):  # the page says what is wrong
         evaluating.make_tables(state.shared_workspace())
     evaluating.keep_made()
-    _drawn[0] = monotonic()
     if evaluating.REST_LEFT.is_set():
         evaluating.REST_LEFT.clear()
 
         def rest() -> None:
             _until_quiet()
-            digest = evaluating.content(state.shared_workspace())
-            state.open_whole(digest)
-            state.evaluate_decisions(digest)
+            state.open_whole(evaluating.content(state.shared_workspace()))
 
         Thread(target=_open_whole, args=(rest,), daemon=True).start()
 
 
 def _until_quiet() -> None:
     """Waits until no page was drawn for a while: who looks around needs the processor."""
-    while (quiet := monotonic() - _drawn[0]) < QUIET_SECONDS:
-        sleep(QUIET_SECONDS - quiet)
+    while _drawing or monotonic() - _drawn[0] < QUIET_SECONDS:
+        sleep(TICK)
 
 
 def _open_whole(open_whole: Callable[[], object]) -> None:

@@ -172,20 +172,11 @@ def open_ahead(_on_step: Callable[[str], object]) -> None:
 
 @st.cache_resource(show_spinner=False, max_entries=1)
 def open_whole(digest: str) -> None:  # noqa: ARG001 (cache key)
-    """Read the workspace that all share, where the first page did without.
+    """Read the workspace that all share, and evaluate its decisions, where the first page did without.
 
     `digest` is that of its content.
     """
-    evaluating.evaluate_ahead(shared_workspace(), lambda _: None)
-
-
-@st.cache_resource(show_spinner=False, max_entries=1)
-def evaluate_decisions(digest: str) -> None:  # noqa: ARG001 (cache key)
-    """Evaluate every decision of the workspace that all share: the first pages do without.
-
-    `digest` is that of its content.
-    """
-    _ = evaluating.evaluate_ahead(shared_workspace(), lambda _: None).choices
+    evaluating.evaluate_rest(shared_workspace())
 
 
 @cache

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from untaken.analysis.corpus import Corpus
 from untaken.analysis.ranking import Contradiction
+from untaken.analysis.ranking.contradictions import contradiction_of
 from untaken.caching import Once
 from untaken.counterfactual import Decision, RunEvaluation
 from untaken.errors import Finding, Unscored, UntakenError
@@ -108,7 +109,7 @@ def run_report(
     found_texts = (texts_to_judges(run) if search else known_texts_to_judges(run)) if whole else ()
     injections = tuple(finding_of(run, one) for one in found_texts or ())
     mapped = () if isinstance(score, Unscored) else score.mapped
-    contradiction = next((c for c in corpus.contradictions if c.digest == digest), None)
+    contradiction = None if isinstance(score, Unscored) else contradiction_of(score)
     own = None if isinstance(found, Unscored) else found
     return RunReport(
         run=run,

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import numpy as np
 
+from untaken.analysis.comparing import TaskRuns
 from untaken.analysis.corpus import corpus_doubts
 from untaken.analysis.fix_first import Triage, triage
 from untaken.analysis.ranking import Group, RankReport
@@ -27,6 +28,7 @@ from untaken.plans import GraphSet
 from untaken.scoring import GraphDoubt
 from untaken.views import first_page
 from untaken.views.choices_reviewed import ChoiceReview, choice_review, decision_kinds
+from untaken.views.compare import compared_tasks
 from untaken.views.overview import Overview
 from untaken.views.review import OrderedRun, review_order
 from untaken.views.usage import AgentUsage, corpus_usage
@@ -44,7 +46,7 @@ FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
 )
 """What the first page shows of the runs compared, whatever they are: all of it, so that it needs no other."""
 WITHOUT_NOTES: Final = frozenset(
-    each.__name__ for each in (*FIRST_PAGE, choice_review, decision_kinds, review_order)
+    each.__name__ for each in (*FIRST_PAGE, choice_review, compared_tasks, decision_kinds, review_order)
 )
 """What follows from outcomes, scores and decisions alone: the same whatever notes and modes are written."""
 OF_READINGS: Final = ("groups", "authors", "unread")
@@ -65,6 +67,7 @@ _KINDS: Final[Mapping[str, Any]] = {
     first_page.read_next.__name__: first_page.ShownRuns,
     choice_review.__name__: ChoiceReview,
     decision_kinds.__name__: tuple[str, ...],
+    compared_tasks.__name__: tuple[TaskRuns, ...],
     review_order.__name__: tuple[OrderedRun, ...],
 }
 

@@ -11,12 +11,12 @@ from untaken.scoring.run_score import RunScore
 
 def contradictory_runs(scores: Iterable[RunScore]) -> tuple[Contradiction, ...]:
     """Every lucky and unlucky run, by weight, then agent, task and digest."""
-    found = [contradiction for score in scores if (contradiction := _contradiction(score)) is not None]
+    found = [contradiction for score in scores if (contradiction := contradiction_of(score)) is not None]
     return tuple(sorted(found, key=lambda c: (-c.weight, c.agent, c.task_id, c.run_id, c.digest)))
 
 
-def _contradiction(score: RunScore) -> Contradiction | None:
-    """The run's contradiction, if it has one.
+def contradiction_of(score: RunScore) -> Contradiction | None:
+    """The contradiction of one run, if it has one.
 
     A ``lucky`` run weighs its critical sub-goals known not to be completed plus its critical violations: what
     the outcome bit hid. An ``unlucky`` one weighs 1: nothing was missed, so the bit or the graph is wrong.
