@@ -63,6 +63,8 @@ from untaken.ledger.run import Run
 
 AT_ONCE: Final = 4_096
 """Decisions compared at a time: what it takes in between stays small, however many runs there are."""
+MADE_AT_ONCE: Final = 256
+"""Paths made as objects at a time: of a large corpus somebody looks at a few, or at one after the other."""
 DAY: Final = timedelta(days=1)
 Situation = tuple[Asked, int]
 """Where decisions with equally many layers are gathered, and the number of a situation there."""
@@ -96,6 +98,7 @@ class DecisionScorer:
         with np.errstate(all="ignore"):
             self._actual = self._scales.place(*(np.array(column, dtype=float) for column in columns))
         self._asked: dict[int, Asked] = {}
+        self._made: dict[int, tuple[int, list[PathFigures]]] = {}
         met: dict[tuple[object, ...], Situation] = {}
         for number, run in enumerate(runs):
             for at in run.selections:
@@ -319,7 +322,7 @@ class DecisionScorer:
     def _branch(self, layers: int, row: int, known: KnownAtStart) -> Alternative:
         asked, columns = self._asked[layers], self.paths[layers]
         decision, alternative = int(asked.decision[row]), asked.name(row)
-        figures = self._figures[layers][row]
+        figures = self._figures(layers, row)
         if not figures.level:
             return _unknown(alternative, layers, int(columns.n_selected[decision]))
         context, run = asked.selection[decision].layers[figures.level - 1], asked.run[decision]
@@ -365,11 +368,16 @@ class DecisionScorer:
             parts=parts_of_delta(history, self._own_outcomes[run], self._given.cost_unit),
         )
 
-    @cached_property
-    def _figures(self) -> dict[int, list[PathFigures]]:
-        """The result for each path, row by row, built on first access."""
-        with np.errstate(all="ignore"):
-            return {layers: rows_of(paths) for layers, paths in self.paths.items()}
+    def _figures(self, layers: int, row: int) -> PathFigures:
+        """The result for a path; its neighbours are made with it, one neighbourhood at a time."""
+        near, place = divmod(row, MADE_AT_ONCE)
+        made, figures = self._made.get(layers, (NOWHERE, []))
+        if made != near:
+            with np.errstate(all="ignore"):
+                some = slice(near * MADE_AT_ONCE, (near + 1) * MADE_AT_ONCE)
+                figures = rows_of(self.paths[layers], some)
+            self._made[layers] = near, figures
+        return figures[place]
 
 
 def _unknown(alternative: str, levels: int, n_selected: int) -> Alternative:

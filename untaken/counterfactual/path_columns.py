@@ -180,16 +180,16 @@ def _with_columns(like: Any, columns: Iterator[np.ndarray]) -> Any:
     return type(like)._make(parts) if hasattr(like, "_make") else tuple(parts)
 
 
-def rows_of(paths: Paths) -> list[PathFigures]:
-    """Row by row."""
-    trust, none = paths.advantage, np.full(paths.why.size, NO_FIGURE)
+def rows_of(paths: Paths, some: slice) -> list[PathFigures]:
+    """Some of the paths, row by row."""
+    trust, why, no_advantage = paths.advantage, paths.why[some], paths.advantage.why[some]
+    score, actual, none = paths.score[some], paths.actual[some], np.full(why.size, NO_FIGURE)
     columns = (
-        *(column.tolist() for column in (paths.level, paths.shared, paths.n_shared)),
-        *(scores_of(column, none) for column in (paths.score, paths.actual, paths.delta)),
-        *(scores_of(column, paths.why) for column in (paths.low, paths.high)),
-        *(column.tolist() for column in paths.used),
-        *(scores_of(c, trust.why) for c in (trust.advantage, trust.low, trust.high)),
-        scores_of(trust.p_better, trust.why),
+        *(column[some].tolist() for column in (paths.level, paths.shared, paths.n_shared)),
+        *(scores_of(column, none) for column in (score, actual, score - actual)),
+        *(scores_of(column[some], why) for column in (paths.low, paths.high)),
+        *(column[some].tolist() for column in paths.used),
+        *(scores_of(c[some], no_advantage) for c in (trust.advantage, trust.low, trust.high, trust.p_better)),
     )
     return list(map(PathFigures._make, zip(*columns, strict=True)))
 
