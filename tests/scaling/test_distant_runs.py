@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import get_args
 
@@ -14,7 +16,7 @@ from untaken.errors import UntakenError
 from untaken.facts.scaling.distant import DistantRun
 from untaken.facts.scaling.places import find_ledgers
 from untaken.facts.scaling.reading import read_ledgers
-from untaken.ledger import AnyEvent, Run
+from untaken.ledger import AnyEvent, Run, heads_path
 
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 ASKED = (
@@ -76,3 +78,17 @@ def test_a_distant_run_can_be_sent_on(tmp_path: Path) -> None:
     ledger.write_bytes(b"\n".join(a_run("r").call("search").finish(True).lines))
     [(run, distant)] = both(ledger)
     assert sent(distant).events == run.events
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file system refuses such names")
+@pytest.mark.parametrize("heads", [None, b"{"])
+def test_a_file_name_that_is_no_text_is_written_as_in_json(heads: bytes | None, tmp_path: Path) -> None:
+    ledger = tmp_path / os.fsdecode(b"a\xff.jsonl")
+    ledger.write_bytes(b"\n".join(a_run("r").call("search").finish(True).lines))
+    if heads is not None:
+        heads_path(ledger).write_bytes(heads)
+    places, _ = find_ledgers([ledger])
+    near, far = (read_ledgers(places, cluster=cluster) for cluster in (None, InChunks()))
+    assert near.findings == far.findings
+    names = [run.source for run in far.every_run] + [str(found.where.file) for found in far.findings]
+    assert all(name.isascii() and r"a\udcff.jsonl" in name for name in names), names

@@ -47,6 +47,8 @@ HELD_BYTES: Final = 8 * MIB
 """Lines of runs that are held whole; decoded they take about twice as much."""
 EVENT_BYTES: Final = 400
 """About so long is the line of an event."""
+TEXTS: Final = "agent", "task_id", "model", "graph_id", "diagnosis_reason", "diagnosis_advice"
+"""Of scores: those of many runs are the same."""
 
 _events = msgspec.json.Decoder(tuple[AnyEvent, ...])
 
@@ -334,7 +336,10 @@ class Same:
         score = record.score
         if score is None or (results := self.value(score.results)) is score.results:
             return record
-        return msgspec.structs.replace(record, score=msgspec.structs.replace(score, results=results))
+        texts = {name: self.value(getattr(score, name)) for name in TEXTS}
+        mapped = tuple(map(self.value, score.mapped))
+        score = msgspec.structs.replace(score, results=results, mapped=mapped, **texts)
+        return msgspec.structs.replace(record, score=score)
 
     def event(self, event: AnyEvent) -> AnyEvent:
         """An equal event, with names that others share."""

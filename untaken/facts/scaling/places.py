@@ -56,6 +56,11 @@ def size_of(place: Place) -> int:
     return place.size if isinstance(place, RemoteFile) else place.stat().st_size
 
 
+def name_of(place: Place | str) -> str:
+    """What runs and findings call a ledger: bytes of its name that are no text are escapes, as in JSON."""
+    return str(place).encode(errors="backslashreplace").decode()
+
+
 def find_ledgers(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Place], list[Finding]]:
     """The ledgers named, or found in the folders named, each once, whatever the order they are named in.
 

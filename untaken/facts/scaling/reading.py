@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -25,7 +24,7 @@ from untaken.facts.scaling.distant import (
     events_in,
     score_in,
 )
-from untaken.facts.scaling.places import Place, at_hand, find_ledgers, size_of
+from untaken.facts.scaling.places import Place, at_hand, find_ledgers, name_of, size_of
 from untaken.facts.scaling.pool import Cluster
 from untaken.ledger import Run, Verdict, read_ledger, unread_runs
 from untaken.ledger.reader import read_runs_as
@@ -160,9 +159,15 @@ def read_leniently(place: Place) -> tuple[list[Run], list[Finding]]:
     """A ledger whose recorded heads cannot be read is left out: nothing vouches for it."""
     try:
         with at_hand(place) as file:
-            return read_ledger(file, strict=False, name=str(place))
+            return read_ledger(file, strict=False, name=name_of(place))
     except UntakenError as error:
-        return [], [error.finding()]
+        return [], [_unread(error)]
+
+
+def _unread(error: UntakenError) -> Finding:
+    found = error.finding()
+    where = replace(found.where, file=name_of(found.where.file)) if found.where.file else found.where
+    return replace(found, where=where)
 
 
 def read_scored(
@@ -176,9 +181,9 @@ def read_scored(
     if isinstance(place, Path):
         try:
             with naming(place):
-                found = read_runs_as(place, made, at_once=AT_ONCE, name=str(place))
+                found = read_runs_as(place, made, at_once=AT_ONCE, name=name_of(place))
         except UntakenError as error:
-            return [], [error.finding()]
+            return [], [_unread(error)]
         if found is not None:
             return found
     runs, findings = read_leniently(place)
@@ -219,7 +224,7 @@ def twice(place: Place, run_id: str) -> Finding:
     return Finding(
         code="run-twice",
         message="this run was already read; it counts once",
-        where=Where(file=str(place), run=run_id),
+        where=Where(file=name_of(place), run=run_id),
         severity="note",
     )
 
@@ -326,35 +331,60 @@ def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
 
 
 class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept of one ledger.
+    """What is sent or kept of one ledger.
 
     Attributes:
-        scores: of each run the `ScoreRecord`, encoded; of most of them nobody asks.
+        scores: of each run the `ScoreRecord`, encoded: most are not asked for; empty where no run was scored.
     """
 
     runs: tuple[RunRecord, ...]
     scores: tuple[bytes, ...]
     findings: tuple[Finding, ...]
 
-    def score(self, place: int, source: RunSource, scoring: Scoring) -> Callable[[], ScoreRecord]:
-        """What decodes the score of the run at this place, which `source` reads again."""
-        encoded = self.scores[place]
-        return lambda: with_detail(_score.decode(encoded), source, scoring)
+    def runs_at(
+        self, path: Path | None, ledger: Ledger, scoring: Scoring | None, same: Same
+    ) -> list[DistantRun]:
+        """The runs, whose scores are decoded when somebody asks.
+
+        Args:
+            path: of the ledger, where there is one: detail is read from its lines.
+            ledger: what gives the events of runs whose lines cannot be found by place.
+            scoring: what the scores hold under; ``None`` where there are none.
+            same: what these runs share with others.
+        """
+        under = (scoring.graphs, scoring.verdicts) if scoring else (None, ())
+        runs = []
+        for place, run in enumerate(self.runs):
+            source = RunSource(run, (path and run.lines(path)) or ledger)
+            scored = partial(_decoded, self.scores[place], source, scoring) if scoring else None
+            runs.append(DistantRun(run, source, scoring=under, scored=scored, same=same))
+        return runs
 
 
 NO_DETAIL: Final = DetailLater(ScoreDetail(nodes=(), progress=()))
+
+
+def _detail_in(_: type, held: object) -> DetailLater:
+    return NO_DETAIL if held is None else DetailLater(msgspec.convert(held, ScoreDetail))
+
+
 _record = msgspec.msgpack.Decoder(LedgerRecord)
-_score = msgspec.msgpack.Decoder(ScoreRecord, dec_hook=lambda *_: NO_DETAIL)
+_score = msgspec.msgpack.Decoder(ScoreRecord, dec_hook=_detail_in)
 _encoded = msgspec.msgpack.Encoder(enc_hook=lambda _: None).encode
+_detailed = msgspec.msgpack.Encoder(enc_hook=lambda detail: detail.known).encode
 
 
-def encode_ledger(runs: Iterable[DistantRun], findings: Sequence[Finding]) -> bytes:
-    """The record of a ledger, as MessagePack; what scores rest on stays in the ledger."""
-    given = list(runs)
+def encode_score(score: ScoreRecord | None, *, detail: bool = False) -> bytes:
+    """The score of a run; what it rests on stays in the ledger, unless it is wanted."""
+    return _detailed(score) if detail else _encoded(score)
+
+
+def encode_ledger(runs: Sequence[tuple[RunRecord, bytes | None]], findings: Sequence[Finding]) -> bytes:
+    """The record of a ledger, as MessagePack; scores are as `encode_score` gives them."""
     return _encoded(
         LedgerRecord(
-            runs=tuple([RunRecord.of(run, run.spans) for run in given]),
-            scores=tuple([_encoded(run.scored) for run in given]),
+            runs=tuple([run for run, _ in runs]),
+            scores=tuple([score for _, score in runs if score is not None]),
             findings=tuple(findings),
         )
     )
@@ -371,41 +401,37 @@ def decode_ledger(content: bytes) -> LedgerRecord:
 
 def _read_at(
     cluster: Cluster, places: Sequence[Place], scoring: Scoring | None
-) -> Iterator[tuple[list[Run], list[Finding]]]:
-    parts = list(chunks(places, [size_of(place) for place in places], workers=cluster.workers))
-    under, same = (scoring.graphs, scoring.verdicts) if scoring else (None, ()), Same()
-
-    def run_of(place: Place, record: RunRecord, score: ScoreRecord | None, spans: array[int] | None) -> Run:
-        lines = RunLines(place, spans) if isinstance(place, Path) and spans else partial(events_in, place)
-        source = RunSource(record, lines)
-        scored = with_detail(score, source, scoring) if score and scoring else None
-        return DistantRun(record, source, scoring=under, scored=scored, same=same)
-
+) -> Iterator[tuple[Sequence[Run], Sequence[Finding]]]:
+    parts, same = list(chunks(places, [size_of(place) for place in places], workers=cluster.workers)), Same()
     for part, read in zip(parts, cluster.map(read_part, parts, scoring), strict=True):
-        for place, (runs, findings) in zip(part, read, strict=True):
-            yield [run_of(place, *each) for each in runs], findings
+        for place, content in zip(part, read, strict=True):
+            record, path = decode_ledger(content), place if isinstance(place, Path) else None
+            yield record.runs_at(path, partial(events_in, place), scoring, same), record.findings
+
+
+def _decoded(score: bytes, source: RunSource, scoring: Scoring) -> ScoreRecord:
+    return with_detail(_score.decode(score), source, scoring)
 
 
 def with_detail(each: ScoreRecord, source: RunSource, scoring: Scoring) -> ScoreRecord:
     """The record of a score, whose detail is worked out from the run's lines when somebody looks."""
     if each.score is None or scoring.detail:
         return each
+    missing = each.missing  # alone: the record given is let go where an equal one takes its place
 
     def scored() -> ScoreDetail:
         run = source()
         graph, _ = scoring.graphs.for_task(run.task_id, run.started.graph)
         if isinstance(graph, Unscored):
             raise TypeError("a run with a score has a plan graph")
-        again = score_run(run, graph, missing=each.missing, verdicts=scoring.verdicts)
+        again = score_run(run, graph, missing=missing, verdicts=scoring.verdicts)
         return again.detail.known
 
     score = msgspec.structs.replace(each.score, detail=DetailLater(scored))
     return msgspec.structs.replace(each, score=score)
 
 
-def read_part(
-    scoring: Scoring | None, places: Sequence[Place]
-) -> list[tuple[list[tuple[RunRecord, ScoreRecord | None, array[int] | None]], list[Finding]]]:
+def read_part(scoring: Scoring | None, places: Sequence[Place]) -> list[bytes]:
     """What a worker does: it reads and verifies ledgers, and scores their runs.
 
     Args:
@@ -413,23 +439,19 @@ def read_part(
         places: of the ledgers.
 
     Returns:
-        For each ledger, (record, score, where its lines are) of each run, and what was noticed.
+        Of each ledger, what `encode_ledger` gives.
     """
     if scoring is None:
         read = map(read_leniently, places)
-        return [([(RunRecord.of(run), None, None) for run in runs], findings) for runs, findings in read]
+        return [encode_ledger([(RunRecord.of(run), None) for run in runs], found) for runs, found in read]
 
-    def sent(some: Sequence[ScoredRun]) -> list[tuple[RunRecord, ScoreRecord | None, array[int] | None]]:
-        return [(RunRecord.of(run), _to_send(scored, scoring), at.spans) for run, at, scored in some]
+    def sent(some: Sequence[ScoredRun]) -> list[tuple[RunRecord, bytes | None]]:
+        return [
+            (RunRecord.of(run, at.spans), encode_score(scored, detail=scoring.detail))
+            for run, at, scored in some
+        ]
 
-    return [read_scored(place, scoring, sent) for place in places]
-
-
-def _to_send(scored: ScoreRecord, scoring: Scoring) -> ScoreRecord:
-    """Without the detail, where nobody has asked for it: to send it would be to work it out."""
-    if scored.score is None or scoring.detail:
-        return scored
-    return msgspec.structs.replace(scored, score=msgspec.structs.replace(scored.score, detail=NO_DETAIL))
+    return [encode_ledger(*read_scored(place, scoring, sent)) for place in places]
 
 
 def _scored(run: Run, scoring: Scoring, known: RunScore | None, again: RunSource) -> ScoreRecord:

@@ -17,12 +17,13 @@ from typing import ClassVar, Final, cast
 
 import msgspec
 
-from untaken.facts.scaling.distant import FILES_OPEN, DistantRun, RunSource, Same, events_among
+from untaken.facts.scaling.distant import FILES_OPEN, DistantRun, RunRecord, RunSource, Same, events_among
 from untaken.facts.scaling.reading import (
     ScoredRun,
     Scoring,
     decode_ledger,
     encode_ledger,
+    encode_score,
     made_of,
 )
 from untaken.ledger import AnyEvent, Run
@@ -152,7 +153,9 @@ def keep_table(workspace: Path, digest: str, file: FileReading, graphs: GraphSet
     """Keeps the table of a ledger, by its digest, whose runs are scored against these graphs."""
     runs = cast("Sequence[DistantRun]", file.runs)
     if file.content.digest and all(run.graphs == graphs for run in runs):
-        table = encode_ledger(runs, file.findings)
+        table = encode_ledger(
+            [(RunRecord.of(run, run.spans), encode_score(run.scored)) for run in runs], file.findings
+        )
         save_table(workspace, digest, _key(file.content.digest, graphs), table)
 
 
@@ -166,12 +169,7 @@ def _kept(
         record = decode_ledger(table)
     except msgspec.MsgspecError:
         return None
-    detail, scoring = _Detail(store, file), Scoring(graphs=graphs)
-    runs = []
-    for place, run in enumerate(record.runs):
-        source = RunSource(run, run.lines(file.path) or detail)
-        scored = record.score(place, source, scoring)
-        runs.append(DistantRun(run, source, scoring=(graphs, ()), scored=scored, same=same))
+    runs = record.runs_at(file.path, _Detail(store, file), Scoring(graphs=graphs), same)
     return FileReading(content=now, runs=tuple(runs), findings=record.findings)
 
 
