@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Collection, Sequence
 from importlib import import_module
@@ -38,6 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 ok, 1 a check failed, 2 usage.
     """
+    # NumPy's matrices have some hundred rows here: its threads wait for each other longer than they compute,
+    # and on busy cores a hundred times as long.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = sys.argv[1:] if argv is None else argv
     if not words:
         sys.stdout.write(overview() + "\n")
