@@ -347,7 +347,7 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True):
         """The runs, whose scores are decoded when somebody asks.
 
         Args:
-            path: of the ledger, where there is one: detail is read from its lines.
+            path: of the ledger, if it is a file of this machine: detail is read from its lines.
             ledger: what gives the events of runs whose lines cannot be found by place.
             scoring: what the scores hold under; ``None`` where there are none.
             same: what these runs share with others.
