@@ -16,6 +16,7 @@ from untaken.numbers import counted
 from untaken.views import dump
 from untaken.views.reviewing import (
     Case,
+    cases_listed,
     cases_table,
     corpus_reviewers,
     disagreement_queue,
@@ -45,7 +46,6 @@ HIDDEN: Final = (
     "task_id",
     "agent",
     "kind",
-    "why",
     "run_id",
     "digest",
     "revision",
@@ -142,7 +142,7 @@ def _row(case: Case, *, blind: bool) -> str:
     run = text.short(f"{item.agent} on {item.task_id}", NAME_CHARS) + repeat
     if blind:
         return run
-    cause = text.one_line(item.cause.headline, ROW_CHARS - len(run))
+    cause = text.one_line(case.cause.headline, ROW_CHARS - len(run))
     return f"{cards.KIND_ICONS[item.kind]}\u00a0{cause} · {run}"
 
 
@@ -152,7 +152,7 @@ def queue(shown: Sequence[Case], digest: str | None) -> None:
     listed = shown[:MOST_ROWS]
     if len(listed) < len(shown):
         st.caption(f"The first {MOST_ROWS:,} of {len(shown):,} runs; download the table to see all.")
-    frame = cases_table(listed)
+    frame = cases_listed(listed)
     frame["status"] = [review_panel.ICONS[one.review.status] for one in listed]
     blind = second_reading.hides()  # causes count the verdicts of others
     frame["case"] = [_row(one, blind=blind) for one in listed]

@@ -153,7 +153,7 @@ def _print(
         ("tags", lambda case: ", ".join(case.review.tags) or NOTHING),
         ("notes", lambda case: case.notes),
         ("run", lambda case: case.item.run_id),
-        ("why", lambda case: case.item.why),
+        ("why", lambda case: case.why),
     )
     _more(len(shown), top, "runs", console)
     progress = progress_of(shown)

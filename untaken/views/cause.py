@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from untaken.errors import Unscored
@@ -45,6 +45,15 @@ def first_failed(run: Run, score: RunScore, graph: PlanGraph | None) -> tuple[No
 
 def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, graphs: GraphSet) -> RunCause:
     """The one cause of a run: a broken ledger, else the sub-goal that failed first, else what is known."""
+    cause = outline_of(run, score, kind, graphs)
+    if isinstance(score, Unscored) or not cause.sub_goal:
+        return cause
+    reason = score.node(cause.sub_goal).reason
+    return replace(cause, detail=reason if kind == "lucky" else reason.removeprefix(f"{NEVER}, "))
+
+
+def outline_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, graphs: GraphSet) -> RunCause:
+    """As `cause_of`, without the detail of a sub-goal, for which the run is read again."""
     if run.integrity.broken:
         return RunCause(headline=f"The ledger is {run.integrity.verdict}", detail=run.integrity.reason)
     if isinstance(score, Unscored):
@@ -59,7 +68,7 @@ def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, graphs: Gra
         first = failed[0] if failed else None
         return RunCause(
             headline=f"Succeeded without {named}",
-            detail=score.node(first.sub_goal).reason if first else "",
+            detail="",
             sub_goal=first.sub_goal if first else "",
         )
     if not failed:
@@ -68,7 +77,7 @@ def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, graphs: Gra
     did = {True: "was attempted but not completed", False: "was never attempted", None: "was not completed"}
     return RunCause(
         headline=f"'{first.title or first.sub_goal}' {did[first.attempted]}",
-        detail=score.node(first.sub_goal).reason.removeprefix(f"{NEVER}, "),
+        detail="",
         sub_goal=first.sub_goal,
     )
 

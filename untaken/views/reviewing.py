@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from untaken.analysis.corpus import Corpus
@@ -21,11 +23,11 @@ from untaken.judging import (
 )
 from untaken.ledger import Run, readable
 from untaken.scoring import RunScore
-from untaken.views.cause import first_failed
+from untaken.views.cause import RunCause, cause_of, first_failed, outline_of
 from untaken.views.documents import Count, Document, DocumentPart, Spread
 from untaken.views.frame import Columns, count, figure, frame, interval, moment, reasons, text, truth
 from untaken.views.judging import ReviewersEntry, reviewers_entry
-from untaken.views.review import ReviewItem, review_queue
+from untaken.views.review import OrderedRun, review_order
 from untaken.views.shapes import Schema
 from untaken.workspace.review_model import STATUSES, Review, ReviewStatus
 
@@ -45,13 +47,14 @@ class Case:
     """A failing run and its review.
 
     Attributes:
-        item: the run, and what there is to see in it.
+        item: the run; `cause`: what went wrong first in it, without the detail.
         first: title of the sub-goal that failed first by the log (untrusted); none where none did.
         notes: how many review notes its ledger holds; `disagreements`: sub-goals where reviewers disagree.
         metadata: RUN_STARTED.metadata as text, of at most `METADATA_KEYS` keys (untrusted).
     """
 
-    item: ReviewItem
+    item: OrderedRun
+    cause: RunCause
     model: str
     graph: str
     diagnosis: str
@@ -60,6 +63,12 @@ class Case:
     disagreements: int
     metadata: Mapping[str, str]
     review: Review
+    _cause: Callable[[], RunCause] = dataclasses.field(compare=False, repr=False)
+
+    @property
+    def why(self) -> str:
+        """What there is to see in the run, in words (untrusted); the run is read again for them."""
+        return self._cause().in_words
 
     def values(self, field: str) -> tuple[str, ...]:
         """What the case has under a field of `FIELDS`, or under ``meta.KEY``."""
@@ -95,9 +104,15 @@ def failing_cases(corpus: Corpus, reviewers: Reviewers) -> tuple[Case, ...]:
     `reviewers`: `corpus_reviewers` of the corpus.
     """
     disagreements = Counter(one.digest for one in reviewers.disagreements)
+
+    def cause(item: OrderedRun, find: Callable[..., RunCause]) -> RunCause:
+        return find(corpus.runs[item.digest], corpus.scores[item.digest], item.kind, corpus.graphs)
+
     return tuple(
         Case(
             item=item,
+            cause=cause(item, outline_of),
+            _cause=partial(cause, item, cause_of),
             model=corpus.runs[item.digest].started.model or "",
             first=tuple(
                 node.title or node.sub_goal
@@ -114,7 +129,7 @@ def failing_cases(corpus: Corpus, reviewers: Reviewers) -> tuple[Case, ...]:
             metadata=_metadata(corpus.runs[item.digest]),
             review=Review(run=item.digest, run_id=item.run_id),
         )
-        for item in review_queue(corpus)
+        for item in review_order(corpus)
         if item.failing
         for score in (corpus.scores[item.digest],)
     )
@@ -196,7 +211,7 @@ CASES: Final[Columns[Case]] = {
     "agent": text("name of the agent", "item.agent"),
     "task_id": text("the task", "item.task_id"),
     "task_repeat": count("which repeat of the task", "item.task_repeat"),
-    "why": text("what there is to see", "item.why"),
+    "why": text("what there is to see", "why"),
     "first": text("sub-goals that failed first", lambda case: "; ".join(case.first) or None),
     "assignee": text("who looks into it", lambda case: case.review.assignee or None),
     "tags": text("tags", lambda case: ", ".join(case.review.tags) or None),
@@ -265,6 +280,11 @@ REVIEWER_DISAGREEMENTS: Final[Columns[ReviewerDisagreement]] = {
 def cases_table(cases: Iterable[Case]) -> pd.DataFrame:
     """One row per failing run (columns: `CASES`)."""
     return frame(CASES, cases)
+
+
+def cases_listed(cases: Iterable[Case]) -> pd.DataFrame:
+    """As `cases_table`, without what a run is read again for."""
+    return frame({name: column for name, column in CASES.items() if name != "why"}, cases)
 
 
 def reliability_table(found: Reviewers) -> pd.DataFrame:
@@ -373,7 +393,7 @@ def _case(case: Case, fix_first: str | None) -> CaseEntry:
 
 
 def _disagreed(score: RunScore | Unscored, one: ReviewedSubGoal) -> ReviewerDisagreement:
-    nodes = {} if isinstance(score, Unscored) else {node.sub_goal: node for node in score.nodes}
+    nodes = {} if isinstance(score, Unscored) else {node.sub_goal: node for node in score.results}
     node = nodes.get(one.sub_goal)
     return ReviewerDisagreement(
         judged=one,
