@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -11,7 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from components.shared import evaluating
 from untaken.analysis.workspace_corpus import WorkspaceCorpus
-from untaken.ledger import Draft, Verdict
+from untaken.ledger import Draft, ReviewNote, Verdict
+from untaken.views import first_page
+from untaken.views.overview import Overview, overview
 from untaken.workspace import Workspace
 from untaken.workspace.derived import FOLDER
 
@@ -127,3 +130,37 @@ def test_nothing_is_kept_of_what_nobody_opens_again(folder: Path) -> None:
         workspace = WorkspaceCorpus(keeps=False)
         assert workspace.state(store) is None
         assert workspace.read(store).state is None
+
+
+def test_a_server_started_again_shows_decisions_without_evaluating_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = shown(go_to(session(folder, monkeypatch), "decisions"))
+    assert before[1]
+    app = started_again(folder, monkeypatch)
+    assert shown(go_to(app, "decisions")) == before
+    assert not was_read(folder)
+
+
+def test_a_note_works_nothing_out_again_and_a_verdict_does(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session(folder, monkeypatch)
+    calls = []
+
+    def counted(*given: Any, **named: Any) -> Overview:
+        calls.append(given)
+        return overview(*given, **named)
+
+    monkeypatch.setattr(first_page, "overview", counted)
+    app = session(folder, monkeypatch)
+    assert not calls
+    with Workspace(folder) as store:
+        run = next(run for run in store.read_runs()[0] if not run.integrity.broken)
+        store.append_events(run, [Draft(ReviewNote, {"author": "human:zoe", "text": "late"})])
+        app.run()
+        assert not calls
+        judged = {"sub_goal": "polite", "passed": False, "by": "human:zoe"}
+        store.append_events(run, [Draft(Verdict, judged)])
+    app.run()
+    assert calls

@@ -423,3 +423,28 @@ def test_runs_that_ended_alike_share_their_results_once_opened_again(tmp_path: P
         scores = opened(store).scores.values()
     results = [score.results for score in scores if isinstance(score, RunScore)]
     assert len({id(some) for some in results}) == len(set(results)) < len(results)
+
+
+def test_who_asks_for_one_run_decodes_no_other(store: Workspace) -> None:
+    opened(store)
+    corpus = opened(store)
+    some, *others = corpus.runs.values()
+    assert isinstance(corpus.scores[some.digest], RunScore)
+    assert some.started.agent
+    assert {"kept", "scored"} <= vars(some).keys()
+    for other in others:
+        assert not {"kept", "scored"} & vars(other).keys()
+
+
+def test_runs_count_alike_after_a_note_and_not_after_a_verdict(store: Workspace) -> None:
+    workspace = WorkspaceCorpus()
+    before = workspace.evaluate(store, workspace.read(store))
+    run = next(iter(before.runs.values()))
+    store.append_events(run, [note("late again")])
+    noted = workspace.evaluate(store, workspace.read(store))
+    assert noted.runs[run.digest] is not run
+    assert noted.counted == before.counted
+    other_rule = workspace.evaluate(store, workspace.read(store), missing="drop")
+    assert other_rule.counted == before.counted
+    store.append_events(noted.runs[run.digest], [verdict(False)])
+    assert workspace.evaluate(store, workspace.read(store)).counted != before.counted
