@@ -379,6 +379,12 @@ def encode_score(score: ScoreRecord | None, *, detail: bool = False) -> bytes:
     return _detailed(score) if detail else _encoded(score)
 
 
+def encoded_score(run: DistantRun) -> bytes:
+    """The score of a run that was scored before; as it came, where nobody has asked for it."""
+    waiting = run.__dict__.get("_scored")
+    return waiting.args[0] if isinstance(waiting, partial) else encode_score(run.scored)
+
+
 def encode_ledger(runs: Sequence[tuple[RunRecord, bytes | None]], findings: Sequence[Finding]) -> bytes:
     """The record of a ledger, as MessagePack; scores are as `encode_score` gives them."""
     return _encoded(

@@ -23,7 +23,7 @@ from untaken.facts.scaling.reading import (
     Scoring,
     decode_ledger,
     encode_ledger,
-    encode_score,
+    encoded_score,
     made_of,
 )
 from untaken.ledger import AnyEvent, Run
@@ -154,7 +154,7 @@ def keep_table(workspace: Path, digest: str, file: FileReading, graphs: GraphSet
     runs = cast("Sequence[DistantRun]", file.runs)
     if file.content.digest and all(run.graphs == graphs for run in runs):
         table = encode_ledger(
-            [(RunRecord.of(run, run.spans), encode_score(run.scored)) for run in runs], file.findings
+            [(RunRecord.of(run, run.spans), encoded_score(run)) for run in runs], file.findings
         )
         save_table(workspace, digest, _key(file.content.digest, graphs), table)
 
