@@ -22,7 +22,7 @@ from untaken.plans.editing.edits import (
     Set,
     SetGraph,
 )
-from untaken.plans.shorthand import spelled_out
+from untaken.plans.files import spelled_out
 from untaken.plans.strict_document import decode, read_json
 
 Whole = TypeVar("Whole", SubGoal, PlanGraph)
