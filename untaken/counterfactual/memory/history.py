@@ -19,11 +19,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from untaken.counterfactual.memory.columns import LogColumns
 from untaken.counterfactual.memory.log import line_of
 from untaken.counterfactual.memory.record import RUNS_NAMED, Observed, Record, ValueRange
 from untaken.counterfactual.memory.sums import Sums, summed
-from untaken.counterfactual.memory.totals import NOWHERE, Moment, Place, Totals
+from untaken.counterfactual.memory.totals import NOWHERE, LogColumns, Moment, Place, Totals
 
 ANY: Final = ""
 """Matches every skill."""
