@@ -16,7 +16,6 @@ from untaken.plans import Mapping, call_counts, call_matches
 from untaken.plans.plan_graph import ToolCallSpec, VerdictSpec
 from untaken.scoring.attempts import Attempt
 from untaken.scoring.compiled import CompiledSubGoal
-from untaken.scoring.conditions import Conditions
 from untaken.scoring.differences import (
     FieldDifference,
     answer_differences,
@@ -24,7 +23,7 @@ from untaken.scoring.differences import (
     nearest_call,
     shown,
 )
-from untaken.scoring.expressions import ExpressionResults, shown_expression
+from untaken.scoring.expressions import Conditions, ExpressionResults, shown_expression
 from untaken.scoring.failed_calls import failed_in_words, last_failed_call
 from untaken.scoring.missed import NEVER, Cause, Unserved, why_missed
 from untaken.scoring.trace import Trace

@@ -11,7 +11,7 @@ from untaken import limits
 from untaken.scoring.attempts import Attempt, AttemptsById
 from untaken.scoring.checks import DecisionsById, NodeDecision
 from untaken.scoring.compiled import CompiledGraph, CompiledSubGoal
-from untaken.scoring.conditions import Conditions
+from untaken.scoring.expressions import Conditions
 from untaken.scoring.run_score import ENDED_OUTSIDE, NodeResult, NodeScore, Status, Violation
 
 _SATISFIED: Final = frozenset({"completed", "not_required"})

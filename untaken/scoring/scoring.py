@@ -15,9 +15,8 @@ from untaken.plans import Mapping, PlanGraph, map_actions
 from untaken.scoring.attempts import AttemptsById, attempts
 from untaken.scoring.checks import CheckRunner, DecisionsById
 from untaken.scoring.compiled import CompiledGraph, compiled_graph
-from untaken.scoring.conditions import Conditions, conditions
 from untaken.scoring.diagnosis import Diagnosed, Unrevised, diagnose, remedy
-from untaken.scoring.expressions import ExpressionResults
+from untaken.scoring.expressions import Conditions, ExpressionResults, conditions
 from untaken.scoring.progress import progress, recovered
 from untaken.scoring.requirements import (
     DependencyFigures,
