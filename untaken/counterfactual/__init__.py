@@ -62,7 +62,7 @@ from untaken.counterfactual.scoring import (
     Weights as Weights,
     score as score,
 )
-from untaken.counterfactual.summary import summarise as summarise, summary_mapping as summary_mapping
+from untaken.counterfactual.run_evaluation import summarise as summarise, summary_mapping as summary_mapping
 from untaken.counterfactual.memory import Signal as Signal, as_observation as as_observation
 
 if TYPE_CHECKING:

@@ -53,10 +53,9 @@ from untaken.counterfactual.pooling import (
     pooled_advantages,
     strengths_for,
 )
-from untaken.counterfactual.run_evaluation import Alternative, Decision, Summary
+from untaken.counterfactual.run_evaluation import Alternative, Decision, Summary, tally
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.strata import Claims, called, decided_at, rulings_of
-from untaken.counterfactual.summary import tally
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.run import Run

@@ -16,9 +16,8 @@ from untaken.caching import Once
 from untaken.counterfactual.insights import RunSignals, insights_of, signals_of
 from untaken.counterfactual.memory import Memories, PolicyMemory, Snapshot, by_memory
 from untaken.counterfactual.paths import THRESHOLD
-from untaken.counterfactual.run_evaluation import Decision, EvaluationStatus, RunEvaluation, Summary
+from untaken.counterfactual.run_evaluation import Decision, EvaluationStatus, RunEvaluation, Summary, tally
 from untaken.counterfactual.scoring import Weights
-from untaken.counterfactual.summary import tally
 from untaken.errors import Finding, Score, Unscored, UntakenError, Where
 from untaken.garbage import seldom_collected
 from untaken.ledger.run import Run

@@ -12,8 +12,7 @@ import rfc8785
 
 from untaken.counterfactual.memory import Direction, Signal
 from untaken.counterfactual.paths import MAY_BE_BETTER
-from untaken.counterfactual.run_evaluation import Decision, Insight, RunEvaluation
-from untaken.counterfactual.summary import summary_mapping
+from untaken.counterfactual.run_evaluation import Decision, Insight, RunEvaluation, summary_mapping
 from untaken.errors import Unscored, number
 from untaken.ledger.events import CounterfactualInsight, EvaluationSummary
 from untaken.ledger.run import Draft, Run
