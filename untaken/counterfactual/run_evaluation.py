@@ -1,4 +1,4 @@
-"""What a counterfactual evaluation gives (§2 of docs/concepts.md)."""
+"""What a counterfactual evaluation gives, and its counts for telemetry (§2 of docs/concepts.md)."""
 
 from __future__ import annotations
 

@@ -256,7 +256,12 @@ _IDS = ("deps", "any_of")
 
 
 def spelled_out(document: dict[str, Any]) -> dict[str, Any]:
-    """The graph document in the words of the schema; the one given is not changed."""
+    """The graph document in the words of the schema; the one given is not changed.
+
+    ``check: outcome`` and ``check: verdict``; ``verdict: "human:*"``, or a list of such globs, for whose
+    verdict is needed; ``outcome: {}``; ``times`` inside the check or its tool call; whole numbers for ids.
+    Everything else is left to the schema, faults included.
+    """
     sub_goals = document.get("sub_goals")
     if isinstance(sub_goals, list):
         sub_goals = [_sub_goal(item) if isinstance(item, dict) else item for item in sub_goals]

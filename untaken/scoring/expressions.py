@@ -1,4 +1,7 @@
-"""The graph's expressions, tried on the run's final state or after each step (§4, §4a)."""
+"""The graph's expressions, tried on the run's final state or after each step (§4, §4a).
+
+The `when` of a sub-goal is one of them: it says in which runs the sub-goal is required.
+"""
 
 from __future__ import annotations
 
