@@ -19,6 +19,7 @@ from typing import Final, TypeVar
 import streamlit as st
 
 from components.shared import arriving
+from untaken import views
 from untaken.analysis.corpus import Corpus, part_of
 from untaken.analysis.fix_first import triage
 from untaken.analysis.memories import POLICY
@@ -30,9 +31,7 @@ from untaken.errors import Finding, UntakenError
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run, Verdict, unread_runs
 from untaken.scoring.run_score import MissingRule
-from untaken.views.choices_reviewed import choice_review
 from untaken.views.first_page import runs_behind_items
-from untaken.views.review import review_order
 from untaken.views.stored_answers import (
     FIRST_PAGE,
     OF_READINGS,
@@ -121,7 +120,7 @@ def evaluate_rest(store: Workspace) -> None:
     folder, digest = str(store.path), content(store)
     evaluated(folder, digest, "fail", (), store)
     found = groups(folder, digest, store)
-    for make in (review_order, choice_review):
+    for make in (views.review_order, views.choice_review):
         whose = (folder, digest, "fail", (), found[0].name if len(found) > 1 else None)
         derived(whose, name_of(make), make, (), store)
     keep_made()

@@ -20,7 +20,7 @@ from reopened import ANSWERS, assert_opened_again_alike, opened, plain
 
 from untaken.analysis import workspace_corpus
 from untaken.analysis.background_reading import BackgroundReading
-from untaken.analysis.corpus import Corpus, evaluate_corpus
+from untaken.analysis.corpus import Corpus, corpus_doubts, evaluate_corpus
 from untaken.analysis.memories import remembered
 from untaken.analysis.workspace_corpus import WorkspaceCorpus
 from untaken.errors import Finding, UntakenError
@@ -31,7 +31,8 @@ from untaken.judging import prompt_injection
 from untaken.ledger import Draft, ReviewNote, Verdict
 from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.scoring import RunScore
-from untaken.views import run_report, run_transcript
+from untaken.views import ledger_review, run_report, run_transcript
+from untaken.views.stored_answers import WITHOUT_NOTES
 from untaken.workspace import Workspace
 from untaken.workspace.derived import FOLDER
 
@@ -448,3 +449,21 @@ def test_runs_count_alike_after_a_note_and_not_after_a_verdict(store: Workspace)
     assert other_rule.counted == before.counted
     store.append_events(noted.runs[run.digest], [verdict(False)])
     assert workspace.evaluate(store, workspace.read(store)).counted != before.counted
+
+
+def test_what_is_kept_for_pages_is_known_by_its_function() -> None:
+    known = {made.__name__ for made in (*ANSWERS, corpus_doubts, ledger_review)}
+    assert known >= WITHOUT_NOTES
+
+
+def test_notes_change_nothing_that_is_kept_without_them(store: Workspace) -> None:
+    workspace = WorkspaceCorpus()
+    before = workspace.evaluate(store, workspace.read(store))
+    for run in before.runs.values():
+        if not run.integrity.broken:
+            store.append_events(run, [note("late again")])
+    after = workspace.evaluate(store, workspace.read(store))
+    assert after.counted == before.counted
+    for answer in (*ANSWERS, corpus_doubts, ledger_review):
+        if answer.__name__ in WITHOUT_NOTES:
+            assert plain(answer(after)) == plain(answer(before)), answer.__name__

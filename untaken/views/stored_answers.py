@@ -17,7 +17,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import numpy as np
 
-from untaken.analysis.comparing import TaskRuns
+from untaken import views
+from untaken.analysis import auditing, comparing
 from untaken.analysis.corpus import corpus_doubts
 from untaken.analysis.fix_first import Triage, triage
 from untaken.analysis.ranking import Group, RankReport
@@ -27,10 +28,7 @@ from untaken.facts.scaling.reopening import rules_of
 from untaken.plans import GraphSet
 from untaken.scoring import GraphDoubt
 from untaken.views import first_page
-from untaken.views.choices_reviewed import ChoiceReview, choice_review, decision_kinds
-from untaken.views.compare import compared_tasks
 from untaken.views.overview import Overview
-from untaken.views.review import OrderedRun, review_order
 from untaken.views.usage import AgentUsage, corpus_usage
 from untaken.workspace.derived import has_answer, key_of, load_answer, save_answer
 
@@ -45,9 +43,16 @@ FIRST_PAGE: Final[tuple[Callable[..., Any], ...]] = (
     first_page.read_next,
 )
 """What the first page shows of the runs compared, whatever they are: all of it, so that it needs no other."""
-WITHOUT_NOTES: Final = frozenset(
-    each.__name__ for each in (*FIRST_PAGE, choice_review, compared_tasks, decision_kinds, review_order)
-)
+OTHER_PAGES: Final[Mapping[str, Callable[[], Any]]] = {
+    "audit_corpus": lambda: auditing.PlanAudit,
+    "choice_review": lambda: views.ChoiceReview,
+    "compared_tasks": lambda: tuple[comparing.TaskRuns, ...],
+    "decision_kinds": lambda: tuple[str, ...],
+    "ledger_review": lambda: views.CriteriaReview,
+    "review_order": lambda: tuple[views.OrderedRun, ...],
+}
+"""What other pages show of them, and what each is: loaded with its page."""
+WITHOUT_NOTES: Final = frozenset((*(made.__name__ for made in FIRST_PAGE), *OTHER_PAGES))
 """What follows from outcomes, scores and decisions alone: the same whatever notes and modes are written."""
 OF_READINGS: Final = ("groups", "authors", "unread")
 """What every page shows of the runs and findings that were read, under any rule."""
@@ -65,10 +70,6 @@ _KINDS: Final[Mapping[str, Any]] = {
     first_page.ranks_alone.__name__: RankReport,
     first_page.ranking_remarks.__name__: tuple[str, ...],
     first_page.read_next.__name__: first_page.ShownRuns,
-    choice_review.__name__: ChoiceReview,
-    decision_kinds.__name__: tuple[str, ...],
-    compared_tasks.__name__: tuple[TaskRuns, ...],
-    review_order.__name__: tuple[OrderedRun, ...],
 }
 
 
@@ -92,7 +93,7 @@ class Basis(NamedTuple):
 
 def is_kept(what: str) -> bool:
     """Whether the answer of this name is one that is kept."""
-    return what in _KINDS
+    return what in _KINDS or what in OTHER_PAGES
 
 
 def are_kept(folder: Path, what: Iterable[str], key: str) -> bool:
@@ -116,9 +117,10 @@ def keep_answer(folder: Path, what: str, key: str, answer: object) -> None:
     save_answer(folder, what, key, msgspec.msgpack.encode(answer, enc_hook=_plain))
 
 
-@lru_cache(maxsize=len(_KINDS))
+@lru_cache(maxsize=len(_KINDS) + len(OTHER_PAGES))
 def _decoder(what: str) -> msgspec.msgpack.Decoder[Any]:
-    return msgspec.msgpack.Decoder(_KINDS[what], dec_hook=_column)
+    kind = _KINDS[what] if what in _KINDS else OTHER_PAGES[what]()
+    return msgspec.msgpack.Decoder(kind, dec_hook=_column)
 
 
 def _plain(column: Any) -> object:

@@ -93,8 +93,8 @@ def _completing(plan: PlanRuns, name: str) -> Sequence[PlannedRun]:
     found = [one for one in plan.runs if one.completed(name)]
     found.sort(key=lambda one: one.success is not True)
     first = list({one.run.task_id: one for one in reversed(found)}.values())[::-1]
-    others = [one for one in found if one not in first]
-    return (first + others)[:RUNS]
+    others = {id(one) for one in found} - {id(one) for one in first}
+    return [*first, *(one for one in found if id(one) in others)][:RUNS]
 
 
 def _mutants(plan: PlanRuns, name: str, one: PlannedRun, run: Run) -> Iterator[tuple[str, Run]]:

@@ -42,7 +42,7 @@ class PlannedRun:
     def speaks(self, name: str) -> bool:
         """Whether it can say anything about a sub-goal: required, and with actions recorded."""
         result = self.results[name]
-        acted = bool(self.run.actions) or result.attempted is not None or result.completed is not None
+        acted = bool(self.run.tools) or result.attempted is not None or result.completed is not None
         return result.counts and result.status != "not_required" and acted
 
     @cached_property
