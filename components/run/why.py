@@ -15,6 +15,7 @@ from components.shared import roles, state, text
 from components.shared.panels import panel
 from untaken.errors import Unscored
 from untaken.views import RunReport
+from untaken.views.choices_reviewed import PLAN, decision_kinds
 from untaken.workspace.reviews import Review
 
 DIAGNOSIS_WORDS: Final = {
@@ -34,7 +35,8 @@ def draw(report: RunReport, review: Review) -> None:
         left, right = st.columns([11, 9], gap="medium")
         with left, st.container(gap="xxsmall", key="cause"):
             _cause(report)
-            plan_changes.headline(state.corpus(), report.run.digest)
+            if PLAN in state.derived(decision_kinds, of_all=True):
+                plan_changes.headline(state.corpus(), report.run.digest)
         with right:
             note_panel.of_run(report)
         with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="next-steps"):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from pkgutil import walk_packages
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
 from typing import Final
 
 import streamlit as st
 
+import components
 from components.shared import navigation
 from untaken.errors import UntakenError
 from untaken.garbage import seldom_collected
@@ -27,6 +30,8 @@ HELD_BYTES: Final = 32 * MIB
 SWITCH_SECONDS: Final = 0.0005
 """After so long a thread lets another one go on. A page asks the database and waits for its turn after each
 answer: while an upload is read, the usual 5 ms would add up to seconds."""
+COLLECTED: Final = (50_000, 20, 20)
+"""As of `gc.set_threshold`: a full pass over what a server holds takes longer than most pages."""
 MOST_STEPS: Final = 6
 """What is done, at most: to load the app, what `state.open_ahead` names, and to load the page."""
 
@@ -47,6 +52,7 @@ _drawn: Final = [0.0]
 def begin() -> Thread:
     """Start loading what pages need, and opening the workspace."""
     _ready.clear()
+    gc.set_threshold(*COLLECTED)
     sys.setswitchinterval(SWITCH_SECONDS)
     thread = Thread(target=_open_ahead, daemon=True)
     thread.start()
@@ -125,6 +131,8 @@ def go_on() -> None:
         evaluating.REST_LEFT.clear()
 
         def rest() -> None:
+            for module in walk_packages(components.__path__, f"{components.__name__}."):
+                import_module(module.name)  # other pages then open without loading it
             _until_quiet()
             state.open_whole(evaluating.content(state.shared_workspace()))
 

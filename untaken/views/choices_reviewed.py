@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 FEW: Final = 1_000
 """Paths that are made one by one; of more, all are made."""
+PLAN, SKILLS = "plan", "skills"
+"""The kinds of decisions."""
 
 
 class KeptRecord(msgspec.Struct, frozen=True, array_like=True):
@@ -155,8 +157,8 @@ def by_delta(paths: pd.DataFrame) -> pd.DataFrame:
 
 def decision_kinds(corpus: Corpus) -> tuple[str, ...]:
     """What kinds of decisions there are to look at, what is looked at first in front; none without a run."""
-    plan = ("plan",) if corpus.plans.runs else ()
-    return (*plan, "skills") if corpus.runs else ()
+    plan = (PLAN,) if corpus.plans.runs else ()
+    return (*plan, SKILLS) if corpus.runs else ()
 
 
 def choice_review(corpus: Corpus) -> ChoiceReview:
