@@ -157,7 +157,8 @@ def by_delta(paths: pd.DataFrame) -> pd.DataFrame:
 
 def decision_kinds(corpus: Corpus) -> tuple[str, ...]:
     """What kinds of decisions there are to look at, what is looked at first in front; none without a run."""
-    plan = (PLAN,) if corpus.plans.runs else ()
+    declared = any(graph.mutates for graph in corpus.graphs.graphs)
+    plan = (PLAN,) if declared and corpus.plans.runs else ()
     return (*plan, SKILLS) if corpus.runs else ()
 
 

@@ -34,7 +34,7 @@ def run_transcript(
     `search` for possible prompt injections as in `run_report`; `part` as in `transcript_of`.
     """
     run = corpus.runs[digest]
-    path = corpus.plans.runs.get(digest)
+    path = corpus.plans.runs.get(digest) if any(one.mutates for one in corpus.graphs.graphs) else None
     found = [_plan_changes(path)] if path is not None else []
     texts = (texts_to_judges(run) if search else known_texts_to_judges(run)) or ()
     injection = [Mark(kind="injection", words="Possible prompt injection")]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast, get_args
 
 import msgspec
 
@@ -41,6 +41,8 @@ E = TypeVar("E", bound=Event)
 V = TypeVar("V")
 DETAIL: Final = frozenset({Message, Observation, Plan, State, ToolCall})
 """Events that stay in the ledger: by far the most of its bytes."""
+KINDS: Final[Mapping[type, int]] = {kind: 1 << place for place, kind in enumerate(get_args(AnyEvent))}
+EVERY_KIND: Final = -1
 FILES_OPEN: Final = 2
 """Ledgers whose runs are held, once their detail was asked for, where lines cannot be found by place."""
 HELD_BYTES: Final = 8 * MIB
@@ -79,6 +81,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         events: those that are no `DETAIL`, as a JSON array: it keeps the time zones as written.
+        kinds: which of `KINDS` are among `events`, a bit each.
         own: number of the run's own events; `tools` the names of those it called.
         appended_here: as of `Run`.
         texts_to_judges: as of `TEXTS_TO_JUDGES`; ``None`` where nobody has looked.
@@ -87,6 +90,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     events: bytes
+    kinds: int
     integrity: Integrity
     source: str
     digest: str
@@ -99,12 +103,14 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, run: Run, spans: array[int] | None = None) -> RunRecord:
         """The record of a run."""
-        encoded: bytes = run.__dict__.get("_events", b"")
+        encoded, kinds = run.__dict__.get("_events", b""), run.__dict__.get("_kinds", 0)
         if not encoded:
-            kept = run.kept if isinstance(run, DistantRun) else run.events
-            encoded = msgspec.json.encode([event for event in kept if type(event) not in DETAIL])
+            events = run.kept if isinstance(run, DistantRun) else run.events
+            kept = [event for event in events if type(event) not in DETAIL]
+            encoded, kinds = msgspec.json.encode(kept), sum({KINDS[type(event)] for event in kept})
         return cls(
             events=encoded,
+            kinds=kinds,
             integrity=run.integrity,
             source=run.source,
             digest=run.digest,
@@ -229,6 +235,7 @@ class DistantRun(Run):
             _source=source,
             _same=same,
             _events=about.events if isinstance(about, RunRecord) else b"",
+            _kinds=about.kinds if isinstance(about, RunRecord) else EVERY_KIND,
             _scored=scored,
         )
         if isinstance(about, Run):
@@ -270,6 +277,8 @@ class DistantRun(Run):
         """As in `Run`."""
         if kind in DETAIL:
             return self.whole.of(kind)
+        if not self.__dict__["_kinds"] & KINDS.get(kind, EVERY_KIND):
+            return []  # nobody has written about most runs: their events need not be decoded
         return cast(Sequence[E], [event for event in self.kept if type(event) is kind])
 
     @property
