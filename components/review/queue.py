@@ -13,7 +13,7 @@ from components.run import run_list
 from components.shared import cards, roles, state, tables, text
 from components.shared.panels import panel
 from untaken.numbers import counted
-from untaken.views import dump
+from untaken.views import dump, review_order
 from untaken.views.reviewing import (
     Case,
     cases_listed,
@@ -60,7 +60,8 @@ HIDDEN: Final = (
 
 def cases(*, of_all: bool) -> tuple[Case, ...]:
     """The failing runs of the agents compared, or of all, as if nobody had reviewed them."""
-    return state.derived(failing_cases, state.derived(corpus_reviewers, of_all=of_all), of_all=of_all)
+    reviewers, order = (state.derived(made, of_all=of_all) for made in (corpus_reviewers, review_order))
+    return state.derived(failing_cases, reviewers, order, of_all=of_all)
 
 
 def not_listed(reviews: Mapping[str, Review]) -> Case | None:

@@ -136,7 +136,7 @@ def _evaluate(folder: str) -> None:
 
 def _list(whose: Whose, store: Workspace) -> None:
     for of in dict.fromkeys((whose, (*whose[:4], None))):
-        evaluating.derived(of, evaluating.name_of(review_order), review_order, (), store)
+        order = evaluating.derived(of, evaluating.name_of(review_order), review_order, (), store)
         found = evaluating.derived(of, evaluating.name_of(corpus_reviewers), corpus_reviewers, (), store)
-        evaluating.derived(of, evaluating.name_of(failing_cases), failing_cases, (found,), store)
+        evaluating.derived(of, evaluating.name_of(failing_cases), failing_cases, (found, order), store)
     _evaluated.append(whose)

@@ -32,6 +32,7 @@ from untaken.ledger import Draft, ReviewNote, Verdict
 from untaken.ledger.run import TEXTS_TO_JUDGES
 from untaken.scoring import RunScore
 from untaken.views import ledger_review, run_report, run_transcript
+from untaken.views.mode_analysis import runs_to_read
 from untaken.views.stored_answers import WITHOUT_NOTES
 from untaken.workspace import Workspace
 from untaken.workspace.derived import FOLDER
@@ -452,7 +453,7 @@ def test_runs_count_alike_after_a_note_and_not_after_a_verdict(store: Workspace)
 
 
 def test_what_is_kept_for_pages_is_known_by_its_function() -> None:
-    known = {made.__name__ for made in (*ANSWERS, corpus_doubts, ledger_review)}
+    known = {made.__name__ for made in (*ANSWERS, corpus_doubts, ledger_review, runs_to_read)}
     assert known >= WITHOUT_NOTES
 
 
@@ -464,6 +465,6 @@ def test_notes_change_nothing_that_is_kept_without_them(store: Workspace) -> Non
             store.append_events(run, [note("late again")])
     after = workspace.evaluate(store, workspace.read(store))
     assert after.counted == before.counted
-    for answer in (*ANSWERS, corpus_doubts, ledger_review):
+    for answer in (*ANSWERS, corpus_doubts, ledger_review, runs_to_read):
         if answer.__name__ in WITHOUT_NOTES:
             assert plain(answer(after)) == plain(answer(before)), answer.__name__

@@ -98,10 +98,12 @@ class ReviewProgress:
     statuses: Mapping[str, int]
 
 
-def failing_cases(corpus: Corpus, reviewers: Reviewers) -> tuple[Case, ...]:
+def failing_cases(
+    corpus: Corpus, reviewers: Reviewers, order: Sequence[OrderedRun] | None = None
+) -> tuple[Case, ...]:
     """Every failing run in the order of review, as if nobody had touched it (`with_reviews`).
 
-    `reviewers`: `corpus_reviewers` of the corpus.
+    `reviewers`: `corpus_reviewers` of the corpus; `order`: its `review_order`.
     """
     disagreements = Counter(one.digest for one in reviewers.disagreements)
 
@@ -129,7 +131,7 @@ def failing_cases(corpus: Corpus, reviewers: Reviewers) -> tuple[Case, ...]:
             metadata=_metadata(corpus.runs[item.digest]),
             review=Review(run=item.digest, run_id=item.run_id),
         )
-        for item in review_order(corpus)
+        for item in (review_order(corpus) if order is None else order)
         if item.failing
         for score in (corpus.scores[item.digest],)
     )

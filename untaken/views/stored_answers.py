@@ -11,6 +11,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -50,6 +51,7 @@ OTHER_PAGES: Final[Mapping[str, Callable[[], Any]]] = {
     "decision_kinds": lambda: tuple[str, ...],
     "ledger_review": lambda: views.CriteriaReview,
     "review_order": lambda: tuple[views.OrderedRun, ...],
+    "runs_to_read": lambda: import_module(f"{views.__name__}.mode_analysis").RunsToRead,
 }
 """What other pages show of them, and what each is: loaded with its page."""
 WITHOUT_NOTES: Final = frozenset((*(made.__name__ for made in FIRST_PAGE), *OTHER_PAGES))
