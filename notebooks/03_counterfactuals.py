@@ -55,9 +55,11 @@ from untaken.figures import (
     skill_rates,
 )
 from untaken.views import (
+    choice_odds,
     choice_review,
     choices_table,
     context_names,
+    corpus_logged,
     estimates_table,
     records_table,
     statements_table,
@@ -244,7 +246,8 @@ estimates_over_time(estimates_table(snapshot, first.selected, first.context_hash
 # These are the alternatives with the higher score and at least 3 effective runs.
 
 # %%
-known = [(choice, review.odds(choice)) for choice in review.choices]
+logged = corpus_logged(corpus)
+known = [(choice, choice_odds(logged, choice)) for choice in review.choices]
 rows = [
     {
         "selected": choice.selected,

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
         audited_tasks_table as audited_tasks_table,
     )
     from untaken.views.choices import (
+        choice_odds as choice_odds,
         choices_table as choices_table,
+        corpus_logged as corpus_logged,
         count_choices as count_choices,
         placebo_of as placebo_of,
     )
