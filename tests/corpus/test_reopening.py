@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from threading import Barrier
 from typing import Any
 
 import desk
@@ -468,3 +469,20 @@ def test_notes_change_nothing_that_is_kept_without_them(store: Workspace) -> Non
     for answer in (*ANSWERS, corpus_doubts, ledger_review, runs_to_read):
         if answer.__name__ in WITHOUT_NOTES:
             assert plain(answer(after)) == plain(answer(before)), answer.__name__
+
+
+def test_two_threads_that_ask_for_one_score_both_get_it(store: Workspace) -> None:
+    opened(store)
+    run = next(iter(opened(store).runs.values()))
+    assert isinstance(run, DistantRun)
+    decode, asked = vars(run)["_scored"], Barrier(2)
+
+    def slowly() -> object:
+        asked.wait(10)
+        return decode()
+
+    vars(run)["_scored"] = slowly
+    with ThreadPoolExecutor(2) as threads:
+        first, second = (threads.submit(lambda: run.scored) for _ in range(2))
+        assert first.result() == second.result() == run.scored
+    assert run.scored is not None

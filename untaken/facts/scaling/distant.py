@@ -259,11 +259,13 @@ class DistantRun(Run):
     @cached_property
     def scored(self) -> ScoreRecord | None:
         """As the attribute says; decoded like `kept`."""
-        scored = self.__dict__.pop("_scored", None)
-        if scored is None:
+        waiting: ScoreRecord | Callable[[], ScoreRecord] | None = self.__dict__["_scored"]
+        if waiting is None:
             return self.__dict__.get("scored")
         same: Same = self.__dict__["_same"]
-        return same.record(scored() if callable(scored) else scored)
+        scored = same.record(waiting() if callable(waiting) else waiting)
+        self.__dict__.update(scored=scored, _scored=None)  # in this order: another thread may ask meanwhile
+        return scored
 
     def __repr__(self) -> str:
         return f"<DistantRun {self.run_id!r} of {self.source}>"
