@@ -64,7 +64,7 @@ class KeptRecord(msgspec.Struct, frozen=True, array_like=True):
         return Record(**msgspec.structs.asdict(self) | {"sums": Sums._make(map(int, self.sums))})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ChoiceReview:
     """What the page of decisions shows.
 
