@@ -23,7 +23,7 @@ _NO_HEAD = (
 
 SPANS: Final = "Q"
 """What an array of places in a ledger holds (`array.typecodes`)."""
-_ENDS = frozenset({RunStarted, RunFinished})
+_ENDS = frozenset({RunStarted, RunFinished})  # whether their place is right depends on what came before
 _HEX = re.compile("[0-9a-f]{64}")
 
 
@@ -76,7 +76,7 @@ class Chain:
         self.last_line = 0
         self.finished = False
         self.broken: Break | None = None
-        self.kept: list[AnyEvent] = []
+        self.kept: list[AnyEvent] = []  # empty where the reader only verifies
         self.names: dict[str, str] = {}
         self.call_id: str | None = None
         self.spans = array(SPANS)
@@ -89,6 +89,7 @@ class Chain:
 
     def copy(self) -> Chain:
         """A second chain at the same point, to try events on."""
+        # `kept`, `names` and `spans` are for readers; only writers make copies.
         twin = Chain(self.run_id, self.head)
         twin.events, twin.last, twin.last_line = self.events, self.last, self.last_line
         twin.finished, twin.broken = self.finished, self.broken
@@ -97,6 +98,7 @@ class Chain:
     def extend(self, event: AnyEvent, line: bytes, number: int) -> bool:
         """Accept the run's next event; false, with `broken` set, where it does not follow."""
         count = self.events + 1
+        # One test in the hot loop; which of them it was is worked out only for a bad line.
         if event.seq != self.events or event.prev != self.last or count > self._room:
             self.broken = self._unlinked(event, line, number)
             return False
@@ -107,6 +109,7 @@ class Chain:
                 return False
             self.finished = self.finished or kind is RunFinished
         digest = sha256(line).hexdigest()
+        # A tail that was rewritten with new hashes is a valid chain: only the recorded head shows it.
         if count == self._room and self.head is not None and digest != self.head.sha256:
             self.broken = _altered(number, "this line is not the last one in the recorded head")
             return False
@@ -122,6 +125,7 @@ class Chain:
         run_id, count, last = self.run_id, self.events, self.last
         if self.finished or self.broken is not None or not count:
             return at
+        # Stops one short of the head's count: `extend` compares the hash of that line with the head.
         for place in range(at, min(len(events), at + self._room - count - 1)):
             event = events[place]
             if event.prev != last or event.seq != count or event.run_id != run_id or type(event) in _ENDS:
@@ -175,8 +179,10 @@ class Chain:
         return intact(self.run_id, self.head)
 
     def _unlinked(self, event: AnyEvent, line: bytes, number: int) -> Break:
+        # The decoder checked its length alone (see `Link`).
         if not _HEX.fullmatch(event.prev):
             return _malformed("ledger-bad-event", "`prev`: not 64 lower-case hexadecimal digits", number)
+        # Such a line has a wrong `seq`, too; this reason says more.
         if event.seq != self.events and self.events and isinstance(event, RunStarted):
             reason = "a second RUN_STARTED with this run id: two runs share it, or lines were copied"
             return Break(code="ledger-duplicate-run", verdict="ALTERED", reason=reason, line=number)

@@ -94,11 +94,13 @@ def decode_lines(lines: list[bytes]) -> Iterable[AnyEvent | LineFault]:
     """
     try:
         if lines[0][_AFTER_TAG_NAME] == _QUOTE:
+            # The encoder ends every line with a newline, the last one too.
             whole = b"\n".join([*lines, b""])
             events = _decode_all(whole)
             if _encode_all(events) == whole:
                 _refuse_misfits(events)
                 return events
+    # IndexError: a line shorter than its tag.
     except (msgspec.MsgspecError, UnicodeError, RecursionError, IndexError, _Misfit):
         pass
     return map(_decoded, lines)
@@ -114,7 +116,7 @@ def _decoded(line: bytes) -> AnyEvent | LineFault:
 def _refuse_misfits(events: Sequence[AnyEvent]) -> None:
     """Raises `_Misfit` where a moment is not in UTC, or free JSON not within the limits."""
     for event in events:
-        if event.ts.tzinfo is not UTC:
+        if event.ts.tzinfo is not UTC:  # in UTC, it may be before the year 1 or after 9999
             raise _Misfit
         open_field = OPEN_FIELDS.get(type(event))
         if open_field is not None and type(value := open_field(event)) is not str and value is not None:
@@ -148,6 +150,7 @@ def _decoded_as(line: bytes) -> tuple[AnyEvent, bool]:
         if line[_AFTER_TAG_NAME] == _QUOTE and encode_event(event) == line:
             _refuse_misfits([event])
             return event, True
+        # Else `_examine` tries what the moment is in UTC.
         if event.ts.tzinfo is UTC and _has_no_twin_keys(line):
             return event, False
     except (msgspec.MsgspecError, UnicodeError, RecursionError, _Misfit):
@@ -157,11 +160,13 @@ def _decoded_as(line: bytes) -> tuple[AnyEvent, bool]:
 
 def _has_no_twin_keys(line: bytes) -> bool:
     """True where counting alone proves that no object holds a key twice; false proves nothing."""
+    # A tab or a carriage return may stand between a key and its colon, where no pattern below finds it.
     if len(line) > _LINE_BYTES or b"\t" in line or b"\r" in line:
         return False
+    # Colons inside texts only make this number too large, and the line goes to the exact parser.
     colons = line.count(b'":') + line.count(b" :")
     if b"\\" in line:
-        if b'\\\\"' in line:
+        if b'\\\\"' in line:  # the backslash is itself escaped, so that this quote may end a key after all
             return False
         # A quote after a single backslash is inside a string, so it ends no key.
         colons -= line.count(b'\\":')
@@ -219,6 +224,7 @@ def _as_meant(line: bytes, value: dict[str, Any]) -> AnyEvent:
     try:
         return _decode(line)
     except msgspec.ValidationError as as_written:
+        # Some languages have one type of numbers, or write an absent text as null.
         counts = {key: value.get(key) for key in WHOLE_FIELDS}
         whole = value | {key: int(n) for key, n in counts.items() if isinstance(n, float) and n.is_integer()}
         if whole.get("cost_unit", "") is None:
@@ -274,6 +280,7 @@ def run_of(line: bytes) -> str | None:
     try:
         run_id = _decode_run_id(line).run_id
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        # Of two ids in a damaged line, one may be text that the run quotes: then no run is charged.
         found = set(_RUN_ID.findall(line[: limits.LINE_BYTES]))
         run_id = found.pop().decode("utf-8", "replace") if len(found) == 1 else ""
     return run_id if 0 < len(run_id) <= limits.NAME_CHARS else None

@@ -36,7 +36,8 @@ def replace(path: Path, data: bytes, *, sync: bool) -> None:
     """
     if path.exists() and not path.is_file():
         raise FileExistsError(EEXIST, "not a regular file, so it is not replaced", str(path))
-    fresh = path.with_name(path.name + ".new")
+    fresh = path.with_name(path.name + ".new")  # in the same folder: across file systems a rename is a copy
+    # Without O_BINARY, Windows writes a carriage return before each newline, and no hash is right.
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(fresh, flags, 0o644)

@@ -100,9 +100,11 @@ def plain(value: Any, place: str, changed: Changed, depth: int = 0) -> Any:
     if isinstance(value, Enum):
         return plain(value.value, place, changed, depth)
     if isinstance(value, int):
+        # Python refuses to write an integer of more than 4,300 digits in decimals, but not in hexadecimal.
         return int(value) if INTEGER_LOW <= value <= INTEGER_HIGH else _noted(hex(value), place, changed)
     if isinstance(value, float):
-        return float(value) if math.isfinite(value) else _noted(_not_finite(value), place, changed)
+        name = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        return float(value) if math.isfinite(value) else _noted(name, place, changed)
     if depth >= DEPTH:
         return _noted("…", place, changed)
     try:
@@ -123,7 +125,7 @@ def _compound(value: Any, place: str, changed: Changed, depth: int) -> Any:
     if isinstance(value, timedelta):
         return value.total_seconds()
     if isinstance(value, Decimal | UUID):
-        return str(value)
+        return str(value)  # of a subclass of str the plain text
     if isinstance(value, PathLike):
         return plain(fspath(value), place, changed, depth)
     if isinstance(value, BaseException):
@@ -134,6 +136,7 @@ def _compound(value: Any, place: str, changed: Changed, depth: int) -> Any:
         return _object(value, place, changed, depth)
     if isinstance(value, Set):
         items = [plain(item, f"{place}[]", changed, depth + 1) for item in value]
+        # Mixed types cannot be compared.
         return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
     if isinstance(value, Sequence):
         return [plain(item, f"{place}[]", changed, depth + 1) for item in value]
@@ -146,7 +149,7 @@ def _compound(value: Any, place: str, changed: Changed, depth: int) -> Any:
 
 def _structure(value: Any) -> Mapping[Any, Any] | None:
     """The members of an object that declares them."""
-    if isinstance(value, type):
+    if isinstance(value, type):  # a dataclass itself has fields, but no values of them
         return None
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value)}
@@ -165,6 +168,7 @@ def _object(value: Mapping[Any, Any], place: str, changed: Changed, depth: int) 
         name = key if isinstance(key, str) else _key(key, place, changed)
         name = _text(name, place, changed)
         if name in members:
+            # 1 and "1" are two keys of a dict, but one of JSON.
             name = _noted(f"{name}~{len(members)}", f"{place}: a second key {name!r}", changed)
         members[name] = item if _is_plain(item) else plain(item, f"{place}.{name}", changed, depth + 1)
     return members
@@ -177,7 +181,7 @@ def _key(key: Any, place: str, changed: Changed) -> str:
 
 def _text(value: str, place: str, changed: Changed) -> str:
     """The text; a lone surrogate in it has no UTF-8 form."""
-    if value.isascii():
+    if value.isascii():  # no surrogate is, and asking is cheap
         return str(value)
     try:
         value.encode()
@@ -191,10 +195,6 @@ def _bytes(value: bytes) -> str:
         return value.decode()
     except UnicodeDecodeError:
         return "base64:" + base64.b64encode(value).decode()
-
-
-def _not_finite(value: float) -> str:
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def _noted(text: str, place: str, changed: Changed) -> str:

@@ -18,6 +18,7 @@ _OWN_DOING: Final = re.compile(r"exit[ _]?(format|forfeit|error)")
 """Ways to end that an importer may write as a limit, although the agent caused them."""
 _BY_ERROR: Final[tuple[tuple[InfrastructureKind, re.Pattern[str]], ...]] = (
     (
+        # First: providers report a context that is too long among errors of their own.
         "budget_limit",
         re.compile(
             r"context[ _]?(length|window)|(maximum|max) (context|tokens)|prompt (is )?too long|"
@@ -83,6 +84,7 @@ def infrastructure_kind(error: str | None, limit: str | None) -> InfrastructureK
     """What ended a run that did not succeed, by its `error` and its `limit`; see `infrastructure_of`."""
     error, limit = _spaced(error), _spaced(limit)
     if limit:
+        # What the error says of a budget or of steps, the limit says itself.
         by_error = next((kind for kind, words in _BY_ERROR[2:5] if words.search(error)), None)
         return by_error or _limit(limit)
     return next((kind for kind, words in _BY_ERROR if words.search(error)), None) if error else None
@@ -91,6 +93,7 @@ def infrastructure_kind(error: str | None, limit: str | None) -> InfrastructureK
 def _limit(limit: str) -> InfrastructureKind | None:
     if _OWN_DOING.search(limit):
         return None
+    # A whole exit status may be written as the limit: `exit_api`, `exit_environment_error`.
     named = next((kind for kind, words in _BY_ERROR[3:5] if words.search(limit)), None)
     return named or next((kind for kind, words in _BY_LIMIT if words.search(limit)), "other_limit")
 

@@ -128,7 +128,7 @@ def settle(heads: Mapping[str, Head], journal: Journal, size: int) -> Settled:
     """Move the heads for every intent but one that a crash may have cut short.
 
     Args:
-        heads: as recorded before. They may hold what the journal says: the crash came before it was removed.
+        heads: as recorded before.
         journal: of the same ledger.
         size: bytes in the ledger, as of now or later than the journal.
     """
@@ -139,6 +139,7 @@ def settle(heads: Mapping[str, Head], journal: Journal, size: int) -> Settled:
     moved = dict(heads)
     completed = []
     for intent in intents:
+        # The crash may have come between moving the heads and removing the journal: then nothing is to do.
         before = moved.get(intent.run_id)
         if before is None or before.events < intent.end.events:
             moved[intent.run_id] = intent.end

@@ -88,6 +88,7 @@ class LedgerFile:
         self.heads[run_id] = end
         self._unended = False
         self._usable = True
+        # A checkpoint writes the heads of all runs: the more there are, the less often it is made.
         if self._intents >= max(_CHECKPOINT_EVERY, 4 * len(self.heads)):
             self.checkpoint()
 
@@ -98,6 +99,7 @@ class LedgerFile:
         sync = self._fsync != "never"
         self._usable = False
         if sync:
+            # In this order: a head that is on the disk before its lines would look like a cut ledger.
             disk.fsync(self._ledger)
         save_heads(heads_path(self.path), self.heads, sync=sync)
         os.close(self._journal)
@@ -121,6 +123,7 @@ class LedgerFile:
         if self._journal == _CLOSED:
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY
             self._journal = os.open(journal_path(self.path), flags, 0o644)
+            # The name of the journal must be on the disk before bytes that only it explains.
             if self._fsync == "always":
                 disk.sync_folder(self.path.parent)
         disk.write_all(self._journal, encode_intent(intent))
@@ -150,6 +153,7 @@ class LedgerFile:
         if not journal_path(self.path).exists():
             return
         settled = settle(self.heads, load_journal(self.path), self.size)
+        # Where the crash came before the first byte, there is nothing to cut.
         if settled.undone is not None and self.size > settled.undone.offset:
             self._cut(settled.undone.offset)
             run_id = settled.undone.run_id
@@ -174,6 +178,7 @@ class LedgerFile:
         """Everything after the last newline."""
         tail, at = b"", self.size
         while at and b"\n" not in tail:
+            # Backwards: the last line is short as a rule, the file may be huge.
             at -= (step := min(at, 64 * limits.KIB))
             tail = disk.read_at(self._ledger, at, step) + tail
             if len(tail) > limits.LINE_BYTES:
@@ -254,6 +259,7 @@ class ScratchFile:
 
 def _locked(path: Path, timeout: float) -> filelock.BaseFileLock:
     path.parent.mkdir(parents=True, exist_ok=True)
+    # Any thread may close a writer; a lock that belongs to one thread could then not be released.
     lock = filelock.FileLock(path.with_name(f".{path.name}.lock"), timeout=timeout, thread_local=False)
     try:
         lock.acquire()

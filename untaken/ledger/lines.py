@@ -14,7 +14,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _CHUNK = 128 * limits.KIB
 _GZIP_PIECE = 16 * limits.KIB
-_ZSTD_PIECE = limits.KIB
+_ZSTD_PIECE = limits.KIB  # small, because one piece may grow hugely, and the output cannot be limited
 
 
 class Readable(Protocol):
@@ -84,6 +84,7 @@ def _bounded(chunks: Iterator[bytes], stored: _Counted, name: str) -> Iterator[b
     total = 0
     for chunk in chunks:
         total += len(chunk)
+        # A few compressed bytes may hold gigabytes: the ratio stops that long before the size does.
         if total > max(limits.RATIO_FROM_BYTES, stored.bytes * limits.ARCHIVE_RATIO):
             raise UntakenError(
                 "compression-ratio",
@@ -141,7 +142,7 @@ def _gunzip(stream: _Joined, name: str) -> Iterator[bytes]:
     data, begun = stream.read(_GZIP_PIECE), False
     try:
         while data:
-            member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            member = zlib.decompressobj(zlib.MAX_WBITS | 16)  # 16: with the header of gzip
             begun = True
             while not member.eof and data:
                 yield member.decompress(data, _CHUNK)
@@ -157,7 +158,7 @@ def _gunzip(stream: _Joined, name: str) -> Iterator[bytes]:
 
 
 def _unzstd(stream: _Joined, name: str) -> Iterator[bytes]:
-    """Several frames in a row are one stream. Input goes in by small pieces, for each may grow hugely."""
+    """Several frames in a row are one stream."""
     zstandard = load_extra("zstandard", "zstd-extra-missing", "zstd", "reading this ledger needs {}")
     data, begun = stream.read(_ZSTD_PIECE), False
     try:

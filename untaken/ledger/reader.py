@@ -160,6 +160,7 @@ def read_runs_as(
     waiting: list[Chain] = []
 
     def ended(chain: Chain) -> None:
+        # The head counts more events: what was written about the run later is still to come.
         if chain.short:
             chain.kept = []
         else:
@@ -178,6 +179,7 @@ def read_runs_as(
 
     def whole(chain: Chain) -> tuple[Run, RunLines] | None:
         lines = RunLines(file, chain.spans)
+        # Its events were let go after RUN_FINISHED, and more came further on.
         if len(chain.kept) < chain.events:
             again = lines.events(chain.run_id, Head(events=chain.events, sha256=chain.last))
             if again is None:
@@ -191,6 +193,7 @@ def read_runs_as(
     for chain in reading.chains():
         if reading.cut:
             return None
+        # All lines have been read by the time the first chain comes.
         if waiting:
             settle()
         events, value = early.pop(chain.run_id, (0, None))

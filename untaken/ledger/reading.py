@@ -33,7 +33,7 @@ def keep_events(chain: Chain, events: Sequence[AnyEvent]) -> None:
     """Keeps the events of a run, as long as it is read; what they all repeat is held once."""
     run_id, names = chain.run_id, chain.names
     for event in events:
-        force_setattr(event, "run_id", run_id)
+        force_setattr(event, "run_id", run_id)  # frozen for others; nobody else holds these yet
         if isinstance(event, ToolCall):
             force_setattr(event, "tool", names.setdefault(event.tool, event.tool))
             chain.call_id = event.call_id
@@ -84,6 +84,7 @@ class Reading:
         """
         number, runs, keep = 0, self._open, self._keep
         try:
+            # With `last_lines`, every line must come here: its run may end at it.
             for number, line, event in self._lines(plainly=last_lines is None):
                 if isinstance(event, LineFault):
                     run_id = self._malformed(number, line, event)
@@ -121,6 +122,7 @@ class Reading:
             events = decode_lines(lines)
             sizes = (len(line) + 1 for line in lines) if self._ended else ()
             begins = list(accumulate(sizes, initial=offset))
+            # It is a list only where the whole block was cleared at once.
             if plainly and isinstance(events, list):
                 at = 0
                 while at < len(lines):
@@ -135,6 +137,7 @@ class Reading:
                 for at, (line, event) in enumerate(zip(lines, events, strict=True), start=1):
                     yield before + at, line, event
                     if isinstance(event, LineFault):
+                        # Only a line that `read_blocks` cut to the limit still has a newline.
                         self.cut = self.cut or line.endswith(b"\n")
                     elif self._ended:
                         chain = self._open[event.run_id]
@@ -224,6 +227,7 @@ class Reading:
         fault = LineFault("many-faults", message)
         self._file_fault(UntakenError(fault.code, message, where=self._where(read + 1), hint=hint))
         for chain in self._open.values():
+            # Without a head, RUN_FINISHED is the only sign that a run is whole.
             if chain.broken is None and (chain.short if chain.head else not chain.finished):
                 chain.fail(fault, read + 1)
                 self._fault(chain)

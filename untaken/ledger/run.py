@@ -83,6 +83,7 @@ class Integrity:
         return self.verdict in BROKEN
 
 
+# No slots: a cached property keeps its value in the object's `__dict__`.
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """One run as read: its events in order and the verdict on their integrity.
@@ -262,6 +263,7 @@ def trails_of_copies(runs: Iterable[Run]) -> dict[str, str]:
     Runs of one task and identity with one trail are copies: a run that was logged again, or a deterministic
     agent that did the same again. They say no more than one of them.
     """
+    # A trail hashes every event. Runs that differ in one of these cheap things need none.
     alike: dict[tuple[object, ...], dict[str, Run]] = defaultdict(dict)
     for run in runs:
         end = run.finished

@@ -74,6 +74,7 @@ class View:
 
     def is_foreign(self) -> bool:
         """True for a file without recorded heads whose first lines are no events, not even damaged ones."""
+        # What has recorded heads was a ledger once, whatever it holds now.
         if self.path is None or self.heads:
             return False
         try:
@@ -175,7 +176,7 @@ def _recorded_view(path: Path, name: str) -> View:
         before = path.stat().st_size
         journal = load_journal(path)
         size = path.stat().st_size
-        if _content(heads_path(path)) == heads and before <= size:
+        if _content(heads_path(path)) == heads and before <= size:  # else a writer moved the heads meanwhile
             break
     recorded = parse_heads(heads, name=str(heads_path(path))) if heads is not None else {}
     settled = settle(recorded, journal, size)

@@ -54,6 +54,7 @@ def parse_json(data: bytes, *, depth: int = limits.JSON_DEPTH, highest: int = IN
             key, NaN or Infinity, a number that does not fit, a lone surrogate, or more than `depth` levels.
     """
     text = _text(data)
+    # Fewer brackets than levels cannot be too deep, and counting is cheap.
     if text.count("[") + text.count("{") > depth:
         _check_depth(text, depth)
     try:

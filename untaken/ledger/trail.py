@@ -47,6 +47,7 @@ class _Readers(dict[type[Event], tuple[str, Callable[[Event], tuple[Any, ...]]]]
     """By class of events, its name and what takes from one all that is said of what was done."""
 
     def __missing__(self, kind: type[Event]) -> tuple[str, Callable[[Event], tuple[Any, ...]]]:
+        # `call_id` comes first in both, and is replaced by the number of the call.
         fields = kind.__struct_fields__[_ENVELOPE + issubclass(kind, ToolCall | Observation) :]
         names = tuple([name for name in fields if name not in _OF_REVIEW])
         one_by_one = attrgetter(*names) if len(names) > 1 else partial(_fields, names)
@@ -66,10 +67,7 @@ def _plain(event: Event) -> Event:
     if isinstance(event, RunStarted):
         return msgspec.structs.replace(event, task_repeat=None)
     if isinstance(event, RunFinished) and event.metrics:
-        kept = {name: value for name, value in event.metrics.items() if not _is_time(name)}
+        timed = {name for name in event.metrics if any(part in name.lower() for part in _TIMES)}
+        kept = {name: value for name, value in event.metrics.items() if name not in timed}
         return msgspec.structs.replace(event, metrics=kept)
     return event
-
-
-def _is_time(metric: str) -> bool:
-    return any(part in metric.lower() for part in _TIMES)

@@ -30,13 +30,9 @@ from untaken.ledger.encoding import plain_fields
 from untaken.ledger.events import (
     ActionMapping,
     AnyEvent,
-    CounterfactualInsight,
-    EvaluationSummary,
     Message,
-    ModeAssignment,
     Observation,
     Plan,
-    ReviewNote,
     RunFinished,
     RunStarted,
     SkillSelection,
@@ -49,13 +45,12 @@ from untaken.ledger.journal import journal_path
 from untaken.ledger.ledger_file import FsyncPolicy, HeldLedgers, LedgerFile, ScratchFile
 from untaken.ledger.reading import Reading, chain_of
 from untaken.ledger.run import Draft, Head
-from untaken.ledger.run_writer import RunWriter
+from untaken.ledger.run_writer import NotByAgents, RunWriter
 from untaken.ledger.source import View
 from untaken.ledger.unrecorded import ClosedFile, OnError, Unrecorded, run_ids, salvaged
 from untaken.working import step
 
 Clock = Callable[[], datetime]
-NotByAgents = CounterfactualInsight | EvaluationSummary | ReviewNote | ModeAssignment
 
 
 class LedgerWriter:
@@ -263,6 +258,7 @@ class LedgerWriter:
 
     def _remove_torn(self, file: LedgerFile, chains: Mapping[str, Chain]) -> None:
         """Nobody acknowledged a torn line, unless a recorded head counts more events than there are."""
+        # Verified: from here on, a run may grow beyond its recorded head.
         for chain in chains.values():
             if chain.broken is not None and chain.broken.verdict == "TRUNCATED":
                 raise self._error(
@@ -296,6 +292,7 @@ class LedgerWriter:
     ) -> AnyEvent:
         """Appends the events, and gives the last one."""
         with self._turn:
+            # A copy, so that an event that is refused leaves the run as it was.
             chain = self._chain(run_id).copy() if drafts[0].event is not RunStarted else self._begin(run_id)
             lines = BytesIO()  # the lines of a long run are in memory once
             for draft in drafts:
@@ -328,7 +325,7 @@ class LedgerWriter:
                 ts = ts.astimezone(UTC)
             fields = plain_fields(draft.event, draft.fields, self._unrecorded.note(chain.run_id))
             event = draft.event(run_id=chain.run_id, seq=chain.events, ts=ts, prev=chain.last, **fields)
-            event, line = read_back(event)
+            event, line = read_back(event)  # the chain must hash what readers will see
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise self._unwritable(f"{event_type(draft.event)}: {error}", chain.run_id) from None
         if len(line) > limits.LINE_BYTES:
