@@ -8,7 +8,7 @@ from math import fsum, inf
 from typing import Final
 
 from untaken.errors import Score, Unscored
-from untaken.stats.jackknife import agreement_interval
+from untaken.stats.jackknife import TOO_RARE, agreement_interval
 from untaken.stats.means import student_quantile
 from untaken.stats.rates import TAIL, wilson
 
@@ -123,6 +123,8 @@ def _of_two_answers(groups: Sequence[Sequence[Counter[Hashable]]]) -> tuple[Scor
     q = fsum(differ) / minority
     if 0 < q < 1:
         sizes = [sum(unit.total() for unit in some) for some in groups]
+        if any(n - size == minority - w for size, w in zip(sizes, weights, strict=True)):
+            return TOO_RARE, TOO_RARE  # one task has all the other answers: without it there is no α
         left = [
             1 - (fsum(differ) - d) * (n - size - 1) / ((minority - w) * (n - size - minority + w))
             for d, size, w in zip(differ, sizes, weights, strict=True)
