@@ -25,15 +25,16 @@ from untaken.stats.rounding import Floats
 Shown = Literal["pass", "fail", "keep_going", "unscored"]
 LEVEL: Final = 0.05
 """How often an end may ever be wrong; each end by itself."""
-STAKES: Final = np.linspace(0.05, 0.95, 19)
+STAKES: Final = np.linspace(0.05, 0.95, 19)  # a stake of 1 would lose everything at the first 0
 STEPS: Final = 40
-LEAST: Final = 1e-9
+LEAST: Final = 1e-9  # a mean of 0 pays infinitely much
 
 
 def evidence_above(values: Sequence[float], mean: float) -> Floats:
     """Logarithm of the capital won against "the mean is at most `mean`", after each value."""
     paid = np.asarray(values, dtype=np.float64) / max(mean, LEAST)
     capital = np.cumsum(np.log1p(STAKES[:, None] * (paid - 1)), axis=1)
+    # The largest is taken out first: capitals of long rows are beyond what a double holds.
     most = capital.max(axis=0)
     logs: Floats = most + np.log(np.exp(capital - most).mean(axis=0))
     return logs
@@ -44,7 +45,7 @@ def first_above(values: Sequence[float], mean: float) -> int | None:
     if not values:
         return None
     reached = np.flatnonzero(evidence_above(values, mean) >= -np.log(LEVEL))
-    return int(reached[0]) + 1 if reached.size else None
+    return int(reached[0]) + 1 if reached.size else None  # reached once is enough, whatever is lost later
 
 
 def lower_end(values: Sequence[float]) -> float:

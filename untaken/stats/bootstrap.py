@@ -40,6 +40,7 @@ def _drawn(tasks: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]
     for begin in range(0, resamples, block):
         rows = min(block, resamples - begin)
         drawn = rng.integers(0, tasks, size=(rows, tasks))
+        # Numbers of its own for each row, so that one count does all.
         drawn += np.arange(rows)[:, None] * tasks
         yield np.bincount(drawn.ravel(), minlength=rows * tasks).reshape(rows, tasks)
 

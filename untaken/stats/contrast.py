@@ -176,6 +176,7 @@ def certainty(rate: np.ndarray, n: np.ndarray) -> np.ndarray:
 
     2 / (relative variance of p(1 − p)), to second order: the curvature keeps it finite at p = ½.
     """
+    # A posterior mean is never 0 or 1.
     found: np.ndarray = 2 / ((1 - 2 * rate) ** 2 / (n * rate * (1 - rate)) + 2 / n**2)
     return found
 
@@ -222,5 +223,6 @@ def _band(
     ratio = np.where(worst, np.sqrt(rest / success), 0.0)
     parabola, rest = curve(gain**2 * (1 + ratio)), np.where(worst, rest * (1 + 1 / ratio), rest)
     freedom = np.minimum(FREEDOM_MAX, np.maximum(FREEDOM_MIN, 1 / doubt))
+    # NaN goes on into both ends: where nothing varied, nothing is known.
     nothing = np.where(whole > 0, 0.0, np.nan)
     return Band(success=parabola, rest=rest + nothing, lean=lean, freedom=freedom, slope=slope)

@@ -69,7 +69,7 @@ def kendall_p(a: ArrayLike, b: ArrayLike) -> Score:
     n = x.size
     if n > EXACT_UP_TO:
         return erfc(abs(tau) * _scale(x, y))
-    difference = float((_pair_signs(x) * _pair_signs(y)).sum())
+    difference = float((_pair_signs(x) * _pair_signs(y)).sum())  # a whole number, so that ties are exact
     permuted = _pair_signs(y[0][_permutations(n)]) @ _pair_signs(x)[0]
     return float((np.abs(permuted) >= abs(difference)).sum()) / factorial(n)
 

@@ -79,7 +79,7 @@ def _sums(ranks: Sequence[int], m: int) -> dict[int, int]:
     """How many choices of m ranks have each sum: exact whole numbers, smaller choices first."""
     ways: list[dict[int, int]] = [{0: 1}] + [{} for _ in range(m)]
     for done, rank in enumerate(ranks):
-        for size in range(min(done, m - 1), -1, -1):
+        for size in range(min(done, m - 1), -1, -1):  # larger ones first: no rank is taken twice
             larger = ways[size + 1]
             for total, count in ways[size].items():
                 larger[total + rank] = larger.get(total + rank, 0) + count

@@ -1,8 +1,8 @@
 """Whether a choice went with time, and a difference between runs made at about the same time.
 
 Runs of one stratum differ in when they were made. Where a choice goes with time, whatever else changed then
-(an upgrade, a season, an agent that learns) looks like an effect of it. `goes_with_time` looks at the choice
-alone, never at an outcome; `TimeAdjustment` then compares runs near each other only.
+(an upgrade, a season, an agent that learns) looks like an effect of it. `TimeAdjustment.goes_with_time` looks
+at the choice alone, never at an outcome; `TimeAdjustment.difference` compares runs near each other only.
 
 Columns have a row for each run, in the order of time.
 """
@@ -21,12 +21,13 @@ from scipy.special import stdtr
 
 LAGS: Final = 4
 """How far apart runs are neighbours."""
-SHUFFLES: Final = 79
+SHUFFLES: Final = 79  # with the real order 80, of which 8 are just the upper tenth
 SERIAL_SHARE: Final = 0.10
 """A sum over neighbours in this upper share of its shuffles is serial."""
+# Low: a trend that is missed may support what is false, one seen in vain costs power alone.
 Z_LOG: Final = 1.28
 Z_IDENTITY: Final = 1.68
-CELLS: Final = 512
+CELLS: Final = 512  # the time it takes grows with their square
 """A longer series is segmented in so many cells of consecutive runs."""
 BLOCKS: Final = (8, 4, 3)
 """Lengths of blocks of consecutive runs; the shorter ones where a longer one leaves the choice serial."""
@@ -60,16 +61,8 @@ class ChoiceSeries(NamedTuple):
         return centred(self.choice, self.stratum)
 
 
-class Segments(NamedTuple):
-    """Where the level of a choice changed: the segment of each run over the log, and inside its identity."""
-
-    log: np.ndarray
-    identity: np.ndarray
-
-    @property
-    def any_cut(self) -> bool:
-        """Whether there is more than one anywhere."""
-        return bool(self.log.any() or self.identity.any())
+Segments = tuple[np.ndarray, np.ndarray]
+"""Where the level of a choice changed: the segment of each run over the log, and inside its identity."""
 
 
 class DifferenceInTime(NamedTuple):
@@ -92,15 +85,6 @@ def centred(values: np.ndarray, group: np.ndarray) -> np.ndarray:
     return found
 
 
-def segments_of(series: ChoiceSeries) -> Segments:
-    """The segments of a choice over the log, and inside each identity."""
-    residual, inside = series.residual, np.zeros(series.choice.size, dtype=int)
-    for identity in np.unique(series.identity):
-        own = np.flatnonzero(series.identity == identity)
-        inside[own] = partition(residual[own])
-    return Segments(partition(residual), inside)
-
-
 def partition(values: np.ndarray) -> np.ndarray:
     """The number of each value's segment: optimal for squared error with a penalty for each cut.
 
@@ -110,19 +94,21 @@ def partition(values: np.ndarray) -> np.ndarray:
     n = values.size
     if n < 4:
         return np.zeros(n, dtype=int)
+    # Steps of the level hardly change successive differences, but they inflate the variance; where neighbours
+    # alternate it is the other way round.
     noise = min(float(values.var()), float(np.mean(np.diff(values) ** 2)) / 2)
     penalty = 2 * noise * log(n)
     if penalty <= _NOTHING:  # it never varies, or only from one long stretch to the next
         penalty = 2 * float(values.var()) * log(n) / n
         if penalty <= _NOTHING:
             return np.zeros(n, dtype=int)
-    width = -(-n // CELLS)
+    width = -(-n // CELLS)  # rounded up
     ends = np.append(np.arange(width, n, width), n)
     sums = np.append(0.0, np.cumsum(values)[ends - 1])
     squares = np.append(0.0, np.cumsum(values**2)[ends - 1])
     sizes = np.append(0, ends).astype(float)
     best, cut = np.empty(ends.size + 1), np.zeros(ends.size + 1, dtype=int)
-    best[0] = -penalty
+    best[0] = -penalty  # the first segment needs no cut
     for end in range(1, ends.size + 1):
         error = squares[end] - squares[:end] - (sums[end] - sums[:end]) ** 2 / (sizes[end] - sizes[:end])
         cost = best[:end] + error + penalty
@@ -136,16 +122,6 @@ def partition(values: np.ndarray) -> np.ndarray:
     return np.cumsum(begins)
 
 
-def goes_with_time(series: ChoiceSeries, segments: Segments, seed: int) -> bool:
-    """Whether a choice goes with time: in segments, with its rank, or with its neighbours' choices."""
-    return (
-        segments.any_cut
-        or trend(series.residual, series.rank, series.stratum) > Z_LOG
-        or _trend_inside(series) > Z_IDENTITY
-        or serial(series.residual, series.stratum, seed)
-    )
-
-
 def trend(residual: np.ndarray, rank: np.ndarray, stratum: np.ndarray) -> float:
     """|z| of choice × rank under shuffling inside strata."""
     spread = centred(rank, stratum)
@@ -153,13 +129,6 @@ def trend(residual: np.ndarray, rank: np.ndarray, stratum: np.ndarray) -> float:
     variance = np.bincount(stratum, residual**2) * np.bincount(stratum, spread**2) / np.maximum(n - 1, 1)
     total = float(variance.sum())
     return abs(float(residual @ spread)) / sqrt(total) if total > _NOTHING else 0.0
-
-
-def _trend_inside(series: ChoiceSeries) -> float:
-    """The largest of the trends inside the identities."""
-    residual = series.residual
-    some = (series.identity == identity for identity in np.unique(series.identity))
-    return max((trend(residual[own], series.rank[own], series.stratum[own]) for own in some), default=0.0)
 
 
 def serial(residual: np.ndarray, stratum: np.ndarray, seed: int) -> bool:
@@ -192,8 +161,18 @@ class TimeAdjustment:
 
     @cached_property
     def goes_with_time(self) -> bool:
-        """Whether the choice does; no outcome is looked at."""
-        return goes_with_time(self._series, self._segments, self._seed)
+        """Whether the choice does: in segments, with its rank, or with its neighbours' choices.
+
+        No outcome is looked at.
+        """
+        series, residual = self._series, self._series.residual
+        inside = (series.identity == identity for identity in np.unique(series.identity))
+        return (
+            any(segments.any() for segments in self._segments)
+            or trend(residual, series.rank, series.stratum) > Z_LOG
+            or any(trend(residual[own], series.rank[own], series.stratum[own]) > Z_IDENTITY for own in inside)
+            or serial(residual, series.stratum, self._seed)
+        )
 
     def difference(self, success: np.ndarray) -> DifferenceInTime:
         """Regression of success on choice, stratum, segments and blocks of consecutive runs.
@@ -212,7 +191,12 @@ class TimeAdjustment:
 
     @cached_property
     def _segments(self) -> Segments:
-        return segments_of(self._series)
+        series, residual = self._series, self._series.residual
+        inside = np.zeros(series.choice.size, dtype=int)
+        for identity in np.unique(series.identity):
+            own = np.flatnonzero(series.identity == identity)
+            inside[own] = partition(residual[own])
+        return partition(residual), inside
 
     @cached_property
     def _left(self) -> _LeftOver | None:
@@ -240,10 +224,11 @@ class _LeftOver(NamedTuple):
 
 
 def _left_over(series: ChoiceSeries, segments: Segments, length: int) -> _LeftOver:
-    n = series.choice.size
-    inside = series.identity * (int(segments.identity.max(initial=0)) + 1) + segments.identity
+    n, (log_segments, own_segments) = series.choice.size, segments
+    # A number of its own for each segment of each identity.
+    inside = series.identity * (int(own_segments.max(initial=0)) + 1) + own_segments
     stratum = _numbered(series.stratum)
-    moments = [_numbered(g) for g in (segments.log, inside, np.arange(n) // length)]
+    moments = [_numbered(g) for g in (log_segments, inside, np.arange(n) // length)]
     if n <= DENSE:
         columns = np.concatenate([_indicators(g) for g in moments], axis=1)
         u, s, _ = np.linalg.svd(_within(columns, stratum), full_matrices=False)

@@ -31,9 +31,11 @@ def agreement_share(clusters: Clusters) -> Interval:
     if len(same) < 2:
         few = Unscored("an interval needs at least two tasks or runs")
         return share, few, few
-    spread = _cluster_variance([[one - share for one in ones] for ones in same], n)
+    # The variance of a mean of values that are independent between clusters only.
+    sums = (math.fsum(one - share for one in ones) for ones in same)
+    spread = len(same) / (len(same) - 1) * math.fsum(moved**2 for moved in sums) / n**2
     alone = share * (1 - share) / n
-    size = n / max(1.0, spread / alone) if alone else float(len(same))
+    size = n / max(1.0, spread / alone) if alone else float(len(same))  # all alike: no spread to compare
     t = student_quantile(len(same) - 1)
     centre = (share + t * t / (2 * size)) / (1 + t * t / size)
     half = t * math.sqrt(share * (1 - share) / size + t * t / (4 * size * size)) / (1 + t * t / size)
@@ -76,12 +78,14 @@ def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
     if chance == 1:
         same = Unscored("both always give the same answer, so chance explains the agreement")
         return same, same, same
+    # Rounded: what agrees just as often as by chance is 0, not the noise of a sum.
     kappa = round((observed - chance) / (1 - chance), 12) + 0.0  # never -0
     low, high = share[1:]
     if isinstance(low, Unscored) or isinstance(high, Unscored):
         return kappa, low, high
     if len(a) == 1 or len(b) == 1:
-        return kappa, *_where_one_is_constant(clusters if len(b) == 1 else _swapped(clusters))
+        swapped = clusters if len(b) == 1 else [[(b, a) for a, b in some] for some in clusters]
+        return kappa, *_where_one_is_constant(swapped)
     if observed in (0, 1):
         ends = [(end - chance) / (1 - chance) for end in (low, high)]
         return kappa, max(-1.0, min(ends[0], kappa)), min(1.0, max(ends[1], kappa))
@@ -89,10 +93,6 @@ def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
     sums = [[_counted(x, y, answers) for x, y in some] for some in clusters]
     low, high = agreement_interval(sums, _ratio)
     return kappa, low, high
-
-
-def _swapped(clusters: Clusters) -> Clusters:
-    return [[(b, a) for a, b in some] for some in clusters]
 
 
 def _where_one_is_constant(clusters: Clusters) -> tuple[float, float]:
@@ -154,9 +154,3 @@ def _ratio(sums: Sequence[float]) -> float:
     half = len(counts) // 2
     expected = n * n - math.fsum(a * b for a, b in zip(counts[:half], counts[half:], strict=True))
     return differing * n / expected if expected else math.inf
-
-
-def _cluster_variance(influences: Sequence[Sequence[float]], n: int) -> float:
-    """Variance of a mean of n values that are independent between clusters only."""
-    groups = len(influences)
-    return groups / (groups - 1) * math.fsum(math.fsum(group) ** 2 for group in influences) / n**2

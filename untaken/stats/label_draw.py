@@ -106,6 +106,7 @@ def weighted_draw_test(
         return Unscored("nothing that is recorded tells items apart")
     weights, columns = 1 / odds[labelled], columns[labelled]
     means = weights @ columns / weights.sum()
+    # An item that was sure to be drawn adds nothing to the variance of the draw.
     moves = (weights * np.sqrt(1 - odds[labelled]))[:, None] * (columns - means) / weights.sum()
     sums = np.array([np.bincount(cluster, column) for column in moves.T])
     errors = np.sqrt((sums**2).sum(axis=1) * units / (units - 1))
@@ -170,6 +171,7 @@ class _Shuffled:
         if self.whole:
             swapped: np.ndarray = given[self.unit] > 0
             return swapped
+        # Items in a random order inside their unit; as many as it was given, from the first on, are labelled.
         order = np.lexsort((random.random(len(self.unit)), self.unit))
         begin = np.concatenate([[0], np.cumsum(self.size)[:-1]])
         place = np.empty(len(order), dtype=np.int64)

@@ -22,11 +22,6 @@ def student_quantile(freedom: float) -> float:
     return float(scipy.special.stdtrit(freedom, UPPER))
 
 
-def student_cdf(freedom: float, value: float) -> float:
-    """P(T ≤ value) of Student's t."""
-    return float(scipy.special.stdtr(freedom, value))
-
-
 def student_quantiles(freedom: np.ndarray) -> np.ndarray:
     """`student_quantile` of a column, from 1 to 1e6 degrees of freedom, to 1e-13 of itself; NaN for NaN.
 
@@ -37,7 +32,7 @@ def student_quantiles(freedom: np.ndarray) -> np.ndarray:
 
 
 def student_cdfs(freedom: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """`student_cdf` of columns."""
+    """P(T ≤ value) of Student's t, of columns."""
     found: np.ndarray = scipy.special.stdtr(freedom, value)
     return found
 

@@ -86,7 +86,7 @@ def _as_large(signs: Floats, differences: Floats) -> NDArray[np.bool_]:
 @lru_cache(maxsize=256)
 def _every_sign(tasks: int) -> Floats:
     """(2ⁿ, n): every assignment of +1 and −1."""
-    bits = np.arange(2**tasks)[:, None] >> np.arange(tasks)
+    bits = np.arange(2**tasks)[:, None] >> np.arange(tasks)  # the binary digits of every number below 2ⁿ
     signs: Floats = np.where(bits & 1, 1.0, -1.0)
     return signs
 

@@ -83,13 +83,14 @@ def corrected_rate(labels: Labels, *, target: Target = "runs") -> Corrected:
     verdict = np.where(np.isnan(labels.judge), 2.0, labels.judge)
     alone = _over_cells(labels, labels.agent, np.zeros(items), target)
     few = TOO_FEW_LABELS if n < FEWEST_LABELS else TOO_FEW_CLUSTERS if clusters < FEWEST_CLUSTERS else None
+    rate, low, high = alone if few is None else (few, few, few)
     found = Corrected(
-        value=few if few is not None else alone[0],
-        low=few if few is not None else alone[1],
-        high=few if few is not None else alone[2],
+        value=rate,
+        low=low,
+        high=high,
         people=alone[0],
-        people_low=few if few is not None else alone[1],
-        people_high=few if few is not None else alone[2],
+        people_low=low,
+        people_high=high,
         judge=float(known.mean()),
         worth=NO_JUDGE_YET if few is None else few,
         basis="labels" if few is None else "none",
@@ -101,14 +102,8 @@ def corrected_rate(labels: Labels, *, target: Target = "runs") -> Corrected:
         return found
     cells = np.unique(np.stack([labels.agent, verdict]), axis=1, return_inverse=True)[1].reshape(-1)
     value, low, high = _over_cells(labels, cells, verdict, target)
-    return replace(
-        found,
-        value=value,
-        low=low,
-        high=high,
-        worth=_worth(alone[2] - alone[1], high - low),
-        basis="labels_and_judge",
-    )
+    worth = _worth(alone[2] - alone[1], high - low)
+    return replace(found, value=value, low=low, high=high, worth=worth, basis="labels_and_judge")
 
 
 def corrected_difference(first: Corrected, second: Corrected) -> Corrected:
@@ -172,7 +167,7 @@ def _over_cells(
     rate = np.where(n > 0, rate, _wider_rates(cell, wider, weights, people))
     names = np.unique(labels.cluster[labelled], return_inverse=True)[1]
     effect = _design_effect((weights * (people - rate[cell]))[labelled], names)
-    t = student_quantile(max(1, names.max()))
+    t = student_quantile(max(1, names.max()))  # named from 0: the last is their number less one
     kish = whole**2 / np.where(n > 0, np.bincount(cell, weights**2), 1.0)
     left = np.where(size > n, 1 - n / size, 0.0) if target == "runs" else np.ones(len(size))
     low, high = _wilson(rate, kish, effect * left, t)

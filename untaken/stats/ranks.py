@@ -53,9 +53,8 @@ class PairTests:
             at_once = max(1, BLOCK // max(block.shape))  # few products: each wakes all of BLAS's threads
             for begin in range(0, one.size, at_once):
                 pairs = one[begin : begin + at_once], two[begin : begin + at_once]
-                unit = _units(
-                    means[pairs[0]] - means[pairs[1]]
-                )  # again for each block: all would fill memory
+                # Again for each block: all pairs at once would fill memory.
+                unit = _units(means[pairs[0]] - means[pairs[1]])
                 statistic[pairs] = unit.sum(axis=1)
                 reached = np.abs(unit @ block.T)
                 for agent in np.unique(pairs):

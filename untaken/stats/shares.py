@@ -72,6 +72,7 @@ def _mid_p(successes: Floats, n: Floats) -> Floats:
     betainc = scipy.special.betainc
     failures = n - successes
     some, not_all = successes > 1e-9, failures > 1e-9
+    # What they are at 0 successes, and at n of n, whatever the rate: the loop leaves them alone there.
     at_least, more = np.ones(n.shape), np.zeros(n.shape)
     ends = np.stack([np.zeros(n.shape), np.ones(n.shape)])
     for end, tail, given in ((0, TAIL, some), (1, 1 - TAIL, not_all)):

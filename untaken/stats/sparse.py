@@ -53,7 +53,7 @@ class TaskSample:
     def _effective(self, values: Mapping[str, float], mean: float, variance: float) -> float:
         """Number of independent runs that tell as much."""
         tasks = len(self._sizes)
-        if not 1 < tasks < self.n:
+        if not 1 < tasks < self.n:  # nothing repeats, or there is no second task to compare with
             return self.n
         if variance <= 0:
             return self._least

@@ -64,12 +64,14 @@ def exact_test(strata: Sequence[Stratum]) -> ExactTest:
     The successes of the first option are, given all margins, a sum of independent hypergeometrics; p sums the
     probabilities of the totals that are no likelier than the observed one.
     """
+    # Sorted: equal sets of strata share what is cached.
     margins = tuple(sorted((s.n1, s.n0, s.k1 + s.k0) for s in strata if s.informative))
     if not margins:
         return ExactTest(1.0, 1.0)
     low, probabilities = _total(margins)
     tails = _two_sided(margins)
     observed = sum(s.k1 for s in strata if s.informative) - low
+    # A sum of hypergeometrics has one peak: its least likely total is at one of its ends.
     return ExactTest(float(tails[observed]), float(min(tails[0], tails[len(probabilities) - 1])))
 
 
@@ -131,7 +133,7 @@ def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
     def statistic(difference: float) -> float:
         return _score(counts, found, difference)
 
-    edge, root = 1 - 1e-9, scipy.optimize.brentq
+    edge, root = 1 - 1e-9, scipy.optimize.brentq  # at ±1 itself the error is 0
     low = -1.0 if statistic(-edge) <= Z_95 else root(lambda d: statistic(d) - Z_95, -edge, min(found, edge))
     high = 1.0 if statistic(edge) >= -Z_95 else root(lambda d: statistic(d) + Z_95, max(found, -edge), edge)
     return float(low), float(high)

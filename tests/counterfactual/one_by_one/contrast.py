@@ -21,9 +21,10 @@ from math import sqrt
 from typing import Final
 
 from msgspec import Struct
+from scipy.special import stdtr
 
 from untaken.stats.contrast import ROUNDING
-from untaken.stats.means import student_cdf, student_quantile
+from untaken.stats.means import student_quantile
 
 FREEDOM_MIN: Final = 1.0
 FREEDOM_MAX: Final = 1e6
@@ -117,7 +118,7 @@ class Band(Struct, frozen=True, kw_only=True, gc=False):
         variance = self.rest + self.success.value(self.success.at - self.lean * excess)
         if not variance:
             return float(excess > 0)
-        return student_cdf(self.freedom, excess / sqrt(variance))
+        return float(stdtr(self.freedom, excess / sqrt(variance)))
 
     def _possible(self, reach: float, lean: float, quantile: float) -> float:
         """The reach, unless it supposes a rate outside 0 to 1: then by the variance at the last inside."""
