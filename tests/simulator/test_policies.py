@@ -15,6 +15,10 @@ from crafter_worlds import AREA, SEED, walked
 from untaken.errors import UntakenError
 from untaken.simulator.crafter import ACHIEVEMENTS, ACTIONS, MATERIALS, CrafterWorld
 from untaken.simulator.players import POLICIES, SKILLS, policy_named
+from untaken.simulator.players.agent_state import AgentState
+from untaken.simulator.players.local_map import LEFT, PATH, RIGHT, STONE, WATER
+from untaken.simulator.players.routes import costs_of
+from untaken.simulator.players.shelter import hide
 from untaken.simulator.players.skills import NEEDS, YIELDS
 from untaken.simulator.policy import Act, Feedback, Policy, Seen, Selection
 from untaken.simulator.state_causality import SymbolicCausality
@@ -310,3 +314,16 @@ def test_the_same_seed_gives_the_same_answers_in_any_process() -> None:
         acts = play(begun(name, **SLIPPING.get(name, {})), world, 150)
         wanted.append(f"{world.state_hash()} {selections(acts)}")
     assert (done.stdout.splitlines(), done.stderr) == (wanted, "")
+
+
+def test_a_tunnel_open_at_both_ends_is_no_shelter() -> None:
+    tools = ("wood_pickaxe", "stone_pickaxe", "iron_pickaxe")
+    agent = AgentState(inventory=dict.fromkeys((*tools, "energy"), 1) | {"stone": 0})
+    ground, here = agent.known_map.ground, agent.known_map.here
+    for y in range(-3, 4):
+        ground[here + y], ground[here + LEFT + y], ground[here + RIGHT + y] = PATH, WATER, WATER
+    for x in (LEFT, 0, RIGHT):  # ground to dig in, out of reach at the end of the tunnel
+        for y in range(4, 9):
+            ground[here + x + y] = STONE
+    agent.costs = costs_of(agent.inventory)
+    assert hide(agent) is None

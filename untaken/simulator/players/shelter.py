@@ -24,7 +24,7 @@ from untaken.simulator.players.local_map import (
 )
 
 _PAIRS: Final = tuple((0, side) for side in SIDES)
-_SQUARES: Final = tuple((0, x, y, x + y) for x in (LEFT, PLANT, RIGHT) for y in (UP, DOWN))
+_SQUARES: Final = tuple((0, x, y, x + y) for x in (LEFT, RIGHT) for y in (UP, DOWN))
 
 
 def rest(agent: AgentState) -> str | None:
