@@ -35,6 +35,7 @@ LEAST_WORLDS: Final = 2
 def ablation(setup: Setup, played: Mapping[str, Sequence[Episode]]) -> Ablation:
     """Compares the arms, world by world."""
     seeds = tuple(episode.seed for episode in played[FULL])
+    # One draw of worlds serves all arms: the difference of two scores is over the same worlds each time.
     drawn = _drawn(len(seeds))
     scores = {name: _resampled_scores(_reached(episodes), drawn) for name, episodes in played.items()}
     arms = tuple(_arm(name, episodes, scores[name]) for name, episodes in played.items())
@@ -64,6 +65,7 @@ def summarise(name: str, episodes: Sequence[Episode]) -> AblationArm:
 
 
 def _same(one: Episode, other: Episode) -> bool:
+    # What was kept says what the evaluator saw, not what was done: an arm without an evaluator keeps nothing.
     return replace(one, kept={}) == replace(other, kept={}, policy=one.policy)
 
 
@@ -81,6 +83,7 @@ def _drawn(worlds: int) -> Floats:
 
 def _resampled_scores(reached: Floats, drawn: Floats) -> Floats:
     """(resamples,): the Crafter score over the drawn worlds."""
+    # The score is not a mean over worlds: each resample needs its own success rates before the logarithms.
     percents = 100 * drawn @ reached / max(len(reached), 1)
     return np.array([crafter_score(row) for row in percents.tolist()])
 
@@ -126,6 +129,7 @@ def _differences(
         intervals = resampled_interval(pairs, resamples=RESAMPLES, seed=0)
     wins = _paired(played, succeeded)
     more, less = discordant_tasks(wins)
+    # Two arms may succeed in the same worlds, where a bootstrap interval would collapse to a point.
     within, unlike = wald_interval(*adjusted_wald(more, less, worlds)), mcnemar_p(more, less)
     found = []
     for place, name in enumerate(others):

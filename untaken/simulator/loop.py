@@ -161,12 +161,13 @@ def _turn(
     seen = augment(state, causes)  # 8
     first = act = policy.act(seen)  # 9
     if win is not None:  # 10 to 16
-        task = state.task or policy.aim
+        task = state.task or policy.aim  # asked after `act`, which may have turned to another aim
         asked = what_if_not(world, act.action, task=task, seed=seed, **asdict(win))
     if asked is not None and asked.revise:  # 17
         assert not isinstance(asked.win, Unscored)  # noqa: S101 (what has no WIN is not asked again)
         why = Feedback(action=asked.action, reward=asked.reward, others=asked.others, win=asked.win)
         again = policy.act(replace(seen, feedback=why))  # 18
+        # The first answer may have begun a skill: without this, that decision would be in no record.
         act = replace(again, selection=again.selection or first.selection)  # 19
     outcome = world.step(act.action)  # 21
     return Turn(
@@ -205,7 +206,7 @@ class _Tally:
         self._unanswered += [why for why in (turn.unanswered, turn.unanswered_again) if why is not None]
 
     def episode(self, policy: str, task: str | None, seed: int) -> Episode:
-        """Plays all turns."""
+        """The episode that these turns make."""
         return Episode(
             policy=policy,
             task=task,
@@ -217,6 +218,7 @@ class _Tally:
             asked_again=self._counts["asked"],
             revised=self._counts["revised"],
             kept=dict(sorted(self._kept.items())),
+            # An answered question leaves an empty reason; no entry at all means that no model was asked.
             unanswered=sum(map(bool, self._unanswered)) if self._unanswered else None,
             why_unanswered=tuple(dict.fromkeys(filter(None, self._unanswered))),
         )

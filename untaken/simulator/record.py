@@ -100,6 +100,7 @@ def planned_step(turn: Turn) -> PlannedStep:
         begun=turn.selection.skill if turn.selection else None,
         unlocked=turn.outcome.unlocked,
         asked=turn.win,
+        # A graph is far larger than the rest of a step; between decisions the same skill goes on.
         causes=turn.causes if turn.selection else None,
         unanswered=turn.unanswered or "",
         unanswered_again=turn.unanswered_again or "",
@@ -176,6 +177,7 @@ def read_planning_head(path: str | Path) -> PlanningHead:
     """
     where = Where(file=str(path))
     try:
+        # Not the strict reader: it skips the steps, and a record is read strictly before any of it is shown.
         return msgspec.json.decode(_unpacked(_stored(Path(path), where), where), type=PlanningHead)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise _invalid(clip(error), where) from error
@@ -183,6 +185,7 @@ def read_planning_head(path: str | Path) -> PlanningHead:
 
 def _stored(file: Path, where: Where) -> bytes:
     try:
+        # Asked for its size first: a file of any length would be read whole.
         stored = file.read_bytes() if file.stat().st_size <= limits.PLANNING_BYTES else None
     except OSError as error:
         hint = "`untaken crafter run -o FOLDER` writes one beside each ledger's runs."
@@ -193,6 +196,7 @@ def _stored(file: Path, where: Where) -> bytes:
 
 
 def _unpacked(data: bytes, where: Where) -> bytes:
+    # A small file may unpack to any size, so it is unpacked to the limit at most.
     content = decompressed(data, where.file or "", most=limits.PLANNING_BYTES)
     if len(content) > limits.PLANNING_BYTES:
         raise _invalid("it is too large", where)
@@ -256,7 +260,7 @@ def index_records(files: Iterable[Path]) -> RecordIndex:
             findings.append(error.finding())
             continue
         records[head.run_id] = file
-        evaluated.discard(head.run_id)
+        evaluated.discard(head.run_id)  # what another file of this run said
         if head.settings.get("win"):
             evaluated.add(head.run_id)
     return RecordIndex(records=records, evaluated=frozenset(evaluated), findings=tuple(findings))

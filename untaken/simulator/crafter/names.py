@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from untaken.errors import UntakenError
+
 ACTIONS: Final = (
     "noop",
     "move_left",
@@ -67,3 +69,16 @@ ACHIEVEMENTS: Final = (
     "wake_up",
 )
 """The 22 achievements, in alphabetical order."""
+
+
+def checked_task(task: str) -> str:
+    """The task, if it is an achievement.
+
+    Raises:
+        UntakenError: ``achievement-unknown``.
+    """
+    if task in ACHIEVEMENTS:
+        return task
+    raise UntakenError(
+        "achievement-unknown", f"there is no achievement {task!r}", hint=f"One of: {', '.join(ACHIEVEMENTS)}."
+    )

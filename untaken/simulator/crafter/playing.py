@@ -94,7 +94,7 @@ def play_seed(
     """
     options = dict(setup.options) | ({} if model is None else {"model": model})
     return play(
-        _world(seed).clone(),
+        _world(seed).clone(),  # stepping the cached world would change every later episode
         policy_named(setup.policy, **options),
         task=setup.task,
         steps=setup.steps,
@@ -185,6 +185,7 @@ class EpisodeJob:
         if self.folder is None or self.ledger is None:
             return play_seed(self.setup, self.seed, model=self.model)
         clock = StepClock(self.start)
+        # What a power cut takes can be played again.
         with LedgerWriter(self.ledger, clock=clock, fsync="never") as ledger:
             return record_seed(self.setup, self.seed, ledger, clock, self.folder, model=self.model)
 

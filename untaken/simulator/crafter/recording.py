@@ -145,9 +145,7 @@ class RunRecorder:
         if not self._begun:
             self._begun = True
             self._state |= {"items": _items(turn.seen)}
-            self._run.write(
-                State, state={part: dict(change_words) for part, change_words in self._state.items()}
-            )
+            self._run.write(State, state={part: dict(amounts) for part, amounts in self._state.items()})
         if turn.aim != self._aim:
             self._turn_to(turn.aim, turn.seen)
         if turn.selection is not None:
@@ -170,6 +168,7 @@ class RunRecorder:
         """Ends the run with its outcome."""
         self._end_call()
         success = succeeded(episode)
+        # Open play goes on after its success: it ends by death or by its steps.
         over = success if episode.task else False
         silent = {} if episode.unanswered is None else {"unanswered": float(episode.unanswered)}
         self._run.write(
@@ -237,7 +236,7 @@ class RunRecorder:
         for part, amounts in now.items():
             before = self._state[part]
             changed: dict[str, Any] = {n: a for n, a in amounts.items() if before.get(n) != a}
-            changed |= {name: None for name in before if name not in amounts}
+            changed |= {name: None for name in before if name not in amounts}  # null removes it
             if changed:
                 patch[part] = changed
             self._state[part] = dict(amounts)

@@ -105,11 +105,12 @@ class World(OrderedWorld):
         if key not in self._masks:
             found = super().mask(*key)
             self._masks[key] = patch = found.view(Patch)
-            patch.count = found.sum()
+            patch.count = found.sum()  # balancing asks for it in every chunk
         return self._masks[key]
 
     def add(self, obj: Any) -> None:
         """Puts an object where it says it is."""
+        # The package makes objects of its own classes, in map generation too; all of them come by here.
         obj.__class__ = _SENSING.get(type(obj), type(obj))
         super().add(obj)
 
@@ -123,8 +124,10 @@ class World(OrderedWorld):
 
     def reached(self, beyond: int) -> list[Any]:
         """The objects that may move in a step, and those so much farther, which they may strike."""
+        # Place 0 of the list is no object, and the player is the first that a reset adds.
         (x, y), far = self._objects[1].pos.tolist(), _REACH + beyond
         places = self._obj_map[max(x - far, 0) : x + far + 1, max(y - far, 0) : y + far + 1]
+        # In the order of stock: all draw from one generator, so what each draws decides what the next gets.
         return [self._objects[place] for place in sorted(places[places > 0].tolist())]
 
     def __getitem__(self, pos: Any) -> tuple[str | None, Any]:
@@ -179,6 +182,7 @@ class _Sense:
 
     def random_dir(self) -> tuple[int, int]:
         """One of the four directions, from the random number that the stock object's `randint` takes."""
+        # For a range of four, `randint` masks one word to its lowest two bits and never draws again.
         return _DIRECTIONS[self.random._bit_generator.random_raw() & 3]
 
 
@@ -213,8 +217,8 @@ class Env(crafter.Env):  # type: ignore[misc]
     def __init__(self, *, seed: int, length: int, area: tuple[int, int]) -> None:
         super().__init__(seed=seed, length=length, area=area)
         self._world.__class__ = World  # the package makes its own, and its views hold that one
-        self._view = tuple(self._view.tolist())
-        self._sem_view = _no_map
+        self._view = tuple(self._view.tolist())  # `step` takes its `max` for every object
+        self._sem_view = _no_map  # `step` would else draw it for its `info`
         self._grain: NDArray[np.float64] | None = None
         self._came_from, self._moment = object(), object()
 
@@ -227,6 +231,7 @@ class Env(crafter.Env):  # type: ignore[misc]
     def _obs(self) -> None:
         """Draws the numbers that the stock picture takes, and keeps them."""
         self._grain = None
+        # Without these draws all that comes after a night would differ from the stock environment.
         if self._world.daylight < _NIGHT:
             shape = self._local_view._grid * (self._size // self._view)
             self._grain = self._world.random.uniform(32, 127, tuple(shape))
@@ -247,7 +252,7 @@ class Env(crafter.Env):  # type: ignore[misc]
 
     def clone(self) -> Env:
         """An environment that goes on from here by itself."""
-        twin = object.__new__(type(self))
+        twin = object.__new__(type(self))  # `__init__` would read the textures again
         random = _random_from(self._world.random)
         world, player = _twin_of(self._world, self._player, random)
         twin.__dict__ = self.__dict__ | {
@@ -314,8 +319,9 @@ class StockMark:
     def restore(self) -> None:
         """The environment as it was; what was made since is dropped."""
         env, kept = self._env, self._world
+        # Asked while the environment is still that of now.
         stirred = self._near if self._is_a_step_ago() else self._objects
-        env.__dict__ = self._kept.copy()
+        env.__dict__ = self._kept.copy()  # copies, here and below: a mark serves many times
         env._unlocked = self._unlocked.copy()
         world = env._world
         world.__dict__ = _copied(kept)
@@ -330,6 +336,7 @@ class StockMark:
     def _is_a_step_ago(self) -> bool:
         """Whether all that happened since is one step, and none that balances chunks everywhere."""
         env = self._env
+        # A balance adds and removes creatures all over the map, not only near the player.
         return env._came_from is self._kept["_moment"] and env._step % _BALANCED != 0
 
 
@@ -430,7 +437,7 @@ def state_hash(env: crafter.Env) -> str:
     }
     digest = sha256(json.dumps(parts, default=lambda value: value.tolist()).encode())
     for numbers in (world._mat_map, world._obj_map, key):
-        digest.update(numbers.astype("<u4").tobytes())
+        digest.update(numbers.astype("<u4").tobytes())  # the same on machines of either byte order
     return digest.hexdigest()
 
 

@@ -70,7 +70,7 @@ def _done_by(rules: Any) -> dict[str, Rule]:
         verb, _, what = name.partition("_")
         if verb in ("eat", "defeat"):
             rule[name] = _facing(what)
-        elif name in rules.actions:
+        elif name in rules.actions:  # placed or made; what is collected goes by what is faced
             rule[name] = Rule(tool=name)
     return rule | {"wake_up": Rule(tool="sleep")}
 

@@ -134,7 +134,7 @@ class CrafterWorld:
         return WorldStep(
             reward=float(reward),
             done=bool(done),
-            dead=info["discount"] == 0,
+            dead=info["discount"] == 0,  # `done` says so of an episode at its full length, too
             unlocked=tuple(sorted(self._env._unlocked - before)),
         )
 
@@ -168,6 +168,7 @@ class CrafterWorld:
         return LocalView(
             materials=materials,
             objects=tuple(
+                # By name: `stock` replaces classes of the package by its own of the same names.
                 tuple(place and _KINDS[type(objects[place]).__name__] for place in c) if any(c) else c
                 for c in places
             ),
@@ -215,6 +216,7 @@ def _window(grid: Any, middle: Any) -> Rows:
     """The surroundings of a place; 0 beyond the edge."""
     (x, y), (width, height) = middle.tolist(), VIEW
     left, top = x - MIDDLE[0], y - MIDDLE[1]
+    # A negative start would count from the far side of the map.
     inside = grid[max(left, 0) : left + width, max(top, 0) : top + height]
     if inside.shape == VIEW:
         return tuple(map(tuple, inside.tolist()))

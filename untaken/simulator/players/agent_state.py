@@ -79,15 +79,18 @@ class AgentState:
     def see(self, seen: Seen) -> None:
         """Takes in what is seen at a step."""
         now, went = seen.observation, MOVES.get(self.did or "", 0)
+        # Asleep, the world does `sleep` whatever the action; with full energy it wakes, and acts at once.
         if self.asleep and self.inventory["energy"] < 9:
             went = 0
         before, planted = self.inventory, self.known_map.faced if self.did == "place_plant" else 0
         if not self.known_map.look(now, went):
-            self.plants.clear()
+            self.plants.clear()  # the map starts over: cells mean other places now
             self.way.clear()
         self.inventory, self.achievements = now.inventory, now.achievements
         self.asleep, self.light, self.step = now.sleeping, now.daylight, seen.step
+        # Two levels: with one it would leave at the first point regained, and be back at the next one lost.
         self.hurt = now.inventory["health"] <= (WELL if self.hurt else HURT)
+        # Costs rest on what is carried, and by night on the ground below; else a look now and then is enough.
         if self.dark or before != now.inventory or seen.step % 10 == 0:
             self.costs = costs_of(now.inventory, grass=self._grass())
         self._tend(planted)
@@ -99,7 +102,7 @@ class AgentState:
             self.plants[planted] = 0
         for plant in tuple(self.plants):
             away_x, away_y = abs((plant >> 8) - (here >> 8)), abs((plant & 255) - (here & 255))
-            if away_x <= 4 and away_y <= 3 and standing.get(plant) != PLANT:
+            if away_x <= 4 and away_y <= 3 and standing.get(plant) != PLANT:  # in view, and gone
                 del self.plants[plant]
             elif away_x + away_y < NEAR_PLANT:
                 self.plants[plant] += 1
@@ -109,6 +112,7 @@ class AgentState:
     @property
     def dark(self) -> bool:
         """Whether zombies come up on grass."""
+        # In the last third of a day the light is back before the zombies of the night are gone.
         return self.light < (DAWN if self.step % DAY > DAY * 2 // 3 else DUSK)
 
     @property
@@ -133,8 +137,6 @@ class AgentState:
     def nearest(self, material: int) -> int:
         """Steps to the nearest known place of a material as the crow flies, up to the reach of a glance."""
         here, x, y = self.known_map.here, self.known_map.here >> 8, self.known_map.here & 255
-        if not self.known_map.places[material]:
-            return FAR
         return min(
             (
                 abs((cell >> 8) - x) + abs((cell & 255) - y)
@@ -152,6 +154,7 @@ class AgentState:
     def counts(self, cell: int) -> bool:
         """Whether the package finds anything near this cell: in the first column and row it finds nothing."""
         ground = self.known_map.ground
+        # It looks at columns x − 1 to x + 1: at 0 that slice begins at −1, the far side, and is empty.
         return ground[cell + LEFT] != EDGE and ground[cell + UP] != EDGE
 
     def side_of(self, kind: int) -> int | None:
@@ -176,11 +179,8 @@ class AgentState:
     @property
     def facing(self) -> int:
         """The terrain in front, unless an object hides it."""
-        return (
-            -1
-            if self.known_map.faced in self.known_map.standing
-            else self.known_map.ground[self.known_map.faced]
-        )
+        known_map = self.known_map
+        return -1 if known_map.faced in known_map.standing else known_map.ground[known_map.faced]
 
     # Moving
 
@@ -210,6 +210,7 @@ class AgentState:
             del way[0]
         if not way or way[0] - known_map.here not in SIDES or way[-1] not in aims:
             return None
+        # The last cell may be one that cannot be entered: it is what the way leads to.
         return way if self._open(way[0], closed) or len(way) == 1 else None
 
     def _open(self, cell: int, closed: Container[int]) -> bool:
@@ -222,19 +223,15 @@ class AgentState:
     def enter(self, cell: int) -> str:
         """The next action for getting into a cell beside, or for facing one that cannot be entered."""
         known_map = self.known_map
-        ground = known_map.ground[cell]
+        ground, turned = known_map.ground[cell], self.turn(cell)
         if cell in known_map.standing:
-            return (
-                "do"
-                if known_map.faced == cell and known_map.standing[cell] != PLANT
-                else MOVE_TO[cell - known_map.here]
-            )
+            return "do" if known_map.faced == cell and known_map.standing[cell] != PLANT else turned
         if ground in WALKABLE:
-            return MOVE_TO[cell - known_map.here]
+            return turned
         if ground == LAVA:
-            return "noop"
+            return "noop"  # walking in is death; no way leads over it
         if known_map.faced != cell:
-            return MOVE_TO[cell - known_map.here]
+            return turned
         return "place_stone" if ground == WATER else "do"
 
     def wander(self, weights: bytes, name: str) -> str | None:
@@ -265,6 +262,7 @@ class AgentState:
             return None
         starts: dict[int, int] = {}
         for side in SIDES:
+            # A move towards a free cell enters it, so the move before must already point at it.
             stance, start = cell - side, cell - 2 * side
             if not costs[known_map.ground[stance]]:
                 continue
@@ -299,6 +297,7 @@ class AgentState:
                 return None
         else:
             return None
+        # At one step the arrow is where the stone would go.
         if steps > 1 and known_map.faced == here + side and self.inventory["stone"]:
             return "place_stone"
         across = (UP, DOWN) if side in (LEFT, RIGHT) else (LEFT, RIGHT)

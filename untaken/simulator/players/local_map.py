@@ -47,7 +47,7 @@ class LocalMap:
     __slots__ = ("faced", "ground", "here", "hot", "new", "places", "sighted", "standing")
 
     def __init__(self) -> None:
-        self.ground = bytearray(_SIZE + 16)
+        self.ground = bytearray(_SIZE + 16)  # a view beside the last cell reads past it
         self.here = self.faced = _START
         self.places: dict[int, dict[int, None]] = {material: {} for material in sorted(_NOTED)}
         self.hot: dict[int, None] = {}
@@ -87,10 +87,11 @@ class LocalMap:
 
     def _place(self, columns: list[bytes], step: int) -> bool:
         """Where the player is: where it meant to go, else where the view fits best."""
-        if self.ground[self.here] == UNKNOWN:
+        if self.ground[self.here] == UNKNOWN:  # the first look
             return True
         best = self._differing(columns, self.here + step)
         where = self.here + step
+        # It is not where it meant to be: something moved in its way first, or another action was done.
         if best > _FITS:
             for side in (0, *SIDES):
                 differing = self._differing(columns, self.here + side)
@@ -138,8 +139,9 @@ class LocalMap:
             if any(column):
                 standing.update((top + y, kind) for y, kind in enumerate(column) if kind)
             top += 256
-        standing.pop(self.here, None)
+        standing.pop(self.here, None)  # the player itself
         self.standing = standing
+        # What is still in this view is noted again below, at its place of now.
         if self.sighted:
             left, up = (self.here >> 8) - 4, (self.here & 255) - 3
             self.sighted = {

@@ -89,6 +89,7 @@ def policy_named(name: str, **options: Any) -> Policy:
             "policy-unknown", f"there is no policy {name!r}", hint=f"One of: {', '.join(POLICIES)}."
         )
     try:
+        # Bound before the call: a `TypeError` from inside a policy would pass for a wrong option.
         signature(POLICIES[name]).bind(**options)
     except TypeError as error:
         raise _invalid(name, str(error)) from error

@@ -58,6 +58,7 @@ def route(
     """
     ground, standing, hot = known_map.ground, known_map.standing, known_map.hot
     came: dict[int, int] = {known_map.here: 0}
+    # Dial's algorithm: costs are small whole numbers, so a list for each cost does the work of a heap.
     buckets: list[list[int]] = [[] for _ in range(limit + _DEAREST)]
     buckets[0].append(known_map.here)
     best = {known_map.here: 0}
@@ -69,13 +70,14 @@ def route(
                 return _traced(came, cell, known_map.here)
             if len(best) > _MOST_CELLS:
                 return None
+            # An aim at most, no way to another.
             if ground[cell] == UNKNOWN or (cell != known_map.here and not costs[ground[cell]]):
                 continue
             for side in SIDES:
                 near = (cell + side) & 0xFFFF
                 price = costs[ground[near]]
                 if near in aims:
-                    price = price or 1
+                    price = price or 1  # dug at, hit or picked from the cell beside
                 elif not price or near in standing or near in closed:
                     continue
                 if near in hot:
@@ -104,6 +106,7 @@ def frontier(known_map: LocalMap, costs: Costs, weights: bytes) -> list[int] | N
     best = {known_map.here: 0}
     buckets: dict[int, list[int]] = {0: [known_map.here]}
     chosen, chosen_worth, found, cost = None, 0.0, 0, 0
+    # What is farther is worth less, by its cost; without a bound every step would search the whole map.
     while buckets and found < 40:
         for cell in buckets.pop(cost, ()):
             if best[cell] != cost:

@@ -79,6 +79,7 @@ class Scripted:
     def clone(self) -> Self:
         """A policy that goes on from here by itself, with all it remembers."""
         twin = object.__new__(type(self))
+        # What is not replaced below is never changed in place.
         twin.__dict__.update(self.__dict__)
         twin._random = Random()
         twin._random.setstate(self._random.getstate())
@@ -149,12 +150,13 @@ class Scripted:
         agent = self._agent
         best = self._forced or (self._best(tried) if self.exploring < 1 else "")
         pool = self._pool(seen, best, tried)
+        # A forced skill was not drawn: estimates that divide by its probability must not find one.
         shares = {} if self._forced or not self.exploring else _shares(pool, best, self.exploring)
         self._skill = self._drawn(shares) if shares else best
         self._forced, self._since = "", agent.step
         self._stuck = 0
         self._count = agent.achievements.get(self._skill, 0)
-        agent.way_to = ""
+        agent.way_to = ""  # another skill may give its way the same name
         others = tuple(name for name in pool if name != self._skill)
         return Selection(skill=self._skill, alternatives=others, propensities=shares)
 
@@ -177,7 +179,7 @@ class Scripted:
             left -= share
             if left < 0:
                 return name
-        return next(reversed(propensities))
+        return next(reversed(propensities))  # rounded shares may add up to less than 1
 
     def _proceed(self, seen: Seen, selection: Selection | None) -> tuple[str, Selection | None]:
         """The next action of the skill; another skill where it cannot go on; to wait in it where none can."""

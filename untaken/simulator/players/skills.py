@@ -166,7 +166,7 @@ def _step_away(agent: AgentState) -> str | None:
 def _furnace(agent: AgentState, name: str) -> str | None:
     """Beside a table where one is near, for both are needed together."""
     tables = [cell for cell in agent.known(TABLE) if agent.away(cell) < 40]
-    if agent.achievements[name] and tables and not agent.near(TABLE):
+    if agent.achievements[name] and tables and not agent.near(TABLE):  # the first furnace counts anywhere
         action = agent.go(_workplaces(agent, tables), "to a table")
         if action is not None:
             return action

@@ -104,11 +104,11 @@ class CausalState(Struct, frozen=True, kw_only=True):
         if self.unscored:
             return ""
         shown = {variable.name: variable.words for variable in self.variables}
-        lines = [f"What acts on {_plain(self.goal)}:"]
-        lines += [f"- {_plain(name)}: {shown.get(name, '')}" for name in self.kept]
-        lines += [f"- {_plain(name)}: missing" for name in self.missing]
-        lines += [f"- {_plain(name)}: not here" for name in self.absent]
-        lines += [f"{_plain(e.cause)} → {_plain(e.effect)} ({e.kind}): {e.reason}" for e in self.edges]
+        lines = [f"What acts on {plain(self.goal)}:"]
+        lines += [f"- {plain(name)}: {shown.get(name, '')}" for name in self.kept]
+        lines += [f"- {plain(name)}: missing" for name in self.missing]
+        lines += [f"- {plain(name)}: not here" for name in self.absent]
+        lines += [f"{plain(e.cause)} → {plain(e.effect)} ({e.kind}): {e.reason}" for e in self.edges]
         return "\n".join(lines)
 
     def to_json(self) -> str:
@@ -131,5 +131,6 @@ def require_known_names(state: CausalState) -> None:
         raise msgspec.ValidationError(f"{stray[0]!r} is used and not listed")
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """A name as a sentence has it."""
     return name.replace("_", " ")

@@ -78,13 +78,19 @@ class StateCausality(ABC):
         if isinstance(found, Unscored):
             return CausalState(task=task, by=self.by, unscored=found.reason)
         every, seen = found
+
+        def without(why: Unscored) -> CausalState:
+            return CausalState(task=task, by=self.by, concepts=every, variables=seen, unscored=why.reason)
+
         kept = self.concepts(task, every)
-        named = kept if isinstance(kept, Unscored) else self.variables(seen, kept)
-        if isinstance(kept, Unscored) or isinstance(named, Unscored):
-            return self._without(task, every, seen, kept if isinstance(kept, Unscored) else named)
+        if isinstance(kept, Unscored):
+            return without(kept)
+        named = self.variables(seen, kept)
+        if isinstance(named, Unscored):
+            return without(named)
         edges = self.infer(named, kept, task, observation)
         if isinstance(edges, Unscored):
-            return self._without(task, every, seen, edges)
+            return without(edges)
         missing, absent = self.lacking(task, named, kept)
         return CausalState(
             task=task,
@@ -100,13 +106,3 @@ class StateCausality(ABC):
         )
 
     __call__ = evaluate
-
-    def _without(
-        self,
-        task: str | None,
-        concepts: tuple[Concept, ...],
-        variables: tuple[StateVariable, ...],
-        why: object,
-    ) -> CausalState:
-        reason = why.reason if isinstance(why, Unscored) else ""
-        return CausalState(task=task, by=self.by, concepts=concepts, variables=variables, unscored=reason)

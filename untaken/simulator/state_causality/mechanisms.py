@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final, Literal
 
 from untaken.simulator.crafter.world import package_rules
-from untaken.simulator.state_causality.causal_state import Concept
+from untaken.simulator.state_causality.causal_state import Concept, plain
 from untaken.simulator.state_causality.variables import near
 
 Reach = Literal["", "front", "around"]
@@ -158,10 +158,10 @@ def mechanisms() -> Mapping[str, Mechanism]:
 def _collecting(rules: Any) -> Iterator[Mechanism]:
     for ground, info in rules.collect.items():
         for item in info["receive"]:
-            needed = " and ".join(_plain(tool) for tool in info["require"])
+            needed = " and ".join(plain(tool) for tool in info["require"])
             yield Mechanism(
                 name=f"collect_{item}",
-                words=f"{_plain(item)} comes from {_plain(ground)} in front"
+                words=f"{plain(item)} comes from {plain(ground)} in front"
                 + (f", with a {needed}" if needed else ""),
                 causes=("facing", near(ground), *info["require"]),
                 effect=item,
@@ -190,7 +190,7 @@ def _making(rules: Any) -> Iterator[Mechanism]:
         where = " and a ".join(info["nearby"])
         yield Mechanism(
             name=f"make_{item}",
-            words=f"making a {_plain(item)} takes {_amounts(info['uses'])}, beside a {where}",
+            words=f"making a {plain(item)} takes {_amounts(info['uses'])}, beside a {where}",
             causes=(*map(near, info["nearby"]), *info["uses"]),
             effect=item,
             action=f"make_{item}",
@@ -199,8 +199,4 @@ def _making(rules: Any) -> Iterator[Mechanism]:
 
 
 def _amounts(uses: Mapping[str, int]) -> str:
-    return ", ".join(f"{amount} {_plain(item)}" for item, amount in uses.items())
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", " ")
+    return ", ".join(f"{amount} {plain(item)}" for item, amount in uses.items())

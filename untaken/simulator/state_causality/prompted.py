@@ -70,6 +70,7 @@ class PromptedCausality(StateCausality):
     ) -> tuple[tuple[Concept, ...], tuple[StateVariable, ...]] | Unscored:
         """Those it names of the mechanisms with a cause in this state, and of the variables that it shows."""
         variables = variables_of(observation)
+        # One hop: what reaches the task is always offered; on what else it rests is for the model to say.
         present, own = {v.name for v in variables}, within(task, 1)
         concepts = [
             m.concept for name, m in mechanisms().items() if name in own or not present.isdisjoint(m.causes)
@@ -167,5 +168,6 @@ def _edge(cause: str, effect: str, answered: AnsweredEdge, concepts: Sequence[Co
         effect=effect,
         kind="rule" if answered.by == "rule" else "policy-mediated",
         concept=next(same, ""),
+        # A model's words may be read by another model and by people: no line ends or invisible marks in them.
         reason=" ".join("".join(c if c.isprintable() else " " for c in answered.reason).split()),
     )

@@ -7,8 +7,8 @@ from functools import lru_cache
 from operator import index
 from typing import Final
 
-from untaken.errors import UntakenError
 from untaken.simulator.crafter import ACHIEVEMENTS, LocalView
+from untaken.simulator.crafter.names import checked_task
 from untaken.simulator.state_causality.causal_state import (
     STAY_ALIVE,
     CausalEdge,
@@ -79,6 +79,7 @@ class SymbolicCausality(StateCausality):
         kept = [mechanisms()[name] for name in within(task, self.hops) if name in offered]  # hop by hop
         missing: dict[str, None] = {}
         for m in kept:
+            # What is missing must be known before the mechanisms that would bring it, hence hop by hop.
             if m.name in _ACHIEVED and (m.name == task or m.effect in missing):
                 missing |= dict.fromkeys(c for c in m.causes if c not in there and c not in m.helps)
         causes = {cause for m in kept for cause in m.causes} - there - missing.keys()
@@ -110,6 +111,7 @@ class SymbolicCausality(StateCausality):
             for cause in filter(nodes.__contains__, m.causes):
                 edge_kind = _kind(m, cause, reached[m.reach])
                 for effect in effects:
+                    # Two mechanisms may link one pair: the one that works from here says more.
                     if found.get((cause, effect), _ABSENT).kind != "rule":
                         found[cause, effect] = _edge(cause, effect, edge_kind, m)
         return tuple(found.values())
@@ -120,6 +122,7 @@ def _kind(m: Mechanism, cause: str, reached: frozenset[str]) -> EdgeKind:
     return "policy-mediated" if m.mediated or away else "rule"
 
 
+# Asked at every step of an episode, mostly for the same few edges.
 @lru_cache(maxsize=4096)
 def _edge(cause: str, effect: str, kind: EdgeKind, m: Mechanism) -> CausalEdge:
     first = _FIRST[m.reach] if kind == "policy-mediated" else ""
@@ -149,12 +152,8 @@ def within(task: str | None, hops: int | None) -> dict[str, int]:
     Raises:
         UntakenError: ``achievement-unknown``.
     """
-    if task is not None and task not in ACHIEVEMENTS:
-        raise UntakenError(
-            "achievement-unknown",
-            f"there is no achievement {task!r}",
-            hint=f"One of: {', '.join(ACHIEVEMENTS)}.",
-        )
+    if task is not None:
+        checked_task(task)
     every = mechanisms().values()
     layer = [m for m in every if (m.effect == "health" if task is None else m.name == task)]
     found: dict[str, int] = {}

@@ -14,7 +14,7 @@ from operator import methodcaller
 from typing import Final
 
 from untaken.simulator.crafter import ACHIEVEMENTS, CrafterWorld, LocalView
-from untaken.simulator.win.interventions import checked_task
+from untaken.simulator.crafter.names import checked_task
 from untaken.simulator.win.rules import rules
 from untaken.simulator.win.ways import UNSEEN, Ways
 
@@ -54,6 +54,7 @@ class CostToGo:
         """
         self.task = None if task is None else checked_task(task)
         self._before = start.achievements
+        # Actions tried from one state often leave the same view, and finding ways is the dear part.
         self._ways: dict[object, Ways] = {}
 
     def of(self, world: CrafterWorld, seen: LocalView) -> float:
@@ -108,7 +109,7 @@ class _Here:
 
     def __init__(self, world: CrafterWorld, seen: LocalView, ways: Ways) -> None:
         self._world, self.seen, self._ways = world, seen, ways
-        self._held = tuple(seen.inventory.values())
+        self._held = tuple(seen.inventory.values())  # in the order of `rules().most`, as a key of the cache
         self._shown = tuple([ways.shows(thing) for thing in _workplaces()])
 
     def steps_to(self, task: str) -> float:
@@ -123,12 +124,14 @@ class _Here:
 
     def _waking(self) -> float:
         lacking = rules().most["energy"] - self.seen.inventory["energy"]
+        # The rested cannot fall asleep.
         lying_down = 0.0 if self.seen.sleeping else 1.0 if lacking else UNSEEN
         return lying_down + REST * lacking
 
     def _eating_a_plant(self) -> float:
         if self._ways.shows("plant"):
             return UNIT + self._ways.to("plant")
+        # Placing one brings this down, however far it is from being ripe.
         return 2 * UNIT + UNSEEN + self._planned("place_plant")
 
     def _striking(self, creature: str) -> float:
@@ -136,6 +139,7 @@ class _Here:
         damage = next((damage for sword, damage in _DAMAGE if self.seen.inventory[sword]), 1.0)
         place = self._ways.nearest(creature)
         health = None if place is None else self._world.health_at(*place)
+        # One that an arrow hit last may stand at 0 until its own turn: it still takes a blow.
         left = _HITS[creature] if health is None else max(health, 1.0)
         return self._ways.to(creature) + ceil(left / damage)
 
@@ -226,5 +230,5 @@ class _Plan:
         missing = [tool for tool in tools if self._have[tool] < 1]
         for tool in missing:
             self.make(tool)
-            self._have[tool] = 1
+            self._have[tool] = 1  # made once, whatever else needs it
         return not missing

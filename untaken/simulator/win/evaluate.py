@@ -9,13 +9,9 @@ from statistics import fmean, pstdev
 
 from untaken.errors import Score, Unscored, UntakenError
 from untaken.simulator.crafter import ACTIONS, CrafterWorld, LocalView
+from untaken.simulator.crafter.names import checked_task
 from untaken.simulator.crafter.world import action_number
-from untaken.simulator.win.interventions import (
-    INTERVENTIONS,
-    alternatives,
-    checked_interventions,
-    checked_task,
-)
+from untaken.simulator.win.interventions import INTERVENTIONS, alternatives, checked_interventions
 from untaken.simulator.win.rewards import SHAPED, Reward, reward_named
 from untaken.simulator.win.win_result import At, Noise, Term, WhatIfNot, sigmoid, verdict_of
 
@@ -65,12 +61,13 @@ def what_if_not(
         )
     task = None if task is None else checked_task(task)
     action, seen = ACTIONS[action_number(action)], world.observe()
+    # A text seeds it the same in every process, and the step keeps moments of an episode apart.
     drawn = Random(f"{seed} {world.steps}")
     others, left_out = alternatives(action, seen, task, psi, drawn)
     tried = _try_all(
         world,
         seen,
-        list(dict.fromkeys([action, *others.values()])),
+        list(dict.fromkeys([action, *others.values()])),  # two interventions may come to the same action
         value=value,
         task=task,
         noise=[drawn.getrandbits(32) for _ in range(draws)] if noise == "resampled" else [None],
@@ -125,13 +122,14 @@ def _try_all(
             rewards, state = [], None
             for numbers in noise:
                 if numbers is not None:
-                    world.reseed((numbers + order) % 2**32)
+                    world.reseed((numbers + order) % 2**32)  # numpy takes seeds of 32 bits
                 step = world.step(action)
                 if states and state is None:
                     state = world.state_hash()
                 rewards.append(valued(step, world))
                 mark.restore()
             tried[action] = _Tried(action=action, rewards=rewards, state=state)
+    # Also at Ctrl-C: the world is the caller's, and the episode goes on in it.
     except BaseException:
         mark.restore()
         raise

@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Final
 
 from untaken.errors import UntakenError
-from untaken.simulator.crafter import ACHIEVEMENTS, ACTIONS, MATERIALS, OBJECTS, LocalView
+from untaken.simulator.crafter import ACTIONS, MATERIALS, OBJECTS, LocalView
+from untaken.simulator.crafter.names import checked_task
 from untaken.simulator.win.rules import CrafterRules, rules
 
 INTERVENTIONS: Final = ("wait", "opposite", "random")
@@ -105,7 +106,7 @@ def _effective(action: str, seen: LocalView, known: CrafterRules) -> bool:
 def _yields(seen: LocalView, known: CrafterRules) -> bool:
     front = seen.front
     if front in OBJECTS:
-        return front != "arrow"
+        return front != "arrow"  # a blow at an arrow does nothing
     collecting = known.grounds.get(front or "")
     return collecting is not None and _held(collecting.needs, seen)
 
@@ -163,16 +164,3 @@ def checked_interventions(names: Iterable[str]) -> tuple[str, ...]:
             hint=f"One or more of: {', '.join(INTERVENTIONS)}.",
         )
     return tuple(name for name in INTERVENTIONS if name in wanted)
-
-
-def checked_task(task: str) -> str:
-    """The task, if it is an achievement.
-
-    Raises:
-        UntakenError: ``achievement-unknown``.
-    """
-    if task in ACHIEVEMENTS:
-        return task
-    raise UntakenError(
-        "achievement-unknown", f"there is no achievement {task!r}", hint=f"One of: {', '.join(ACHIEVEMENTS)}."
-    )

@@ -46,6 +46,7 @@ def rollout(steps: int, continuation: Literal["random", "noop"] = "random") -> R
     """
 
     def reward(world: CrafterWorld, _seen: LocalView, _task: str | None) -> Valuation:
+        # Seeded by the step alone: common futures take their luck out of the difference between two actions.
         draw = Random(f"{world.steps}")
         if continuation == "noop":
             return _along([["noop"] * steps])
@@ -56,7 +57,7 @@ def rollout(steps: int, continuation: Literal["random", "noop"] = "random") -> R
 
 def _along(futures: list[list[str]]) -> Valuation:
     def value(step: WorldStep, after: CrafterWorld) -> float:
-        if step.done:
+        if step.done:  # an episode that is over gains nothing more
             return step.reward
         mark, total = after.mark(), 0.0
         for future in futures:
@@ -65,7 +66,7 @@ def _along(futures: list[list[str]]) -> Valuation:
                 total += moved.reward
                 if moved.done:
                     break
-            mark.restore()
+            mark.restore()  # also after the last: the world is lent
         return step.reward + total / len(futures)
 
     return value

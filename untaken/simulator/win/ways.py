@@ -152,6 +152,7 @@ class Ways:
         """Steps to the nearest of these cells (Dial's algorithm: the cells of each distance in turn)."""
         if not aims:
             return UNSEEN
+        # Only until the nearest aim is settled: most looks end after a few steps.
         while (nearest := min([self._steps[aim] for aim in aims])) > self._settled < _FAR:
             self._go_on()
         return float(nearest)
@@ -160,10 +161,11 @@ class Ways:
         """Settles the cells that are one step farther."""
         far, steps, objects = self._settled, self._steps, self._objects
         for cell in self._at[far]:
-            if steps[cell] < far:
+            if steps[cell] < far:  # a shorter way was found since
                 continue
             for next_to in _FOUR[cell]:
                 entered = self._costs[self._grounds[next_to]]
+                # Nobody walks over a plant, and it does not move off.
                 if not entered or objects[next_to] == _PLANT:
                     continue
                 reached = far + (_MOVES_OFF if objects[next_to] else entered)
