@@ -53,6 +53,7 @@ def call_counts(spec: ToolCallSpec, answer: Observation | None) -> bool | None:
         if spec.answered == "any":
             return True
         return None if answer is None else answer.ok is not False
+    # An answer that is expected to say something may still not be that of a refused call.
     if spec.answered == "ok" and spec.answer.ok is None and answer is not None and answer.ok is False:
         return False
     return answer_fits(spec.answer, answer)
@@ -69,6 +70,7 @@ def answer_fits(expected: AnswerSpec, answer: Observation | None) -> bool | None
         text = text_of(answer.content) or ""
         if not all(pattern.fits_text(text) for pattern in patterns):
             return False
+    # The text fits; whether it worked, nobody wrote down.
     return None if expected.ok is not None and answer.ok is None else True
 
 
@@ -94,6 +96,7 @@ def expected_of(spec: ToolCallSpec | Rule) -> Mapping[str, Any]:
     Raises:
         UntakenError: ``graph-pattern-invalid``.
     """
+    # Kept with the specification, which all runs of a graph share: its arguments have no hash for a cache.
     made: dict[str, Any] | None = spec.__dict__.get("expected")
     if made is None:
         made = expected_arguments(spec.arguments or {})

@@ -195,7 +195,7 @@ def _renamed(removed: Sequence[SubGoal], added: Sequence[SubGoal]) -> tuple[Rena
 def _by_content(nodes: Sequence[SubGoal]) -> dict[bytes, list[str]]:
     found: dict[bytes, list[str]] = {}
     for node in nodes:
-        if node.title or node.rules:
+        if node.title or node.rules:  # without either, all would be alike
             key = msgspec.json.encode([node.title, _plain("rules", node.rules)], order="sorted")
             found.setdefault(key, []).append(node.id)
     return found
@@ -212,6 +212,7 @@ def _reordered(old: Sequence[SubGoal], new: Mapping[str, SubGoal]) -> Iterator[R
     """Pairs that swapped; past the limit of comparisons a pair counts as rivals without a look."""
     place = {name: number for number, name in enumerate(new)}
     holders = [new[node.id] for node in old if node.id in new and new[node.id].rules]
+    # As a rule nothing moved: no pair of rules need be compared.
     if [node.id for node in holders] == sorted((node.id for node in holders), key=place.__getitem__):
         return
     left = limits.MAPPING_COMPARISONS

@@ -56,6 +56,7 @@ def read_edge_list(text: str, name: str, graph_id: str) -> Document:
 
 
 def _rows(text: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
+    # Line breaks inside quotes stay what they are.
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     columns: list[str] = []
     try:

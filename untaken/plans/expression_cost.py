@@ -46,10 +46,11 @@ def refuse_regexes(source: ExpressionSource) -> None:
 
 def steps(source: ExpressionSource, state: Any, size: Size) -> float:
     """Upper bound of the steps that `source` takes on `state`, of `size`."""
+    # With n additions a list or a text can be n + 1 times as long as all that is read.
     weight = size.items + size.chars / _CHARS_PER_STEP + 1
     joins = 1 + sum(token.text == "+" for token in source.tokens)
     total = len(source.tokens) * weight * joins
-    rounds = size.longest * joins + len(source.tokens)
+    rounds = size.longest * joins + len(source.tokens)  # a list may also be written out in the expression
     for loop in source.loops:
         total += rounds * _body(source, loop, state)
         if loop.kind in BUILDERS:
@@ -73,6 +74,7 @@ def _regexes(source: ExpressionSource, size: Size, rounds: float) -> float:
     for i in range(len(source.tokens)):
         if _calls_matches(source.tokens, i) and (pattern := _pattern(source.tokens, i)) is not None:
             parts = len(pattern) * _repeats(pattern)
+            # A class such as \w has thousands of ranges in Unicode; inside a loop each round compiles again.
             compiling = 100 * parts + 8_000 * pattern.count("\\") * _repeats(pattern)
             times = rounds if any(loop.start < i < loop.end for loop in source.loops) else 1
             total += times * compiling + parts * size.chars / 4

@@ -42,7 +42,7 @@ class Projection:
             branch = tree
             for segment in segments:
                 branch = branch.setdefault(segment, {})
-        return cls(tree if wanted else {"": {}})
+        return cls(tree if wanted else {"": {}})  # an empty tree would mean the whole state
 
     def of(self, state: Any) -> Any:
         """`state` with the fields that are not read left out."""
@@ -61,6 +61,7 @@ def at(state: Any, segments: tuple[str, ...]) -> Any:
 def measure(value: Any) -> Size | Unscored:
     """The size of a state, or why it may not be handed to an expression."""
     items = chars = longest = 0
+    # Layer by layer: recursion would end in an error of Python's on what is nested deeply.
     layer: list[Any] = [value]
     for _ in range(limits.JSON_DEPTH + 1):
         below: list[Any] = []

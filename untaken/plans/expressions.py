@@ -101,7 +101,8 @@ def _run(compiled: _Compiled, seen: Any) -> bool | Unscored:
     except Exception as error:  # the library raises a class for each kind of fault; each is "no evidence"
         return Unscored(_in_words(error))
     if not isinstance(result, bool):
-        return Unscored(f"the expression gives {_type_name(result)}, not true or false")
+        given = _TYPE_WORDS.get(type(result), f"a {type(result).__name__}")
+        return Unscored(f"the expression gives {given}, not true or false")
     return result
 
 
@@ -122,7 +123,7 @@ def _cel() -> Any:
     """The library, without its own command line, which loads all that draws a terminal."""
     loaded = sys.modules.setdefault("cel.cli", ModuleType("cel.cli"))
     cel = import_module("cel")
-    if loaded.__spec__ is None:
+    if loaded.__spec__ is None:  # our stand-in goes: the real one can still be imported
         sys.modules.pop("cel.cli", None)
     return cel
 
@@ -150,6 +151,7 @@ def _known_names(program: Any, source: ExpressionSource) -> None:
             f"the expression uses the name {unknown[0]!r}; it may only use {ROOT!r}",
             hint=_python_hint(unknown[0]) or f"Did you mean `{ROOT}.{unknown[0]}`?",
         )
+    # Operators are functions, too, with names such as `_+_`.
     functions = sorted(f for f in set(program.functions()) - _FUNCTIONS if _NAME.match(f))
     if functions:
         raise UntakenError(
@@ -174,7 +176,3 @@ def _in_words(error: Exception) -> str:
     if message.startswith("Conversion Error"):
         return "the part of the state that the expression reads holds a value that is not JSON"
     return f"the expression failed: {message.split('. ', 1)[0][:300]}"
-
-
-def _type_name(value: object) -> str:
-    return _TYPE_WORDS.get(type(value), f"a {type(value).__name__}")

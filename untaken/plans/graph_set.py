@@ -55,6 +55,7 @@ class GraphSet:
         matching = self._remembered.get(task_id)
         if matching is None:
             matching = self._matching(task_id)
+            # Bounded: task ids come from ledgers, and may all differ.
             if len(self._remembered) < TASKS_REMEMBERED:
                 self._remembered[task_id] = matching
         if len(matching) == 1:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Literal
@@ -74,16 +73,9 @@ def rule_fits(rule: Rule, action: ToolCall | Message, answer: Observation | None
     return rule.text is None and _fits_tool(rule, action.tool) and _fits_call(rule, action, answer)
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    sub_goal: str
-    rule: Rule
-
-
-@dataclass(frozen=True, slots=True)
-class _Expected:
-    sub_goal: str
-    call: ToolCallSpec
+_Claim = tuple[str, Rule]
+_Expected = tuple[str, ToolCallSpec]
+"""A sub-goal with a rule of it, or with the call that its check expects."""
 
 
 class _Tool:
@@ -106,18 +98,18 @@ class _Tool:
         self.claims = claims
         self.expecting = expecting
         self.comparisons = len(claims) + len(expecting)
-        self.asks = any(claim.rule.answer is not None for claim in claims)
-        selective = self.asks or any(claim.rule.arguments for claim in claims)
+        self.asks = any(rule.answer is not None for _, rule in claims)
+        selective = self.asks or any(rule.arguments for _, rule in claims)
         self.always = None if selective else _distinct(claims)
-        self.reading = sum(reads_text(claim.rule) for claim in claims)
-        self.reading += sum(reads_text(expected.call) for expected in expecting)
+        self.reading = sum(reads_text(rule) for _, rule in claims)
+        self.reading += sum(reads_text(call) for _, call in expecting)
         sole = self.always is not None and len(self.always) == 1 and not self.reading
         self.alone = self.always[0] if self.always and sole else None
         self.plain = self.alone is not None or not self.comparisons
 
     def claimants(self, call: ToolCall, answer: Observation | None) -> tuple[str, ...]:
         """The sub-goals whose rules claim the call, in graph order."""
-        return _distinct([claim for claim in self.claims if _fits_call(claim.rule, call, answer)])
+        return _distinct([claim for claim in self.claims if _fits_call(claim[1], call, answer)])
 
 
 class _Index:
@@ -125,13 +117,13 @@ class _Index:
 
     def __init__(self, graph: PlanGraph) -> None:
         self.known = {node.id: node for node in graph.sub_goals}
-        self.claims = [_Claim(node.id, rule) for node in graph.sub_goals for rule in node.rules]
-        self.text_claims = [claim for claim in self.claims if claim.rule.text is not None]
+        self.claims = [(node.id, rule) for node in graph.sub_goals for rule in node.rules]
+        self.text_claims = [claim for claim in self.claims if claim[1].text is not None]
         self.expecting: dict[str, list[_Expected]] = {}
         for node in graph.sub_goals:
             if node.check and node.check.tool_call:
                 spec = node.check.tool_call
-                self.expecting.setdefault(spec.name, []).append(_Expected(node.id, spec))
+                self.expecting.setdefault(spec.name, []).append((node.id, spec))
         self.names = _names(graph)
         self.tools: dict[str, _Tool] = {}
 
@@ -141,9 +133,9 @@ class _Index:
 
     def learn(self, tool: str) -> _Tool:
         """What a call of this tool may serve."""
-        claims = [c for c in self.claims if c.rule.text is None and _fits_tool(c.rule, tool)]
+        claims = [c for c in self.claims if c[1].text is None and _fits_tool(c[1], tool)]
         found = _Tool(claims, self.expecting.get(tool, ()))
-        if len(self.tools) < _REMEMBERED_TOOLS:
+        if len(self.tools) < _REMEMBERED_TOOLS:  # a hostile ledger may name any number of tools
             self.tools[tool] = found
         return found
 
@@ -157,7 +149,7 @@ def _index(graph: PlanGraph) -> _Index:
 
 
 def _distinct(claims: Sequence[_Claim]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([claim.sub_goal for claim in claims]))
+    return tuple(dict.fromkeys([sub_goal for sub_goal, _ in claims]))
 
 
 class _Mapper:
@@ -238,8 +230,8 @@ class _Mapper:
             self.ruled(event.seq, claimants)
             return True
         expecting = tool.expecting
-        fulfilled = [one for one in expecting if call_matches(one.call, event)]
-        self.mapped += [(event.seq, one.sub_goal, "check") for one in fulfilled or expecting]
+        fulfilled = [one for one in expecting if call_matches(one[1], event)]
+        self.mapped += [(event.seq, sub_goal, "check") for sub_goal, _ in fulfilled or expecting]
         return bool(expecting)
 
     def message(self, event: Message) -> None:
@@ -249,7 +241,7 @@ class _Mapper:
         self.comparisons += len(claims)
         if self.comparisons <= limits.MAPPING_COMPARISONS:
             text = _text(event.content)[: limits.RULE_TEXT_CHARS].casefold()
-            claimants = _distinct([claim for claim in claims if _fits_text(claim.rule, text)])
+            claimants = _distinct([claim for claim in claims if _fits_text(claim[1], text)])
             if claimants:
                 self.ruled(event.seq, claimants)
 
@@ -324,6 +316,7 @@ def _names(graph: PlanGraph) -> dict[str, str | None]:
         title = _plain_name(node.title[:_NAME_CHARS])
         if title:
             names[title] = node.id if names.get(title, node.id) == node.id else None
+    # Last: where one sub-goal's title is the id of another, the id counts.
     names.update({_plain_name(node.id[:_NAME_CHARS]): node.id for node in graph.sub_goals})
     return names
 

@@ -18,11 +18,13 @@ from untaken.plans.plan_graph import PlanGraph
 from untaken.plans.strict_document import Document, Path
 
 _HEADER = re.compile(r"(?:flowchart-elk|flowchart|graph)\b[ \t]*+(?:(?:TD|TB|BT|LR|RL)\b)?[ \t]*(?:;|\Z)")
+# What follows a keyword's name tells a statement from a node that is called `end` or `class`.
 _KEYWORD = re.compile(
     r"(subgraph|end|direction|classDef|class|style|linkStyle|click|accTitle|accDescr)\b"
     r"(?![\[({>@]|:::|[ \t]*(?:--|==|-\.|~~~|<-|&))"
 )
 _REPORTED = {"subgraph": "subgraphs", "click": "links (click)"}
+# A hyphen with which an arrow begins ends the id.
 _ID = re.compile(r"\w(?:[\w.]|-(?![-.>=]))*")
 _CLASS_MARK = re.compile(r":::([\w-]+)")
 _AND = re.compile(r"[ \t]*&")
@@ -257,7 +259,7 @@ class _Reader:
             if len(self.nodes) >= limits.SUB_GOALS:
                 self.refuse(f"the flowchart has more than {limits.SUB_GOALS:,} nodes")
             self.lines["sub_goals", len(self.nodes)] = self.line
-            self.nodes[written] = {"id": written, "deps": {}}
+            self.nodes[written] = {"id": written, "deps": {}}  # a dict, so that each is kept once, in order
         return self.nodes[written]
 
     def leave_out(self, what: str) -> None:
@@ -269,6 +271,7 @@ class _Reader:
             {**node, "id": self._real(written), "deps": list(map(self._real, node["deps"]))}
             for written, node in self.nodes.items()
         ]
+        # Our own writer shows the real id as the title where Mermaid got an alias.
         for written, sub_goal in zip(self.nodes, sub_goals, strict=True):
             if written in self.real_ids and sub_goal.get("title") == sub_goal["id"]:
                 del sub_goal["title"]

@@ -252,6 +252,7 @@ def _is_list(value: Any) -> bool:
 def _same_scalar(a: Any, b: Any) -> bool:
     if type(a) is type(b):
         return bool(a == b)
+    # In Python True equals 1, in JSON it does not.
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     if isinstance(a, int | float) and isinstance(b, int | float):

@@ -17,6 +17,7 @@ Evidence = Literal["message"]
 Times = Annotated[int, Meta(ge=1, le=limits.TIMES)]
 
 
+# `dict=True`: what is worked out of it once, such as compiled patterns, is kept on the object.
 class AnswerSpec(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True
 ):

@@ -29,7 +29,7 @@ _WORDS: dict[str, bool | None] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
 }  # fmt: skip
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # where libyaml was built in, much faster
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def decode(data: str | bytes, name: str) -> str:
         )
     try:
         text = data.decode("utf-8") if isinstance(data, bytes) else data
-        text.encode("utf-8")
+        text.encode("utf-8")  # a str may hold half a surrogate pair, which no file can
     except UnicodeError as error:
         raise UntakenError(
             "plan-not-utf8", f"the file is not UTF-8 text: {error}", where=Where(file=name),
@@ -172,7 +172,6 @@ class _YamlReader:
                 self._refuse(event, f"the key {event.value!r} is given twice")
             if event.value == "<<" and event.implicit[0]:
                 self._refuse(event, "merge keys (<<) are not allowed", "Write the value out.")
-            mapping[event.value] = None
             mapping[event.value] = self._value(next(self._events), (*path, event.value))
         return mapping
 
@@ -183,7 +182,7 @@ class _YamlReader:
         return items
 
     def _scalar(self, event: Any) -> Any:
-        if not event.implicit[0]:
+        if not event.implicit[0]:  # in quotes: text, whatever it looks like
             return event.value
         try:
             return plain_value(event.value)
@@ -192,6 +191,7 @@ class _YamlReader:
 
 
 def _integer(text: str) -> int:
+    # The length first: int() of a million digits takes minutes.
     if len(text) > limits.INTEGER_BITS or abs(int(text)) > _HIGHEST:
         raise ValueError(f"the number {text[:40]} does not fit {limits.INTEGER_BITS} bits")
     return int(text)

@@ -141,7 +141,7 @@ def _sorted_and_left(graph: PlanGraph) -> tuple[list[str], set[str]]:
     names = list(position)
     order = []
     while ready:
-        name = names[heapq.heappop(ready)]
+        name = names[heapq.heappop(ready)]  # the first of the graph that waits for nothing
         order.append(name)
         for after in needed_by.get(name, ()):
             needs[after] -= 1

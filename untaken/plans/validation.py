@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from untaken import limits
-from untaken.errors import Finding, UntakenError
+from untaken.errors import Finding, Severity, UntakenError
 from untaken.plans.calls import answer_patterns
 from untaken.plans.expressions import check_expression
-from untaken.plans.fault import Fault
 from untaken.plans.patterns import Path, expectation, leaves, looks_like_pattern
 from untaken.plans.plan_graph import AnswerSpec, PlanGraph, Rule, SubGoal, ToolCallSpec
 from untaken.plans.structure import cycle_in_words, cycles, path_in_words, waiting_for_a_cycle
 
 _NAMED = 5
 """How many sub-goals one message names before it only counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A finding about one place of a graph, before the line in a file is known."""
+
+    code: str
+    message: str
+    path: Path
+    hint: str = ""
+    severity: Severity = "error"
+
+    def finding(self) -> Finding:
+        """The fault without a place in a file."""
+        return Finding(code=self.code, message=self.message, hint=self.hint, severity=self.severity)
 
 
 def validate(graph: PlanGraph) -> list[Finding]:
@@ -138,6 +153,7 @@ def _any_of(graph: PlanGraph) -> Iterator[Fault]:
                 path=("sub_goals", i, "check"),
                 severity="warning",
             )
+    # Options in the place of dependencies: the same search finds their circles, but for those of one.
     options = [replace(node, deps=node.any_of) for node in graph.sub_goals]
     themselves = [[node.id, node.id] for node in graph.sub_goals if node.id in node.any_of]
     for cycle in [*themselves, *cycles(replace(graph, sub_goals=options))]:

@@ -1,9 +1,8 @@
 """Plan graphs and other documents as YAML text: one fixed layout, so that equal ones give equal bytes.
 
 Blocks for a graph and its sub-goals, one line for everything inside a sub-goal; blocks all through for other
-documents. Text stays unquoted only
-where no YAML reader could take it for anything else; quoted text is a JSON string, which YAML reads the same
-way.
+documents. Text stays unquoted only where no YAML reader could take it for anything else; quoted text is a
+JSON string, which YAML reads the same way.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _PLAIN = re.compile(r"[A-Za-z_](?:[\w ./()+-]*[\w.)])?\Z", re.ASCII)
+# YAML 1.1 takes yes, no, on, off, y and n for truth values.
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _UNSAFE = re.compile(
     "[\x7f-\x9f\xad\u0600-\u0605\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff0-\uffff]|[\ud800-\udfff]"

@@ -34,6 +34,7 @@ def alternatives(
         min_runs: that must have attempted both of a pair for its order to be known.
     """
     places = [n for n, name in enumerate(counts.names) if name in among]
+    # Groups are gathered from the most frequent one on.
     places.sort(key=lambda n: (-counts.both[n, n], counts.names[n]))
     order = _PairOrder(counts, ways, min_runs)
     tested = max(1, len(places) * (len(places) - 1) // 2)

@@ -37,9 +37,9 @@ from untaken.plans.discovery.proposed_graph import (
 from untaken.stats.rates import wilson
 
 LARGEST: Final = 1_000
+"""Sub-goals of a draft: nobody could go through more."""
 MOST_NAMED: Final = 3
 """Tasks that a plan does not fit, and tools of one, that are named."""
-"""Sub-goals of a draft: nobody could go through more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +97,7 @@ def discover(
         offered = shared_calls(used, mutates)
         orders, nodes = orders_by_calls(used, [c for c in offered if c.changes or c.sub_goal in reads])
         base = PlanGraph(id=graph_id, version=0, mutates=sorted(mutates), sub_goals=nodes)
+        # A task is seldom run as often as elsewhere.
         limits = replace(limits, min_runs=min(limits.min_runs, max(2, len(used))))
     elif graph is None:
         orders, nodes = orders_by_plans(used) if source == "plans" else orders_by_names(used)

@@ -50,6 +50,7 @@ def _globs(stem: str, members: list[str], every: set[str]) -> tuple[str, ...]:
     for ending in ("*", "[0-9]*") if len(members) > 1 else ():
         glob = f"{escape_glob(stem)}{ending}"
         fits = all(matches_glob(glob, task) for task in members)
+        # It would take every task that is still to come.
         if glob != "*" and fits and not any(matches_glob(glob, task) for task in outside):
             return (glob,)
     return tuple(map(escape_glob, members))

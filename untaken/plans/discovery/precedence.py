@@ -67,6 +67,7 @@ def precedence(
     for options in groups.values():
         times = np.column_stack([times, times[:, [columns[option] for option in options]].min(axis=1)])
     held = np.isfinite(times)
+    # One column at a time: runs × k × k truth values would fill memory.
     first = np.array([((times[:, [i]] < times) & held).sum(axis=0) for i in range(times.shape[1])])
     return Precedence(
         names=(*names, *groups),
@@ -114,6 +115,7 @@ def without_circles(pairs: Iterable[Pair], size: int) -> tuple[list[Pair], list[
     Returns:
         What was taken, and what was left out.
     """
+    # Closed at every step, so that one bit tells whether a pair closes a circle.
     after = [1 << n for n in range(size)]  # bits: what comes after each, itself included
     ahead = [1 << n for n in range(size)]
     kept: list[Pair] = []

@@ -98,7 +98,7 @@ def _valid(before: PlanGraph, after: PlanGraph) -> PlanGraph:
     if len(after.sub_goals) > limits.SUB_GOALS:
         raise _invalid(f"a plan graph has at most {limits.SUB_GOALS:,} sub-goals")
     faults = [found for found in validate(after) if found.severity == "error" or found.code in _REFUSED]
-    known = [found.message for found in validate(before)] if faults else []
+    known = [found.message for found in validate(before)] if faults else []  # not this edit's doing
     fresh = next((fault for fault in faults if fault.message not in known), None)
     if fresh is not None:
         hint = _HINTS.get(fresh.code, fresh.hint)
@@ -198,6 +198,7 @@ def _read_again(node: SubGoal) -> SubGoal:
 
 def _strict(value: Any) -> Any:
     try:
+        # As text, then read like a file: what no file could hold must not get into a graph.
         text = decode(msgspec.json.encode(value), "edit")
     except (TypeError, ValueError, RecursionError) as error:
         raise _invalid(str(error)) from None

@@ -35,6 +35,7 @@ def edits_between(old: PlanGraph, new: PlanGraph, *, renamed: Mapping[str, str] 
     """
     made: list[Edit] = [Rename(sub_goal=a, id=b) for a, b in (renamed or {}).items() if a != b]
     graph = apply_all(old, made)
+    # Added before deleted: a graph without a sub-goal would be refused on the way.
     for part in (_loosened, _added, _deleted, _changed, _ordered, _of_graph):
         for edit in part(graph, new):
             made.append(edit)

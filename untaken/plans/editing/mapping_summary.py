@@ -20,6 +20,7 @@ from untaken.plans import (
     call_matches,
     escape_glob,
     map_actions,
+    matches_glob,
     rule_fits,
 )
 from untaken.plans.patterns import as_literal
@@ -124,7 +125,7 @@ class MappingSummary:
 
 
 def unmapped(runs: Iterable[Run], graph: PlanGraph) -> MappingSummary:
-    """Score the runs against the graph and collect what no rule, check, tag, plan or judge maps."""
+    """Map the actions of the runs and collect what no rule, check, tag, plan or judge maps."""
     count = _MappingCount(graph)
     for run in runs:
         count.lay(run, map_actions(run, graph))
@@ -151,7 +152,7 @@ class _Group:
             own.append(Example(digest=run.digest, run_id=run.run_id, seq=seq, call=call))
         for name, value in call.arguments.items() if call else ():
             if isinstance(value, str | bool) and len(str(value)) <= TEXT_CHARS:
-                self.values[name][type(value), value] += 1
+                self.values[name][value] += 1
 
     def shown(self) -> tuple[Example, ...]:
         """One of each run first."""
@@ -211,14 +212,8 @@ class _MappingCount:
             return self.hearing
         found = self.by_tool.get(action.tool)
         if found is None:
-            bare = ToolCall(
-                run_id="", seq=0, ts=action.ts, prev=action.prev, call_id="", tool=action.tool, arguments={}
-            )
-            found = [
-                (name, place, rule)
-                for name, place, rule in self.rules
-                if rule_fits(Rule(tool=rule.tool, text=rule.text), bare)
-            ]
+            on_calls = (known for known in self.rules if known[2].text is None)
+            found = [known for known in on_calls if matches_glob(known[2].tool or "*", action.tool)]
             self.by_tool[action.tool] = found
         return found
 
@@ -278,7 +273,7 @@ def _rules(tool: str, group: _Group) -> Iterator[Rule]:
     yield Rule(tool=broad)
     for name, values in sorted(group.values.items()):
         if len(values) <= VALUES:
-            for (_, value), count in values.most_common():
+            for value, count in values.most_common():
                 if 1 < count < group.actions or len(values) == 1 < group.actions:
                     yield Rule(tool=broad, arguments={name: as_literal(value)})
 

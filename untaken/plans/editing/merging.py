@@ -115,14 +115,10 @@ class _Merging:
         if in_mine == in_theirs or name not in self.base:
             return in_mine or in_theirs
         kept = self.mine if in_mine else self.theirs
-        if _same(self.base[name], kept[name]) and not self.newly_used(name, kept):
-            return False
+        if _same(self.base[name], kept[name]) and _users(name, kept) <= _users(name, self.base):
+            return False  # deleted by one; the other neither changed it nor came to need it
         side = self.contested((name, WHOLE), self.mine.get(name), self.theirs.get(name))
         return in_mine if side == "mine" else in_theirs
-
-    def newly_used(self, name: str, nodes: Mapping[str, SubGoal]) -> bool:
-        """Whether another sub-goal came to need it, or to have it as an option."""
-        return not _users(name, nodes) <= _users(name, self.base)
 
     def node(self, name: str) -> SubGoal:
         """A sub-goal; its links are still to be made."""
@@ -246,6 +242,7 @@ def _circular(pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
     needs: dict[str, list[str]] = {}
     for name, other in pairs:
         needs.setdefault(name, []).append(other)
+    # As a rule there is no cycle, and the links need not be drawn one by one.
     try:
         TopologicalSorter(needs).prepare()
     except CycleError:

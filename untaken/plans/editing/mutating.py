@@ -83,7 +83,7 @@ def _count(run: Run, tallies: dict[str, _Tally]) -> None:
             last = None
         elif isinstance(event, State):
             changed = any(state.get(key) != value for key, value in event.state.items())
-            state |= event.state
+            state |= event.state  # only the top level of the patch: enough to see that something changed
             if last is not None:
                 last.observed += 1
                 last.changed += changed
