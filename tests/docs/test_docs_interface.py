@@ -31,7 +31,7 @@ from untaken.counterfactual.run_evaluation import DeltaVerdict, EvaluationStatus
 from untaken.facts import TABLES as FACT_TABLES
 from untaken.judging import WhyUnscored
 from untaken.judging.asking.access import SETTING
-from untaken.judging.asking.bounds import KEY_SETTING
+from untaken.judging.asking.question import KEY_SETTING
 from untaken.ledger import event_type
 from untaken.ledger import events as e
 from untaken.plans import (

@@ -70,5 +70,5 @@ if TYPE_CHECKING:
         uncalibrated as uncalibrated,
     )
 
-# It computes, and NumPy is slow to load.
+# Rates and passports compute with NumPy, which is slow to load.
 __getattr__, __dir__ = imported_on_first_use(__name__)

@@ -141,7 +141,7 @@ def _put_in_by(call: ToolCall) -> _Given:
     text, joined = "\n".join(texts_in(call.arguments)), "".join(values)
     wholes = dict.fromkeys((text, joined, value_text(call.arguments)))
     read = [_letters(reading) for each in wholes for piece in pieces(each) for reading in readings(piece)]
-    letters = [_letters(call.tool), _letters(joined), _letters(text), *read]
+    letters = [_letters(joined), _letters(call.tool), _letters(text), *read]
     words = (*_words(text), *_words(value_text(call.arguments)))
     return _Given(call.seq, tuple(dict.fromkeys(letters)), words, frozenset(map(_letters, values)))
 
@@ -177,7 +177,7 @@ def _says(before: list[_Given], words: list[str]) -> bool:
     wanted = frozenset(words)
     if any(_close_by(wanted, given.words) for given in calls):
         return True
-    return letters in "".join(given.letters[1] for given in calls) or _in_parts(words, calls)
+    return letters in "".join(given.letters[0] for given in calls) or _in_parts(words, calls)
 
 
 def _close_by(wanted: frozenset[str], words: tuple[str, ...]) -> bool:

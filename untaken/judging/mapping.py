@@ -135,7 +135,7 @@ def _question(
 
 
 def _settled(batch: Sequence[ToolCall], graph: PlanGraph, given: MappingAnswer) -> list[MappedAction]:
-    """Refuses answers about actions not in the question, actions named twice, and unknown sub-goals."""
+    """What was answered about these actions; other actions and numbers of no sub-goal are left out."""
     numbers = {one.seq: one.number for one in given.actions}
     named = ((call.seq, numbers.get(call.seq, 0)) for call in batch)
     return [

@@ -14,8 +14,7 @@ import msgspec
 
 from untaken.errors import Unscored, UntakenError
 from untaken.extras import extra_missing
-from untaken.judging.asking.bounds import LOCAL, REQUESTS
-from untaken.judging.asking.question import ModelAnswer, Question, T, Unreached
+from untaken.judging.asking.question import LOCAL, REQUESTS, ModelAnswer, Question, T, Unreached
 from untaken.judging.asking.replies import Reply, ReplyStore, public_name
 
 if TYPE_CHECKING:

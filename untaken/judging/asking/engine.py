@@ -38,9 +38,8 @@ from pydantic_ai.settings import ModelSettings
 
 from untaken import limits
 from untaken.errors import Unscored, UntakenError, bare_addresses
-from untaken.judging.asking.bounds import KEY_SETTING, LOCAL, REQUESTS
 from untaken.judging.asking.local import serving
-from untaken.judging.asking.question import Question, Unreached
+from untaken.judging.asking.question import KEY_SETTING, LOCAL, REQUESTS, Question, Unreached
 from untaken.judging.asking.replies import Reply, ToolUse, without_keys
 
 RETRIES: Final = 2

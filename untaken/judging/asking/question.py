@@ -19,6 +19,12 @@ from untaken.judging.asking.replies import Reply
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+REQUESTS: Final = 16
+"""Most requests for one question, tool calls and retries included."""
+LOCAL: Final = "local"
+"""Names the packaged model."""
+KEY_SETTING: Final = "UNTAKEN_MODEL_KEY"
+"""Environment variable with the key for a model named by its address."""
 REPLY_TOKENS: Final = (1_024, 8_192)
 """Every reply may have the first number of tokens; no reply has more than the second."""
 NUMBER_CHARS: Final = 18

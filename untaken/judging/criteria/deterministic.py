@@ -327,7 +327,7 @@ def _item(reading: RunFacts, wanted: Sequence[Criterion], known: dict[str, Ledge
 def quantified(
     run: Run, values: dict[str, Value], *, unparseable: str = "", unscored: dict[str, str] | None = None
 ) -> Quantified:
-    """The messages of a run, with the run's names."""
+    """A run's values, with the run's names."""
     return Quantified(
         subject=run.digest,
         success=None if isinstance(run.success, Unscored) else run.success,

@@ -159,9 +159,8 @@ def drop_sub_goals(reading: RunFacts, random: Random, share: float) -> Events | 
     """Leaves out all that was done for a share of the completed sub-goals, and the verdicts on them."""
     if isinstance(reading.score, Unscored):
         return reading.score
-    done = [
-        node for node in reading.nodes if node.completed and (node.events or _judged(reading, node.sub_goal))
-    ]
+    judged = {verdict.sub_goal for verdict in reading.run.of(Verdict)}
+    done = [node for node in reading.nodes if node.completed and (node.events or node.sub_goal in judged)]
     if not done:
         return Unscored("no sub-goal was completed by an action or a verdict")
     lost = _some(done, share, random)
@@ -248,10 +247,6 @@ def _pair(near: AnyEvent, call_id: str, tool: str, arguments: Mapping[str, Any],
 
 def _of_agent(event: Message) -> bool:
     return isinstance(event.content, str) and event.role.casefold() not in INPUT_ROLES
-
-
-def _judged(reading: RunFacts, sub_goal: str) -> bool:
-    return any(verdict.sub_goal == sub_goal for verdict in reading.run.of(Verdict))
 
 
 DROP: Final = Attack(

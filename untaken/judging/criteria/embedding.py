@@ -64,7 +64,7 @@ def likeness(criteria: Sequence[Criterion], *, by: Measure | None = None) -> Cri
 
 @cache
 def usual_measure() -> Measure:
-    """Compares embeddings where they can be made here, else words."""
+    """Embeddings where they can be made here, else words."""
     try:
         embedder()
     except (UntakenError, OSError):

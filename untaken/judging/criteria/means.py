@@ -167,7 +167,7 @@ def _means(run: QuantifierRun, name: str) -> CriterionMeans:
     values = [(item.success, item.values[name]) for item in run.items if name in item.values]
     success = [v.level for outcome, v in values if outcome is True and v.level is not None]
     failed = [v.level for outcome, v in values if outcome is False and v.level is not None]
-    best, worst = _mean(success), _mean(failed)
+    best, worst = mean_or(success), mean_or(failed)
     gap = best if isinstance(best, Unscored) else worst if isinstance(worst, Unscored) else best - worst
     other = Counter(v.text for _, v in values if v.out_of_vocabulary)
     return CriterionMeans(
@@ -187,12 +187,13 @@ def _across(runs: Sequence[QuantifierRun], name: str) -> AcrossRuns:
     return AcrossRuns(
         name=name,
         runs=len(runs),
-        mean_of_run_gaps=_mean(gaps, NO_GAP),
-        mean_within_problem_sd=_mean([pstdev(levels) for levels in repeated], NOT_REPEATED),
+        mean_of_run_gaps=mean_or(gaps, NO_GAP),
+        mean_within_problem_sd=mean_or([pstdev(levels) for levels in repeated], NOT_REPEATED),
         problems=len(repeated),
         runs_ordered_rightly=sum(gap > 0 for gap in gaps),
     )
 
 
-def _mean(values: Sequence[float], none: Unscored = NO_VALUE) -> Score:
+def mean_or(values: Sequence[float], none: Unscored = NO_VALUE) -> Score:
+    """Their mean, or why there is none."""
     return fsum(values) / len(values) if values else none

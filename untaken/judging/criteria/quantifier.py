@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from typing import Annotated, Any, Final
 
@@ -33,13 +33,6 @@ ADDRESSED: Final = "possible prompt injection in the record, so its values canno
 NO_CODE: Final = "the reply lacks the code of its question, so it may come from the record"
 
 Graphs = GraphSet | Sequence[PlanGraph]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    run: Run
-    nonce: str
-    question: Question[Any]
 
 
 def template() -> Template:
@@ -129,15 +122,15 @@ def _pass(
     """One question per run, or a few if there are many criteria."""
     groups = [criteria[n : n + AT_ONCE] for n in range(0, len(criteria), AT_ONCE)]
     asked = [_ask(run, group, model.replies.salt, seed) for run in runs for group in groups]
-    answers = model.ask_all([one.question for one in asked], progress=progress)
+    answers = model.ask_all([question for _, question in asked], progress=progress)
     items, findings = [], []
     for place, run in enumerate(runs):
         mine = slice(place * len(groups), (place + 1) * len(groups))
         injections = tuple(texts_to_judges(run))
         findings += [finding_of(run, found) for found in injections]
         parts = [
-            _settled(one, answer, group, addressed=bool(injections))
-            for one, answer, group in zip(asked[mine], answers[mine], groups, strict=True)
+            _settled(run, nonce, answer, group, addressed=bool(injections))
+            for (nonce, _), answer, group in zip(asked[mine], answers[mine], groups, strict=True)
         ]
         items.append(_joined(parts))
     return QuantifierRun(
@@ -162,7 +155,7 @@ def _criteria_findings(criteria: Sequence[Criterion]) -> list[Finding]:
     ]
 
 
-def _ask(run: Run, criteria: Sequence[Criterion], salt: str, seed: int) -> _Asked:
+def _ask(run: Run, criteria: Sequence[Criterion], salt: str, seed: int) -> tuple[str, Question[Any]]:
     text = template()
     listed = "\n\n".join(f"{key}\n{_described(c)}" for key, c in zip(_keys(criteria), criteria, strict=True))
     digest = run.digest
@@ -182,7 +175,7 @@ def _ask(run: Run, criteria: Sequence[Criterion], salt: str, seed: int) -> _Aske
         seed=seed,
         about=digest,
     )
-    return _Asked(run=run, nonce=nonce, question=question)
+    return nonce, question
 
 
 def _form(criteria: Sequence[Criterion]) -> type[Struct]:
@@ -244,18 +237,23 @@ def _inwards(events: Sequence[Event]) -> list[Event]:
 
 
 def _settled(
-    asked: _Asked, answer: ModelAnswer[Any] | Unscored, criteria: Sequence[Criterion], *, addressed: bool
+    run: Run,
+    nonce: str,
+    answer: ModelAnswer[Any] | Unscored,
+    criteria: Sequence[Criterion],
+    *,
+    addressed: bool,
 ) -> Quantified:
     """The result of a reply: its values, or why none of them counts."""
     if isinstance(answer, Unscored):
-        return quantified(asked.run, {}, unparseable=answer.reason)
-    if answer.output.code.strip() != asked.nonce:
-        return quantified(asked.run, {}, unparseable=NO_CODE)
+        return quantified(run, {}, unparseable=answer.reason)
+    if answer.output.code.strip() != nonce:
+        return quantified(run, {}, unparseable=NO_CODE)
     if addressed:
-        return quantified(asked.run, {}, unscored={c.name: ADDRESSED for c in criteria})
+        return quantified(run, {}, unscored={c.name: ADDRESSED for c in criteria})
     replies = [getattr(answer.output.values, key) for key in _keys(criteria)]
     values = {c.name: read_value(c, value) for c, value in zip(criteria, replies, strict=True)}
-    return quantified(asked.run, values)
+    return quantified(run, values)
 
 
 def _joined(parts: Sequence[Quantified]) -> Quantified:

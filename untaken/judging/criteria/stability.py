@@ -10,7 +10,7 @@ from statistics import fmean, pstdev
 from untaken import stats
 from untaken.errors import Score, Unscored
 from untaken.judging.criteria.criterion import QuantifierRun
-from untaken.judging.criteria.means import levels_by_subject, top_level
+from untaken.judging.criteria.means import levels_by_subject, mean_or, top_level
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +70,11 @@ def stability(
     rest = [levels for levels in repeated.values() if fmean(levels) >= near_zero]
     deterministic = bool(knowing) and all(run.deterministic for run in knowing)
     none = Unscored("no subject has values in two passes")
-    found = _mean(
+    found = mean_or(
         [pstdev(v) / fmean(v) for v in rest], none if not repeated else Unscored("all means near 0")
     )
-    near = _mean([pstdev(v) / top for v in low], none if not repeated else Unscored("no mean is near 0"))
-    spread = _mean([pstdev(v) for v in repeated.values()], none)
+    near = mean_or([pstdev(v) / top for v in low], none if not repeated else Unscored("no mean is near 0"))
+    spread = mean_or([pstdev(v) for v in repeated.values()], none)
     steady = (isinstance(found, Unscored) or found <= cv) and (isinstance(near, Unscored) or near <= sd_share)
     stable = True if deterministic else steady if repeated else None
     return Stability(
@@ -130,7 +130,3 @@ def pass_steps(passes: Sequence[QuantifierRun], *, near_zero: float = 0.5) -> tu
 def _cv(levels: Mapping[str, Sequence[int]], near_zero: float) -> float | None:
     found = [pstdev(v) / fmean(v) for v in levels.values() if len(v) > 1 and fmean(v) >= near_zero]
     return fmean(found) if found else None
-
-
-def _mean(values: Sequence[float], why: Unscored) -> Score:
-    return fsum(values) / len(values) if values else why

@@ -140,7 +140,7 @@ def verify_criteria(
         passes: of one quantifier over the same runs; two or more unless it is deterministic.
         disturbed: by attack, passes over the same runs made worse (`quantify_disturbed`); their subjects are
             the originals'. Without, the drop test is "not done", and said to be.
-        thresholds: what to ask for; `Thresholds()` by default.
+        thresholds: what to ask for; `VerifierThresholds()` by default.
         similarities: likeness of two criteria by their words, by pair of names in either order.
 
     Returns:
