@@ -184,6 +184,7 @@ def _pairs(run: Run, a: Sequence[str], b: Sequence[str]) -> tuple[list[VerdictPa
 
 
 def _least_first(one: AgreementEstimate) -> tuple[float, int, str, str]:
+    # Unscored last.
     return one.agreement if isinstance(one.agreement, float) else 1.0, -one.n, one.graph, one.name
 
 
@@ -202,6 +203,7 @@ def estimate_agreement(
     """How far both agree over some pairs; without any, every figure is unscored."""
     clusters: dict[str, list[VerdictPair]] = defaultdict(list)
     for pair in pairs:
+        # What is hard in a task is hard in all its runs, so that intervals take whole tasks as their units.
         clusters[pair.task_id if cluster == "task" else pair.digest].append(pair)
     verdicts = [[(pair.a, pair.b) for pair in some] for some in clusters.values()]
     ac1, ac1_low, ac1_high = stats.gwet_ac1(verdicts, stats.agreement_share(verdicts))

@@ -20,6 +20,7 @@ def unseen(run: Run, reader: str | None) -> Run:
     if len(kept) == len(run.events):
         return run
     found = Run(events=kept, integrity=run.integrity, source=run.source, appended_here=run.appended_here)
+    # What is cached stays: it is of the run's own events, which are all still there.
     found.__dict__["digest"] = run.digest
     if (texts := run.__dict__.get(TEXTS_TO_JUDGES)) is not None:
         found.__dict__[TEXTS_TO_JUDGES] = texts
@@ -65,4 +66,5 @@ def next_to_read_again(runs: Iterable[Run], reader: str | None, *, seed: str = "
         for run in runs
         if not run.integrity.broken and other_readers(run, reader) and not has_read(run, reader or "")
     )
+    # By hash and not by draw: the order stays the same while runs are added and read.
     return min(found, key=lambda digest: sha256(f"{seed} {digest}".encode()).hexdigest(), default=None)

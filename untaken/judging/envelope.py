@@ -14,12 +14,14 @@ NONCE_CHARS: Final = 16
 
 def nonce_for(salt: str, *parts: str) -> str:
     """The code of one question: the same for the same question and store, unknown to who wrote the record."""
+    # With lengths, so that text moved from one part to the next gives another code.
     named = "\0".join(f"{len(part)}:{part}" for part in parts)
     return hmac.new(salt.encode(), named.encode("utf-8", "surrogatepass"), sha256).hexdigest()[:NONCE_CHARS]
 
 
 def neutral(text: str) -> str:
     """The text without anything that could end its envelope or steer a terminal or a tokenizer."""
+    # Marks of chat templates, which a tokenizer may read as the end of a turn.
     plain = text.translate(_NEUTRAL).replace("<|", "< |").replace("|>", "| >")
     return "".join(c if c in "\n\t" or c.isprintable() else " " if c.isspace() else "�" for c in plain)
 

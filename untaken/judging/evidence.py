@@ -139,6 +139,7 @@ def _given(event: Event) -> _Given | None:
 def _put_in_by(call: ToolCall) -> _Given:
     values = list(texts_in(list(call.arguments.values())))
     text, joined = "\n".join(texts_in(call.arguments)), "".join(values)
+    # In lines, in one piece and as JSON: a tool may give any of these back, and decode what is in them.
     wholes = dict.fromkeys((text, joined, value_text(call.arguments)))
     read = [_letters(reading) for each in wholes for piece in pieces(each) for reading in readings(piece)]
     letters = [_letters(joined), _letters(call.tool), _letters(text), *read]
@@ -161,12 +162,13 @@ def _without_line_numbers(words: list[str]) -> list[str]:
             counted = [str(int(word) + 1)]
         else:
             kept.append(word)
-    return kept if len(words) - len(kept) > 1 else words
+    return kept if len(words) - len(kept) > 1 else words  # a single number may be anything
 
 
 def _says(before: list[_Given], words: list[str]) -> bool:
     """Whether what was put in says these words: in one piece, in another order, in parts, or in a code."""
     letters = _letters("".join(words))
+    # What the agent said counts from a few words on: a result may share a word or two with any sentence.
     enough = len(words) >= REPEATED_WORDS
     codes = (letters, letters[::-1], codecs.encode(letters, "rot13"))
     calls = [given for given in before if given.words]
@@ -177,6 +179,7 @@ def _says(before: list[_Given], words: list[str]) -> bool:
     wanted = frozenset(words)
     if any(_close_by(wanted, given.words) for given in calls):
         return True
+    # Over all calls together: a file may be written in parts, and read back whole.
     return letters in "".join(given.letters[0] for given in calls) or _in_parts(words, calls)
 
 

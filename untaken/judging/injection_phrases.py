@@ -106,6 +106,7 @@ PHRASES: Final = (
         ("verdict", "passed", "score", "grade", "judgement", "judgment", "decision"),
         _PASSED,
     ),
+    # Not after a backslash: "\nonce" in JSON is a new line and the word "once".
     Phrase(  # words of the contract that no record has a reason to use
         r"""\b(?:(?<!\\)nonce|evidence_not_found|judge_addressed|answer\ code|system\ prompt
             |developer\ message|judge\ prompt|your\ code\ is|code\ you\ were\ given)\b""",

@@ -123,6 +123,7 @@ def settle(
         passed=passed,
         unanchored=passed is True and not asked.node.anchored,
         evidence=() if why is not None or given is None else tuple(given.evidence),
+        # In these cases the words are the reason; otherwise they argue for what does not count.
         reason=words if why in (None, "no_answer", "could_not_tell") else f"{UNSCORED_WORDS[why]}: {words}",
         unscored_reason=why,
         model=model,
@@ -164,6 +165,7 @@ def verdict_events(run: Run, report: JudgeReport, *, signed: str | None = None) 
         )
         for verdict in report.verdicts
         if verdict.unscored_reason is None
+        # Without an earlier one, the verdict itself is compared, which equals no truth value.
         and latest.get((verdict.sub_goal, author(signed or verdict.model)), verdict) != verdict.passed
     )
 
@@ -202,10 +204,11 @@ def _in_graph(run: Run, graph: PlanGraph) -> Iterator[Finding]:
 def _void(
     run: Run, asked: NodeQuestion, given: JudgeAnswer, *, addressed: bool, accept: bool
 ) -> WhyUnscored | None:
-    if given.code.strip() != asked.nonce:
+    if given.code.strip() != asked.nonce:  # first of all: without it, the record may be speaking
         return "code_missing"
     if given.verdict == "unscored":
         return "could_not_tell"
+    # Only a pass needs a result: of what was not done, a record shows nothing.
     passed = given.verdict == "pass"
     if passed and not given.evidence:
         return "evidence_missing"
@@ -221,6 +224,7 @@ def _void(
         evidence.is_about(events[c.seq], c.quote, node, None if accept else asked.own) for c in shown
     ):
         return "evidence_unrelated"
+    # Such text asks for a pass; a fail is against it.
     return "judge_addressed" if passed and addressed else None
 
 

@@ -50,7 +50,7 @@ def draw_findings(items: Sequence[JudgedItem], *, runs: Sequence[Run]) -> tuple[
         runs: all of them, which tell how often a task succeeds and when each run started.
     """
     labelled = ~np.isnan(np.array([item.people for item in items]))
-    if not labelled.any() or labelled.all():
+    if not labelled.any() or labelled.all():  # nothing was drawn
         return ()
     features = _features(items, runs)
     digests, tasks = (
@@ -79,6 +79,7 @@ def _features(items: Sequence[JudgedItem], runs: Sequence[Run]) -> dict[str, Flo
     for run in runs:
         if not np.isnan(outcome[run.digest]):
             by_task[run.task_id].append(outcome[run.digest])
+    # Ranks: one late run would outweigh all.
     rank = {ts: place for place, ts in enumerate(sorted({run.started.ts for run in runs}))}
     began = {run.digest: float(rank[run.started.ts]) for run in runs}
     agents = sorted({item.agent for item in items})

@@ -43,6 +43,7 @@ def _meant(word: str) -> str | None:
     near = (
         key
         for key, needed in _BY_LENGTH[len(word)]
+        # The cheap conditions first: few words get as far as the distance.
         if key[0] in word[:2] and len(needed & letters) >= len(needed) - most and _apart(word, key) <= most
     )
     return next(near, None)

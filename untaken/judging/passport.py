@@ -221,7 +221,10 @@ def _passport(
     pairs = [_pair(one, author) for one in judged if one.people is not None]
     whole = estimate_agreement("all", "", pairs, independent(pairs))
     rates = labelled_rates(
-        {one.run.digest: one.run for one in judged}.values(), people, [escape_glob(author)]
+        # A name may hold glob signs.
+        {one.run.digest: one.run for one in judged}.values(),
+        people,
+        [escape_glob(author)],
     )
     rate = rates.overall
     return JudgePassport(

@@ -58,6 +58,7 @@ def _addresses(piece: str) -> str | None:
         lowered = reading.lower()
         for phrase in PHRASES if number > 1 else (*PHRASES, *IN_OTHER_LANGUAGES):
             if found := phrase.find(lowered):
+                # A capital İ becomes two characters.
                 as_written = reading if len(reading) == len(lowered) else lowered
                 return as_written[found.start() : found.end()][:QUOTE_CHARS]
         if hidden := _taken_apart(lowered):
@@ -112,7 +113,9 @@ class RunSearch:
         self._ended = False
         self._found: dict[int, str] = {}
         self._open: dict[type[Event], _Neighbours] = {
-            kind: _Neighbours() for kind in (Event, Observation, Message)
+            # A text may come in parts, with other events between: results and messages also run alone.
+            kind: _Neighbours()
+            for kind in (Event, Observation, Message)
         }
 
     def look(self, events: Iterable[Event]) -> None:

@@ -143,4 +143,5 @@ def _by_relevance(scored: NodeScore, view: LedgerView) -> list[Event]:
     messages = [e for e in view.events.values() if isinstance(e, Message)]
     states = [e for e in view.events.values() if isinstance(e, State)]
     rest = [e for e in view.events.values() if isinstance(e, ToolCall | Observation)]
+    # The first message is mostly the task, and the last ones say how it ended.
     return [*mapped, *answers, *finished, *messages[:1], *states[-1:], *messages[-3:], *rest]

@@ -85,7 +85,7 @@ def readings(text: str) -> Iterator[str]:
     An image in base64 is no text, so that it costs next to nothing.
     """
     text = _LONG.sub(_unless_image, text)
-    yield _blanks(text if text.isascii() else unicodedata.normalize("NFC", text))
+    yield _blanks(text if text.isascii() else unicodedata.normalize("NFC", text))  # patterns are composed
     plain = as_seen(text)
     if plain != text:
         yield _blanks(plain)
@@ -97,6 +97,7 @@ def readings(text: str) -> Iterator[str]:
     lowered = plain.lower()
     if (spelt := corrected(lowered)) != lowered:
         yield _blanks(spelt)
+    # Only where it shows: each reading costs as much as the text, and is searched for all phrases.
     if any(word in lowered for word in _REVERSED):
         yield _blanks(plain[::-1])
     if any(word in lowered for word in _ROTATED):
@@ -125,6 +126,7 @@ def as_seen(text: str) -> str:
         text = decoded
     if text.isascii():
         return _UNSEEN.sub("", text)
+    # Letters of any width or style become plain ones, and accents become marks that can be left out.
     apart = unicodedata.normalize("NFKD", _UNSEEN.sub("", text))
     letters = "".join(c for c in apart if not unicodedata.combining(c) and unicodedata.category(c) != "Me")
     return letters.lower().translate(_LOOKALIKES)
@@ -178,7 +180,7 @@ def _encoded(text: str) -> Iterator[str]:
     found += [_base32(run[0].upper()[offset:]) for run in _BASE32.finditer(text) for offset in range(8)]
     for run in _HEX.finditer(text):
         digits = _BETWEEN.sub("", run[0].replace("0x", ""))
-        found += [bytes.fromhex(digits), bytes.fromhex(digits[1:-1])]
+        found += [bytes.fromhex(digits), bytes.fromhex(digits[1:-1])]  # the first digit may not belong to it
     found += [bytes(codes) for codes in _code_points(text) if all(0x20 <= code <= 0x7E for code in codes)]
     if found:
         yield b" ".join(b"\n".join(map(_printed, found)).split()).decode("ascii")

@@ -42,7 +42,7 @@ def value_text(value: Any) -> str:
 
 def texts_in(value: Any) -> Iterator[str]:
     """Every text in a value, at any depth, in its order; names and plain values of objects together."""
-    pending = [value]
+    pending = [value]  # a stack, no recursion: how deep it nests is up to the record
     while pending:
         now = pending.pop()
         if isinstance(now, str):

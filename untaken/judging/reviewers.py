@@ -200,7 +200,7 @@ def _reliability(
 
 
 def _least_first(one: Reliability) -> tuple[float, int, str, str]:
-    return one.agreed / one.items if one.items else 2.0, -one.items, one.graph, one.name
+    return one.agreed / one.items if one.items else 2.0, -one.items, one.graph, one.name  # no items last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,6 +140,7 @@ class _Known:
             if Identity.of(one.verdict.made_with) == passport.identity
         }
         then = {(one.run, one.graph, one.sub_goal): (one.people, one.judge) for one in passport.labelled}
+        # A label on a run that is not among these has not changed: these may be a part of what was measured.
         different = sum(now[key] != verdicts for key, verdicts in then.items() if key in now)
         return cls(
             passport=passport,

@@ -157,6 +157,7 @@ def _difference(
     found: tuple[Score, Score, Score, Score] = (few, few, few, few)
     if len(gaps) > 1:
         mean = sum(map(sum, gaps.values())) / n
+        # Tasks differ in their number of pairs: the error is that of a ratio of sums, not of a mean of means.
         reach = stats.reach_of_sum([sum(gap - mean for gap in some) / n for some in gaps.values()], len(gaps))
         p = stats.sign_flips([sum(some) for some in gaps.values()], resamples=10_000, seed=0)
         found = mean, max(-1.0, mean - reach), min(1.0, mean + reach), p

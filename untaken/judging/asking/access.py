@@ -142,7 +142,7 @@ class ModelAccess:
         """
         asked: Sequence[Question[T]] = list(questions)
         answers: list[ModelAnswer[T] | Unscored] = []
-        workers = at_once or (4 if self.name != LOCAL else 1)
+        workers = at_once or (4 if self.name != LOCAL else 1)  # the packaged one answers one at a time
         pool = ThreadPoolExecutor(max_workers=max(1, workers))
         try:
             for answer in pool.map(self.ask, asked):
@@ -150,7 +150,7 @@ class ModelAccess:
                 if progress is not None:  # from here, not from a worker: no other thread may draw a page
                     progress(len(answers), len(asked), f"asking {self.name}")
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)  # who cancels does not wait for a slow model
         return answers
 
     def close(self) -> None:
@@ -179,6 +179,7 @@ class ModelAccess:
             if self._engine is None:
                 self._engine = _start(self._model)
             engine = self._engine
+            # Reserved before it is sent: questions asked at once would else each spend the same budget.
             self._under_way += room
         reply: Reply | Unscored | None = None
         try:
@@ -187,6 +188,7 @@ class ModelAccess:
         finally:
             with self._lock:
                 self._under_way -= room
+                # Any answer shows that it can be reached.
                 self._down = self._down + 1 if isinstance(reply, Unreached) else 0
                 if isinstance(reply, Reply):
                     self._pay(reply)
@@ -207,7 +209,7 @@ class ModelAccess:
                 return Unscored(f"the budget of {self._budget} requests is used up")
             if left > self._under_way:
                 return min(REQUESTS, left - self._under_way)
-            self._lock.wait()
+            self._lock.wait()  # what is under way may use less than was reserved for it
 
     def _pay(self, reply: Reply) -> None:
         now = self._spent
@@ -231,7 +233,7 @@ class ModelAccess:
 
 
 def _answer(question: Question[T], reply: Reply, *, from_store: bool) -> ModelAnswer[T] | Unscored:
-    if reply.prompt_sha256 != question.prompt_sha256:
+    if reply.prompt_sha256 != question.prompt_sha256:  # a file that was copied or renamed by hand
         return Unscored("the recorded reply belongs to another question")
     if reply.failure:
         return Unscored(reply.failure)

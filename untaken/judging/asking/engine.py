@@ -65,7 +65,7 @@ class Engine:
             self._portal: BlockingPortal = self._open.enter_context(start_blocking_portal())
             self._model, self._native = _resolved(model, self._portal, self._open)
             self._open.enter_context(self._portal.wrap_async_context_manager(self._model))
-        except BaseException:
+        except BaseException:  # the thread of the event loop would go on by itself
             self._open.close()
             raise
 
@@ -80,11 +80,13 @@ class Engine:
         form: Any = StructuredDict(question.schema, name="answer")
         agent: Agent[None, Any] = Agent(
             self._model,
+            # A server at an address holds text to the schema; small models there fail at calls of tools.
             output_type=NativeOutput(form) if self._native else form,
             instructions=question.template.text,
             tools=[AgentTool(t.call, name=t.name, description=t.description) for t in question.tools],
             retries=RETRIES,
         )
+        # `StructuredDict` checks nothing: here the model can still correct its answer.
         agent.output_validator(_in_form(question))
         settings = ModelSettings(
             temperature=question.temperature,
@@ -109,6 +111,7 @@ class Engine:
                 except ModelAPIError as error:
                     return Unreached(f"{name} could not be reached: {_short(error)}")
                 except UsageLimitExceeded as error:
+                    # With more room there may be an answer, so none is recorded.
                     if requests < REQUESTS:
                         return Unscored(f"the budget was used up before {name} had answered")
                     return _reply(question, name, messages, failure=f"{name} did not finish: {_short(error)}")
@@ -176,6 +179,7 @@ def _resolved(model: str | Model, portal: BlockingPortal, stack: ExitStack) -> t
     if isinstance(model, Model):
         return model, False
     if model == LOCAL:
+        # The client insists on some key.
         return _at_address(stack.enter_context(serving()), "none", portal, stack), True
     if model.startswith(("http://", "https://")):
         return _at_address(model, os.environ.get(KEY_SETTING, "none"), portal, stack), True
@@ -199,7 +203,7 @@ def _at_address(address: str, key: str, portal: BlockingPortal, stack: ExitStack
     url, _, query = address.partition("?")
     client = stack.enter_context(portal.wrap_async_context_manager(bounded_client(TIMEOUT)))
     asked = OpenAIProvider(base_url=url, api_key=key, http_client=client).client
-    asked = asked.with_options(default_query=dict(parse_qsl(query)))
+    asked = asked.with_options(default_query=dict(parse_qsl(query)))  # the provider itself takes no query
     return OpenAIChatModel(name or "default", provider=OpenAIProvider(openai_client=asked))
 
 

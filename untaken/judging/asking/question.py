@@ -101,7 +101,7 @@ class Question(Generic[T]):
         """JSON Schema of an answer."""
         (root,), parts = msgspec.json.schema_components([self.output], ref_template="#/$defs/{name}")
         name = root["$ref"].removeprefix("#/$defs/")
-        whole = dict(parts.pop(name))
+        whole = dict(parts.pop(name))  # servers want an object at the root, not a reference to one
         return whole | ({"$defs": parts} if parts else {})
 
     @cached_property
@@ -123,7 +123,7 @@ class Question(Generic[T]):
             "prompt": self.prompt_sha256,
             "schema": self.schema,
             "settings": [self.seed, self.temperature, self.max_tokens],
-            "tools": [tool.name for tool in self.tools],
+            "tools": [tool.name for tool in self.tools],  # what they read is in `about`
             "about": self.about,
         }
         return sha256(rfc8785.dumps(identity)).hexdigest()
@@ -142,6 +142,7 @@ def longest_text(schema: Mapping[str, Any], parts: Mapping[str, Any] | None = No
         return 2 + int(schema.get("maxItems", 0)) * (longest_text(schema["items"], parts) + 1)
     if schema.get("type") == "object":
         fields = schema.get("properties", {}).items()
+        # Quotes, colon, comma.
         return 2 + sum(len(key) + 4 + longest_text(part, parts) for key, part in fields)
     return 2 + int(schema.get("maxLength", NUMBER_CHARS))
 

@@ -18,6 +18,7 @@ SALT_FILE: Final = "salt"
 SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 """Endings of environment variables whose values are in no message and in no kept reply."""
 SECRET_CHARS: Final = 6
+"""Shorter values stay: they would be cut out of plain words, too."""
 REPLY_BYTES: Final = 4 * limits.MIB
 
 
@@ -146,7 +147,7 @@ class ReplyStore:
         return sum(1 for _ in self.folder.glob("??/*.json"))
 
     def _file(self, key: str) -> Path:
-        return self.folder / key[:2] / f"{key}.json"
+        return self.folder / key[:2] / f"{key}.json"  # 256 folders, since one of very many files is slow
 
     @staticmethod
     def _draft(file: Path, data: bytes) -> Path:

@@ -93,7 +93,7 @@ def consolidate(
     named: dict[str, list[Criterion]] = {}
     for criterion in criteria:
         named.setdefault(plain_name(criterion.name), []).append(criterion)
-    order = sorted(named.values(), key=lambda same: -len(same))
+    order = sorted(named.values(), key=lambda same: -len(same))  # stable: of equals, what came first
     firsts = [same[0] for same in order]
     found = likeness(firsts, by=by)
     threshold = USUAL_TAU[found.by] if tau is None else tau
@@ -173,6 +173,7 @@ def _curve(
     points = sorted({round(1 + (len(seeds) - 1) * i / (POINTS - 1)) for i in range(POINTS)}) if seeds else []
     curve = []
     for size in points:
+        # All seeds can be drawn in one way only.
         drawn = (chance.sample(seeds, size) for _ in range(draws if size < len(seeds) else 1))
         counts = sorted(unique([place for seed in some for place in seed]) for some in drawn)
         edge = int(0.025 * len(counts))
@@ -195,7 +196,7 @@ def _unique(
 ) -> int:
     """Number of these proposals that `consolidate` leaves."""
     same: dict[str, list[int]] = {}
-    for place in sorted(places):
+    for place in sorted(places):  # as they came, whatever the draw
         same.setdefault(names[place], []).append(place)
     order = sorted(same.values(), key=lambda members: -len(members))
     return len(_groups([members[0] for members in order], cosines, tau))

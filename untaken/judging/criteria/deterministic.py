@@ -82,6 +82,7 @@ def step_efficiency(reading: RunFacts) -> Score:
         return NO_ACTIONS
     if not reading.nodes or all(node.completed is None for node in reading.nodes):
         return Unscored("no sub-goal has evidence either way")
+    # One action may complete several sub-goals.
     return min(1.0, sum(node.completed is True for node in reading.nodes) / len(reading.steps))
 
 
@@ -95,7 +96,7 @@ def unrepeated_actions(reading: RunFacts) -> Score:
     for step in reading.steps:
         last = made.get(step.same)
         fresh += last is None or bisect_right(changes, last) < bisect_left(changes, step.call.seq)
-        if step.ok is not False:
+        if step.ok is not False:  # what failed may rightly be tried again
             made[step.same] = step.call.seq
     return fresh / len(reading.steps)
 
@@ -190,6 +191,7 @@ def outcome_support(reading: RunFacts) -> Score:
     if isinstance(success, Unscored):
         return success
     needed = [node for node in reading.nodes if node.critical] or reading.nodes
+    # What the outcome itself decided would agree with it by definition.
     independent = [node for node in needed if node.decided_by != "outcome"]
     if not independent or any(node.completed is None for node in independent):
         return Unscored("the plan alone does not show whether critical sub-goals were completed")
@@ -313,6 +315,7 @@ def _item(reading: RunFacts, wanted: Sequence[Criterion], known: dict[str, Ledge
     unscored: dict[str, str] = {}
     for criterion in wanted:
         one = known.get(criterion.name)
+        # Our lower bounds say nothing about values that a person has rewritten.
         if one is None or one.criterion.accepted_values != criterion.accepted_values:
             unscored[criterion.name] = "cannot be computed from the ledger: use a model or recorded replies"
             continue

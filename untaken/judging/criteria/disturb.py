@@ -146,6 +146,7 @@ def inject_invalid_actions(reading: RunFacts, random: Random, share: float) -> E
 
 def insert_loops(reading: RunFacts, random: Random, share: float) -> Events | Unscored:
     """Makes a share of the actions again, at once; they work again and change nothing."""
+    # A failing action made again would be noticed for its failure.
     working = [step.call for step in reading.steps if step.ok is not False]
     if not working:
         return Unscored("the agent has no action to repeat")
@@ -188,11 +189,13 @@ def shuffle(reading: RunFacts, random: Random, _share: float) -> Events | Unscor
     if len(set(made)) < 2:
         return Unscored("no two different actions with results to swap")
     order = list(range(len(pairs)))
+    # To swap two equal actions would leave the run as it was.
     while [made[source] for source in order] == made:
         random.shuffle(order)
     instead: dict[int, AnyEvent] = {}
     for place, source in enumerate(order):
         call, answer = pairs[place]
+        # Times stay in their places: a run whose clock goes back would be worse in another way.
         instead[call.seq] = msgspec.structs.replace(pairs[source][0], ts=call.ts)
         instead[answer.seq] = msgspec.structs.replace(pairs[source][1], ts=answer.ts)
     return [instead.get(e.seq, e) for e in reading.run.events]
@@ -224,6 +227,7 @@ def _inserted(reading: RunFacts, after: set[int], made: Callable[[ToolCall], Eve
     behind: dict[int, Events] = {}
     for step in reading.steps:
         if step.call.seq in after:
+            # Not between a call and its answer, which belong together where the answer names no call.
             place = max(answered.get(step.call.call_id, 0), step.call.seq)
             behind.setdefault(place, []).extend(made(step.call))
     return [e for event in reading.run.events for e in (event, *behind.get(event.seq, ()))]
@@ -233,7 +237,7 @@ def _pair(near: AnyEvent, call_id: str, tool: str, arguments: Mapping[str, Any],
     """A call and its answer, at the moment of another event; nothing recorded cites them."""
     shared: dict[str, Any] = {
         "run_id": near.run_id,
-        "seq": -1,
+        "seq": -1,  # `_chained` numbers it
         "ts": near.ts,
         "prev": GENESIS,
         "call_id": call_id,

@@ -169,6 +169,7 @@ def _with(criteria: CriteriaSet, known: Criterion, changed: dict[str, Any], chan
         accepted_values=known.accepted_values,
         status=known.status,
     )
+    # An undo is never undone itself: taking back once more goes one change further back.
     kept = change if change.takes_back else replace(change, before=before)
     fresh = replace(known, **changed, history=[*known.history, kept])
     return _checked(replace(criteria, criteria=[fresh if c is known else c for c in criteria.criteria]))

@@ -90,6 +90,7 @@ def _embedded(texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
     if not texts:
         return ()
     vectors = embedder().embed(list(texts), norm=True)
+    # The last digits of a matrix product differ between machines; a cosine near τ must not.
     return tuple(tuple(round(float(v), 6) for v in row) for row in vectors @ vectors.T)
 
 

@@ -223,7 +223,7 @@ def _excerpts(view: LedgerView) -> list[str]:
     for event in _inwards(list(view.events.values())):
         words = view.excerpt(event)
         if len(words) > room:
-            break
+            break  # one gap in the middle, never several
         shown[event.seq] = words
         room -= len(words)
     left_out = len(view.events) - len(shown)
@@ -233,6 +233,7 @@ def _excerpts(view: LedgerView) -> list[str]:
 
 def _inwards(events: Sequence[Event]) -> list[Event]:
     ends = [(n, -n - 1) for n in range((len(events) + 1) // 2)]
+    # The middle one is both.
     return [events[place] for place in dict.fromkeys(p % len(events) for pair in ends for p in pair)]
 
 

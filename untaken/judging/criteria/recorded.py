@@ -18,6 +18,7 @@ REPLIES: Final = ".evaluated_problems.json"
 CRITERIA: Final = (".criteria.txt", ".criteria.json")
 FILE_BYTES: Final = 64 * 1024 * 1024
 _TRUTHS: Final = {"true": True, "false": False}
+"""The published notebook writes outcomes as text, too, where any text would count as true."""
 
 
 def read_quantifier_runs(
@@ -65,7 +66,7 @@ def join_runs(passes: Sequence[QuantifierRun], runs: Sequence[Run]) -> tuple[Qua
     for run in runs:
         if not run.integrity.broken:
             key = run.task_id.replace("/", "_")
-            found[key] = run if key not in found else None
+            found[key] = run if key not in found else None  # of several runs of a task, none is meant
     return tuple(replace(one, items=tuple(_joined(item, found) for item in one.items)) for one in passes)
 
 

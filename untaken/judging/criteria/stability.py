@@ -121,7 +121,7 @@ def pass_steps(passes: Sequence[QuantifierRun], *, near_zero: float = 0.5) -> tu
     ]
     steps = []
     for n in range(3, len(passes) + 1):
-        pairs = [(course[n - 3], course[n - 2]) for course in courses]
+        pairs = [(course[n - 3], course[n - 2]) for course in courses]  # a course begins at two passes
         changes = [abs(b - a) for a, b in pairs if a is not None and b is not None]
         steps.append(PassStep(passes=n, delta=fsum(changes), criteria=len(changes)))
     return tuple(steps)

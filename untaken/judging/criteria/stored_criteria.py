@@ -167,6 +167,7 @@ def _take_replies(folder: Path, name: str, data: bytes, files: Sequence[tuple[st
     kept, other = place / f"{plain}{REPLIES}", sha256(criteria + data).hexdigest()[:6]
     if kept.exists() and kept.read_bytes() != data:
         plain = f"{plain}-{other}"  # another pass of the same name
+    # Read in a draft first, so that a bad file leaves nothing; in the same folder, so that a move is whole.
     with tempfile.TemporaryDirectory(dir=folder, prefix=".criteria-") as draft:
         for ending, content in ((CRITERIA[1], criteria), (REPLIES, data)):
             (Path(draft) / f"{plain}{ending}").write_bytes(content)
