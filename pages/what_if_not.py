@@ -57,8 +57,7 @@ def nothing_planned() -> None:
     """What a workspace without records says, with the next step."""
     st.info(
         "No run in this workspace has a planning record. `untaken crafter run -o FOLDER` writes ledgers "
-        "and records (.planning.json.zst). Upload both on the Data page, or open the folder with"
-        " "
+        "and records (.planning.json.zst). Upload both on the Data page, or open the folder with "
         "`untaken app FOLDER`. `untaken app --demo` shows sample runs."
     )
     st.page_link("pages/data.py", label="Go to Data", icon=":material/upload_file:")

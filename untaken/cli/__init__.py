@@ -25,6 +25,7 @@ def parser(loaded: Collection[str] = tuple(VERBS)) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"untaken {__version__}")
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
+    # Only the module of the verb in use is loaded: each brings along what its verb needs of the engine.
     for name, does in VERBS.items():
         if name in loaded:
             import_module(f"{__name__}.{name}").add_to(verbs)

@@ -78,7 +78,7 @@ def serve(args: argparse.Namespace, console: Console) -> int:
     removed = "  (removed when the app ends)" if environment.get(TEMPORARY) else ""
     console.say(f"Workspace: {environment['UNTAKEN_WORKSPACE']}{removed}")
     console.say(f"Untaken is at http://{args.address}:{free}  (stop it with Ctrl+C)")
-    console.out.flush()
+    console.out.flush()  # what is buffered is lost when another program takes our place
     options = ["--server.address", args.address, "--server.port", str(free), "--server.headless", "true"]
     command = [sys.executable, "-m", "streamlit", "run", str(app), *options]
     if os.name == "posix":  # become the server, so that stopping us stops it
@@ -118,7 +118,7 @@ def _reach(args: argparse.Namespace, console: Console) -> dict[str, str]:
     if args.insecure:
         console.warn(f"Anybody who reaches {args.address} can read and change this workspace.")
     reach = {} if args.insecure else {SIGN_IN: REQUIRED}
-    if HOSTS in os.environ:
+    if HOSTS in os.environ:  # who runs the server has named its hosts: ours would replace them
         return reach
     if ip := _unspecified(args.address):
         console.warn(f"{ip} names no host: name those it answers for in {HOSTS}, separated by blanks.")
@@ -144,7 +144,7 @@ def _unspecified(address: str) -> str:
 
 def _has_sign_in() -> bool:
     """Whether Streamlit's secrets have a section ``[auth]``; unreadable ones have none."""
-    for folder in (app_folder(), Path.home()):
+    for folder in (app_folder(), Path.home()):  # where Streamlit, served from the first, looks for them
         with suppress(OSError, tomllib.TOMLDecodeError):
             if "auth" in tomllib.loads((folder / ".streamlit" / "secrets.toml").read_text("utf-8")):
                 return True
@@ -156,6 +156,7 @@ def free_port(first: int, address: str = LOOPBACK) -> int:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     for number in range(first, min(first + PORTS_TRIED, LAST_PORT + 1)):
         with socket.socket(family, socket.SOCK_STREAM) as probe:
+            # As servers do: a port that one has just left is free.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((address, number))

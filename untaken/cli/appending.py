@@ -66,6 +66,7 @@ def append_drafts(
     """
     by_file: dict[Path, list[tuple[Run, DraftsOf]]] = defaultdict(list)
     for file, run, drafts_of in wanted:
+        # Asked before the lock, too: a ledger that needs nothing is not locked.
         if drafts_of(run):
             by_file[_of_this_machine(file)].append((run, drafts_of))
     broken = broken_files(ledgers)
@@ -90,7 +91,7 @@ def _append(file: Path, wanted: Sequence[tuple[Run, DraftsOf]]) -> int:
 def _as_locked(file: Path, ledger: LedgerWriter, runs: Sequence[Run]) -> Sequence[Run]:
     """The runs as they are while nobody else can write."""
     heads = [ledger.head(run.run_id) for run in runs]
-    if heads == [run.integrity.head for run in runs]:
+    if heads == [run.integrity.head for run in runs]:  # nobody has written since it was read
         return runs
     return read_ledger(file, strict=False)[0]
 

@@ -6,7 +6,7 @@ import argparse
 
 from untaken.analysis.corpus import evaluate_corpus
 from untaken.analysis.fix_first import triage
-from untaken.analysis.versions import DiscordantRuns, SubGoalChange, VersionComparison
+from untaken.analysis.versions import SubGoalChange, VersionComparison
 from untaken.cli.console import NOTHING, Console, decimal, plain, signed
 from untaken.cli.packet import print_packet
 from untaken.cli.score import print_rules, scored_paths
@@ -99,9 +99,5 @@ def _print_pairs(found: VersionComparison, console: Console) -> None:
         ("task", lambda one: one.task_id),
         ("succeeded", lambda one: found.b if one.second_succeeded else found.a),
         ("the other missed", lambda one: one.sub_goal or NOTHING),
-        ("why", _reason),
+        ("why", lambda one: one.reason[:160] or NOTHING),
     )
-
-
-def _reason(one: DiscordantRuns) -> str:
-    return one.reason[:160] or NOTHING

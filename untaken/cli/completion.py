@@ -44,6 +44,7 @@ def completion(args: argparse.Namespace, console: Console) -> int:
 
 
 def _levels(of: argparse.ArgumentParser, path: str) -> Iterator[CompletionLevel]:
+    # argparse has no public way to list what a parser takes.
     inner = [a for a in of._actions if isinstance(a, argparse._SubParsersAction)]
     spelled = [(option, action) for action in of._actions for option in action.option_strings]
     yield CompletionLevel(

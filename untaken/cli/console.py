@@ -72,6 +72,7 @@ class Console:
 
     def document(self, document: Document | DocumentPart) -> None:
         """The document, where ``--json`` asked for it; in either mode its findings, on stderr."""
+        # In either mode: a person sees what is wrong even if a program reads the document.
         self.findings(getattr(document, "findings", ()))
         if self.json:
             from untaken.views.documents import dump  # noqa: PLC0415 (slow: most of the engine)
@@ -80,6 +81,7 @@ class Console:
 
     def write(self, text: str) -> None:
         """Text that is the answer itself, such as an exported graph; a file gets it as it is."""
+        # Pipes and files get the bytes as they are.
         self.out.write("\n".join(map(plain, text.split("\n"))) if self.out.isatty() else text)
 
     def table(self, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

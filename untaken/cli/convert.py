@@ -36,6 +36,7 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
     if args.mapping and args.format:
         raise UsageError("format-twice", "--from and --mapping both name the format: give one of them")
     own = [mapped_importer(read_mapping(args.mapping))] if args.mapping else []
+    # A format of the user's own is known by its name within this block alone.
     with own_importers(own):
         done = convert(
             own[0].info.name if own else args.format,

@@ -67,11 +67,12 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     """Prints decision points with their deltas; 1 where a ledger is broken (its evaluation is aborted)."""
     if args.card and not args.graphs:
         raise UsageError("card-without-graphs", "--card needs plan decisions", hint="Add --graphs DIR.")
+    # In a fixed order: the same files give the same document, however they are named.
     paths, graphs = sorted(paths_of(args)), read_graphs(args.graphs) if args.graphs else None
     weights, identity = weights_of(args), settings_of(args.paths).identity
     scoring = Scoring(graphs=graphs) if graphs else None
     ledgers = read_ledgers(paths, console, cluster=args.cluster, scoring=scoring)
-    if args.append:
+    if args.append:  # before the work, not after it
         refuse_compressed(ledgers)
     runs = ledgers.every_run
     memories = (
@@ -79,6 +80,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
         if args.memory
         else memories_of(runs, identity=identity)
     )
+    # All runs, then the part that is shown: as the app does, so that both give the same figures.
     whole = {run.digest: run for run in runs}
     evaluated = evaluate_runs(whole.values(), memories, weights=weights, threshold=args.threshold)
     if args.compared is not None:
@@ -103,6 +105,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     unwritten = _append(ledgers, evaluations, console, args.memory) if args.append else []
     about_memory = [finding for memory, _ in by_memory(memories, by_digest) for finding in memory.findings]
     others = left_out(whole, by_digest)
+    # Several steps notice the same.
     findings = tuple(dict.fromkeys((*ledgers.findings, *about_graphs, *others, *about_memory, *unwritten)))
     console.document(
         counterfactual_document(
@@ -168,8 +171,6 @@ def _append(
     """Writes the insights of each run to its ledger; one that holds an evaluation already gets nothing.
 
     Nothing is written to a file in which anything is broken; those that would have got insights are named.
-    Before any insight, the weak signals go to the queue beside the memory: where a crash comes between, the
-    next time does the rest.
     """
     evaluated = [
         (file, run, evaluation)
@@ -177,9 +178,10 @@ def _append(
         if insight_events(run, evaluation)
     ]
     if memory is not None:
-        broken = broken_files(ledgers)
+        broken = broken_files(ledgers)  # whose ledger gets no insights gets no signals
         fresh = [evaluation for file, _, evaluation in evaluated if file not in broken]
         run_ids = [evaluation.run_id for evaluation in fresh]
+        # Signals first: a ledger that holds insights gives none a second time, as after a crash in between.
         new = queue_signals(memory, collect_signals(fresh), evaluated=run_ids)
         console.say(f"{counted(new, 'signal')} queued")
     wanted = [(file, run, partial(insight_events, evaluation=one)) for file, run, one in evaluated]

@@ -66,8 +66,7 @@ def _print_statements(evaluation: PlanEvaluation, console: Console) -> None:
     console.say(
         f"{counted(evaluation.decisions, 'plan decision')}, "
         f"{counted(evaluation.alternatives, 'alternative')} chosen by other runs of the task; supported "
-        "share"
-        f" {rate(evaluation.supported_share)}; with shuffled outcomes it would be "
+        f"share {rate(evaluation.supported_share)}; with shuffled outcomes it would be "
         f"{rate(evaluation.shuffled_supported_share)}; association, not effect"
     )
     console.say(f"supported: {groups_words(evaluation)}; shuffled outcomes show chance, not confounding")

@@ -87,6 +87,7 @@ def _play(
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)
     jobs = [
+        # Arms inside worlds: a world has one day, and every `len(arms)`-th episode is of the same arm.
         EpisodeJob(setup=arm, seed=seed, start=START + day * DAY, folder=args.out, model=model)
         for day, seed in enumerate(seeds)
         for arm in arms.values()
@@ -101,7 +102,7 @@ def _play(
         _print_run(setup, jobs, episodes, console)
     if args.out is not None:
         graph = args.out / GRAPH_FILE
-        if not graph.exists():
+        if not graph.exists():  # somebody may have edited the one that is there
             save_graph(tech_tree(), graph)
         console.say(f"\n{counted(len(jobs), 'run')} recorded in {plain(args.out)}, plan graph: {GRAPH_FILE}")
     return tuple(reason for episode in episodes for reason in episode.why_unanswered)
@@ -119,7 +120,7 @@ def _setup(args: argparse.Namespace) -> Setup:
         if given and not (args.win or args.ablation):
             raise without_effect(name, "without What-If-Not", "Add --win, or --ablation")
     reward = SHAPED if args.reward is None else args.reward
-    reward_named(reward)
+    reward_named(reward)  # refuses an unknown name before anything is played
     win = WinSettings(reward=reward, at="<" if args.below else "<=")
     setup = Setup(
         policy=args.policy,
@@ -130,6 +131,7 @@ def _setup(args: argparse.Namespace) -> Setup:
         win=win if args.win or args.ablation else None,
     )
     if args.policy != LANGUAGE:
+        # Refuses wrong options now; the other policy needs its model first.
         policy_named(setup.policy, **setup.options)
     return setup
 

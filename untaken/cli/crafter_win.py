@@ -71,7 +71,7 @@ def _check(args: argparse.Namespace) -> None:
             f"--draws {args.draws} with the same noise would draw the same result {args.draws} times",
             hint="Add --noise resampled.",
         )
-    reward_named(args.reward)
+    reward_named(args.reward)  # refuses an unknown name before anything is played
 
 
 def _settings(args: argparse.Namespace, model: ModelAccess | None) -> Watching:

@@ -188,6 +188,7 @@ def _verify(args: argparse.Namespace, model: ModelAccess | None, console: Consol
 
 def _attacks(args: argparse.Namespace) -> tuple[str, ...]:
     known = tuple(attack.name for attack in ATTACKS)
+    # With a model none by default: each attack has it answer for every run again.
     asked = () if args.attacks is None and (args.model or args.offline) else args.attacks
     named = known if asked is None else tuple(asked)
     for name in named:

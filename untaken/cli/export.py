@@ -164,6 +164,7 @@ def _held(args: argparse.Namespace, console: Console) -> Exported:
     def evaluated() -> Iterator[EvaluatedRun]:
         for run in scored.ledgers.sound_runs:
             score = scored.scores.get(run.digest, Unscored("no plan graph"))
+            # What it works out for this run is let go with it, not kept with the score.
             if isinstance(score, RunScore):
                 score = structs.replace(score, detail=score.detail.apart())
             if place is not None and place(run) is None:
@@ -176,6 +177,7 @@ def _held(args: argparse.Namespace, console: Console) -> Exported:
     sent, files, refused = None, [], 0
     if args.to in LINES:
         lines = list(LINES[args.to](evaluated()))
+        # Only once every run was looked at is it known that none came from there.
         if strangers and not results:
             raise UsageError(
                 "run-from-elsewhere", f"none of these runs came from {args.to}", hint=_BACK_WHERE_FROM
@@ -188,6 +190,7 @@ def _held(args: argparse.Namespace, console: Console) -> Exported:
     else:
         content, files = b"", _write_folder(evaluated(), Path(args.out))
     if args.out and not files:
+        # An export can be made again: no need to wait for the disk.
         replace(Path(args.out), content, sync=False)
         files = [Path(args.out)]
     elif not args.out and not args.send:

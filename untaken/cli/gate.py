@@ -117,6 +117,7 @@ def gate(args: argparse.Namespace, console: Console) -> int:
         if given and not args.sequential:
             message = f"{option} needs --sequential"
             raise UsageError("requirement-invalid", message, hint="Add --sequential.")
+    # A gate counts no pass of a judge where the plan does not say what counts as evidence.
     args.verdicts = [*args.verdicts, ANCHORED_ONLY]
     scored = scored_paths(args, console)
     requirements = [parse_requirement(text, on=args.on) for text in args.require]
@@ -150,6 +151,7 @@ def gate(args: argparse.Namespace, console: Console) -> int:
     print_rules(args, scored, console)
     verdicts = {*(check.verdict for check in checks), *(check.verdict for check in in_sequence)}
     again = any(one.state == "reopened" for one in issues)
+    # Nothing to check is met, too: issues alone may be asked for.
     met = verdicts <= {"met", "pass"} and not scored.broken and not again
     console.document(
         GateDocument(

@@ -177,6 +177,7 @@ def _against(checked: list[Checked], ledgers: list[str], console: Console) -> li
     graphs = GraphSet.of(one.graph for one in checked if one.graph is not None)
     scores, _ = score_runs(runs, graphs)
     doubts = doubts_of(runs, scores, graphs)
+    # By identity: of several versions of a graph, runs speak about the newest only.
     known = {id(graph): graph.id for graph in graphs.graphs}
     return [
         replace(

@@ -133,7 +133,7 @@ def moment(text: str | None) -> datetime | None:
     hint = "For example 2026-01-31T12:00:00Z."
     try:
         named = datetime.fromisoformat(text)
-        named.astimezone(UTC)
+        named.astimezone(UTC)  # at the very ends of the calendar there is no such time in UTC
     except (ValueError, OverflowError) as error:
         raise UsageError("time-invalid", f"{text!r} is not a time", hint=hint) from error
     if named.tzinfo is None:

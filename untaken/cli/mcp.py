@@ -69,6 +69,7 @@ def _with_reasons(tool: Callable[..., str], refused: type[Exception]) -> Callabl
     """The tool; what stops it is an answer to the client, not a crash of the server."""
 
     @wraps(tool)
+    # The client is shown its name, parameters and docstring.
     def answered(*given: object, **named: object) -> str:
         try:
             return tool(*given, **named)
@@ -97,6 +98,7 @@ class ReadOnlyTools:
     def packet(self, number: int, of: Literal["fix_first", "causes", "audit_plans"] = "fix_first") -> str:
         """Item `number` (from 1) of a list as work: runs, events, expected and actual, a failing test."""
         verbs = {"fix_first": ["triage", *self._all], "causes": ["causes", *self._all]}
+        # With `=`: a value that begins with a dash would read as an option.
         return answer([*verbs.get(of, self._audit), f"--packet={number}"])
 
     def why_run_failed(self, run_id: str) -> str:
@@ -134,6 +136,7 @@ def answer(words: Sequence[str]) -> str:
     try:
         args = cli.parser(words[:1]).parse_args([*words, "--json"])
     except SystemExit as stop:  # argparse said why on stderr
+        # Stdout carries the protocol: nothing else may be printed there.
         raise UntakenError("tool-arguments", "these arguments cannot be used") from stop
     args.run(args, Console(json=True, out=out, err=StringIO()))
     return out.getvalue()

@@ -87,7 +87,7 @@ def assign(args: argparse.Namespace, console: Console) -> int:
         if args.mode:
             taxonomy, draft = _assigned(store.path, taxonomy, args, by, place)
             drafts.append(draft)
-        store.append_events(run, drafts)
+        store.append_events(run, drafts)  # in one call: all of it or none
         (run,) = _chosen(store.read_runs()[0], [run.digest])
     _print_notes([run], taxonomy, None, console)
     console.document(modes_notes_document([run], taxonomy))

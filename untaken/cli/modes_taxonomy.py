@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from untaken.analysis.failure_modes import (
     PRESETS,
@@ -24,9 +24,6 @@ from untaken.cli.grammar import Parser, Verbs, verb
 from untaken.cli.inputs import open_workspace
 from untaken.numbers import counted
 from untaken.views.modes import ModesOverview, modes_overview
-
-if TYPE_CHECKING:
-    pass
 
 TOP = 20
 CHANGES: Final[dict[str, Callable[[Taxonomy, argparse.Namespace, str], Taxonomy]]] = {

@@ -55,7 +55,9 @@ def _checked(config: pytest.Config) -> tuple[Scored, tuple[GateCheck, ...]]:
 
 def _ledgers(config: pytest.Config) -> list[str]:
     named: list[str] = config.getoption("untaken_ledgers")
+    # Not the `testpaths` of a project: these hold tests.
     if not named and config.args_source is pytest.Config.ArgsSource.ARGS:
+        # What names a test is no ledger.
         named = [path for path in config.args if "::" not in path and not path.endswith(".py")]
     if not named:
         raise pytest.UsageError(

@@ -25,7 +25,6 @@ WINS: Final = {
     "level": "level",
     "unscored": "unscored",
 }
-SMALLEST_P: Final = 0.001
 MOST: Final = 200
 """Rows of a table, and lines of a list."""
 

@@ -80,6 +80,7 @@ def review(args: argparse.Namespace, console: Console) -> int:
         refused = _change(workspace, shown, args)
         kept = {case.item.digest for case in shown}
         reviews = workspace.reviews.every()
+        # The runs chosen before the change: their new status may no longer fit the filters.
         shown = tuple(case for case in with_reviews(everything, reviews) if case.item.digest in kept)
         if args.order == "teaches":
             taxonomy = kept_taxonomy(workspace.path)

@@ -88,5 +88,6 @@ def _with_workers(args: argparse.Namespace, console: Console) -> int:
 def _reader_left() -> int:
     """The reader closed our output (`| head`): not an error; discard what is still buffered."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
+    # Else Python writes the rest as it ends, and complains that nobody reads.
     os.dup2(nowhere, sys.stdout.fileno())
     return OK

@@ -139,6 +139,7 @@ def read_to_score(
     """
     paths, graphs = paths_of(args), read_graphs(args.graphs)
     ledgers = leave_out_judges(args, console, paths, graphs)
+    # The workers of a cluster score what they read: they read again, as only now it is known who counts.
     if ledgers and args.cluster is None:
         return ledgers, graphs
     scoring = Scoring(graphs=graphs, missing=args.missing, verdicts=tuple(args.verdicts), detail=detail)
@@ -175,6 +176,7 @@ def leave_out_distrusted_of(runs: Sequence[Run], args: argparse.Namespace, conso
     if args.min_kappa is None:
         return
     found = distrusted(judge_trust(runs, least=args.min_kappa))
+    # Once: a second call for this command adds nothing.
     args.verdicts, least, args.min_kappa = [*args.verdicts, *found], args.min_kappa, None
     what = ", ".join(glob[1:] for glob in found[:5]) or "none"
     console.say(plain(f"verdicts left out, as κ against people is below {least:g}: {what}"))
@@ -226,6 +228,7 @@ def score(args: argparse.Namespace, console: Console) -> int:
     1 where a ledger is broken or a plan graph invalid.
     """
     scored = scored_paths(args, console, detail=console.json)
+    # Intervals are not printed here.
     pooled = ranking.PooledScores.of(scored.ledgers.sound_runs, scored.counted, resamples=0)
     agents = pooled.agents
     findings = (*scored.findings, *ranking.pooled_reversals(agents, pooled.ranking))
@@ -343,6 +346,7 @@ def print_rules(args: argparse.Namespace, scored: Scored, console: Console) -> N
     console.say()
     words = rules_in_words(args.missing, args.verdicts)
     console.say(plain(f"{words}; {counted(unscored, 'sub-goal')} without evidence"))
+    # What follows the colon of a reason is about one run.
     reasons = Counter(
         score.reason.split(": ")[0] for score in scored.scores.values() if isinstance(score, Unscored)
     )

@@ -13,7 +13,7 @@ from untaken.cli.score import evaluated_paths, print_rules
 from untaken.errors import Unscored
 from untaken.numbers import counted, money, p_value, percent
 from untaken.views import triage_document
-from untaken.views.advised import Advised, AdvisedChoice, CheaperOption, advised
+from untaken.views.advised import Advised, CheaperOption, advised
 from untaken.views.packets import fix_packet, nth, run_packet
 from untaken.views.statuses import STAR
 
@@ -145,7 +145,7 @@ def _print_choices(choices: Advised, corpus: Corpus, top: int | None, console: C
             ("taken", lambda one: one.selected),
             ("succeeded more often", lambda one: one.alternative),
             ("where", lambda one: one.context or one.context_hash or NOTHING),
-            ("caution", _caution),
+            ("caution", lambda one: one.cautions or one.reason or NOTHING),
             ("look at", lambda one: corpus.runs[one.runs[0][0]].run_id),
         )
         console.say("Choices, by success alone; an association")
@@ -165,10 +165,6 @@ def _print_choices(choices: Advised, corpus: Corpus, top: int | None, console: C
         many = counted(choices.skipping, "cheaper or shorter choice")
         console.say(f"{many} not listed: a critical sub-goal is completed less often there")
     console.say()
-
-
-def _caution(one: AdvisedChoice) -> str:
-    return one.cautions or one.reason or NOTHING
 
 
 def _saved(one: CheaperOption) -> str:

@@ -97,6 +97,7 @@ def _takes_workspace(parser: Parser) -> None:
 
 def _existing(args: argparse.Namespace) -> Path:
     folder = Path(args.workspace or os.environ.get(FOLDER) or DEFAULT)
+    # Where `untaken app FOLDER` keeps the workspace of plain files.
     for place in (folder, folder / ".untaken"):
         if store.is_workspace(place):
             return place
