@@ -105,6 +105,7 @@ class OwnPagesOnly:
 def _is_own(headers: Headers) -> bool:
     """Whether the origin is the host that was asked for; a proxy may leave the port out of that."""
     origin = urlsplit(headers.get("origin", ""))
+    # A proxy may serve the app under another address; then Streamlit's own setting names its origin.
     if f"{origin.scheme}://{origin.netloc}" in config.get_option("server.corsAllowedOrigins"):
         return True
     asked = {headers.get("host", ""), headers.get("x-forwarded-host", "")} - {""}
@@ -119,19 +120,22 @@ async def ending_in_time(_: App) -> AsyncIterator[None]:
     """
     stop = signal.getsignal(signal.SIGTERM)
     scratch, before = ScratchFolder(SCRATCH), tempfile.tempdir
+    # Libraries make temporary files where they like: all of them go with the server.
     tempfile.tempdir = str(scratch.path)
 
     def leave(code: int) -> None:
+        # In a thread: removing many files may take longer than whoever stops the server waits.
         removing = Thread(target=scratch.remove, daemon=True)
         removing.start()
         removing.join(SECONDS_TO_REMOVE)
+        # Not `sys.exit`: the interpreter would wait for pages that still compute.
         os._exit(code)
 
     def end(number: int, frame: FrameType | None) -> None:
         clock = Timer(SECONDS_TO_END, leave, [128 + number])
-        clock.daemon = True
+        clock.daemon = True  # a server that ends by itself does not wait for the clock
         clock.start()
-        if callable(stop):
+        if callable(stop):  # the web server's own, which closes its connections
             stop(number, frame)
 
     signal.signal(signal.SIGTERM, end)
@@ -176,12 +180,13 @@ app = App(
         *(Route(join(BASE, name), page) for name in ("", *OTHERS)),
     ],
     middleware=[
+        # The first is the outermost: refusals of the others have the headers, too.
         Middleware(SecurityHeaders),
         Middleware(OwnPagesOnly),
         Middleware(
             TrustedHostMiddleware,
             allowed_hosts=config.get_option("server.allowedHosts") or ["*"],
-            www_redirect=False,
+            www_redirect=False,  # a host that is not allowed is refused, and hears of none that is
         ),
         Middleware(SpooledUploads),
     ],

@@ -39,6 +39,7 @@ def main() -> None:
         seen = preview.headline(here.graph, changed=here.session.changed)
     with st.container():
         annotate_versions.somebody_else(here)
+    # One container of three: its style sheet lets the third take the room below the shorter one.
     with st.container(key="beside-annotate"):
         with st.container():
             draw(here)

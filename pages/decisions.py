@@ -22,6 +22,7 @@ def main() -> None:
         return
     asked = state.selected("view") or ("skills" if state.selected("choice") else None)
     usual = st.session_state.get(LAST) or kinds[0]
+    # Before the widget is drawn: Streamlit refuses to set the value of one that is there.
     st.session_state["decisions_view"] = asked if asked in VIEWS else usual
     view = st.segmented_control(
         "Compare",

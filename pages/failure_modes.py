@@ -30,6 +30,7 @@ def main() -> None:
     failure_modes_view.progress(found)
     guide.draw(home=True)
     asked = state.selected("view")
+    # Before the widget is drawn, as Streamlit wants it; a view in the address comes first.
     st.session_state["modes_view"] = asked if asked in VIEWS else "modes"
     view = st.segmented_control(
         "View",

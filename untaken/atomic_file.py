@@ -19,6 +19,7 @@ Content = TypeVar("Content")
 
 def write_whole(file: Path, data: bytes) -> None:
     """Replace a file in one step."""
+    # Beside it: within one file system a rename is one step.
     draft = file.with_name(f".{file.name}.{token_hex(8)}.tmp")
     try:
         draft.write_bytes(data)
@@ -49,7 +50,7 @@ def change_file(
 def _locked(lock: Path) -> Iterator[None]:
     """Waits in the system's queue: of many who look again and again, one may look in vain for seconds."""
     if sys.platform == "win32":
-        with FileLock(lock):
+        with FileLock(lock):  # Windows has no `flock`; this one looks again and again
             yield
     else:
         with lock.open("ab") as held:

@@ -25,6 +25,7 @@ else:
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
             if instance is None:
                 return self
+            # Wins over the property from now on: Python looks there first.
             found = instance.__dict__[self.attrname] = self.func(instance)
             return found
 
@@ -45,7 +46,7 @@ class Once(Generic[Made]):
         """It; the same at every call."""
         if not self._made:
             with self._lock:
-                if not self._made:
+                if not self._made:  # another thread may have made it while this one waited
                     self._made.append(self._make())
         return self._made[0]
 

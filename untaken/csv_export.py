@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SIGNS: Final = r"=+\-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋−﬩⩵⩶"
 _SKIPPED: Final = rf"\s{CONTROL}{INVISIBLE}'"
 """What a spreadsheet may drop before it looks at a cell, and our own mark."""
+# Possessive (`*+`): no text, however long its run of blanks, is tried twice.
 _FORMULA: Final = re.compile(rf"[\t\r\n]|[{_SKIPPED}]*+[{_SIGNS}]")
 _CUT: Final = re.compile(rf"([;\t\r\n][;{_SKIPPED}]*+)([{_SIGNS}]?)")
 """Where another program may begin a cell; it matches with or without a sign, so that no run is read twice."""
@@ -28,6 +29,7 @@ _MARK: Final = "'"
 _SAFE_KINDS: Final = "biufcM"
 """Kinds of columns that hold numbers, truth values or dates only."""
 _MISSING: Final = ("<NA>", "NaT")
+# Begins like a formula and is none.
 _NUMBER: Final = re.compile(r"-[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 

@@ -62,12 +62,13 @@ TITLES: Final = {
 
 def __getattr__(name: str) -> Any:
     """A figure by its name."""
+    # Imports look for `__path__` and the like: no reason to load the app.
     if name != "__all__" and (name.startswith("_") or name not in __dir__()):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
         return _titled(name)
     except ModuleNotFoundError as error:
-        if (error.name or "").startswith("untaken."):
+        if (error.name or "").startswith("untaken."):  # a fault in our own modules is no missing extra
             raise
         raise extra_missing(
             "app-extra-missing", "app", f"figures need {error.name}, which is not installed"
@@ -83,6 +84,7 @@ def _titled(name: str) -> Any:
     draw: Callable[..., Any] = getattr(_figures(), name)
     if name not in TITLES:
         return draw
+    # Bounded, but with room for every figure: a figure keeps its identity.
     theme = import_module(f"{_figures().__name__}.theme")
 
     @wraps(draw)
@@ -94,5 +96,6 @@ def _titled(name: str) -> Any:
 
 def _figures() -> ModuleType:
     app = import_module(f"untaken.{PRIVATE}")
+    # A package of our own name: a user's `components` is neither found nor shadowed.
     app.__path__ = [str(app_folder())]
     return import_module(f"{app.__name__}.components.figures")

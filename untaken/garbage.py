@@ -29,7 +29,7 @@ def seldom_collected() -> Iterator[None]:
     with _lock:
         if not _blocks:
             _before = gc.get_threshold()
-            if _before[0]:
+            if _before[0]:  # at 0 the user has switched it off
                 gc.set_threshold(*SELDOM)
         _blocks += 1
     try:

@@ -52,6 +52,7 @@ class LedgerSpanExporter(SpanFileExporter):
             with TemporaryDirectory(prefix=".writing-", dir=self.folder) as made:
                 done = convert("otel", [self._spans(trace)], made)
                 placed = [_place(ledger, ledgers) for ledger in done.ledgers]
+            # In this order: never heads without their ledger.
             for older in set(ledgers.glob(f"{trace}-????????.jsonl")).difference(placed):
                 disk.remove(heads_path(older))
                 disk.remove(older)

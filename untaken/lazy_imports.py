@@ -32,7 +32,7 @@ def _homes(package: str) -> dict[str, str]:
     """The module that defines each name."""
     import ast  # noqa: PLC0415 (slow)
 
-    source = get_data(package, "__init__.py") or b""
+    source = get_data(package, "__init__.py") or b""  # through the loader: packages may be in a zip archive
     conditional = [block for block in ast.parse(source).body if isinstance(block, ast.If)]
     imports = [one for block in conditional for one in block.body if isinstance(one, ast.ImportFrom)]
     return {alias.name: str(one.module) for one in imports for alias in one.names}

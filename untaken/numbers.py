@@ -33,6 +33,7 @@ def signed(value: Number, digits: int = 2, *, unknown: str = UNSCORED) -> str:
     if value is None or isinstance(value, Unscored):
         return unknown
     words = f"{value:+,.{digits}f}"
+    # What rounds to 0 has no sign: `-0.00` would claim a direction.
     return words.replace("-", "−") if words.strip("+-0.") else words[1:]
 
 
@@ -47,6 +48,7 @@ def chance(probability: Number, *, unknown: str = UNSCORED) -> str:
     """A probability from resamples: never quite 0 or 100%, which no number of resamples shows."""
     if probability is None or isinstance(probability, Unscored):
         return unknown
+    # `percent` would round these to 100% and 0%.
     return "> 99%" if probability > 0.995 else "< 1%" if probability < 0.005 else percent(probability)
 
 
@@ -101,5 +103,5 @@ def counted(number: int, noun: str, verb: str = "") -> str:
     if number == 1:
         does = _OF_ONE.get(verb) or verb + ("es" if verb.endswith(("ch", "sh", "ss")) else "s")
         return f"1 {noun} {does}" if verb else f"1 {noun}"
-    many = f"{noun[:-1]}ies" if noun.endswith(("ly", "py")) else f"{noun}s"
+    many = f"{noun[:-1]}ies" if noun.endswith(("ly", "py")) else f"{noun}s"  # `day` and `key` take an s
     return f"{number:,} {many} {verb}".rstrip()

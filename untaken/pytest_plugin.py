@@ -68,6 +68,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """A ledger named on the command line is no test file, and no mistake either."""
+    # Without a collector pytest calls a path on its command line an error.
     if parent.config.getoption("untaken_require") and file_path.name.endswith(LEDGER_NAMES):
         return CollectedLedger.from_parent(parent, path=file_path)
     return None
@@ -77,6 +78,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
+    # First: pytest's own `-k` and `-m` then choose among these checks, too.
     """Adds the checks after the tests that pytest has found, before any of them is deselected."""
     if config.getoption("untaken_require"):
         from untaken.cli.pytest_gate import Gate  # noqa: PLC0415 (nothing is loaded in other test runs)

@@ -30,7 +30,7 @@ def one_line(text: object, limit: int = 120) -> str:
     Control and format characters (line breaks, escapes, bidirectional overrides) become a visible
     mark: no name can pose as another one.
     """
-    shown = visible(str(text)[: limit + 1])
+    shown = visible(str(text)[: limit + 1])  # cut before it is looked at: the text may be megabytes long
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
@@ -41,6 +41,7 @@ class Wrapper(textwrap.TextWrapper):
 
 
 def _visible(character: str) -> str:
+    # As blanks, not as marks: they separate words.
     if character in "\n\r\t":
         return " "
     return "\ufffd" if unicodedata.category(character) in _HIDDEN else character
