@@ -11,6 +11,7 @@ from typing import Final
 
 SERVED: Final = Event()
 """Set by a server that answers `address()`; another one sends the bundle with each page."""
+# With `module` and `exports` the library defines itself in here, and not on the page.
 _MODULE: Final = """
 const module = {}, define = undefined, exports = {};
 %s
@@ -27,6 +28,7 @@ def vis_source() -> str:
     """The vis-network bundle that comes with the installed pyvis, which is slow to import."""
     library = Path(str(distribution("pyvis").locate_file("pyvis/lib")))
     newest = max(library.glob("vis-*/vis-network.min.js"))
+    # Else a browser's tools ask for a map that nobody serves.
     return newest.read_text("utf-8").partition("//# sourceMappingURL")[0]
 
 

@@ -90,6 +90,7 @@ def plan_editor(
     def take_edits() -> None:
         try:
             for number, command in _commands(getattr(st.session_state.get(key), "edits", None)):
+                # A browser sends what waits until it hears that it was taken.
                 if number > st.session_state[counter]:
                     st.session_state[counter] = number
                     on_command(command)
@@ -98,6 +99,7 @@ def plan_editor(
 
     def take_selection() -> None:
         value = getattr(st.session_state.get(key), "selected", None)
+        # Whatever a browser sends.
         if on_select is not None and any(goal.id == value for goal in graph.sub_goals):
             on_select(str(value))
 
@@ -139,6 +141,7 @@ def editor_payload(graph: PlanGraph, *, selected: str | None = None) -> dict[str
     for node, goal in zip(page["nodes"], shown, strict=True):
         node["group"] = "plan"
         node["borderWidth"] = CRITICAL_BORDER if goal.critical else BORDER
+    # What a reader's drawing shows; the others, implied by these, are bent around the boxes.
     straight = set(draw(graph, readable=ALL).lines)
     for edge, line in zip(page["edges"], drawing.lines, strict=True):
         edge["bent"] = line not in straight  # it would run behind the boxes on the longer way

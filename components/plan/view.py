@@ -116,6 +116,7 @@ def plan_view(
     def answer(event: str, act: Callable[[str], None] | None) -> Callable[[], None]:
         def read() -> None:
             value = getattr(st.session_state.get(key), event, None)
+            # Whatever a browser sends.
             if act is not None and any(goal.id == value for goal in graph.sub_goals):
                 act(str(value))
 

@@ -123,8 +123,10 @@ def _evaluate(folder: str) -> None:
         while True:
             whose, store = _asked[folder]
             time.sleep(QUIET_SECONDS)
+            # Otherwise a later save waits now.
             if _asked[folder][0] == whose and evaluating.content(store) == whose[1]:
                 _list(whose, store)
+            # Under the lock: a save of this moment is either seen here, or starts a thread of its own.
             with _asking:
                 if _asked[folder][0] == whose:
                     del _asked[folder]
@@ -135,6 +137,7 @@ def _evaluate(folder: str) -> None:
 
 
 def _list(whose: Whose, store: Workspace) -> None:
+    # Of the agents compared, and of all: a page lists either.
     for of in dict.fromkeys((whose, (*whose[:4], None))):
         order = evaluating.derived(of, evaluating.name_of(review_order), review_order, (), store)
         found = evaluating.derived(of, evaluating.name_of(corpus_reviewers), corpus_reviewers, (), store)

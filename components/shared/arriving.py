@@ -35,7 +35,7 @@ def upload(store: Workspace) -> Iterator[None]:
     finally:
         with _lock:
             here.uploads -= 1
-            if here.uploads:
+            if here.uploads:  # others go on: what was added until now counts
                 here.position = store.position()
             else:
                 del _workspaces[store.path]

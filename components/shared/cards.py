@@ -63,6 +63,7 @@ def picker(
         key: unique on the page.
         more: passed on to `st.selectbox`.
     """
+    # Before the list is drawn: Streamlit refuses to set the value of one that is there.
     st.session_state[key] = chosen
     found: str | None = st.selectbox(
         label,

@@ -150,7 +150,7 @@ def read(folder: str, digest: str, _store: Workspace) -> ReadRuns:  # noqa: ARG0
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner="Opening the workspace …")
 def _basis(folder: str, digest: str, _store: Workspace) -> Basis | None:
     """What answers follow from now; ``None`` while nothing is kept."""
-    if position(_store) is not None:
+    if position(_store) is not None:  # answers that hold half of an upload are not kept
         return None
     opened = held(folder)
     state = read(folder, digest, _store).state if opened.is_read else opened.state(_store)
@@ -179,6 +179,7 @@ def _of_readings(
 @st.cache_resource(ttl=3600, max_entries=8, show_spinner=False)
 def held(folder: str) -> WorkspaceCorpus:  # noqa: ARG001 (cache key)
     """What a server holds of the workspace in this folder."""
+    # A demo is removed with its server: nothing of it is kept.
     return WorkspaceCorpus(keeps=TEMPORARY not in os.environ)
 
 

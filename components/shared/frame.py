@@ -74,6 +74,7 @@ def draw() -> None:
                 "guide": first_steps.guide(),
                 "area": private_session.token(),
             },
+            # Streamlit's result has the attribute only where there is a callback.
             on_pressed_change=lambda: None,
         )
     if evaluating.position(state.workspace()) is not None:

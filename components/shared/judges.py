@@ -24,6 +24,7 @@ def _file() -> Path:
 def standings() -> tuple[JudgeStanding, ...]:
     """Of the judges of the runs compared, by the passports that the workspace keeps."""
     file = _file()
+    # New passports change no run: the time of their file is part of the key.
     version = file.stat().st_mtime_ns if file.is_file() else 0
     return state.drawn(lambda: judges_worth(state.compared(), file), "judges", str(version))
 

@@ -19,6 +19,7 @@ def switch() -> None:
     left = state.runs_left_out()
     if state.group_name() is None:
         return
+    # Before the switch is drawn; it shows what was chosen on another page, too.
     st.session_state[SWITCH] = "all" if state.lists_all() else "compared"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="listed"):
         st.segmented_control(
@@ -68,5 +69,5 @@ def _choose() -> None:
     state.forget_scope()
     st.session_state[state.LISTED] = st.session_state[SWITCH]
     run = state.selected("run")
-    if run is not None and not state.is_listed(run):
+    if run is not None and not state.is_listed(run):  # else a run stays selected that no list has
         state.select(**{name: state.selected(name) for name in state.OF_ANY_AGENTS})

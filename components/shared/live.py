@@ -24,7 +24,7 @@ def until(done: Callable[[], bool], key: str) -> None:
 
     @st.fragment(run_every=EVERY)
     def look() -> None:
-        if state.in_frame():
+        if state.in_frame():  # asked just above
             return
         with state.frame():
             found = done()

@@ -58,6 +58,7 @@ def changed(name: str, key: str) -> None:
 @panel
 def tabs(key: str, views: Mapping[str, Callable[[], object]]) -> None:
     """Tabs of which the open one alone is drawn; which one it is, is in the address."""
+    # Other views are offered now, and what was open is none of them.
     if st.session_state.get(key) not in views:
         st.session_state.pop(key, None)
     open_tab(key, list(views))

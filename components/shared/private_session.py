@@ -56,6 +56,7 @@ def resume(kept: object) -> None:
 def end() -> None:
     """Delete the private area, and go back to the shared workspace."""
     if (here := area()) is not None:
+        # Closed and out of the cache before its files are removed.
         _opened(str(here.folder)).close()
         _opened.clear(str(here.folder))
         here.discard()
@@ -65,7 +66,7 @@ def end() -> None:
 
 def close_all() -> None:
     """Delete every private area: the server ends."""
-    if _areas.cache_info().currsize:
+    if _areas.cache_info().currsize:  # not made only to be removed
         _areas().close()
         _areas.cache_clear()
 

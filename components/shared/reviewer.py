@@ -48,6 +48,7 @@ def author() -> str | None:
 def email() -> str:
     """The address of who signed in; empty where the provider knows none, or has not verified it."""
     user = st.user.to_dict() if sign_in() else {}
+    # A provider that says nothing of it is believed: many have verified addresses only.
     known = user.get("is_logged_in") and user.get("email_verified", True) is not False
     return str(user.get("email") or "") if known else ""
 

@@ -52,6 +52,7 @@ def everything_with(corpus: Corpus, words: list[str]) -> tuple[list[Found], bool
     if not words:
         return pages_with(words), True
     runs = runs_with(corpus, words)
+    # The slowest: only where the names of runs leave room.
     texts, whole = texts_of_runs(corpus, words) if len(runs) < MOST else ([], True)
     return [*pages_with(words), *runs, *sub_goals_with(corpus, words), *texts], whole
 

@@ -30,7 +30,7 @@ def share_report() -> None:
             help="What people wrote about runs, signed as they signed it.",
         )
         taxonomy = kept_taxonomy(state.workspace().path) if with_notes else None
-        chosen = state.later(_chosen)
+        chosen = state.later(_chosen)  # now: a download is made outside of the session
         for label, file, make, words in made:
             report = (
                 partial(_noted, chosen, make, unread, taxonomy) if taxonomy else state.later(make, unread)

@@ -61,6 +61,7 @@ def opened(file: UploadedFile) -> BinaryIO:
     """The content of an upload, from its beginning: what Streamlit itself has of it is empty."""
     context = get_script_run_ctx()
     records = context.uploaded_file_mgr.get_files(context.session_id, [file.file_id]) if context else []
+    # An upload that was taken out, or whose session has ended.
     content = next((record.data for record in records), b"")
     if isinstance(content, SpooledBytes):
         return content.rewound()
@@ -99,7 +100,7 @@ class SpooledUploads:
             return
         except _Refused as refused:
             _refused.append((place["session"], refused.name, disk_trouble(refused.error)))
-            del _refused[:-_MOST_REFUSED]
+            del _refused[:-_MOST_REFUSED]  # a session that never asks must not fill the memory
             _draw_again(place["session"])
             full = refused.error.errno in (ENOSPC, EDQUOT, EFBIG)
             answer = PlainTextResponse(f"Not received: {disk_trouble(refused.error)}", 507 if full else 500)
@@ -115,6 +116,7 @@ class SpooledUploads:
         async def send_and_keep(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 204:
                 manager = cast(MemoryUploadedFileManager, Runtime.instance().uploaded_file_mgr)
+                # Before the answer: with it, the browser has the page run, which reads this record.
                 manager.add_file(place["session"], record)
             await send(message)
 
@@ -136,6 +138,7 @@ def _most_bytes() -> int:
 
 def _is_welcome(scope: Scope, session: str) -> bool:
     """False for what Streamlit refuses before it reads the content; nothing is put on disk then."""
+    # Without a length it is stopped where it grows too long.
     length = Headers(scope=scope).get("content-length", "0")
     fits = length.isdecimal() and int(length) <= _most_bytes()
     return fits and Runtime.exists() and Runtime.instance().is_active_session(session)
@@ -172,7 +175,7 @@ async def _spooled(scope: Scope, receive: Receive) -> UploadFile:
         nonlocal read, head, ended
         message = await receive()
         read += len(message.get("body", b""))
-        head = head or message.get("body", b"")
+        head = head or message.get("body", b"")  # the first part names the file, should the disk refuse it
         ended = not message.get("more_body")
         if read > most + _FRAMING_BYTES:
             raise HTTPException(413)

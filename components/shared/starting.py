@@ -68,7 +68,7 @@ def given_up(ahead: Thread, seconds: float) -> Iterator[None]:
         seconds: how long to wait for it to notice.
     """
     _ending.set()
-    with telling(_give_up):
+    with telling(_give_up):  # every step of long work is a place to stop at
         ahead.join(seconds)
         yield
 

@@ -466,7 +466,7 @@ def select(**chosen: str | int | None) -> None:
             continue
         if value is None:
             st.query_params.pop(name, None)
-        elif st.query_params.get(name) != str(value):
+        elif st.query_params.get(name) != str(value):  # only a change: each is sent to the browser
             st.query_params[name] = str(value)
 
 

@@ -149,6 +149,7 @@ def folded_table(words: str, make: Callable[[], pd.DataFrame], *, key: str, name
 def picked(key: str, rows: int) -> int | None:
     """The position of the row chosen in a selectable table of so many rows, also before it is drawn."""
     chosen = st.session_state.get(key) or {}
+    # Chosen while the table was longer.
     found = [row for row, _ in chosen.get("selection", {}).get("cells", ())]
     return int(found[0]) if found and found[0] < rows else None
 
@@ -190,6 +191,7 @@ def _fitted(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
     if room >= sum(needs[name] for name in texts):
         return dict(columns)
     widths: dict[str, int] = {}
+    # Narrow columns first: what they do not need is left to the wide ones.
     for left, name in zip(range(len(texts), 0, -1), sorted(texts, key=needs.__getitem__), strict=True):
         widths[name] = min(needs[name], max(LEAST_WIDTH, room // left))
         room -= widths[name]
@@ -201,6 +203,7 @@ def _width(cells: pd.Series[Any]) -> int:
     import pandas as pd  # noqa: PLC0415 (slow)
 
     found = cells.head(MEASURED)
+    # Booleans are check boxes; a number is rounded to about six characters.
     longest = max(map(len, found.dropna().astype(str)), default=0) if found.dtype != bool else 0
     numbers = pd.api.types.is_numeric_dtype(found)
     return min(

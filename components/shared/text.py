@@ -23,6 +23,7 @@ _PUNCTUATION: Final = re.compile(r"([!\"#$%&'()*+,\-./;<=>?\[\\\]^_`{|}~])")
 def label(text: object, limit: int = 80) -> str:
     """Words for a Streamlit label, caption or message: markdown, icons, emoji codes, TeX stay words."""
     escaped = _PUNCTUATION.sub(r"\\\1", one_line(text, limit).strip())
+    # A backslash does not stop icons (`:name:`), colours (`:red[`) and mail addresses.
     escaped = re.sub(r"([:@])", rf"\1{JOINER}", escaped)
     return re.sub(r"(?i)(www)(\\\.)", rf"\1{JOINER}\2", escaped)
 
@@ -49,6 +50,7 @@ def short(name: object, limit: int) -> str:
 
 def folded(name: object, *, width: int, lines: int) -> str:
     """A name for a plotly label, in at most `lines` lines of `width` characters."""
+    # The longest cut that fits: words break where they like.
     for limit in range(width * lines, 0, -1):
         parts = textwrap.wrap(short(name, limit), width)
         if len(parts) <= lines:
