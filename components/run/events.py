@@ -80,8 +80,8 @@ def whole_event(report: RunReport, seq: int) -> None:
 
 def selected_events(report: RunReport) -> list[int]:
     """`seq` of the events that are open in the views of the run; of another run's no more than the number."""
-    rows = st.session_state.get("timeline", {}).get("selection", {}).get("rows") or ()
-    listed = [report.timeline[row].seq for row in rows if row < len(report.timeline)]
+    row = tables.picked("timeline", len(report.timeline))
+    listed = [] if row is None else [report.timeline[row].seq]
     opened = st.session_state.get("whole_event")
     known = opened is not None and any(event.seq == opened for event in report.run.events)
     return list(dict.fromkeys([*listed, *([opened] if known else [])]))
@@ -95,7 +95,7 @@ def open_event(seq: int | None) -> None:
 def opened_event(report: RunReport) -> None:
     """The event that the transcript was asked to show in full, with a button that closes it."""
     seq = st.session_state.get("whole_event")
-    if seq is None or not 0 <= seq < len(report.run.events):
+    if seq is None or not 0 <= seq < len(report.run.events):  # asked for in another run
         return
     st.button(
         f"Close event {seq}", key="close-whole-event", type="tertiary", on_click=open_event, args=(None,)

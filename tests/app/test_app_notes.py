@@ -97,6 +97,19 @@ def test_a_note_on_the_selected_sub_goal_is_written_there(
         assert field(app.text_area, "Note").value == ""
 
 
+def test_a_note_can_be_about_the_event_that_is_chosen_in_the_table_of_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        app = opened(tmp_path, monkeypatch, store)
+        app.session_state["timeline"] = {"selection": {"cells": [[2, "what"]]}}
+        app.run()
+        field(app.text_area, "Note").input("asked twice").run()
+        press(app, "add-note")
+        (note,) = notes_of(run_of(store, "r1"))
+        assert note.place == Place(event=2)
+
+
 def test_a_note_becomes_a_mode_in_one_step_and_another_one_is_chosen_by_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
