@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.data import after_upload, files, own_format, removing, upload
+from components.data import files, own_format, removing, upload
 from components.shared import (
     cards,
     confirming,
@@ -29,7 +29,7 @@ st.caption(
 with st.container(border=True):
     upload.upload(store)
 own_format.own_format(store)
-upload.show_results(upload.session_uploads().results, after_any=after_upload.draw)
+upload.show_results(upload.session_uploads().results, after_any=upload.now_here)
 confirming.offer(store)
 
 count = store.count_files(evaluating.position(store))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.failure_modes import causes, guide, issues, reading, taxonomy_editor, unhandled_failures
+from components.failure_modes import causes, guide, issues, reading, taxonomy_editor
 from components.failure_modes import view as failure_modes_view
 from components.shared import cards, listed_runs, state
 from untaken.analysis.fix_first import triage
@@ -55,7 +55,7 @@ def main() -> None:
         failure_modes_view.pivot(found)
     else:
         causes.draw(state.derived(triage))
-        unhandled_failures.links()
+        causes.unhandled()
 
 
 main()

@@ -70,7 +70,7 @@ def _part(store: Workspace, position: int | None, count: int) -> tuple[str, int,
         count = store.count_files(position, named=named) if named else count
         parts = max(1, -(-count // ROWS))
         at = min(st.session_state.get(_PART, 1), parts)
-        st.session_state[_PART] = at
+        st.session_state[_PART] = at  # fewer files may be left than there were
         st.number_input(f"Part, of {parts:,}", 1, parts, key=_PART, on_change=_other_rows)
     first, last = min((at - 1) * ROWS + 1, count), min(at * ROWS, count)
     st.caption(f"Files {first:,} to {last:,} of {counted(count, 'file')}; download the table to see all.")

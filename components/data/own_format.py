@@ -44,7 +44,7 @@ def own_format(workspace: Workspace) -> None:
         )
         if sample is None:
             return
-        data = opened(sample).read(MOST + 1)
+        data = opened(sample).read(MOST + 1)  # one more than it may have: then there is more
         if len(data) > MOST:
             st.error("This sample has more than 1 MB. Use a few runs of it.")
             return

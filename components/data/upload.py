@@ -33,6 +33,7 @@ from components.shared.panels import panel, show
 from components.shared.spooling import opened, take_refused
 from untaken.errors import Finding, UntakenError
 from untaken.numbers import counted
+from untaken.views.contents import contents
 from untaken.views.uploads import Upload, stopped_uploads, together, uploads, uploads_table
 from untaken.workspace import Workspace
 from untaken.workspace.intake import UploadResult
@@ -51,6 +52,7 @@ WIDTHS: Final = {
     "integrity": st.column_config.TextColumn(width=76),
     **{name: st.column_config.TextColumn(width=160) for name in ("loss", "findings", "next step")},
 }
+GROUPS: Final = 4
 _READ_AHEAD_SECONDS: Final = 1.0
 """Least time between two readings of what an upload has added so far, in which pages come first."""
 
@@ -171,14 +173,16 @@ def _with_progress(
         if ahead and (begun := monotonic()) >= read_at:
             with suppress(UntakenError):  # who asks for it hears why it cannot be read
                 evaluating.read_ahead(ahead)
+            # Three times as long as this took: pages come first.
             read_at = monotonic() + _READ_AHEAD_SECONDS + 3 * (monotonic() - begun)
 
     with TemporaryDirectory(prefix="untaken-") as folder:
+        # On disk: another process takes the files in.
         staged = [(file.name, _on_disk(file, Path(folder, str(n)))) for n, file in enumerate(files)]
         arrived: list[UploadResult] = []
         try:
             here.results = take(staged, agent=agent, progress=progress, each=arrived.extend)
-            here.turn += 1
+            here.turn += 1  # a new uploader, without these files
         except BaseException:  # a click: Streamlit ends this run of the page
             here.results = stopped_uploads((file.name for file in files), arrived)
             raise
@@ -255,3 +259,30 @@ def show_results(results: Sequence[UploadResult], *, after_any: Callable[[], obj
     tables.folded_table(
         "Uploads as a table", lambda: table, key="taken", name="Uploads", row_height=ROW, columns=WIDTHS
     )
+
+
+@panel
+def now_here() -> None:
+    """What the workspace holds now, which agents can be compared, and where to go from here."""
+    found = state.derived(contents, of_all=True)
+    if not found.runs:
+        return
+    with st.container(border=True, key="after-upload"):
+        st.markdown(
+            f"**{counted(found.runs, 'run')} of {counted(found.agents, 'agent')} in "
+            f"{counted(found.tasks, 'task')} {'is' if found.runs == 1 else 'are'} here.**"
+        )
+        bare = found.runs - found.with_plan
+        plans = [f"{found.with_plan:,} with a plan"] + ([f"{bare:,} without one"] if bare else [])
+        st.caption(" · ".join([*plans, f"{found.with_outcome:,} with an outcome"]))
+        groups = state.groups()
+        if len(groups) > 1:
+            named = "; ".join(text.label(state.group_words(group), 120) for group in groups[:GROUPS])
+            more = f"; {len(groups) - GROUPS:,} more sets" if len(groups) > GROUPS else ""
+            st.caption(f"Can be compared: {named}{more}. Agents of different sets share no task.")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if found.failing and st.button("Open the first failing run", type="primary", key="first-failing"):
+                state.open_run(found.failing)
+            st.page_link("pages/overview.py", label="Overview", query_params=state.scope())
+            if found.with_plan < found.runs:
+                st.page_link("pages/annotate.py", label="Draft a plan", query_params=state.scope())

@@ -43,13 +43,14 @@ def cards(shown: Sequence[Upload], *, sides: Sequence[str]) -> None:
 
 
 def _card(one: Upload, advice: set[str], runs: Sequence[HeldRun]) -> None:
-    known = len(runs) == one.runs > 0
+    known = len(runs) == one.runs > 0  # all of them are found: then they are counted by outcome
     held = [] if known else [(one.runs, "run"), (one.graphs, "plan graph")]
     held += [(len(one.members), "file")] if one.row.kind == ARCHIVE else []
     counts = [runs_in_words(runs)] if known else []
     counts += [counted(number, words) for number, words in held if number]
     st.text(f"{one.mark} {text.one_line(one.row.name, SHORT_NAME)}")
-    st.caption(text.label(" · ".join([one.kind, one.status, *counts, *_integrity(one)]), WORDS))
+    counts += [f"integrity: {one.integrity}"] if one.integrity else []
+    st.caption(text.label(" · ".join([one.kind, one.status, *counts]), WORDS))
     if one.loss:
         st.text(text.one_line(one.loss_words, 2 * WORDS))
     if one.reasons:
@@ -57,10 +58,6 @@ def _card(one: Upload, advice: set[str], runs: Sequence[HeldRun]) -> None:
     elif one.findings:
         st.text(f"Findings: {text.one_line(one.kinds_of_findings, WORDS)}")
         _advise(one.next_step, advice)
-
-
-def _integrity(one: Upload) -> list[str]:
-    return [f"integrity: {one.integrity}"] if one.integrity else []
 
 
 def _advise(hint: str, advice: set[str]) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.shared import packets, state, tables
+from components.shared import cards, packets, state, tables
 from components.shared.panels import panel
 from untaken.analysis.fix_first import Triage
 from untaken.numbers import counted
 from untaken.scoring.causes import brief_cause
-from untaken.views import cause_packet, causes_table
+from untaken.views import cause_packet, causes_table, review_order
+from untaken.views.first_page import runs_with_unhandled_failures
 
 SHOWN = ("cause", "sub_goal", "runs", "elsewhere_k", "elsewhere_n", "p")
 
@@ -45,3 +46,17 @@ def draw(found: Triage) -> None:
     row = tables.picked("causes", len(found.causes)) if chosen is None else chosen
     if row is not None:
         state.open_run(found.causes[row].runs[0])
+
+
+@panel
+def unhandled() -> None:
+    """How many runs saw failures and never changed their plan, and on a click which; nothing for none."""
+    found = state.derived(runs_with_unhandled_failures, lambda: state.derived(review_order))
+    if not found.count:
+        return
+    words = f"{counted(found.count, 'run')} had failures and never changed the plan"
+    with st.expander(words, icon=":material/notification_important:", key="unnoticed-runs"):
+        st.caption("Something was missing at the end, and no recorded plan was revised.")
+        cards.run_links(found.items, empty="")
+        if more := found.count - len(found.items):
+            st.caption(f"{counted(more, 'run')} not shown. Runs (CSV) on the Data page has every diagnosis.")

@@ -78,7 +78,7 @@ def _button(one: RoundStep) -> None:
     if one.view:
         if st.button(DOES[one.name], key="guide_next", type="primary"):
             if one.name == "pivot":
-                first_steps.keep_guide("seen")
+                first_steps.keep_guide("seen")  # shown once, the matrix is seen
             state.select(view=one.view)
             st.switch_page(PAGE, query_params={"view": one.view} | state.scope())
     elif not one.run:

@@ -56,6 +56,7 @@ def withdraw_note(store: Workspace, run: Run, note: Note, author: str) -> None:
 
 
 def _withdraw(store: Workspace, run: Run, seq: int, author: str) -> Head | None:
+    # As it is now: the note may be newer than the page.
     return writing.append(store, run, [withdrawal_draft(store.run_now(run), seq, author=author)])
 
 

@@ -47,7 +47,7 @@ def draw() -> None:
         return
     _table(taxonomy)
     known = taxonomy.by_id
-    if st.session_state.get(CHOSEN) not in known:
+    if st.session_state.get(CHOSEN) not in known:  # gone since: Streamlit refuses to show what is not offered
         st.session_state[CHOSEN] = None
     chosen = st.selectbox(
         "Edit",

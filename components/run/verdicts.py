@@ -10,8 +10,9 @@ import streamlit as st
 
 from components.review import signing, writing
 from components.run.events import event_link
-from components.shared import after_saves, judges, live, roles, state, text
+from components.shared import after_saves, judges, roles, state, text
 from components.shared.panels import panel
+from untaken.ledger import Run
 from untaken.scoring import NodeScore
 from untaken.views import RunReport, VerdictView, decided_by_check, verdict_views
 
@@ -20,6 +21,7 @@ REVIEWERS: Final = "reviewers"
 JUDGES: Final = "judges"
 MOST_VERDICTS: Final = 20
 MOST_WARNINGS: Final = 5
+SECONDS_BETWEEN_LOOKS: Final = 2.0
 ANSWERS: Final = {True: ("✓ met", "blue"), False: ("✗ not met", "orange"), None: ("? could not tell", "gray")}
 STATUS_WORDS: Final = {
     "decides": "decides",
@@ -34,7 +36,7 @@ STATUS_WORDS: Final = {
 @panel
 def warning(report: RunReport) -> None:
     """Say where the record may hold a prompt injection."""
-    live.until(lambda: after_saves.is_searched(report.run), "searched")
+    _wait_for_search(report.run)
     if not report.injections:
         return
     with st.container(border=True, gap="xsmall", key="injections"):
@@ -44,6 +46,24 @@ def warning(report: RunReport) -> None:
             st.text(text.one_line(finding.message, 240))
         if len(report.injections) > MOST_WARNINGS:
             st.caption(f"and {len(report.injections) - MOST_WARNINGS} more under Findings")
+
+
+def _wait_for_search(run: Run) -> None:
+    """Draw the page again by itself once possible prompt injections were looked for in the run."""
+    if after_saves.is_searched(run):
+        return
+
+    @st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
+    def look() -> None:
+        if state.in_frame():  # asked just above
+            return
+        with state.frame():
+            found = after_saves.is_searched(run)
+        if found:
+            st.rerun()
+
+    with st.container(key="until-searched", height=1, border=False):
+        look()
 
 
 def verdicts_on(report: RunReport, node: NodeScore) -> None:
@@ -66,6 +86,7 @@ def verdicts_on(report: RunReport, node: NodeScore) -> None:
 def _settling(report: RunReport, node: NodeScore, given: Sequence[VerdictView]) -> None:
     """Where reviewers differ, a way to settle it here; both of their verdicts stay."""
     own = ("decides", "outranked")
+    # Verdicts that count, and those that a check overrules.
     people = [v for v in given if v.authority == REVIEWERS and not v.settles and v.standing in own]
     settled = any(view.settles and view.standing == "decides" for view in given)
     if settled or len({view.passed for view in people}) < 2 or report.integrity.broken:
